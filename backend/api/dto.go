@@ -1,0 +1,463 @@
+// Package api is what the window may call: thin bound services, the shapes they
+// return, and the typed events they publish (UX.md, SPEC 5).
+//
+// Shapes carry strings and integers only. Moments are Unix milliseconds, sizes
+// bytes, lengths tokens. A failed call rejects with an ErrorView as JSON.
+package api
+
+// ErrorView is an error as the window shows it: what happened, what to do.
+type ErrorView struct {
+	Code    string `json:"code"`
+	Op      string `json:"op"`
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+// SessionRow is a line of the session list.
+type SessionRow struct {
+	ID           string `json:"id"`
+	Title        string `json:"title"`
+	ActiveBranch string `json:"activeBranch"`
+	CreatedAt    int64  `json:"createdAt"`
+	UpdatedAt    int64  `json:"updatedAt"`
+	Pinned       bool   `json:"pinned"`
+	Archived     bool   `json:"archived"`
+	Branches     int    `json:"branches"`
+	Turns        int    `json:"turns"`   // of the active branch's lineage
+	Pending      int    `json:"pending"` // of the active branch
+	// Status is the one thing worth a mark: "streaming", "incomplete", "failed",
+	// "unsent", "pending" or "".
+	Status string `json:"status"`
+}
+
+// BranchView is a branch in the switcher.
+type BranchView struct {
+	ID        string `json:"id"`
+	Label     string `json:"label"`
+	ParentID  string `json:"parentId"`
+	ForkSeq   int64  `json:"forkSeq"` // turn_seq it forked after; 0 for the first branch or one forked before turn 1
+	Turns     int    `json:"turns"`   // of its lineage
+	HeadSeq   int64  `json:"headSeq"`
+	HeadState string `json:"headState"`
+	UpdatedAt int64  `json:"updatedAt"`
+	Active    bool   `json:"active"`
+}
+
+// Header is the window's mandatory header (SRD 17.1), for one branch. While a
+// turn streams, frames update the stream cell.
+type Header struct {
+	SessionID      string `json:"sessionId"`
+	SessionTitle   string `json:"sessionTitle"`
+	BranchID       string `json:"branchId"`
+	BranchLabel    string `json:"branchLabel"`
+	HeadSeq        int64  `json:"headSeq"`
+	HeadShortID    string `json:"headShortId"`
+	Pending        int    `json:"pending"`
+	TurnID         string `json:"turnId"` // the newest turn; empty before the first
+	TurnSeq        int64  `json:"turnSeq"`
+	Phase          string `json:"phase"` // of that turn
+	Outcome        string `json:"outcome"`
+	Displayed      int64  `json:"displayed"` // bytes of the newest step
+	Durable        int64  `json:"durable"`
+	ContextTokens  int    `json:"contextTokens"` // what the next request would hold, empty message
+	ContextCeiling int    `json:"contextCeiling"`
+	Summaries      int    `json:"summaries"`     // the [2S] of the meter
+	ContextState   string `json:"contextState"`  // "plenty" (under 70 %), "filling" (under 90), "nearly full"
+	ContextFormat  string `json:"contextFormat"` // "12.4k / 50k (25%) [2S]"
+	Model          string `json:"model"`
+	ModelWindow    int    `json:"modelWindow"`
+}
+
+// BlockView is a piece of a message to draw.
+type BlockView struct {
+	Kind string `json:"kind"` // "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "unknown"
+	Text string `json:"text"` // text; reasoning summary; tool arguments or result; raw JSON of an unknown
+	Name string `json:"name"` // tool name; media type of an image; provider of an unknown
+	ID   string `json:"id"`   // tool_use_id
+	// Data is an image's data: URL. Remote images are never loaded.
+	Data    string `json:"data"`
+	IsError bool   `json:"isError"`
+}
+
+// StepView is one attempt of a provider call.
+type StepView struct {
+	ID             string `json:"id"`
+	Index          int    `json:"index"`
+	Attempt        int    `json:"attempt"`
+	Provider       string `json:"provider"`
+	ModelID        string `json:"modelId"`
+	Status         string `json:"status"` // running, completed, incomplete, paused, failed, cancelled
+	Reason         string `json:"reason"`
+	Code           string `json:"code"`
+	Message        string `json:"message"`
+	DisplayedBytes int64  `json:"displayedBytes"`
+	DurableBytes   int64  `json:"durableBytes"`
+	InputTokens    int    `json:"inputTokens"`
+	OutputTokens   int    `json:"outputTokens"`
+	CachedTokens   int    `json:"cachedTokens"`
+	StartedAt      int64  `json:"startedAt"`
+	EndedAt        int64  `json:"endedAt"` // 0 while running
+}
+
+// TurnView is a turn of the transcript.
+type TurnView struct {
+	ID       string      `json:"id"`
+	BranchID string      `json:"branchId"`
+	Seq      int64       `json:"seq"`
+	Phase    string      `json:"phase"`
+	Outcome  string      `json:"outcome"` // completed, truncated, refused, stopped, kept, paused, incomplete, failed, discarded or ""
+	User     []BlockView `json:"user"`
+	// Assistant is the final answer; of an incomplete or failed turn what was
+	// recovered; of a streaming one what is shown so far (frames after LiveSeq
+	// continue it).
+	Assistant []BlockView `json:"assistant"`
+	// State is the one word the rail and footer draw: "accepted", "preparing",
+	// "responding", "incomplete", "failed", "unsent", "pending", "committed", "head", "degraded".
+	State string `json:"state"`
+	Live  bool   `json:"live"` // a stream runs in this process
+	// LiveStep and LiveSeq say where frames go on: take frames of LiveStep with seq > LiveSeq.
+	LiveStep     string     `json:"liveStep"`
+	LiveSeq      int64      `json:"liveSeq"`
+	Displayed    int64      `json:"displayed"`
+	Durable      int64      `json:"durable"`
+	Model        string     `json:"model"`
+	Provider     string     `json:"provider"`
+	InputTokens  int        `json:"inputTokens"`
+	OutputTokens int        `json:"outputTokens"`
+	CachedTokens int        `json:"cachedTokens"`
+	DurationMs   int64      `json:"durationMs"`
+	Attempts     int        `json:"attempts"`
+	RetryOf      string     `json:"retryOf"`
+	Error        *ErrorView `json:"error"`
+	IndexStatus  string     `json:"indexStatus"`
+	StateAfter   string     `json:"stateAfter"`
+	CreatedAt    int64      `json:"createdAt"`
+	UpdatedAt    int64      `json:"updatedAt"`
+	// CanContinue: an incomplete or stopped answer the model may be asked to go on with.
+	CanContinue bool `json:"canContinue"`
+	// Notice is a warning about this turn, such as a local server that cut the prompt; empty if none.
+	Notice string `json:"notice"`
+}
+
+// SessionSnapshot is what opening a session returns: everything its first
+// paint needs and the revision it is true for.
+type SessionSnapshot struct {
+	Rev      int64        `json:"rev"`
+	Session  SessionRow   `json:"session"`
+	Branches []BranchView `json:"branches"`
+	Header   Header       `json:"header"`
+	// Turns are the newest of the lineage in order, FirstSeq..LastSeq.
+	Turns    []TurnView `json:"turns"`
+	FirstSeq int64      `json:"firstSeq"` // lowest turn_seq of the lineage, 0 if empty
+	LastSeq  int64      `json:"lastSeq"`
+	Draft    Draft      `json:"draft"`
+}
+
+// TurnPage is a run of the lineage.
+type TurnPage struct {
+	Rev   int64      `json:"rev"`
+	Turns []TurnView `json:"turns"`
+}
+
+// Draft is a branch's unsent text. Queued means: send it when the running turn
+// is final.
+type Draft struct {
+	Text   string        `json:"text"`
+	Images []ImageUpload `json:"images"`
+	Queued bool          `json:"queued"`
+}
+
+// ImageUpload is a pasted or dropped image.
+type ImageUpload struct {
+	MediaType string `json:"mediaType"` // image/png, image/jpeg, image/gif, image/webp
+	Data      string `json:"data"`      // base64, at most 5 MB decoded
+	Name      string `json:"name"`
+}
+
+// SendRequest is a message to send. Empty SessionID starts a new session; empty
+// BranchID takes the active one; empty Model the session's.
+type SendRequest struct {
+	SessionID string        `json:"sessionId"`
+	BranchID  string        `json:"branchId"`
+	Text      string        `json:"text"`
+	Images    []ImageUpload `json:"images"`
+	Model     string        `json:"model"`
+	// Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
+	Incomplete string `json:"incomplete"`
+}
+
+// SendResult names what was made. Queued: a turn is still running, so the text
+// became the branch's queued draft and no turn was made yet.
+type SendResult struct {
+	SessionID string `json:"sessionId"`
+	BranchID  string `json:"branchId"`
+	TurnID    string `json:"turnId"`
+	Queued    bool   `json:"queued"`
+}
+
+// StreamState is a step's text as its journal holds it: what the window
+// refetches after a gap.
+type StreamState struct {
+	Step      string      `json:"step"`
+	Attempt   int         `json:"attempt"`
+	Seq       int64       `json:"seq"` // frames up to this one are contained
+	Blocks    []BlockView `json:"blocks"`
+	Displayed int64       `json:"displayed"`
+	Durable   int64       `json:"durable"`
+	Live      bool        `json:"live"`
+}
+
+// PendingView is one uncommitted turn in the Pending tab.
+type PendingView struct {
+	TurnID    string  `json:"turnId"`
+	Seq       int64   `json:"seq"`
+	Title     string  `json:"title"` // first words of the user's message
+	Tokens    int     `json:"tokens"`
+	Why       string  `json:"why"` // in words: why it waits
+	WaitsFor  string  `json:"waitsFor"`
+	InContext bool    `json:"inContext"` // the next context holds it
+	Job       JobView `json:"job"`
+	CreatedAt int64   `json:"createdAt"`
+}
+
+// JobView is a row of the durable queue. ID 0 means there is none.
+type JobView struct {
+	ID        int64  `json:"id"`
+	Type      string `json:"type"`
+	TurnID    string `json:"turnId"`
+	TurnSeq   int64  `json:"turnSeq"`
+	SessionID string `json:"sessionId"`
+	Session   string `json:"session"` // title
+	State     string `json:"state"`   // queued, running, done, dead
+	Attempts  int    `json:"attempts"`
+	LastError string `json:"lastError"`
+	RunAfter  int64  `json:"runAfter"`
+	UpdatedAt int64  `json:"updatedAt"`
+}
+
+// StateView is a committed state in the State tab.
+type StateView struct {
+	ID        string `json:"id"`
+	ShortID   string `json:"shortId"`
+	Seq       int64  `json:"seq"`
+	Origin    string `json:"origin"` // root, librarian, fallback, pins
+	Model     string `json:"model"`
+	Summary   string `json:"summary"` // Markdown
+	Tokens    int    `json:"tokens"`
+	CreatedAt int64  `json:"createdAt"`
+	Head      bool   `json:"head"`
+	TurnSeq   int64  `json:"turnSeq"` // last turn it covers, 0 for the root
+}
+
+// PinView is a pinned fact.
+type PinView struct {
+	ID        string `json:"id"`
+	Text      string `json:"text"`
+	Position  int    `json:"position"`
+	Tokens    int    `json:"tokens"`
+	Version   int    `json:"version"`
+	CreatedAt int64  `json:"createdAt"`
+	Inherited bool   `json:"inherited"` // made on an ancestor branch before the fork
+}
+
+// StatePanel is the State tab.
+type StatePanel struct {
+	Head      StateView   `json:"head"`
+	History   []StateView `json:"history"` // newest first, the head included
+	Pins      []PinView   `json:"pins"`
+	PinTokens int         `json:"pinTokens"`
+}
+
+// RawStep is the exact request and response of a step.
+type RawStep struct {
+	Request  string     `json:"request"`
+	Response string     `json:"response"` // empty when it was a stream
+	Events   []RawEvent `json:"events"`
+}
+
+// RawEvent is one event of a stream, byte for byte.
+type RawEvent struct {
+	Type string `json:"type"`
+	Data string `json:"data"`
+}
+
+// RecoveryReport says what start-up found and did.
+type RecoveryReport struct {
+	At    int64          `json:"at"`
+	Clean bool           `json:"clean"` // nothing needed doing
+	Items []RecoveryItem `json:"items"`
+}
+
+// RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent",
+// "committed", "requeued", "discarded_lines", "unreadable".
+type RecoveryItem struct {
+	Kind      string `json:"kind"`
+	SessionID string `json:"sessionId"`
+	Session   string `json:"session"`
+	TurnID    string `json:"turnId"`
+	TurnSeq   int64  `json:"turnSeq"`
+	Bytes     int64  `json:"bytes"`
+	Count     int    `json:"count"`
+	Message   string `json:"message"`
+}
+
+// ActivityPanel is the Activity tab.
+type ActivityPanel struct {
+	Jobs     []JobView      `json:"jobs"`
+	Queued   int            `json:"queued"`
+	Running  int            `json:"running"`
+	Dead     int            `json:"dead"`
+	Recovery RecoveryReport `json:"recovery"`
+	// Turn is the metrics of the branch's newest turns, newest first.
+	Turns []TurnMetrics `json:"turns"`
+}
+
+// TurnMetrics is a row of the metrics table (SRD 15.1), times in milliseconds.
+type TurnMetrics struct {
+	TurnID         string `json:"turnId"`
+	TurnSeq        int64  `json:"turnSeq"`
+	EstimateTokens int    `json:"estimateTokens"`
+	InputTokens    int    `json:"inputTokens"`
+	OutputTokens   int    `json:"outputTokens"`
+	CachedTokens   int    `json:"cachedTokens"`
+	SearchMs       int64  `json:"searchMs"`
+	AssembleMs     int64  `json:"assembleMs"`
+	FirstByteMs    int64  `json:"firstByteMs"`
+	StreamMs       int64  `json:"streamMs"`
+	SummarizeMs    int64  `json:"summarizeMs"`
+	IndexMs        int64  `json:"indexMs"`
+	Attempts       int    `json:"attempts"`
+}
+
+// ModelView is a configured model.
+type ModelView struct {
+	Name         string `json:"name"`
+	Provider     string `json:"provider"` // openai, anthropic, chatcompletions, recall
+	ModelID      string `json:"modelId"`
+	BaseURL      string `json:"baseUrl"`
+	APIKeyEnv    string `json:"apiKeyEnv"`
+	ContextLimit int    `json:"contextLimit"` // resolved
+	MaxOutput    int    `json:"maxOutput"`
+	LimitSource  string `json:"limitSource"` // "configured", "table", "unknown window"
+	Ceiling      int    `json:"ceiling"`     // working set this model gets
+	Stream       bool   `json:"stream"`
+	Usable       bool   `json:"usable"` // recall, a key is there, or the server needs none
+	Why          string `json:"why"`    // if not usable: in words
+	Default      bool   `json:"default"`
+	BuiltIn      bool   `json:"builtIn"`
+	Options      string `json:"options"` // provider_options as JSON, "" if none
+}
+
+// KeyView says where a provider's key is. The key itself never crosses.
+type KeyView struct {
+	Provider string   `json:"provider"` // "openai", "anthropic", or the key's name of a compatible server
+	Source   string   `json:"source"`   // "keyring", "environment", "this run", ""
+	Env      string   `json:"env"`      // the variable it is or would be read from
+	BaseURL  string   `json:"baseUrl"`
+	Models   []string `json:"models"`
+	// KeyringOK is false where this system has no keyring: a key then lasts for this run.
+	KeyringOK bool `json:"keyringOk"`
+}
+
+// KeyTest is the result of trying a key or server.
+type KeyTest struct {
+	OK      bool     `json:"ok"`
+	Ms      int64    `json:"ms"`
+	Message string   `json:"message"` // "Works, 3 models" or what happened and what to do
+	Models  []string `json:"models"`  // model ids the server lists, at most 200
+	// Provider is what the key turned out to be, by its form and answer.
+	Provider string `json:"provider"`
+}
+
+// LocalServer is a model server that answered on this machine.
+type LocalServer struct {
+	Name    string   `json:"name"` // "Ollama", "LM Studio", "a local server"
+	BaseURL string   `json:"baseUrl"`
+	Models  []string `json:"models"`
+}
+
+// Setting is one configuration key with all the window needs to edit it.
+type Setting struct {
+	Key     string   `json:"key"`   // "budget.working_set_tokens"
+	Group   string   `json:"group"` // "General", "Context budget", ...
+	Label   string   `json:"label"`
+	Help    string   `json:"help"`  // what it does and its effect on the token budget
+	Type    string   `json:"type"`  // "int", "float", "bool", "string", "choice"
+	Value   string   `json:"value"` // as TOML would print it, strings unquoted
+	Default string   `json:"default"`
+	Choices []string `json:"choices"`
+	Min     float64  `json:"min"`
+	Max     float64  `json:"max"`
+	Unit    string   `json:"unit"`   // "tokens", "ms", "bytes", ""
+	Origin  string   `json:"origin"` // "default", "file"
+}
+
+// SettingsView is the settings screen.
+type SettingsView struct {
+	Path     string    `json:"path"` // of config.toml
+	DataDir  string    `json:"dataDir"`
+	Settings []Setting `json:"settings"`
+	// Error is a fault of the file: the previous good configuration (at start: the defaults) is in force.
+	Error string `json:"error"`
+}
+
+// Startup is the first thing the window asks.
+type Startup struct {
+	Version  string `json:"version"`
+	FirstRun bool   `json:"firstRun"` // no session yet and no choice made
+	DataDir  string `json:"dataDir"`
+	// Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten.
+	Fatal       *ErrorView `json:"fatal"`
+	ConfigError string     `json:"configError"`
+	LastSession string     `json:"lastSession"`
+	Theme       string     `json:"theme"` // system, light, dark, contrast
+	TextZoom    int        `json:"textZoom"`
+	Durability  string     `json:"durability"` // buffered, write_ahead
+}
+
+// Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq
+// counts frames of one step from 1. Text is to be appended to block Block. A
+// frame with empty Text moves the counters only.
+type Frame struct {
+	Session    string `json:"session"`
+	Branch     string `json:"branch"`
+	Turn       string `json:"turn"`
+	Step       string `json:"step"`
+	Attempt    int    `json:"attempt"`
+	Seq        int64  `json:"seq"`
+	Block      int    `json:"block"`
+	Kind       string `json:"kind"` // text, reasoning, refusal, tool
+	Text       string `json:"text"`
+	Displayed  int64  `json:"displayed"`
+	Durable    int64  `json:"durable"`
+	JournalSeq int64  `json:"journal_seq"`
+}
+
+// Change is every other event: something of Kind with ID is different as of
+// Rev; ask for it. A snapshot with the same or a higher rev already holds it.
+type Change struct {
+	Rev  int64  `json:"rev"`
+	Kind string `json:"kind"`
+	ID   string `json:"id"`
+	// Session is the session it belongs to, empty for what belongs to none.
+	Session string `json:"session"`
+}
+
+// Event names on the Wails bus.
+const (
+	EventFrame  = "ci:frame"
+	EventChange = "ci:change"
+)
+
+// Kinds of Change.
+const (
+	ChangeSessions = "sessions" // the list; ID is the session
+	ChangeSession  = "session"  // title, branches, active branch
+	ChangeTurn     = "turn"     // a turn was made or moved; ID is the turn
+	ChangeHead     = "head"     // a head moved; ID is the branch
+	ChangeJobs     = "jobs"
+	ChangePins     = "pins"  // ID is the branch
+	ChangeDraft    = "draft" // ID is the branch
+	ChangeSettings = "settings"
+	ChangeRecovery = "recovery"
+)

@@ -1,0 +1,223 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Block is one structured unit of a message (SRD 5.1). The implementations are
+// Text, ToolUse, ToolResult, Image, Reasoning, Refusal and Unknown; in JSON each
+// carries its name in "type".
+type Block interface {
+	blockType() string
+}
+
+// Text is visible prose.
+type Text struct {
+	Text        string            `json:"text"`
+	Annotations []json.RawMessage `json:"annotations,omitempty"`
+	// Phase is OpenAI's label of a message item (commentary, final_answer); empty elsewhere.
+	Phase string `json:"phase,omitempty"`
+}
+
+// ToolUse is a model's request to run a tool.
+type ToolUse struct {
+	ToolUseID string          `json:"tool_use_id"` // Anthropic tool_use.id or OpenAI call_id
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"` // always valid JSON; text that is not stands as a JSON string
+}
+
+// ToolResult answers a ToolUse; the two are never separated (SPEC 2.11).
+type ToolResult struct {
+	ToolUseID string `json:"tool_use_id"`
+	Content   Blocks `json:"content"`
+	IsError   bool   `json:"is_error"`
+}
+
+// Image is an image by media type and source, the source being
+// {"data": base64} or {"url": string}.
+type Image struct {
+	MediaType string          `json:"media_type"`
+	Source    json.RawMessage `json:"source"`
+}
+
+// Reasoning is a model's thinking. EncryptedContent and Raw are opaque, bound to
+// Provider, replayed only to it and dropped for another (SPEC 3).
+type Reasoning struct {
+	Provider         string          `json:"provider,omitempty"`
+	EncryptedContent string          `json:"encrypted_content,omitempty"`
+	Summary          string          `json:"summary,omitempty"` // readable text
+	Raw              json.RawMessage `json:"raw,omitempty"`
+}
+
+// Refusal is the provider's own words for declining.
+type Refusal struct {
+	Text string `json:"text"`
+}
+
+// Unknown keeps, byte for byte, what no other block describes.
+type Unknown struct {
+	Provider string
+	Raw      []byte
+}
+
+func (Text) blockType() string       { return "text" }
+func (ToolUse) blockType() string    { return "tool_use" }
+func (ToolResult) blockType() string { return "tool_result" }
+func (Image) blockType() string      { return "image" }
+func (Reasoning) blockType() string  { return "reasoning" }
+func (Refusal) blockType() string    { return "refusal" }
+func (Unknown) blockType() string    { return "unknown" }
+
+// unknownJSON is Unknown on the wire. Raw is there for readers; RawText holds
+// the exact bytes whenever a JSON encoder could change them.
+type unknownJSON struct {
+	Provider string          `json:"provider"`
+	Raw      json.RawMessage `json:"raw,omitempty"`
+	RawText  []byte          `json:"raw_text,omitempty"` // base64 in JSON
+}
+
+// MarshalJSON keeps Raw exact: encoders compact and escape raw JSON, so bytes
+// that would not survive that are carried beside it.
+func (u Unknown) MarshalJSON() ([]byte, error) {
+	w := unknownJSON{Provider: u.Provider}
+	if json.Valid(u.Raw) {
+		w.Raw = u.Raw
+		var stable bytes.Buffer
+		_ = json.Compact(&stable, u.Raw)
+		if !bytes.Equal(stable.Bytes(), u.Raw) || bytes.ContainsAny(u.Raw, "<>&\u2028\u2029") {
+			w.RawText = u.Raw
+		}
+	} else {
+		w.RawText = u.Raw
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON restores the exact bytes.
+func (u *Unknown) UnmarshalJSON(data []byte) error {
+	var w unknownJSON
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	u.Provider, u.Raw = w.Provider, []byte(w.Raw)
+	if w.RawText != nil {
+		u.Raw = w.RawText
+	}
+	return nil
+}
+
+// Blocks is an ordered list of blocks with a discriminated JSON form.
+type Blocks []Block
+
+// MarshalJSON writes each block as an object that begins with its "type".
+func (bs Blocks) MarshalJSON() ([]byte, error) {
+	out := []byte{'['}
+	for i, b := range bs {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		obj, err := marshalTyped(b.blockType(), b)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, obj...)
+	}
+	return append(out, ']'), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. A block of a type this program
+// does not know becomes Unknown, so nothing a newer program wrote is lost.
+func (bs *Blocks) UnmarshalJSON(data []byte) error {
+	var raws []json.RawMessage
+	if err := json.Unmarshal(data, &raws); err != nil {
+		return err
+	}
+	out := make(Blocks, 0, len(raws))
+	for _, raw := range raws {
+		b, err := unmarshalBlock(raw)
+		if err != nil {
+			return err
+		}
+		out = append(out, b)
+	}
+	*bs = out
+	return nil
+}
+
+func unmarshalBlock(raw json.RawMessage) (Block, error) {
+	var head struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &head); err != nil {
+		return nil, err
+	}
+	switch head.Type {
+	case "text":
+		return decodeAs[Text](raw)
+	case "tool_use":
+		return decodeAs[ToolUse](raw)
+	case "tool_result":
+		return decodeAs[ToolResult](raw)
+	case "image":
+		return decodeAs[Image](raw)
+	case "reasoning":
+		return decodeAs[Reasoning](raw)
+	case "refusal":
+		return decodeAs[Refusal](raw)
+	case "unknown":
+		return decodeAs[Unknown](raw)
+	}
+	return Unknown{Provider: "contextinfinity", Raw: bytes.Clone(raw)}, nil
+}
+
+func decodeAs[T any](raw json.RawMessage) (T, error) {
+	var v T
+	err := json.Unmarshal(raw, &v)
+	return v, err
+}
+
+// marshalTyped encodes v, a struct, with "type" as its first member. HTML
+// characters are left alone: these bytes are hashed, stored and shown.
+func marshalTyped(name string, v any) ([]byte, error) {
+	body, err := MarshalJSON(v)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) < 2 || body[0] != '{' {
+		return nil, fmt.Errorf("chat: %s does not encode as an object", name)
+	}
+	out := append([]byte(`{"type":"`), name...)
+	out = append(out, '"')
+	if len(body) > 2 {
+		out = append(out, ',')
+	}
+	return append(out, body[1:]...), nil
+}
+
+// MarshalJSON encodes v compactly without escaping HTML characters. Every
+// stored or hashed JSON text is made with it.
+func MarshalJSON(v any) ([]byte, error) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(buf.Bytes(), []byte{'\n'}), nil
+}
+
+// RawJSON returns b if it is valid JSON, else b as a JSON string, so that
+// arguments a model garbled are still kept and still encode.
+func RawJSON(b []byte) json.RawMessage {
+	if len(bytes.TrimSpace(b)) == 0 {
+		return json.RawMessage("{}")
+	}
+	if json.Valid(b) {
+		return json.RawMessage(bytes.Clone(b))
+	}
+	s, _ := MarshalJSON(strings.ToValidUTF8(string(b), "\uFFFD"))
+	return s
+}

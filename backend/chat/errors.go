@@ -1,0 +1,94 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Code classifies an error for programs: it is stable, part of the command
+// line's JSON and of the window's contract.
+type Code string
+
+const (
+	CodeInvalid     Code = "invalid"       // the request itself is wrong
+	CodeNotFound    Code = "not_found"     // no such record
+	CodeConflict    Code = "conflict"      // lost a compare-and-swap, or the record's phase forbids it
+	CodeBusy        Code = "busy"          // a turn is already running on this branch
+	CodeIncomplete  Code = "incomplete"    // an incomplete turn blocks its branch until the user decides
+	CodeOverBudget  Code = "over_budget"   // the context cannot be made to fit
+	CodeAuth        Code = "auth"          // no key, or the provider refused it
+	CodeRateLimited Code = "rate_limited"  // 429
+	CodeProvider    Code = "provider"      // the provider answered with an error
+	CodeUnavailable Code = "unavailable"   // connection refused, 5xx, dropped
+	CodeTimeout     Code = "timeout"       // silent for too long
+	CodeCancelled   Code = "cancelled"     // stopped by the user
+	CodeTooLarge    Code = "too_large"     // the provider rejected the request for its size
+	CodeToolCall    Code = "tool_call"     // a tool call arrived while tools are disabled
+	CodeLocked      Code = "locked"        // another process is the writer
+	CodeNewer       Code = "newer_version" // the data was written by a newer program
+	CodeCorrupt     Code = "corrupt"       // a record does not match its hash or cannot be read
+	CodeNoSpace     Code = "no_space"      // the disk is full
+	CodeConfig      Code = "config"        // the configuration has an error
+	CodeInternal    Code = "internal"      // a defect in this program
+)
+
+// Error is the one error type that reaches people: a code, the operation, what
+// happened, and what to do about it. Its text never holds a key or a prompt.
+type Error struct {
+	Code    Code
+	Op      string // verb and object: "turn.accept"
+	Message string // what happened and what is safe
+	Hint    string // what to do; may be empty
+	Err     error  // the cause, for the log
+}
+
+func (e *Error) Error() string {
+	s := e.Message
+	if s == "" && e.Err != nil {
+		s = e.Err.Error()
+	}
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error without a cause.
+func Errorf(code Code, op, format string, args ...any) *Error {
+	return &Error{Code: code, Op: op, Message: fmt.Sprintf(format, args...)}
+}
+
+// WrapError gives err a code and an operation, and keeps it as the cause.
+func WrapError(code Code, op string, err error, message string) *Error {
+	return &Error{Code: code, Op: op, Message: message, Err: err}
+}
+
+// WithHint returns the error with advice added.
+func (e *Error) WithHint(format string, args ...any) *Error {
+	e.Hint = fmt.Sprintf(format, args...)
+	return e
+}
+
+// CodeOf is the code of the first Error in err's chain, CodeInternal if there
+// is none, and empty for nil.
+func CodeOf(err error) Code {
+	if err == nil {
+		return ""
+	}
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return CodeInternal
+}
+
+// AsError returns the first Error in err's chain, or err as an internal one.
+func AsError(err error) *Error {
+	var e *Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return &Error{Code: CodeInternal, Message: err.Error(), Err: err}
+}

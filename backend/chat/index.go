@@ -1,0 +1,86 @@
+package chat
+
+import "time"
+
+// ChunkType is what a chunk is about (SRD 5.8).
+type ChunkType string
+
+const (
+	ChunkCode        ChunkType = "code"
+	ChunkExplanation ChunkType = "explanation"
+	ChunkDecision    ChunkType = "decision"
+	ChunkUserContext ChunkType = "user_context"
+	ChunkToolResult  ChunkType = "tool_result"
+	ChunkOther       ChunkType = "other"
+)
+
+// Chunk is an immutable slice of one message of one turn. Start and End are
+// byte offsets into that message's rendered text.
+type Chunk struct {
+	ID          ChunkID   `json:"chunk_id"`
+	SessionID   SessionID `json:"session_id"`
+	BranchID    BranchID  `json:"branch_id"`
+	SourceTurn  TurnID    `json:"source_turn"`
+	Ordinal     int       `json:"ordinal"`
+	Role        Role      `json:"role"`
+	Start       int       `json:"start"`
+	End         int       `json:"end"`
+	Text        string    `json:"rendered_text"`
+	Summary     string    `json:"summary"`
+	Type        ChunkType `json:"chunk_type"`
+	Tokens      int       `json:"token_est"`
+	ContentHash string    `json:"content_hash"`
+	Version     int       `json:"chunker_version"`
+	Units       []Unit    `json:"units,omitempty"`
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+// Unit is what the index scores: a span of one message that never crosses a turn.
+type Unit struct {
+	ID      UnitID `json:"unit_id"`
+	Ordinal int    `json:"ordinal"`
+	Role    Role   `json:"message"`
+	Start   int    `json:"start"`
+	End     int    `json:"end"`
+	Tokens  int    `json:"tokens"`
+	Text    string `json:"text"` // as indexed: date and speaker first
+}
+
+// JobType names durable background work.
+type JobType string
+
+const (
+	JobSummarizeTurn   JobType = "summarize_turn"
+	JobIndexTurn       JobType = "index_turn"
+	JobReconcileStream JobType = "reconcile_stream"
+)
+
+// JobState is where a job stands.
+type JobState string
+
+const (
+	JobQueued  JobState = "queued"
+	JobRunning JobState = "running"
+	JobDone    JobState = "done"
+	JobDead    JobState = "dead" // after 8 tries; retried by hand
+)
+
+// MaxJobAttempts is after how many tries a job is dead (SPEC 11).
+const MaxJobAttempts = 8
+
+// Job is a row of the durable queue.
+type Job struct {
+	ID         int64      `json:"job_id"`
+	Type       JobType    `json:"job_type"`
+	SessionID  SessionID  `json:"session_id,omitempty"`
+	BranchID   BranchID   `json:"branch_id,omitempty"`
+	TurnID     TurnID     `json:"turn_id,omitempty"`
+	State      JobState   `json:"state"`
+	Attempts   int        `json:"attempts"`
+	Priority   int        `json:"priority"`
+	LastError  string     `json:"last_error,omitempty"`
+	RunAfter   time.Time  `json:"run_after"`
+	LeaseUntil *time.Time `json:"lease_until,omitempty"`
+	CreatedAt  time.Time  `json:"created_at"`
+	UpdatedAt  time.Time  `json:"updated_at"`
+}

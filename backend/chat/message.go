@@ -1,0 +1,75 @@
+package chat
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// Role is who speaks. System text is not a message (SRD 5.2).
+type Role string
+
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+)
+
+// Message is a role and its blocks. Rendered text is derived, never stored
+// apart from them, so the two cannot disagree.
+type Message struct {
+	Role   Role   `json:"role"`
+	Blocks Blocks `json:"blocks"`
+}
+
+// UserText is a user's message of plain text.
+func UserText(s string) Message {
+	return Message{Role: RoleUser, Blocks: Blocks{Text{Text: s}}}
+}
+
+// AssistantText is an assistant's message of plain text.
+func AssistantText(s string) Message {
+	return Message{Role: RoleAssistant, Blocks: Blocks{Text{Text: s}}}
+}
+
+// RenderedText is the visible text: text and refusal blocks, joined by an empty
+// line (SRD 5.1).
+func (m Message) RenderedText() string { return m.Blocks.RenderedText() }
+
+// RenderedText is the visible text of the blocks.
+func (bs Blocks) RenderedText() string {
+	var parts []string
+	for _, b := range bs {
+		switch b := b.(type) {
+		case Text:
+			if b.Text != "" {
+				parts = append(parts, b.Text)
+			}
+		case Refusal:
+			if b.Text != "" {
+				parts = append(parts, b.Text)
+			}
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// IsEmpty reports that nothing in the message could be shown or replayed.
+func (m Message) IsEmpty() bool {
+	for _, b := range m.Blocks {
+		switch b := b.(type) {
+		case Text:
+			if strings.TrimSpace(b.Text) != "" {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// HashText is the content hash of a text: hex SHA-256 (SRD 4.3).
+func HashText(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}

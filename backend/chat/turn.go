@@ -1,0 +1,268 @@
+package chat
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Phase is how far a turn has come (SRD 5.6, 6.1).
+type Phase string
+
+const (
+	PhaseAccepted          Phase = "Accepted"
+	PhaseContextPrepared   Phase = "ContextPrepared"
+	PhaseResponding        Phase = "Responding"
+	PhaseResponseFinalized Phase = "ResponseFinalized"
+	PhaseStateCommitted    Phase = "StateCommitted"
+	PhaseIndexed           Phase = "Indexed"
+	PhaseDone              Phase = "Done"
+	PhaseFailed            Phase = "Failed"
+)
+
+// phaseMoves is every allowed move (SPEC 4): phases only go forward, and Failed
+// is reached only before the answer is final (before TX-A).
+var phaseMoves = map[Phase][]Phase{
+	PhaseAccepted:          {PhaseContextPrepared, PhaseFailed},
+	PhaseContextPrepared:   {PhaseResponding, PhaseFailed},
+	PhaseResponding:        {PhaseResponseFinalized, PhaseFailed},
+	PhaseResponseFinalized: {PhaseStateCommitted},
+	PhaseStateCommitted:    {PhaseIndexed},
+	PhaseIndexed:           {PhaseDone},
+}
+
+// CanMove reports whether a turn may go from one phase to another.
+func CanMove(from, to Phase) bool {
+	for _, p := range phaseMoves[from] {
+		if p == to {
+			return true
+		}
+	}
+	return false
+}
+
+// Phases lists every phase in order, Failed last.
+func Phases() []Phase {
+	return []Phase{
+		PhaseAccepted, PhaseContextPrepared, PhaseResponding, PhaseResponseFinalized,
+		PhaseStateCommitted, PhaseIndexed, PhaseDone, PhaseFailed,
+	}
+}
+
+// Finalized reports that the answer is final: the phase is ResponseFinalized or later.
+func (p Phase) Finalized() bool {
+	switch p {
+	case PhaseResponseFinalized, PhaseStateCommitted, PhaseIndexed, PhaseDone:
+		return true
+	}
+	return false
+}
+
+// Outcome says how an answer ended. It is empty while the turn runs.
+type Outcome string
+
+const (
+	OutcomeNone       Outcome = ""
+	OutcomeCompleted  Outcome = "completed"  // the provider said it was done
+	OutcomeTruncated  Outcome = "truncated"  // final, but cut by the provider (output limit, filter)
+	OutcomeRefused    Outcome = "refused"    // final: the provider declined
+	OutcomeStopped    Outcome = "stopped"    // final: stopped by the user
+	OutcomeKept       Outcome = "kept"       // final: an incomplete answer the user kept
+	OutcomePaused     Outcome = "paused"     // final: ends in tool calls that were shown, not run
+	OutcomeIncomplete Outcome = "incomplete" // Responding, the stream is over, the user decides
+	OutcomeFailed     Outcome = "failed"     // phase Failed
+	OutcomeDiscarded  Outcome = "discarded"  // phase Failed, by the user's Discard
+)
+
+// IndexStatus is where a committed turn stands with the index (SPEC 8).
+type IndexStatus string
+
+const (
+	IndexNone     IndexStatus = ""         // not yet
+	IndexOK       IndexStatus = "ok"       // chunks and units are stored
+	IndexDegraded IndexStatus = "degraded" // keeps failing; retried by hand
+	IndexSkipped  IndexStatus = "skipped"  // nothing to index (recall's own quotations)
+)
+
+// Failure is why a turn or step failed, as stored in error_json.
+type Failure struct {
+	Code     Code   `json:"code"`
+	Message  string `json:"message"`
+	Hint     string `json:"hint,omitempty"`
+	Status   int    `json:"status,omitempty"` // HTTP
+	Attempts int    `json:"attempts,omitempty"`
+}
+
+// Usage is what the provider reported, in tokens; zero where it said nothing.
+type Usage struct {
+	InputTokens       int `json:"input_tokens"`
+	OutputTokens      int `json:"output_tokens"`
+	CachedInputTokens int `json:"cached_input_tokens,omitempty"`
+	CacheWriteTokens  int `json:"cache_write_tokens,omitempty"`
+	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`
+}
+
+// Add sums two usages, for a turn of several steps.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{
+		InputTokens: u.InputTokens + v.InputTokens, OutputTokens: u.OutputTokens + v.OutputTokens,
+		CachedInputTokens: u.CachedInputTokens + v.CachedInputTokens,
+		CacheWriteTokens:  u.CacheWriteTokens + v.CacheWriteTokens,
+		ReasoningTokens:   u.ReasoningTokens + v.ReasoningTokens,
+	}
+}
+
+// Session is a persistent conversation of one or more branches.
+type Session struct {
+	ID           SessionID  `json:"session_id"`
+	Title        string     `json:"title"`
+	ActiveBranch BranchID   `json:"active_branch"`
+	SystemPrompt string     `json:"system_prompt,omitempty"`
+	Source       string     `json:"source"` // "native" or the importer's name
+	Pinned       bool       `json:"pinned,omitempty"`
+	CreatedAt    time.Time  `json:"created_at"`
+	UpdatedAt    time.Time  `json:"updated_at"`
+	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
+}
+
+// Branch is a line of turns. Its lineage is its own turns and its ancestors' up
+// to each fork point.
+type Branch struct {
+	ID           BranchID   `json:"branch_id"`
+	SessionID    SessionID  `json:"session_id"`
+	Label        string     `json:"label"`
+	ParentBranch BranchID   `json:"parent_branch,omitempty"`
+	ForkTurn     TurnID     `json:"fork_turn,omitempty"` // last turn shared with the parent; empty: forked before its first
+	BaseState    StateID    `json:"base_state"`
+	HeadState    StateID    `json:"head_state"`
+	HeadSeq      int64      `json:"head_seq"` // state_seq of HeadState
+	Epoch        int64      `json:"epoch"`    // compare-and-swap guard of the head
+	CreatedAt    time.Time  `json:"created_at"`
+	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
+}
+
+// StateOrigin is who made a state.
+type StateOrigin string
+
+const (
+	StateRoot      StateOrigin = "root"
+	StateLibrarian StateOrigin = "librarian"
+	StateFallback  StateOrigin = "fallback"
+	StatePins      StateOrigin = "pins"
+)
+
+// State is a bounded, provider-neutral summary of a branch at a sequence.
+type State struct {
+	ID            StateID         `json:"state_id"`
+	SessionID     SessionID       `json:"session_id"`
+	BranchID      BranchID        `json:"branch_id"`
+	Seq           int64           `json:"state_seq"`
+	ParentID      StateID         `json:"parent_id,omitempty"`
+	Summary       string          `json:"summary"`
+	PinnedFacts   string          `json:"pinned_facts"`
+	TokenCount    int             `json:"token_count_est"`
+	Origin        StateOrigin     `json:"origin"`
+	Model         string          `json:"model,omitempty"`
+	Validation    json.RawMessage `json:"validation,omitempty"`
+	SchemaVersion int             `json:"schema_version"`
+	CreatedAt     time.Time       `json:"created_at"`
+}
+
+// Turn is the user's message and its final answer; it may take several steps.
+type Turn struct {
+	ID          TurnID      `json:"turn_id"`
+	SessionID   SessionID   `json:"session_id"`
+	BranchID    BranchID    `json:"branch_id"`
+	Seq         int64       `json:"turn_seq"`
+	StateBefore StateID     `json:"state_before"`
+	StateAfter  StateID     `json:"state_after,omitempty"`
+	Phase       Phase       `json:"phase"`
+	Outcome     Outcome     `json:"outcome"`
+	User        Message     `json:"user_message"`
+	Assistant   *Message    `json:"assistant_message,omitempty"`
+	Provider    string      `json:"provider"`
+	Model       string      `json:"model"` // the configured name
+	RetryOf     TurnID      `json:"retry_of,omitempty"`
+	Failure     *Failure    `json:"error,omitempty"`
+	Usage       *Usage      `json:"usage,omitempty"`
+	IndexStatus IndexStatus `json:"index_status,omitempty"`
+	CreatedAt   time.Time   `json:"created_at"`
+	UpdatedAt   time.Time   `json:"updated_at"`
+}
+
+// Pending reports that the answer is final but not yet in the branch's state.
+func (t Turn) Pending() bool { return t.Phase.Finalized() && t.StateAfter == "" }
+
+// Incomplete reports a turn whose stream ended early and that waits for the user.
+func (t Turn) Incomplete() bool { return t.Phase == PhaseResponding && t.Outcome == OutcomeIncomplete }
+
+// Unsent reports a turn found accepted but never answered, after a crash.
+func (t Turn) Unsent() bool {
+	return t.Phase == PhaseAccepted || t.Phase == PhaseContextPrepared
+}
+
+// StepStatus is a step's outcome (SRD 5.7), Running while it streams.
+type StepStatus string
+
+const (
+	StepRunning    StepStatus = "running"
+	StepCompleted  StepStatus = "completed"
+	StepIncomplete StepStatus = "incomplete"
+	StepPaused     StepStatus = "paused"
+	StepFailed     StepStatus = "failed"
+	StepCancelled  StepStatus = "cancelled"
+)
+
+// StepOutcome is the stored form of SRD 5.7's sum.
+type StepOutcome struct {
+	Status  StepStatus `json:"status"`
+	Reason  string     `json:"reason,omitempty"`  // incomplete, paused
+	Code    Code       `json:"code,omitempty"`    // failed
+	Message string     `json:"message,omitempty"` // failed
+}
+
+// Step is one provider call: one attempt of one step of a turn, with a journal
+// of its own.
+type Step struct {
+	ID             StepID      `json:"step_id"`
+	TurnID         TurnID      `json:"turn_id"`
+	Index          int         `json:"step_index"`
+	Attempt        int         `json:"attempt"` // from 1
+	Provider       string      `json:"provider"`
+	ModelID        string      `json:"model_id"`
+	Items          Items       `json:"normalized_items"`
+	Outcome        StepOutcome `json:"outcome"`
+	StreamPath     string      `json:"stream_path,omitempty"` // relative to the data directory
+	DisplayedBytes int64       `json:"stream_displayed_bytes"`
+	DurableBytes   int64       `json:"stream_durable_bytes"`
+	Usage          *Usage      `json:"usage,omitempty"`
+	StartedAt      time.Time   `json:"started_at"`
+	EndedAt        *time.Time  `json:"ended_at,omitempty"`
+}
+
+// StepPayload is the bulky part of a step, stored compressed, read on demand.
+type StepPayload struct {
+	Request  []byte     `json:"request"`  // the exact body that was sent
+	Response []byte     `json:"response"` // the exact body received, when it was not a stream
+	Events   []RawEvent `json:"events"`   // the exact stream
+}
+
+// RawEvent is one event of a provider's stream, byte for byte.
+type RawEvent struct {
+	Type string `json:"type"`
+	Data []byte `json:"data"`
+}
+
+// Pin is a pinned fact: the user's own words, sent verbatim, versioned. Editing
+// makes a new version that names the one it replaces.
+type Pin struct {
+	ID        PinID      `json:"pin_id"`
+	SessionID SessionID  `json:"session_id"`
+	BranchID  BranchID   `json:"branch_id"`
+	AfterTurn int64      `json:"after_turn_seq"` // turn_seq of the branch when it was pinned
+	Text      string     `json:"text"`
+	Position  int        `json:"position"`
+	Replaces  PinID      `json:"replaces,omitempty"`
+	Tokens    int        `json:"tokens"`
+	CreatedAt time.Time  `json:"created_at"`
+	RemovedAt *time.Time `json:"removed_at,omitempty"`
+}

@@ -1,0 +1,158 @@
+package chat
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// What follows are the inputs of the store's transactions (SPEC 4; SRD 6.3).
+
+// NewSession describes a session to create. Its first branch is labelled "main"
+// and gets a root state.
+type NewSession struct {
+	Title        string
+	SystemPrompt string
+	Source       string // "" = "native"
+}
+
+// Acceptance is TX-0: the user's message becomes durable, turn_seq advances.
+// It is refused with CodeBusy while another turn of the branch runs, and with
+// CodeIncomplete while an incomplete or unsent one waits for a decision.
+type Acceptance struct {
+	BranchID BranchID
+	User     Message
+	Provider string
+	Model    string
+	RetryOf  TurnID
+	// ClearDraft removes the branch's draft in the same transaction.
+	ClearDraft bool
+}
+
+// Preparation records what was assembled: Responding may follow.
+type Preparation struct {
+	TurnID   TurnID
+	Manifest json.RawMessage
+	Tokens   int
+}
+
+// StepStart opens one attempt. Index counts steps of the turn from 0 (a
+// continuation is the next index); the attempt number is assigned here.
+type StepStart struct {
+	TurnID     TurnID
+	Index      int
+	Provider   string
+	ModelID    string
+	Request    []byte
+	StreamPath func(StepID) string // path relative to the data directory
+}
+
+// StepEnd closes an attempt. Status is never StepRunning.
+type StepEnd struct {
+	StepID         StepID
+	Outcome        StepOutcome
+	Items          Items
+	Usage          *Usage
+	DisplayedBytes int64
+	DurableBytes   int64
+	Response       []byte
+	Events         []RawEvent
+	Metrics        StepMetrics
+}
+
+// Finalization is TX-A: the answer is final, the step closed, job
+// summarize_turn queued, the ledger told; all or nothing.
+type Finalization struct {
+	TurnID  TurnID
+	Step    *StepEnd // nil when every step was closed before (Keep)
+	Message Message
+	Outcome Outcome
+	Usage   *Usage
+	Metrics TurnMetrics
+}
+
+// Interruption leaves a turn Responding and incomplete: there is text, and the
+// user decides.
+type Interruption struct {
+	TurnID  TurnID
+	Step    *StepEnd
+	Failure *Failure
+	Usage   *Usage
+}
+
+// TurnFailure ends a turn as Failed. Outcome is OutcomeFailed or OutcomeDiscarded.
+type TurnFailure struct {
+	TurnID  TurnID
+	Step    *StepEnd
+	Outcome Outcome
+	Failure *Failure
+	Metrics TurnMetrics
+}
+
+// Commit is TX-B: a new state over a run of pending turns, the head moved by
+// compare-and-swap on Epoch, index_turn queued for each. Turns must be the
+// oldest pending ones of the branch, in order. A stale Epoch is CodeConflict.
+type Commit struct {
+	BranchID    BranchID
+	Epoch       int64
+	Turns       []TurnID
+	Summary     string
+	PinnedFacts string
+	TokenCount  int
+	Origin      StateOrigin
+	Model       string
+	Validation  json.RawMessage
+	// JobID, when not 0, is completed in the same transaction.
+	JobID       int64
+	SummarizeMs int64
+}
+
+// Indexing is TX-C: chunks and units, the text index, phase Indexed and Done.
+// What is already there by (turn, type, hash, version) is not inserted again.
+type Indexing struct {
+	TurnID  TurnID
+	Chunks  []Chunk
+	Status  IndexStatus
+	JobID   int64
+	IndexMs int64
+}
+
+// StepMetrics are measured per provider call (SRD 15.1); times in milliseconds.
+type StepMetrics struct {
+	FirstByteMs int64 `json:"first_byte_ms"`
+	StreamMs    int64 `json:"stream_ms"`
+	Deltas      int64 `json:"deltas"`
+}
+
+// TurnMetrics are measured per turn (SRD 15.1); times in milliseconds.
+type TurnMetrics struct {
+	EstimateTokens  int   `json:"estimate_tokens"`
+	SearchMs        int64 `json:"search_ms"`
+	EmbedMs         int64 `json:"embed_ms"`
+	AssembleMs      int64 `json:"assemble_ms"`
+	StreamMs        int64 `json:"stream_ms"`
+	SummarizeMs     int64 `json:"summarize_ms"`
+	IndexMs         int64 `json:"index_ms"`
+	Candidates      int   `json:"candidates"`
+	Selected        int   `json:"selected"`
+	PackedTokens    int   `json:"packed_tokens"`
+	Attempts        int   `json:"attempts"`
+	ValidationTries int   `json:"validation_tries"`
+}
+
+// ForkPoint says where a branch starts: after the last turn it shares, or before
+// the first when After is empty.
+type ForkPoint struct {
+	SessionID SessionID
+	Branch    BranchID // whose lineage is shared
+	After     TurnID
+	Label     string
+	Activate  bool
+}
+
+// Draft is a branch's unsent text, kept across restarts.
+type Draft struct {
+	BranchID  BranchID  `json:"branch_id"`
+	Message   Message   `json:"message"`
+	Queued    bool      `json:"queued"` // send it when the running turn is final
+	UpdatedAt time.Time `json:"updated_at"`
+}

@@ -1,0 +1,42 @@
+// Package clock injects time, so that a transaction sees one moment and tests
+// choose it.
+package clock
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock tells the time. The nil Clock is the system's.
+type Clock func() time.Time
+
+// Now is the current moment in UTC, cut to the millisecond that is stored.
+func (c Clock) Now() time.Time {
+	if c == nil {
+		return time.Now().UTC().Truncate(time.Millisecond)
+	}
+	return c().UTC().Truncate(time.Millisecond)
+}
+
+// Fake is a clock that tests move by hand.
+type Fake struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+// NewFake starts at the given moment.
+func NewFake(t time.Time) *Fake { return &Fake{t: t} }
+
+// Now returns the fake moment. Use f.Now as a Clock.
+func (f *Fake) Now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.t
+}
+
+// Advance moves the clock forward.
+func (f *Fake) Advance(d time.Duration) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.t = f.t.Add(d)
+}
