@@ -1,0 +1,171 @@
+package chat
+
+import "time"
+
+// SessionQuery selects sessions for the list; zero Limit means all.
+type SessionQuery struct {
+	Archived bool
+	Title    string // substring, case-insensitive; empty: all
+	Limit    int
+	Offset   int
+}
+
+// SessionSummary is a session with what the list shows of it.
+type SessionSummary struct {
+	Session
+	Branches    int     `json:"branches"`
+	Turns       int     `json:"turns"`   // lineage of the active branch
+	Pending     int     `json:"pending"` // of the active branch
+	LastPhase   Phase   `json:"last_phase,omitempty"`
+	LastOutcome Outcome `json:"last_outcome,omitempty"`
+	Model       string  `json:"model,omitempty"` // the session's choice; empty: the default
+}
+
+// BranchSummary is a branch with what the switcher shows of it.
+type BranchSummary struct {
+	Branch
+	ForkSeq   int64     `json:"fork_seq"` // turn_seq it forked after, 0 if none
+	Turns     int       `json:"turns"`    // of its lineage
+	Pending   int       `json:"pending"`
+	LastSeq   int64     `json:"last_seq"` // turn_seq of the newest turn of its lineage
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// LineageQuery selects turns of a branch's lineage by turn_seq, inclusive; a
+// zero bound is open. With Limit, Newest decides which end is kept. The result
+// is always in turn_seq order.
+type LineageQuery struct {
+	Branch  BranchID
+	FromSeq int64
+	ToSeq   int64
+	Limit   int
+	Newest  bool
+}
+
+// TextQuery is a full-text search. Terms are already chosen and are ORed. With
+// Branch set the scope is its lineage, with Session that session, else all.
+type TextQuery struct {
+	Terms        []string
+	Session      SessionID
+	Branch       BranchID
+	Limit        int
+	ExcludeTurns []TurnID
+}
+
+// TextHit is a unit that matched.
+type TextHit struct {
+	UnitID       UnitID    `json:"unit_id"`
+	ChunkID      ChunkID   `json:"chunk_id"`
+	SessionID    SessionID `json:"session_id"`
+	BranchID     BranchID  `json:"branch_id"`
+	TurnID       TurnID    `json:"turn_id"`
+	TurnSeq      int64     `json:"turn_seq"`
+	Role         Role      `json:"role"`
+	Start        int       `json:"start"`
+	End          int       `json:"end"`
+	Text         string    `json:"text"`
+	SessionTitle string    `json:"session_title"`
+	CreatedAt    time.Time `json:"created_at"` // of the turn
+	Score        float64   `json:"score"`      // higher is better
+}
+
+// JobQuery selects jobs, newest first; zero fields do not filter.
+type JobQuery struct {
+	State   JobState
+	Session SessionID
+	Limit   int
+}
+
+// TurnMetricsRow is a turn's stored metrics.
+type TurnMetricsRow struct {
+	TurnID    TurnID      `json:"turn_id"`
+	TurnSeq   int64       `json:"turn_seq"`
+	Usage     Usage       `json:"usage"`
+	Metrics   TurnMetrics `json:"metrics"`
+	FirstByte int64       `json:"first_byte_ms"`
+}
+
+// Finding is something verify found wrong, named by record.
+type Finding struct {
+	Kind    string `json:"kind"`
+	Table   string `json:"table"`
+	ID      string `json:"id"`
+	Message string `json:"message"`
+}
+
+// Frame is a piece of a running stream, as the window gets it (SPEC 5): at most
+// one per 16 ms per stream. Seq counts the frames of one step from 1; Text is to
+// be appended to block Block of the turn's answer. Empty Text moves the counters
+// only. Displayed and Durable are bytes of visible text.
+type Frame struct {
+	Session    SessionID `json:"session"`
+	Branch     BranchID  `json:"branch"`
+	Turn       TurnID    `json:"turn"`
+	Step       StepID    `json:"step"`
+	Attempt    int       `json:"attempt"`
+	Seq        int64     `json:"seq"`
+	Block      int       `json:"block"`
+	Kind       string    `json:"kind"`
+	Text       string    `json:"text"`
+	Tool       string    `json:"tool,omitempty"` // name, on a tool block
+	Displayed  int64     `json:"displayed"`
+	Durable    int64     `json:"durable"`
+	JournalSeq int64     `json:"journal_seq"`
+}
+
+// Change says that something is different and should be asked for again. It is
+// published only after its transaction committed.
+type Change struct {
+	Kind    ChangeKind
+	ID      string
+	Session SessionID
+}
+
+// ChangeKind is a closed list: event names are no loose strings.
+type ChangeKind string
+
+const (
+	ChangeSessions ChangeKind = "sessions" // the list
+	ChangeSession  ChangeKind = "session"  // title, branches, active branch
+	ChangeTurn     ChangeKind = "turn"     // made or moved
+	ChangeHead     ChangeKind = "head"     // ID is the branch
+	ChangeJobs     ChangeKind = "jobs"
+	ChangePins     ChangeKind = "pins"  // ID is the branch
+	ChangeDraft    ChangeKind = "draft" // ID is the branch
+	ChangeSettings ChangeKind = "settings"
+	ChangeRecovery ChangeKind = "recovery"
+)
+
+// RecoveryReport says what start-up found and did (SPEC 11).
+type RecoveryReport struct {
+	At    time.Time      `json:"at"`
+	Items []RecoveryItem `json:"items"`
+}
+
+// Clean reports that there was nothing to do.
+func (r RecoveryReport) Clean() bool { return len(r.Items) == 0 }
+
+// RecoveryKind is what was done with a finding.
+type RecoveryKind string
+
+const (
+	RecoveredCompleted  RecoveryKind = "completed"       // a whole answer, now final
+	RecoveredIncomplete RecoveryKind = "incomplete"      // a partial answer, the user decides
+	RecoveredFailed     RecoveryKind = "failed"          // nothing had arrived
+	RecoveredUnsent     RecoveryKind = "unsent"          // accepted, never sent
+	RecoveredCommitted  RecoveryKind = "committed"       // pending turns committed
+	RecoveredRequeued   RecoveryKind = "requeued"        // jobs that were missing or abandoned
+	RecoveredDiscarded  RecoveryKind = "discarded_lines" // a torn or unreadable end of a journal
+	RecoveredUnreadable RecoveryKind = "unreadable"      // a record that could not be read; it is left alone
+)
+
+// RecoveryItem is one finding.
+type RecoveryItem struct {
+	Kind      RecoveryKind `json:"kind"`
+	SessionID SessionID    `json:"session_id,omitempty"`
+	TurnID    TurnID       `json:"turn_id,omitempty"`
+	TurnSeq   int64        `json:"turn_seq,omitempty"`
+	Bytes     int64        `json:"bytes,omitempty"`
+	Count     int          `json:"count,omitempty"`
+	Message   string       `json:"message"`
+}
