@@ -18,7 +18,6 @@ type SessionSummary struct {
 	Pending     int     `json:"pending"` // of the active branch
 	LastPhase   Phase   `json:"last_phase,omitempty"`
 	LastOutcome Outcome `json:"last_outcome,omitempty"`
-	Model       string  `json:"model,omitempty"` // the session's choice; empty: the default
 }
 
 // BranchSummary is a branch with what the switcher shows of it.

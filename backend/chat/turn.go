@@ -117,7 +117,8 @@ type Session struct {
 	Title        string     `json:"title"`
 	ActiveBranch BranchID   `json:"active_branch"`
 	SystemPrompt string     `json:"system_prompt,omitempty"`
-	Source       string     `json:"source"` // "native" or the importer's name
+	Model        string     `json:"model,omitempty"` // the user's choice for it; empty: the default
+	Source       string     `json:"source"`          // "native" or the importer's name
 	Pinned       bool       `json:"pinned,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
 	UpdatedAt    time.Time  `json:"updated_at"`

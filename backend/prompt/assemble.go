@@ -40,9 +40,9 @@ const continueInstruction = "Your answer above was cut off. Continue it exactly 
 
 // OverBudgetError says by how much a context does not fit, all in tokens.
 type OverBudgetError struct {
-	Required, Ceiling                        int
+	Required, Ceiling                   int
 	System, Pinned, State, Pending, Msg int
-	PendingTurns                             int
+	PendingTurns                        int
 }
 
 func (e *OverBudgetError) Error() string {
