@@ -1,0 +1,162 @@
+// Package atomicfile replaces a file whole or not at all.
+//
+// After Write returns nil the new content is on the disk and will be there
+// after a power cut. After any error, or a crash at any moment, the old content
+// stands unchanged. A symbolic link is followed: its target is replaced and the
+// link stays.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"contextinfinity/backend/chat"
+)
+
+// Writer holds the steps of a replacement as fields, so that a test can make
+// any of them fail. The zero Writer uses the real ones.
+type Writer struct {
+	Create  func(dir, pattern string) (*os.File, error)
+	Content func(w io.Writer, data []byte) error
+	Sync    func(f *os.File) error
+	Rename  func(from, to string) error
+	SyncDir func(dir string) error
+}
+
+// Write replaces path with data. The file gets perm whatever the umask; its
+// directory must exist. A full disk is CodeNoSpace, anything else CodeInternal
+// with the operating system's words.
+func Write(path string, data []byte, perm os.FileMode) error {
+	return Writer{}.Write(path, data, perm)
+}
+
+// Write is as the function Write, through w's steps.
+func (w Writer) Write(path string, data []byte, perm os.FileMode) error {
+	w = w.withDefaults()
+	target, err := resolve(path)
+	if err != nil {
+		return failure(path, err)
+	}
+	temp, err := w.writeTemp(target, data, perm)
+	if err != nil {
+		return failure(path, err)
+	}
+	if err := w.Rename(temp, target); err != nil {
+		_ = os.Remove(temp)
+		return failure(path, err)
+	}
+	if err := w.SyncDir(filepath.Dir(target)); err != nil {
+		// The new content is in place; only its survival of a power cut is in doubt.
+		return chat.WrapError(chat.CodeInternal, "file.write", err,
+			fmt.Sprintf("%s was replaced, but its folder could not be flushed to disk", path))
+	}
+	return nil
+}
+
+func (w Writer) withDefaults() Writer {
+	if w.Create == nil {
+		w.Create = os.CreateTemp
+	}
+	if w.Content == nil {
+		w.Content = writeAll
+	}
+	if w.Sync == nil {
+		w.Sync = (*os.File).Sync
+	}
+	if w.Rename == nil {
+		w.Rename = os.Rename
+	}
+	if w.SyncDir == nil {
+		w.SyncDir = syncDir
+	}
+	return w
+}
+
+// writeTemp leaves a complete, flushed file beside target, or nothing.
+func (w Writer) writeTemp(target string, data []byte, perm os.FileMode) (name string, err error) {
+	f, err := w.Create(filepath.Dir(target), "."+filepath.Base(target)+".tmp-*")
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err = f.Chmod(perm); err != nil && runtime.GOOS != "windows" {
+		return "", err
+	}
+	if err = w.Content(f, data); err != nil {
+		return "", err
+	}
+	if err = w.Sync(f); err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+func writeAll(w io.Writer, data []byte) error {
+	_, err := w.Write(data)
+	return err
+}
+
+// resolve follows path if it is a symbolic link, so that a linked configuration
+// stays linked.
+func resolve(path string) (string, error) {
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return path, nil
+	}
+	return target, err
+}
+
+// syncDir makes the rename itself durable. Windows offers no such call; NTFS
+// journals the rename.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if closeErr := d.Close(); err == nil {
+		err = closeErr
+	}
+	return err
+}
+
+func failure(path string, err error) error {
+	if diskFull(err) {
+		return chat.WrapError(chat.CodeNoSpace, "file.write", err,
+			fmt.Sprintf("the disk is full: %s was not changed", path)).WithHint("free some space and try again")
+	}
+	return chat.WrapError(chat.CodeInternal, "file.write", err,
+		fmt.Sprintf("%s could not be written and was not changed: %v", path, cause(err)))
+}
+
+// cause is the operating system's word for err without the temporary name.
+func cause(err error) error {
+	var pathErr *os.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	var linkErr *os.LinkError
+	if errors.As(err, &linkErr) {
+		return linkErr.Err
+	}
+	return err
+}
+
+func diskFull(err error) bool {
+	const windowsDiskFull = syscall.Errno(112)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
+		runtime.GOOS == "windows" && errors.Is(err, windowsDiskFull)
+}
