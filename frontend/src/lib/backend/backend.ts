@@ -1,0 +1,109 @@
+/**
+ * The one interface between the window and the program (services of backend/api). Two implementations: wails.ts, the
+ * program itself, and fake.ts, a program in memory for tests and for work on the window alone.
+ *
+ * Every call rejects with a BackendError: what happened, and what to do.
+ */
+import { getContext, setContext } from 'svelte';
+import type {
+  ActivityPanel, BranchView, Change, Draft, Frame, Header, KeyTest, KeyView, LocalServer, ModelView, PendingView, PinView,
+  RawStep, RecoveryReport, SendRequest, SendResult, SessionRow, SessionSnapshot, SettingsView, Startup, StatePanel, StateView,
+  StepView, StreamState, TurnPage, TurnView,
+} from './types';
+
+export interface SessionsService {
+  /** Newest first, pinned first; title filters. */
+  list(archived: boolean, title: string): Promise<SessionRow[]>;
+  create(title: string): Promise<SessionRow>;
+  rename(id: string, title: string): Promise<void>;
+  archive(id: string, archived: boolean): Promise<void>;
+  pin(id: string, pinned: boolean): Promise<void>;
+  /** An empty branchID opens the active branch; brings the newest 60 turns. */
+  open(sessionID: string, branchID: string): Promise<SessionSnapshot>;
+  /** Both ends inclusive, at most 200. */
+  turns(branchID: string, fromSeq: number, toSeq: number): Promise<TurnPage>;
+  turn(branchID: string, turnID: string): Promise<TurnView>;
+  header(branchID: string, model: string): Promise<Header>;
+  /** A new branch after (or before) that turn, made active. */
+  fork(turnID: string, before: boolean, label: string): Promise<BranchView>;
+  rollback(sessionID: string, stateID: string): Promise<BranchView>;
+  switch(sessionID: string, branchID: string): Promise<void>;
+  renameBranch(branchID: string, label: string): Promise<void>;
+  draft(branchID: string): Promise<Draft>;
+  /** queued=false takes a queued message back. */
+  saveDraft(branchID: string, draft: Draft): Promise<void>;
+}
+
+export interface ChatService {
+  send(request: SendRequest): Promise<SendResult>;
+  stop(turnID: string): Promise<void>;
+  keep(turnID: string): Promise<void>;
+  discard(turnID: string): Promise<void>;
+  /** Of a failed, incomplete or stopped turn: a new attempt. An empty model means the same one. */
+  retry(turnID: string, model: string): Promise<SendResult>;
+  continue(turnID: string, model: string): Promise<SendResult>;
+  sendUnsent(turnID: string, model: string): Promise<SendResult>;
+  /** A step's text as its journal holds it, after a gap in seq. */
+  stream(stepID: string): Promise<StreamState>;
+  countTokens(text: string): Promise<number>;
+  setModel(sessionID: string, model: string): Promise<void>;
+}
+
+export interface InspectService {
+  pending(branchID: string): Promise<PendingView[]>;
+  commitNow(branchID: string): Promise<void>;
+  state(branchID: string): Promise<StatePanel>;
+  stateByID(stateID: string): Promise<StateView>;
+  addPin(branchID: string, text: string): Promise<PinView>;
+  editPin(branchID: string, pinID: string, text: string): Promise<PinView>;
+  removePin(branchID: string, pinID: string): Promise<void>;
+  movePin(branchID: string, pinID: string, position: number): Promise<void>;
+  activity(branchID: string): Promise<ActivityPanel>;
+  retryJob(id: number): Promise<void>;
+  killJob(id: number): Promise<void>;
+  reconcile(): Promise<RecoveryReport>;
+  steps(turnID: string): Promise<StepView[]>;
+  rawStep(stepID: string): Promise<RawStep>;
+}
+
+export interface SettingsService {
+  startup(): Promise<Startup>;
+  finishFirstRun(model: string): Promise<void>;
+  settings(): Promise<SettingsView>;
+  set(key: string, value: string): Promise<SettingsView>;
+  reset(key: string): Promise<SettingsView>;
+  models(): Promise<ModelView[]>;
+  saveModel(model: ModelView): Promise<ModelView[]>;
+  removeModel(name: string): Promise<ModelView[]>;
+  setDefaultModel(name: string): Promise<ModelView[]>;
+  keys(): Promise<KeyView[]>;
+  setKey(provider: string, key: string): Promise<KeyView[]>;
+  removeKey(provider: string): Promise<KeyView[]>;
+  /** An empty provider is found out by the key's form; an empty key means the stored one. */
+  testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
+  localServers(): Promise<LocalServer[]>;
+  /** http and https only, in the system's browser. */
+  openExternal(url: string): Promise<void>;
+  version(): Promise<string>;
+}
+
+export interface Backend {
+  readonly sessions: SessionsService;
+  readonly chat: ChatService;
+  readonly inspect: InspectService;
+  readonly settings: SettingsService;
+  /** Pieces of streams. Returns what ends the subscription. */
+  onFrame(listener: (frame: Frame) => void): () => void;
+  /** Everything else that became different. */
+  onChange(listener: (change: Change) => void): () => void;
+}
+
+const key = Symbol('backend');
+
+export function setBackend(backend: Backend): Backend {
+  return setContext(key, backend);
+}
+
+export function getBackend(): Backend {
+  return getContext<Backend>(key);
+}

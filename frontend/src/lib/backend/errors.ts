@@ -1,0 +1,37 @@
+import type { ErrorView } from './types';
+
+/** A call that failed: a code to act on, a sentence that says what happened, and a hint that says what to do. */
+export class BackendError extends Error {
+  readonly code: string;
+  readonly op: string;
+  readonly hint: string;
+
+  constructor(view: ErrorView) {
+    super(view.message);
+    this.name = 'BackendError';
+    this.code = view.code;
+    this.op = view.op;
+    this.hint = view.hint;
+  }
+}
+
+/** Whatever was thrown, as something that can be shown. */
+export function toBackendError(thrown: unknown): BackendError {
+  if (thrown instanceof BackendError) return thrown;
+  if (thrown instanceof Error) return new BackendError({ code: 'internal', op: '', message: thrown.message, hint: '' });
+  return new BackendError(parseView(thrown));
+}
+
+/** The program rejects with an ErrorView as JSON; the bridge itself rejects with plain words. */
+function parseView(thrown: unknown): ErrorView {
+  const text = String(thrown);
+  try {
+    const view = JSON.parse(text) as Partial<ErrorView>;
+    if (typeof view?.message === 'string') {
+      return { code: view.code ?? 'internal', op: view.op ?? '', message: view.message, hint: view.hint ?? '' };
+    }
+  } catch {
+    // Not JSON: the words are the message.
+  }
+  return { code: 'internal', op: '', message: text, hint: '' };
+}

@@ -1,0 +1,20 @@
+/** Fields of types.ts that are lists (types.test.ts checks that none is missing). */
+export const listFields: ReadonlySet<string> = new Set([
+  'user', 'assistant', 'branches', 'turns', 'images', 'blocks', 'history', 'pins', 'events', 'items', 'jobs', 'models', 'choices',
+  'settings',
+]);
+
+/** An empty Go slice may arrive as null. The window never has to ask: lists are lists, all the way down. */
+export function withEmptyLists(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (const item of value) withEmptyLists(item);
+    return value;
+  }
+  const object = value as Record<string, unknown>;
+  for (const [name, field] of Object.entries(object)) {
+    if (field === null && listFields.has(name)) object[name] = [];
+    else withEmptyLists(field);
+  }
+  return object;
+}

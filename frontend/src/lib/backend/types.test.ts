@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { listFields, withEmptyLists } from './lists';
+
+type Shapes = Record<string, Record<string, string>>;
+
+/** The Go declarations, as the TypeScript they should be. */
+function goShapes(source: string): Shapes {
+  const shapes: Shapes = {};
+  for (const [, name, body] of source.matchAll(/type (\w+) struct \{\n([\s\S]*?)\n\}/g)) {
+    shapes[name!] = Object.fromEntries([...body!.matchAll(/^\s*\w+\s+(\S+)\s+`json:"(\w+)"`/gm)].map(([, type, field]) => [field!, goType(type!)]));
+  }
+  return shapes;
+}
+
+function goType(type: string): string {
+  if (type.startsWith('[]')) return `${goType(type.slice(2))}[]`;
+  if (type.startsWith('*')) return `${goType(type.slice(1))} | null`;
+  if (/^(int|int64|float64)$/.test(type)) return 'number';
+  return type === 'bool' ? 'boolean' : type;
+}
+
+function tsShapes(source: string): Shapes {
+  const shapes: Shapes = {};
+  for (const [, name, body] of source.matchAll(/export interface (\w+) \{\n([\s\S]*?)\n\}/g)) {
+    shapes[name!] = Object.fromEntries([...body!.matchAll(/^\s*(\w+): (.+);$/gm)].map(([, field, type]) => [field!, type!.replace('ChangeKind', 'string')]));
+  }
+  return shapes;
+}
+
+const ts = tsShapes(readFileSync('src/lib/backend/types.ts', 'utf8'));
+
+describe('types', () => {
+  it('mirror the shapes the program returns', () => {
+    const go = goShapes(readFileSync('../backend/api/dto.go', 'utf8'));
+    expect(Object.keys(go).length).toBeGreaterThan(20);
+    expect(ts).toEqual(go);
+  });
+
+  it('name every list field, so that none is ever null', () => {
+    const lists = Object.values(ts).flatMap((shape) => Object.entries(shape).filter(([, type]) => type.endsWith('[]')).map(([field]) => field));
+    expect([...listFields].sort()).toEqual([...new Set(lists)].sort());
+  });
+
+  it('turns null lists into empty ones and leaves other nulls alone', () => {
+    expect(withEmptyLists({ turns: null, error: null, header: { items: null } })).toEqual({ turns: [], error: null, header: { items: [] } });
+  });
+});

@@ -1,0 +1,496 @@
+/**
+ * What crosses between the window and the program: the shapes of backend/api/dto.go, field by field
+ * (types.test.ts compares the two). Moments are Unix milliseconds, sizes bytes, lengths tokens.
+ */
+
+/** ErrorView is an error as the window shows it: what happened, what to do. */
+export interface ErrorView {
+  code: string;
+  op: string;
+  message: string;
+  hint: string;
+}
+
+/** SessionRow is a line of the session list. */
+export interface SessionRow {
+  id: string;
+  title: string;
+  activeBranch: string;
+  createdAt: number;
+  updatedAt: number;
+  pinned: boolean;
+  archived: boolean;
+  branches: number;
+  /** of the active branch's lineage */
+  turns: number;
+  /** of the active branch */
+  pending: number;
+  /** Status is the one thing worth a mark: "streaming", "incomplete", "failed", "unsent", "pending" or "". */
+  status: string;
+}
+
+/** BranchView is a branch in the switcher. */
+export interface BranchView {
+  id: string;
+  label: string;
+  parentId: string;
+  /** turn_seq it forked after; 0 for the first branch or one forked before turn 1 */
+  forkSeq: number;
+  /** of its lineage */
+  turns: number;
+  headSeq: number;
+  headState: string;
+  updatedAt: number;
+  active: boolean;
+}
+
+/** Header is the window's mandatory header (SRD 17.1), for one branch. While a turn streams, frames update the stream cell. */
+export interface Header {
+  sessionId: string;
+  sessionTitle: string;
+  branchId: string;
+  branchLabel: string;
+  headSeq: number;
+  headShortId: string;
+  pending: number;
+  /** the newest turn; empty before the first */
+  turnId: string;
+  turnSeq: number;
+  /** of that turn */
+  phase: string;
+  outcome: string;
+  /** bytes of the newest step */
+  displayed: number;
+  durable: number;
+  /** what the next request would hold, empty message */
+  contextTokens: number;
+  contextCeiling: number;
+  /** the [2S] of the meter */
+  summaries: number;
+  /** "plenty" (under 70 %), "filling" (under 90), "nearly full" */
+  contextState: string;
+  /** "12.4k / 50k (25%) [2S]" */
+  contextFormat: string;
+  model: string;
+  modelWindow: number;
+}
+
+/** BlockView is a piece of a message to draw. */
+export interface BlockView {
+  /** "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "unknown" */
+  kind: string;
+  /** text; reasoning summary; tool arguments or result; raw JSON of an unknown */
+  text: string;
+  /** tool name; media type of an image; provider of an unknown */
+  name: string;
+  /** tool_use_id */
+  id: string;
+  /** Data is an image's data: URL. Remote images are never loaded. */
+  data: string;
+  isError: boolean;
+}
+
+/** StepView is one attempt of a provider call. */
+export interface StepView {
+  id: string;
+  index: number;
+  attempt: number;
+  provider: string;
+  modelId: string;
+  /** running, completed, incomplete, paused, failed, cancelled */
+  status: string;
+  reason: string;
+  code: string;
+  message: string;
+  displayedBytes: number;
+  durableBytes: number;
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  startedAt: number;
+  /** 0 while running */
+  endedAt: number;
+}
+
+/** TurnView is a turn of the transcript. */
+export interface TurnView {
+  id: string;
+  branchId: string;
+  seq: number;
+  phase: string;
+  /** completed, truncated, refused, stopped, kept, paused, incomplete, failed, discarded or "" */
+  outcome: string;
+  user: BlockView[];
+  /** Assistant is the final answer; of an incomplete or failed turn what was recovered; of a streaming one what is shown so far (frames after LiveSeq continue it). */
+  assistant: BlockView[];
+  /** State is the one word the rail and footer draw: "accepted", "preparing", "responding", "incomplete", "failed", "unsent", "pending", "committed", "head", "degraded". */
+  state: string;
+  /** a stream runs in this process */
+  live: boolean;
+  /** LiveStep and LiveSeq say where frames go on: take frames of LiveStep with seq > LiveSeq. */
+  liveStep: string;
+  liveSeq: number;
+  displayed: number;
+  durable: number;
+  model: string;
+  provider: string;
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  durationMs: number;
+  attempts: number;
+  retryOf: string;
+  error: ErrorView | null;
+  indexStatus: string;
+  stateAfter: string;
+  createdAt: number;
+  updatedAt: number;
+  /** CanContinue: an incomplete or stopped answer the model may be asked to go on with. */
+  canContinue: boolean;
+  /** Notice is a warning about this turn, such as a local server that cut the prompt; empty if none. */
+  notice: string;
+}
+
+/** SessionSnapshot is what opening a session returns: everything its first paint needs and the revision it is true for. */
+export interface SessionSnapshot {
+  rev: number;
+  session: SessionRow;
+  branches: BranchView[];
+  header: Header;
+  /** Turns are the newest of the lineage in order, FirstSeq..LastSeq. */
+  turns: TurnView[];
+  /** lowest turn_seq of the lineage, 0 if empty */
+  firstSeq: number;
+  lastSeq: number;
+  draft: Draft;
+}
+
+/** TurnPage is a run of the lineage. */
+export interface TurnPage {
+  rev: number;
+  turns: TurnView[];
+}
+
+/** Draft is a branch's unsent text. Queued means: send it when the running turn is final. */
+export interface Draft {
+  text: string;
+  images: ImageUpload[];
+  queued: boolean;
+}
+
+/** ImageUpload is a pasted or dropped image. */
+export interface ImageUpload {
+  /** image/png, image/jpeg, image/gif, image/webp */
+  mediaType: string;
+  /** base64, at most 5 MB decoded */
+  data: string;
+  name: string;
+}
+
+/** SendRequest is a message to send. Empty SessionID starts a new session; empty BranchID takes the active one; empty Model the session's. */
+export interface SendRequest {
+  sessionId: string;
+  branchId: string;
+  text: string;
+  images: ImageUpload[];
+  model: string;
+  /** Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
+  incomplete: string;
+}
+
+/** SendResult names what was made. Queued: a turn is still running, so the text became the branch's queued draft and no turn was made yet. */
+export interface SendResult {
+  sessionId: string;
+  branchId: string;
+  turnId: string;
+  queued: boolean;
+}
+
+/** StreamState is a step's text as its journal holds it: what the window refetches after a gap. */
+export interface StreamState {
+  step: string;
+  attempt: number;
+  /** frames up to this one are contained */
+  seq: number;
+  blocks: BlockView[];
+  displayed: number;
+  durable: number;
+  live: boolean;
+}
+
+/** PendingView is one uncommitted turn in the Pending tab. */
+export interface PendingView {
+  turnId: string;
+  seq: number;
+  /** first words of the user's message */
+  title: string;
+  tokens: number;
+  /** in words: why it waits */
+  why: string;
+  waitsFor: string;
+  /** the next context holds it */
+  inContext: boolean;
+  job: JobView;
+  createdAt: number;
+}
+
+/** JobView is a row of the durable queue. ID 0 means there is none. */
+export interface JobView {
+  id: number;
+  type: string;
+  turnId: string;
+  turnSeq: number;
+  sessionId: string;
+  /** title */
+  session: string;
+  /** queued, running, done, dead */
+  state: string;
+  attempts: number;
+  lastError: string;
+  runAfter: number;
+  updatedAt: number;
+}
+
+/** StateView is a committed state in the State tab. */
+export interface StateView {
+  id: string;
+  shortId: string;
+  seq: number;
+  /** root, librarian, fallback, pins */
+  origin: string;
+  model: string;
+  /** Markdown */
+  summary: string;
+  tokens: number;
+  createdAt: number;
+  head: boolean;
+  /** last turn it covers, 0 for the root */
+  turnSeq: number;
+}
+
+/** PinView is a pinned fact. */
+export interface PinView {
+  id: string;
+  text: string;
+  position: number;
+  tokens: number;
+  version: number;
+  createdAt: number;
+  /** made on an ancestor branch before the fork */
+  inherited: boolean;
+}
+
+/** StatePanel is the State tab. */
+export interface StatePanel {
+  head: StateView;
+  /** newest first, the head included */
+  history: StateView[];
+  pins: PinView[];
+  pinTokens: number;
+}
+
+/** RawStep is the exact request and response of a step. */
+export interface RawStep {
+  request: string;
+  /** empty when it was a stream */
+  response: string;
+  events: RawEvent[];
+}
+
+/** RawEvent is one event of a stream, byte for byte. */
+export interface RawEvent {
+  type: string;
+  data: string;
+}
+
+/** RecoveryReport says what start-up found and did. */
+export interface RecoveryReport {
+  at: number;
+  /** nothing needed doing */
+  clean: boolean;
+  items: RecoveryItem[];
+}
+
+/** RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent", "committed", "requeued", "discarded_lines", "unreadable". */
+export interface RecoveryItem {
+  kind: string;
+  sessionId: string;
+  session: string;
+  turnId: string;
+  turnSeq: number;
+  bytes: number;
+  count: number;
+  message: string;
+}
+
+/** ActivityPanel is the Activity tab. */
+export interface ActivityPanel {
+  jobs: JobView[];
+  queued: number;
+  running: number;
+  dead: number;
+  recovery: RecoveryReport;
+  /** Turn is the metrics of the branch's newest turns, newest first. */
+  turns: TurnMetrics[];
+}
+
+/** TurnMetrics is a row of the metrics table (SRD 15.1), times in milliseconds. */
+export interface TurnMetrics {
+  turnId: string;
+  turnSeq: number;
+  estimateTokens: number;
+  inputTokens: number;
+  outputTokens: number;
+  cachedTokens: number;
+  searchMs: number;
+  assembleMs: number;
+  firstByteMs: number;
+  streamMs: number;
+  summarizeMs: number;
+  indexMs: number;
+  attempts: number;
+}
+
+/** ModelView is a configured model. */
+export interface ModelView {
+  name: string;
+  /** openai, anthropic, chatcompletions, recall */
+  provider: string;
+  modelId: string;
+  baseUrl: string;
+  apiKeyEnv: string;
+  /** resolved */
+  contextLimit: number;
+  maxOutput: number;
+  /** "configured", "table", "unknown window" */
+  limitSource: string;
+  /** working set this model gets */
+  ceiling: number;
+  stream: boolean;
+  /** recall, a key is there, or the server needs none */
+  usable: boolean;
+  /** if not usable: in words */
+  why: string;
+  default: boolean;
+  builtIn: boolean;
+  /** provider_options as JSON, "" if none */
+  options: string;
+}
+
+/** KeyView says where a provider's key is. The key itself never crosses. */
+export interface KeyView {
+  /** "openai", "anthropic", or the key's name of a compatible server */
+  provider: string;
+  /** "keyring", "environment", "this run", "" */
+  source: string;
+  /** the variable it is or would be read from */
+  env: string;
+  baseUrl: string;
+  models: string[];
+  /** KeyringOK is false where this system has no keyring: a key then lasts for this run. */
+  keyringOk: boolean;
+}
+
+/** KeyTest is the result of trying a key or server. */
+export interface KeyTest {
+  ok: boolean;
+  ms: number;
+  /** "Works, 3 models" or what happened and what to do */
+  message: string;
+  /** model ids the server lists, at most 200 */
+  models: string[];
+  /** Provider is what the key turned out to be, by its form and answer. */
+  provider: string;
+}
+
+/** LocalServer is a model server that answered on this machine. */
+export interface LocalServer {
+  /** "Ollama", "LM Studio", "a local server" */
+  name: string;
+  baseUrl: string;
+  models: string[];
+}
+
+/** Setting is one configuration key with all the window needs to edit it. */
+export interface Setting {
+  /** "budget.working_set_tokens" */
+  key: string;
+  /** "General", "Context budget", ... */
+  group: string;
+  label: string;
+  /** what it does and its effect on the token budget */
+  help: string;
+  /** "int", "float", "bool", "string", "choice" */
+  type: string;
+  /** as TOML would print it, strings unquoted */
+  value: string;
+  default: string;
+  choices: string[];
+  min: number;
+  max: number;
+  /** "tokens", "ms", "bytes", "" */
+  unit: string;
+  /** "default", "file" */
+  origin: string;
+}
+
+/** SettingsView is the settings screen. */
+export interface SettingsView {
+  /** of config.toml */
+  path: string;
+  dataDir: string;
+  settings: Setting[];
+  /** Error is a fault of the file: the previous good configuration (at start: the defaults) is in force. */
+  error: string;
+}
+
+/** Startup is the first thing the window asks. */
+export interface Startup {
+  version: string;
+  /** no session yet and no choice made */
+  firstRun: boolean;
+  dataDir: string;
+  /** Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten. */
+  fatal: ErrorView | null;
+  configError: string;
+  lastSession: string;
+  /** system, light, dark, contrast */
+  theme: string;
+  textZoom: number;
+  /** buffered, write_ahead */
+  durability: string;
+}
+
+/** Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text is to be appended to block Block. A frame with empty Text moves the counters only. */
+export interface Frame {
+  session: string;
+  branch: string;
+  turn: string;
+  step: string;
+  attempt: number;
+  seq: number;
+  block: number;
+  /** text, reasoning, refusal, tool */
+  kind: string;
+  text: string;
+  displayed: number;
+  durable: number;
+  journal_seq: number;
+}
+
+/** Change is every other event: something of Kind with ID is different as of Rev; ask for it. A snapshot with the same or a higher rev already holds it. */
+export interface Change {
+  rev: number;
+  kind: ChangeKind;
+  id: string;
+  /** Session is the session it belongs to, empty for what belongs to none. */
+  session: string;
+}
+
+/** Event names on the bus. */
+export const EVENT_FRAME = 'ci:frame';
+export const EVENT_CHANGE = 'ci:change';
+
+/** What a Change can be about. */
+export type ChangeKind =
+  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery';

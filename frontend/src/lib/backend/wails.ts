@@ -1,0 +1,64 @@
+/**
+ * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
+ * under window.go.api, events arrive through window.runtime.
+ */
+import type { Backend, ChatService, InspectService, SessionsService, SettingsService } from './backend';
+import { toBackendError } from './errors';
+import { withEmptyLists } from './lists';
+import { EVENT_CHANGE, EVENT_FRAME, type Change, type Frame } from './types';
+
+type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+interface WailsWindow {
+  go?: { api?: Record<string, Bound> };
+  runtime?: { EventsOn(name: string, listener: (data: unknown) => void): () => void };
+}
+
+/** Methods of a service that return a list, which Go may send as null when it is empty. */
+const listMethods: Record<string, readonly string[]> = {
+  Sessions: ['list'],
+  Chat: [],
+  Inspect: ['pending', 'steps'],
+  Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
+};
+
+/** Whether this page runs inside the program. */
+export function wailsPresent(): boolean {
+  return (window as unknown as WailsWindow).go?.api !== undefined;
+}
+
+/** The services of the running program. */
+export function wailsBackend(): Backend {
+  return {
+    sessions: service<SessionsService>('Sessions'),
+    chat: service<ChatService>('Chat'),
+    inspect: service<InspectService>('Inspect'),
+    settings: service<SettingsService>('Settings'),
+    onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
+    onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),
+  };
+}
+
+/** `list` here is `List` there; names are otherwise the same, so one proxy serves every method of the interface. */
+function service<T extends object>(name: string): T {
+  const lists = new Set(listMethods[name]);
+  return new Proxy({} as T, {
+    get: (_, method) => typeof method !== 'string' ? undefined : (...args: unknown[]) => call(name, method, args, lists.has(method)),
+  });
+}
+
+async function call(name: string, method: string, args: unknown[], list: boolean): Promise<unknown> {
+  const bound = (window as unknown as WailsWindow).go?.api?.[name]?.[method.charAt(0).toUpperCase() + method.slice(1)];
+  try {
+    if (!bound) throw new Error(`The program does not offer ${name}.${method}`);
+    const reply = await bound(...args);
+    return list && reply === null ? [] : withEmptyLists(reply);
+  } catch (thrown) {
+    throw toBackendError(thrown);
+  }
+}
+
+function subscribe<T>(event: string, listener: (data: T) => void): () => void {
+  const off = (window as unknown as WailsWindow).runtime?.EventsOn(event, (data) => listener(withEmptyLists(data) as T));
+  return off ?? (() => undefined);
+}

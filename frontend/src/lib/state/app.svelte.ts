@@ -1,0 +1,146 @@
+/**
+ * Everything the window knows, one class per concern, put together once. Components take what they need from
+ * getApp(): `const { conversation, toasts } = getApp()`.
+ */
+import { getContext, setContext } from 'svelte';
+import type { Backend } from '$lib/backend/backend';
+import type { Change } from '$lib/backend/types';
+import { Changes } from './changes';
+import { ComposerState } from './composer.svelte';
+import { ConversationState } from './conversation.svelte';
+import { DraftState } from './draft.svelte';
+import { InspectorState } from './inspector.svelte';
+import { JobsState } from './jobs.svelte';
+import { LayoutState } from './layout.svelte';
+import { ModelsState } from './models.svelte';
+import { Refresh } from './refresh';
+import { SessionsState } from './sessions.svelte';
+import { StartupState } from './startup.svelte';
+import { ThemeState } from './theme.svelte';
+import { ToastsState } from './toasts.svelte';
+import { TurnActions } from './turnActions';
+
+export class App {
+  readonly backend: Backend;
+  readonly changes: Changes;
+  readonly toasts = new ToastsState();
+  readonly layout: LayoutState;
+  readonly theme: ThemeState;
+  readonly startup: StartupState;
+  readonly models: ModelsState;
+  readonly sessions: SessionsState;
+  readonly draft: DraftState;
+  readonly conversation: ConversationState;
+  readonly composer: ComposerState;
+  readonly turnActions: TurnActions;
+  readonly inspector: InspectorState;
+  readonly jobs: JobsState;
+  readonly #jobsRefresh: Refresh;
+  readonly #modelsRefresh: Refresh;
+  readonly #offs: (() => void)[];
+
+  constructor(backend: Backend, storage: Storage = localStorage) {
+    this.backend = backend;
+    this.changes = new Changes(backend);
+    this.layout = new LayoutState(storage);
+    this.theme = new ThemeState(backend, this.toasts);
+    this.startup = new StartupState(backend);
+    this.models = new ModelsState(backend);
+    this.sessions = new SessionsState(backend, this.changes, this.toasts);
+    this.draft = new DraftState(backend, this.toasts);
+    this.conversation = new ConversationState(backend, this.changes, this.draft);
+    this.composer = new ComposerState(backend, this.conversation, this.draft);
+    this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts);
+    this.inspector = new InspectorState(this.layout);
+    this.jobs = new JobsState(backend);
+    this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
+    this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
+    this.#offs = [
+      this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
+      this.changes.on(['settings'], () => this.#modelsRefresh.soon()),
+    ];
+  }
+
+  /** Asks the program what it is and opens what was open last. */
+  async start(): Promise<void> {
+    await this.startup.load();
+    const info = this.startup.info;
+    if (!info || this.startup.fatal) return;
+    this.theme.adopt(info.theme, info.textZoom);
+    await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
+    if (!this.startup.firstRun) await this.#openLast(info.lastSession);
+  }
+
+  /** The first start is over: a conversation with the chosen model, ready to be written in. */
+  async begin(): Promise<void> {
+    await this.#modelsRefresh.now();
+    await this.newSession();
+  }
+
+  /** An empty conversation. One that was never written in is taken again, so that they do not pile up. */
+  async newSession(): Promise<void> {
+    this.layout.closeSettings();
+    this.layout.closeDrawer();
+    try {
+      const blank = this.sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && !row.pinned && !row.archived && row.status === '');
+      const row = blank ?? (await this.backend.sessions.create(''));
+      await this.openSession(row.id);
+      if (!blank) await this.sessions.load();
+    } catch (error) {
+      this.toasts.error(error);
+    }
+    this.composer.focus();
+  }
+
+  async openSession(sessionId: string, branchId = ''): Promise<void> {
+    this.layout.closeSettings();
+    this.layout.closeDrawer();
+    this.composer.cancelEdit();
+    await this.conversation.open(sessionId, branchId);
+    this.#jobsRefresh.soon();
+  }
+
+  /** Puts a session away; if it was the open one, the next takes its place. */
+  async archiveSession(sessionId: string, archived: boolean): Promise<void> {
+    const row = this.sessions.find(sessionId);
+    if (!row || !(await this.sessions.archive(row, archived))) return;
+    if (archived && sessionId === this.conversation.sessionId) await this.#openLast('');
+  }
+
+  stop(): void {
+    for (const off of this.#offs) off();
+    this.#jobsRefresh.cancel();
+    this.#modelsRefresh.cancel();
+    this.sessions.stop();
+    this.conversation.stop();
+    this.theme.stop();
+    this.changes.stop();
+  }
+
+  async #openLast(lastSession: string): Promise<void> {
+    const row = this.sessions.find(lastSession) ?? this.sessions.list[0];
+    if (row) await this.openSession(row.id);
+    else if (lastSession !== '') await this.openSession(lastSession);
+    else await this.newSession();
+  }
+
+  async #quietly(load: () => Promise<void>): Promise<void> {
+    try {
+      await load();
+    } catch {
+      // Counts and lists beside the conversation: the next change asks again.
+    }
+  }
+}
+
+export type { Change };
+
+const key = Symbol('app');
+
+export function setApp(app: App): App {
+  return setContext(key, app);
+}
+
+export function getApp(): App {
+  return getContext<App>(key);
+}

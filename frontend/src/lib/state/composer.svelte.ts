@@ -1,0 +1,181 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { BlockView, ImageUpload, SendResult, TurnView } from '$lib/backend/types';
+import type { ConversationState } from './conversation.svelte';
+import type { DraftState } from './draft.svelte';
+import { Refresh } from './refresh';
+
+/** What becomes of an incomplete turn that stands in the way; empty refuses to send over it. */
+export type Incomplete = '' | 'keep' | 'discard';
+
+/** Sending: the message being written, what it weighs, and what stands in its way. */
+export class ComposerState {
+  #sending = $state(false);
+  #error = $state.raw<BackendError | null>(null);
+  #tokens = $state(0);
+  #editing = $state.raw<TurnView | null>(null);
+  #focusAsked = $state(0);
+  #setAside = '';
+  readonly #backend: Backend;
+  readonly #conversation: ConversationState;
+  readonly #draft: DraftState;
+  readonly #count = new Refresh(() => this.#countTokens(), 200);
+
+  constructor(backend: Backend, conversation: ConversationState, draft: DraftState) {
+    this.#backend = backend;
+    this.#conversation = conversation;
+    this.#draft = draft;
+  }
+
+  get sending(): boolean {
+    return this.#sending;
+  }
+
+  /** Why the last message could not be sent. The text is still in the composer. */
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  /** Tokens of the text, as the program counts them. */
+  get tokens(): number {
+    return this.#tokens;
+  }
+
+  /** The text and what the next request holds anyway do not fit the working set together. */
+  get overBudget(): boolean {
+    const header = this.#conversation.header;
+    return header !== null && header.contextCeiling > 0 && header.contextTokens + this.#tokens > header.contextCeiling;
+  }
+
+  /** The turn whose message is being rewritten; sending then forks before it. */
+  get editing(): TurnView | null {
+    return this.#editing;
+  }
+
+  /** Moves each time the composer is asked to take the focus. */
+  get focusAsked(): number {
+    return this.#focusAsked;
+  }
+
+  /** The newest turn waits for a decision before another message can follow. */
+  get blocked(): boolean {
+    return this.#editing === null && this.#conversation.newest?.state === 'incomplete';
+  }
+
+  get canSend(): boolean {
+    return !this.#sending && !this.#draft.isEmpty && this.#conversation.branchId !== '';
+  }
+
+  focus(): void {
+    this.#focusAsked++;
+  }
+
+  /** Tells that the text is different, so that it is counted a moment later. */
+  changed(): void {
+    this.#error = null;
+    this.#count.soon();
+  }
+
+  dismissError(): void {
+    this.#error = null;
+  }
+
+  async send(incomplete: Incomplete = ''): Promise<void> {
+    if (!this.canSend) return;
+    this.#sending = true;
+    this.#error = null;
+    try {
+      if (this.#editing) await this.#sendEdited(this.#editing);
+      else await this.#sendNext(incomplete);
+    } catch (error) {
+      this.#error = toBackendError(error);
+    } finally {
+      this.#sending = false;
+    }
+  }
+
+  /** Sends other words in the place of a turn: a fork before it, which leaves that turn where it is. */
+  async resend(turn: TurnView, text: string, images: readonly ImageUpload[]): Promise<void> {
+    const branch = await this.#backend.sessions.fork(turn.id, true, '');
+    const sessionId = this.#conversation.sessionId;
+    await this.#conversation.open(sessionId, branch.id);
+    const sent = await this.#backend.chat.send(this.#request(branch.id, text, images, ''));
+    await this.#sent(sent);
+  }
+
+  edit(turn: TurnView): void {
+    if (this.#editing === null) this.#setAside = this.#draft.text;
+    this.#editing = turn;
+    this.#draft.text = textOf(turn.user);
+    this.#draft.images = imagesOf(turn.user);
+    this.changed();
+    this.focus();
+  }
+
+  cancelEdit(): void {
+    if (this.#editing === null) return;
+    this.#editing = null;
+    this.#draft.text = this.#setAside;
+    this.#draft.images = [];
+    this.#setAside = '';
+    this.changed();
+  }
+
+  async #sendNext(incomplete: Incomplete): Promise<void> {
+    const sent = await this.#backend.chat.send(this.#request(this.#conversation.branchId, this.#draft.text, this.#draft.images, incomplete));
+    if (sent.queued) this.#draft.take({ text: this.#draft.text, images: [...this.#draft.images], queued: true });
+    else await this.#sent(sent);
+  }
+
+  async #sendEdited(turn: TurnView): Promise<void> {
+    const { text, images } = this.#draft;
+    const setAside = this.#setAside;
+    this.#draft.take({ text: setAside, images: [], queued: false });
+    try {
+      await this.resend(turn, text, images);
+      this.#editing = null;
+      this.#setAside = '';
+    } catch (error) {
+      this.#draft.text = text;
+      this.#draft.images = images;
+      throw error;
+    }
+  }
+
+  async #sent(sent: SendResult): Promise<void> {
+    this.#draft.clear();
+    this.#tokens = 0;
+    await this.#conversation.refreshTurn(sent.turnId);
+    await this.#conversation.jumpToLatest();
+  }
+
+  #request(branchId: string, text: string, images: readonly ImageUpload[], incomplete: Incomplete) {
+    return { sessionId: this.#conversation.sessionId, branchId, text, images: [...images], model: '', incomplete };
+  }
+
+  async #countTokens(): Promise<void> {
+    const text = this.#draft.text;
+    if (text === '') {
+      this.#tokens = 0;
+      return;
+    }
+    try {
+      this.#tokens = await this.#backend.chat.countTokens(text);
+    } catch {
+      // The old count stays; the message is counted again when it is sent.
+    }
+  }
+}
+
+/** The words of a message, as they can be copied or written again. */
+export function textOf(blocks: readonly BlockView[]): string {
+  return blocks.filter((block) => block.kind === 'text').map((block) => block.text).join('\n\n');
+}
+
+/** The images of a message, as they can be sent again. */
+export function imagesOf(blocks: readonly BlockView[]): ImageUpload[] {
+  return blocks.flatMap((block) => {
+    const found = /^data:(image\/[a-z]+);base64,(.+)$/s.exec(block.kind === 'image' ? block.data : '');
+    return found ? [{ mediaType: found[1]!, data: found[2]!, name: 'image' }] : [];
+  });
+}

@@ -1,0 +1,349 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { BranchView, Change, Frame, Header, SessionRow, SessionSnapshot, TurnView } from '$lib/backend/types';
+import type { Changes } from './changes';
+import type { DraftState } from './draft.svelte';
+import { isRunning, merge, pageSize, replace } from './lineage';
+import { LiveTurn } from './live.svelte';
+import { Refresh } from './refresh';
+
+/** Where the transcript is asked to go. A new object each time, so that asking twice scrolls twice. */
+export interface ScrollIntent {
+  to: 'end' | 'turn';
+  turnId: string;
+}
+
+/** Frames kept for a turn the window has not heard of yet; the rest is fetched with the turn. */
+const earlyFrames = 256;
+
+/**
+ * The open session, at one branch: a loaded run of its lineage, the header, and what streams. A snapshot is true for
+ * a revision; changes at or below it are already in it.
+ */
+export class ConversationState {
+  #session = $state.raw<SessionRow | null>(null);
+  #branches = $state.raw<BranchView[]>([]);
+  #header = $state.raw<Header | null>(null);
+  #turns = $state.raw<readonly TurnView[]>([]);
+  #live = $state.raw<ReadonlyMap<string, LiveTurn>>(new Map());
+  #firstSeq = $state(0);
+  #lastSeq = $state(0);
+  #opening = $state(false);
+  #error = $state.raw<BackendError | null>(null);
+  #intent = $state.raw<ScrollIntent>({ to: 'end', turnId: '' });
+  #rev = 0;
+  #serial = 0;
+  #paging = false;
+  readonly #early = new Map<string, Frame[]>();
+  readonly #dirty = new Set<string>();
+  readonly #backend: Backend;
+  readonly #draft: DraftState;
+  readonly #offs: (() => void)[];
+  readonly #turnRefresh = new Refresh(() => this.#loadDirty(), 16);
+  readonly #headerRefresh = new Refresh(() => this.#loadHeader());
+  readonly #sessionRefresh = new Refresh(() => this.#loadSession());
+
+  constructor(backend: Backend, changes: Changes, draft: DraftState) {
+    this.#backend = backend;
+    this.#draft = draft;
+    this.#offs = [
+      backend.onFrame((frame) => this.#onFrame(frame)),
+      changes.on(['turn', 'head', 'pins', 'jobs', 'session', 'draft', 'settings'], (change) => this.#onChange(change)),
+    ];
+  }
+
+  get session(): SessionRow | null {
+    return this.#session;
+  }
+
+  get sessionId(): string {
+    return this.#session?.id ?? '';
+  }
+
+  get branches(): readonly BranchView[] {
+    return this.#branches;
+  }
+
+  get branchId(): string {
+    return this.#header?.branchId ?? '';
+  }
+
+  get header(): Header | null {
+    return this.#header;
+  }
+
+  get model(): string {
+    return this.#header?.model ?? '';
+  }
+
+  /** What is loaded of the lineage, in order. */
+  get turns(): readonly TurnView[] {
+    return this.#turns;
+  }
+
+  get firstSeq(): number {
+    return this.#firstSeq;
+  }
+
+  get lastSeq(): number {
+    return this.#lastSeq;
+  }
+
+  /** The newest turn of the lineage, if it is loaded. */
+  get newest(): TurnView | undefined {
+    const last = this.#turns.at(-1);
+    return last?.seq === this.#lastSeq ? last : undefined;
+  }
+
+  get hasOlder(): boolean {
+    return this.#turns.length > 0 && this.#turns[0]!.seq > this.#firstSeq;
+  }
+
+  get hasNewer(): boolean {
+    return this.#turns.length > 0 && this.#turns.at(-1)!.seq < this.#lastSeq;
+  }
+
+  get opening(): boolean {
+    return this.#opening;
+  }
+
+  /** Why the session could not be opened. */
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  /** The turn as it streams, if it does. */
+  live(turnId: string): LiveTurn | undefined {
+    return this.#live.get(turnId);
+  }
+
+  /** A turn is on its way, so the next message is queued. */
+  get running(): boolean {
+    return isRunning(this.newest);
+  }
+
+  get intent(): ScrollIntent {
+    return this.#intent;
+  }
+
+  /** Opens a session at its end. Of two calls the later one wins, whichever answer comes first. */
+  async open(sessionId: string, branchId = ''): Promise<void> {
+    const serial = ++this.#serial;
+    this.#opening = true;
+    try {
+      await this.#draft.flush();
+      const snapshot = await this.#backend.sessions.open(sessionId, branchId);
+      if (serial !== this.#serial) return;
+      this.#adopt(snapshot);
+      this.#intent = { to: 'end', turnId: '' };
+    } catch (error) {
+      if (serial === this.#serial) this.#error = toBackendError(error);
+    } finally {
+      if (serial === this.#serial) this.#opening = false;
+    }
+  }
+
+  /** Switches the session to another of its branches. */
+  async switchBranch(branchId: string): Promise<void> {
+    await this.#backend.sessions.switch(this.sessionId, branchId);
+    await this.open(this.sessionId, branchId);
+  }
+
+  async loadOlder(): Promise<void> {
+    const first = this.#turns[0]?.seq ?? 0;
+    if (this.hasOlder) await this.#loadPage(Math.max(this.#firstSeq, first - pageSize), first - 1);
+  }
+
+  async loadNewer(): Promise<void> {
+    const last = this.#turns.at(-1)?.seq ?? 0;
+    if (this.hasNewer) await this.#loadPage(last + 1, Math.min(this.#lastSeq, last + pageSize));
+  }
+
+  /** Brings a turn into view; loads its surroundings if they are far from what is loaded. */
+  async jumpTo(turnId: string): Promise<void> {
+    if (!this.#turns.some((turn) => turn.id === turnId)) {
+      const branchId = this.branchId;
+      const turn = await this.#backend.sessions.turn(branchId, turnId);
+      const page = await this.#backend.sessions.turns(branchId, Math.max(this.#firstSeq, turn.seq - pageSize / 2), turn.seq + pageSize / 2);
+      if (branchId !== this.branchId) return;
+      this.#setTurns(page.turns);
+    }
+    this.#intent = { to: 'turn', turnId };
+  }
+
+  /** Back to the newest turn, from wherever the reader was. */
+  async jumpToLatest(): Promise<void> {
+    if (this.hasNewer) {
+      const branchId = this.branchId;
+      const page = await this.#backend.sessions.turns(branchId, Math.max(this.#firstSeq, this.#lastSeq - pageSize + 1), this.#lastSeq);
+      if (branchId !== this.branchId) return;
+      this.#setTurns(page.turns);
+    }
+    this.#intent = { to: 'end', turnId: '' };
+  }
+
+  /** Something was done to a turn: look at it at once, without waiting for its change event. */
+  async refreshTurn(turnId: string): Promise<void> {
+    this.#dirty.add(turnId);
+    await this.#turnRefresh.now();
+    this.#headerRefresh.soon();
+  }
+
+  refreshHeader(): void {
+    this.#headerRefresh.soon();
+  }
+
+  stop(): void {
+    for (const off of this.#offs) off();
+    for (const live of this.#live.values()) live.stop();
+    this.#turnRefresh.cancel();
+    this.#headerRefresh.cancel();
+    this.#sessionRefresh.cancel();
+  }
+
+  #adopt(snapshot: SessionSnapshot): void {
+    if (snapshot.header.branchId !== this.branchId) this.#early.clear();
+    this.#rev = snapshot.rev;
+    this.#error = null;
+    this.#session = snapshot.session;
+    this.#branches = snapshot.branches;
+    this.#header = snapshot.header;
+    this.#firstSeq = snapshot.firstSeq;
+    this.#lastSeq = snapshot.lastSeq;
+    this.#dirty.clear();
+    this.#setTurns(snapshot.turns);
+    void this.#draft.load(snapshot.header.branchId, snapshot.draft);
+  }
+
+  #setTurns(turns: readonly TurnView[]): void {
+    this.#turns = turns;
+    const kept = new Set(turns.map((turn) => turn.id));
+    const live = new Map([...this.#live].filter(([id]) => kept.has(id)));
+    for (const [id, gone] of this.#live) if (!kept.has(id)) gone.stop();
+    this.#live = live;
+    for (const turn of turns) this.#follow(turn);
+  }
+
+  /** Starts, moves or ends the live view of a turn. */
+  #follow(turn: TurnView): void {
+    const known = this.#live.get(turn.id);
+    if (!turn.live || turn.liveStep === '') {
+      if (!known) return;
+      known.stop();
+      this.#live = new Map([...this.#live].filter(([id]) => id !== turn.id));
+      return;
+    }
+    if (known) known.adopt(turn);
+    else this.#live = new Map(this.#live).set(turn.id, new LiveTurn(this.#backend, turn));
+    for (const frame of this.#early.get(turn.id) ?? []) this.#live.get(turn.id)?.accept(frame);
+    this.#early.delete(turn.id);
+  }
+
+  #onFrame(frame: Frame): void {
+    if (frame.branch !== this.branchId) return;
+    const live = this.#live.get(frame.turn);
+    if (live?.step === frame.step) {
+      live.accept(frame);
+      return;
+    }
+    // A step the window has not heard of: a new turn, a new attempt, or the end of one left behind.
+    const early = this.#early.get(frame.turn) ?? [];
+    if (early.length < earlyFrames) this.#early.set(frame.turn, [...early, frame]);
+    this.#dirty.add(frame.turn);
+    this.#turnRefresh.soon();
+  }
+
+  #onChange(change: Change): void {
+    if (change.kind === 'settings') return this.#headerRefresh.soon();
+    if (change.kind === 'jobs') return;
+    if (change.session !== this.sessionId || change.rev <= this.#rev) return;
+    switch (change.kind) {
+      case 'turn':
+        this.#dirty.add(change.id);
+        this.#turnRefresh.soon();
+        break;
+      case 'head':
+        for (const turn of this.#turns) if (turn.state === 'pending' || turn.state === 'head') this.#dirty.add(turn.id);
+        this.#turnRefresh.soon();
+        break;
+      case 'session':
+        this.#sessionRefresh.soon();
+        break;
+      case 'draft':
+        void this.#draft.reload(change.id).catch(() => undefined);
+        break;
+    }
+    this.#headerRefresh.soon();
+  }
+
+  async #loadPage(from: number, to: number): Promise<void> {
+    if (this.#paging) return;
+    this.#paging = true;
+    const branchId = this.branchId;
+    try {
+      const page = await this.#backend.sessions.turns(branchId, from, to);
+      if (branchId === this.branchId) this.#setTurns(merge(this.#turns, page.turns));
+    } finally {
+      this.#paging = false;
+    }
+  }
+
+  async #loadDirty(): Promise<void> {
+    const branchId = this.branchId;
+    const ids = [...this.#dirty];
+    this.#dirty.clear();
+    const known = ids.filter((id) => this.#turns.some((turn) => turn.id === id));
+    await Promise.all(known.map((id) => this.#loadTurn(branchId, id)));
+    if (known.length < ids.length) await this.#loadNewTurns(branchId);
+  }
+
+  async #loadTurn(branchId: string, turnId: string): Promise<void> {
+    try {
+      const turn = await this.#backend.sessions.turn(branchId, turnId);
+      if (branchId !== this.branchId) return;
+      this.#turns = replace(this.#turns, turn);
+      this.#follow(turn);
+    } catch {
+      // What is shown stays; the next change of this turn asks again.
+    }
+  }
+
+  /** Turns that appeared at the end of the lineage. While the reader is far above, only the count moves. */
+  async #loadNewTurns(branchId: string): Promise<void> {
+    try {
+      const page = await this.#backend.sessions.turns(branchId, this.#lastSeq + 1, this.#lastSeq + pageSize);
+      if (branchId !== this.branchId || page.turns.length === 0) return;
+      const atEnd = !this.hasNewer;
+      this.#lastSeq = page.turns.at(-1)!.seq;
+      if (this.#firstSeq === 0) this.#firstSeq = page.turns[0]!.seq;
+      if (atEnd) this.#setTurns(merge(this.#turns, page.turns));
+    } catch {
+      // The next change asks again.
+    }
+  }
+
+  async #loadHeader(): Promise<void> {
+    const branchId = this.branchId;
+    if (branchId === '') return;
+    try {
+      const header = await this.#backend.sessions.header(branchId, '');
+      if (branchId === this.branchId) this.#header = header;
+    } catch {
+      // The old numbers stay until the next change.
+    }
+  }
+
+  /** Titles and branches, without touching what is being read. */
+  async #loadSession(): Promise<void> {
+    const { sessionId, branchId } = this;
+    try {
+      const snapshot = await this.#backend.sessions.open(sessionId, branchId);
+      if (sessionId !== this.sessionId || branchId !== this.branchId) return;
+      this.#session = snapshot.session;
+      this.#branches = snapshot.branches;
+      this.#header = snapshot.header;
+    } catch {
+      // As above.
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import type { Backend } from '$lib/backend/backend';
+import type { Draft, ImageUpload } from '$lib/backend/types';
+import type { ToastsState } from './toasts.svelte';
+
+const saveAfterMs = 350;
+const empty: Draft = { text: '', images: [], queued: false };
+
+/** The unsent message of the open branch: saved a moment after each change, and at once when the branch is left. */
+export class DraftState {
+  #branchId = $state('');
+  #text = $state('');
+  #images = $state.raw<readonly ImageUpload[]>([]);
+  #queued = $state(false);
+  #unsaved = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #failedOnce = false;
+  readonly #backend: Backend;
+  readonly #toasts: ToastsState;
+
+  constructor(backend: Backend, toasts: ToastsState) {
+    this.#backend = backend;
+    this.#toasts = toasts;
+  }
+
+  get branchId(): string {
+    return this.#branchId;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  set text(text: string) {
+    this.#text = text;
+    this.#changed();
+  }
+
+  get images(): readonly ImageUpload[] {
+    return this.#images;
+  }
+
+  set images(images: readonly ImageUpload[]) {
+    this.#images = images;
+    this.#changed();
+  }
+
+  /** The message is sent by itself when the running turn is final. */
+  get queued(): boolean {
+    return this.#queued;
+  }
+
+  get isEmpty(): boolean {
+    return this.#text.trim() === '' && this.#images.length === 0;
+  }
+
+  /** Another branch is open: what it holds unsent. */
+  async load(branchId: string, draft: Draft = empty): Promise<void> {
+    await this.flush();
+    this.#branchId = branchId;
+    this.#take(draft);
+  }
+
+  /** Its message was sent or queued: the program already holds what there is. */
+  take(draft: Draft): void {
+    this.#cancel();
+    this.#take(draft);
+  }
+
+  /** Something else changed the draft of this branch. What is being typed here wins. */
+  async reload(branchId: string): Promise<void> {
+    if (branchId !== this.#branchId || this.#unsaved) return;
+    const draft = await this.#backend.sessions.draft(branchId);
+    if (branchId === this.#branchId && !this.#unsaved) this.#take(draft);
+  }
+
+  /** Takes a queued message back for editing. */
+  async unqueue(): Promise<void> {
+    this.#queued = false;
+    this.#unsaved = true;
+    await this.flush();
+  }
+
+  clear(): void {
+    this.take(empty);
+  }
+
+  async flush(): Promise<void> {
+    this.#cancel();
+    if (!this.#unsaved || this.#branchId === '') return;
+    this.#unsaved = false;
+    const draft: Draft = { text: this.#text, images: [...this.#images], queued: this.#queued };
+    try {
+      await this.#backend.sessions.saveDraft(this.#branchId, draft);
+      this.#failedOnce = false;
+    } catch (error) {
+      this.#unsaved = true;
+      if (!this.#failedOnce) this.#toasts.error(error);
+      this.#failedOnce = true;
+    }
+  }
+
+  #take(draft: Draft): void {
+    this.#text = draft.text;
+    this.#images = draft.images;
+    this.#queued = draft.queued;
+    this.#unsaved = false;
+  }
+
+  #changed(): void {
+    this.#unsaved = true;
+    this.#cancel();
+    this.#timer = setTimeout(() => void this.flush(), saveAfterMs);
+  }
+
+  #cancel(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,32 @@
+import type { Backend } from '$lib/backend/backend';
+
+/** How much background work waits, for the line under the session list. */
+export class JobsState {
+  #queued = $state(0);
+  #running = $state(0);
+  #dead = $state(0);
+  readonly #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  get queued(): number {
+    return this.#queued;
+  }
+
+  get running(): number {
+    return this.#running;
+  }
+
+  get dead(): number {
+    return this.#dead;
+  }
+
+  async load(branchId: string): Promise<void> {
+    const activity = await this.#backend.inspect.activity(branchId);
+    this.#queued = activity.queued;
+    this.#running = activity.running;
+    this.#dead = activity.dead;
+  }
+}

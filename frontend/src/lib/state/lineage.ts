@@ -1,0 +1,25 @@
+import type { TurnView } from '$lib/backend/types';
+
+/** How many turns one scroll to an end of what is loaded brings. */
+export const pageSize = 60;
+
+/** The loaded run of a lineage: in order of seq, without holes, each turn once. */
+export function merge(loaded: readonly TurnView[], page: readonly TurnView[]): TurnView[] {
+  const bySeq = new Map<number, TurnView>();
+  for (const turn of loaded) bySeq.set(turn.seq, turn);
+  for (const turn of page) bySeq.set(turn.seq, turn);
+  return [...bySeq.values()].sort((a, b) => a.seq - b.seq);
+}
+
+/** Replaces one turn by a newer view of it; the same array if it is not among them. */
+export function replace(loaded: readonly TurnView[], turn: TurnView): readonly TurnView[] {
+  const at = loaded.findIndex((candidate) => candidate.id === turn.id);
+  return at < 0 ? loaded : loaded.with(at, turn);
+}
+
+/** States in which a turn still runs, so that a new message has to wait. */
+const running = new Set(['accepted', 'preparing', 'responding']);
+
+export function isRunning(turn: TurnView | undefined): boolean {
+  return turn !== undefined && running.has(turn.state);
+}

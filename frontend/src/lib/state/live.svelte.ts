@@ -1,0 +1,100 @@
+import type { Backend } from '$lib/backend/backend';
+import type { BlockView, Frame, TurnView } from '$lib/backend/types';
+import { StepStream } from './stream';
+
+/** How long a hole in the frames may stand before the step is fetched again: late frames are common, lost ones rare. */
+const gapPatienceMs = 120;
+/** With so many frames waiting the missing one is lost. */
+const gapPatienceFrames = 12;
+
+/** A turn that streams now: what the transcript draws of it and what the header counts. */
+export class LiveTurn {
+  readonly turnId: string;
+  #blocks = $state.raw<readonly BlockView[]>([]);
+  #displayed = $state(0);
+  #durable = $state(0);
+  #stream: StepStream;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #backend: Backend;
+
+  constructor(backend: Backend, turn: TurnView) {
+    this.#backend = backend;
+    this.turnId = turn.id;
+    this.#stream = new StepStream(turn);
+    this.#publish();
+    if (turn.attempts > 1 && turn.liveSeq > 0) void this.#refetch();
+  }
+
+  get blocks(): readonly BlockView[] {
+    return this.#blocks;
+  }
+
+  get displayed(): number {
+    return this.#displayed;
+  }
+
+  get durable(): number {
+    return this.#durable;
+  }
+
+  get step(): string {
+    return this.#stream.step;
+  }
+
+  get seq(): number {
+    return this.#stream.seq;
+  }
+
+  /** A newer snapshot of the turn. An older one of the same step changes nothing: the frames are ahead of it. */
+  adopt(turn: TurnView): void {
+    if (turn.liveStep === this.#stream.step) {
+      if (turn.liveSeq > this.#stream.seq) void this.#refetch();
+      return;
+    }
+    this.#clearGap();
+    this.#stream = new StepStream(turn);
+    this.#publish();
+  }
+
+  accept(frame: Frame): void {
+    const accepted = this.#stream.accept(frame);
+    if (accepted === 'ignored') return;
+    if (accepted === 'gap') this.#watchGap();
+    else this.#clearGap();
+    this.#publish();
+  }
+
+  stop(): void {
+    this.#clearGap();
+  }
+
+  #watchGap(): void {
+    if (this.#stream.waiting >= gapPatienceFrames) void this.#refetch();
+    else this.#timer ??= setTimeout(() => void this.#refetch(), gapPatienceMs);
+  }
+
+  #clearGap(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #refetch(): Promise<void> {
+    this.#clearGap();
+    const stream = this.#stream;
+    try {
+      const state = await this.#backend.chat.stream(stream.step);
+      stream.locate(state);
+      stream.adopt(state); // where its beginning was known already
+    } catch {
+      // The step may just have ended; the turn's own change event then brings the final text.
+      return;
+    }
+    if (stream === this.#stream) this.#publish();
+  }
+
+  #publish(): void {
+    this.#blocks = this.#stream.blocks;
+    this.#displayed = this.#stream.displayed;
+    this.#durable = this.#stream.durable;
+  }
+}

@@ -1,0 +1,37 @@
+import type { Backend } from '$lib/backend/backend';
+import type { ModelView } from '$lib/backend/types';
+
+/** The configured models, as the header's selector and the settings show them. */
+export class ModelsState {
+  #list = $state.raw<ModelView[]>([]);
+  readonly #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  get list(): readonly ModelView[] {
+    return this.#list;
+  }
+
+  get usable(): readonly ModelView[] {
+    return this.#list.filter((model) => model.usable);
+  }
+
+  get byDefault(): ModelView | undefined {
+    return this.#list.find((model) => model.default) ?? this.usable[0];
+  }
+
+  find(name: string): ModelView | undefined {
+    return this.#list.find((model) => model.name === name);
+  }
+
+  /** What a call that changed the models returned. */
+  adopt(models: ModelView[]): void {
+    this.#list = models;
+  }
+
+  async load(): Promise<void> {
+    this.#list = await this.#backend.settings.models();
+  }
+}

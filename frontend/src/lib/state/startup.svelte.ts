@@ -1,0 +1,46 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError } from '$lib/backend/errors';
+import type { ErrorView, Startup } from '$lib/backend/types';
+
+/** The first thing the window asks: may it work, is this the first start, what was open last. */
+export class StartupState {
+  #info = $state.raw<Startup | null>(null);
+  #failed = $state.raw<ErrorView | null>(null);
+  #firstRun = $state(false);
+  readonly #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+  }
+
+  /** Null until the answer is there. */
+  get info(): Startup | null {
+    return this.#info;
+  }
+
+  /** The data could not be opened, or the program does not answer. */
+  get fatal(): ErrorView | null {
+    return this.#info?.fatal ?? this.#failed;
+  }
+
+  get firstRun(): boolean {
+    return this.#firstRun;
+  }
+
+  async load(): Promise<void> {
+    try {
+      this.#info = await this.#backend.settings.startup();
+      this.#firstRun = this.#info.firstRun;
+      this.#failed = null;
+    } catch (thrown) {
+      const error = toBackendError(thrown);
+      this.#failed = { code: error.code, op: error.op, message: error.message, hint: error.hint };
+    }
+  }
+
+  /** Ends the first start with the model chosen. Rejects if it could not be written. */
+  async finishFirstRun(model: string): Promise<void> {
+    await this.#backend.settings.finishFirstRun(model);
+    this.#firstRun = false;
+  }
+}

@@ -1,0 +1,62 @@
+import { toBackendError } from '$lib/backend/errors';
+
+export interface Toast {
+  id: number;
+  tone: 'info' | 'ok' | 'warn' | 'danger';
+  text: string;
+  /** What to do about it, in words. */
+  hint: string;
+  action: { label: string; run: () => void } | null;
+}
+
+/** How long a toast stays: time to read it, longer when it holds an action to take. */
+const stayMs = 6_000;
+const stayWithActionMs = 10_000;
+
+/** Short notices in a corner. Never the only copy of something that matters: that stands where it belongs. */
+export class ToastsState {
+  #list = $state.raw<Toast[]>([]);
+  #next = 1;
+  readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
+
+  get list(): readonly Toast[] {
+    return this.#list;
+  }
+
+  show(text: string, options: Partial<Pick<Toast, 'tone' | 'hint' | 'action'>> = {}): number {
+    const toast: Toast = { id: this.#next++, tone: options.tone ?? 'info', text, hint: options.hint ?? '', action: options.action ?? null };
+    this.#list = [...this.#list.slice(-3), toast];
+    this.resume(toast.id);
+    return toast.id;
+  }
+
+  /** A failed action: what happened, and what to do. */
+  error(thrown: unknown): number {
+    const error = toBackendError(thrown);
+    return this.show(error.message, { tone: 'danger', hint: error.hint });
+  }
+
+  act(id: number): void {
+    const action = this.#list.find((toast) => toast.id === id)?.action;
+    this.dismiss(id);
+    action?.run();
+  }
+
+  dismiss(id: number): void {
+    this.pause(id);
+    this.#list = this.#list.filter((toast) => toast.id !== id);
+  }
+
+  /** While the pointer or the focus is on a toast, it stays. */
+  pause(id: number): void {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+  }
+
+  resume(id: number): void {
+    const toast = this.#list.find((candidate) => candidate.id === id);
+    if (!toast) return;
+    this.pause(id);
+    this.#timers.set(id, setTimeout(() => this.dismiss(id), toast.action ? stayWithActionMs : stayMs));
+  }
+}

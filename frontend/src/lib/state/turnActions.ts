@@ -1,0 +1,83 @@
+import type { Backend } from '$lib/backend/backend';
+import type { SendResult, TurnView } from '$lib/backend/types';
+import { imagesOf, textOf, type ComposerState } from './composer.svelte';
+import type { ConversationState } from './conversation.svelte';
+import type { ToastsState } from './toasts.svelte';
+
+/** What one does to a turn. Each says so in a toast if it cannot be done, and changes nothing then. */
+export class TurnActions {
+  readonly #backend: Backend;
+  readonly #conversation: ConversationState;
+  readonly #composer: ComposerState;
+  readonly #toasts: ToastsState;
+
+  constructor(backend: Backend, conversation: ConversationState, composer: ComposerState, toasts: ToastsState) {
+    this.#backend = backend;
+    this.#conversation = conversation;
+    this.#composer = composer;
+    this.#toasts = toasts;
+  }
+
+  stop = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.stop(turn.id));
+  keep = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.keep(turn.id));
+  discard = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.discard(turn.id));
+
+  /** A new attempt at a turn without a final answer, with another model if one is named. */
+  retry = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.retry(turn.id, model), turn);
+  continue = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.continue(turn.id, model), turn);
+  sendUnsent = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.sendUnsent(turn.id, model), turn);
+
+  /** Another answer to the same message, beside the one that is there: on a fork before the turn. */
+  regenerate = (turn: TurnView): Promise<void> => this.#guard(() => this.#composer.resend(turn, textOf(turn.user), imagesOf(turn.user)));
+
+  /** A new branch that goes on after this turn. */
+  fork = (turn: TurnView, label = ''): Promise<void> =>
+    this.#guard(async () => {
+      const branch = await this.#backend.sessions.fork(turn.id, false, label);
+      const before = this.#conversation.branchId;
+      await this.#conversation.open(this.#conversation.sessionId, branch.id);
+      const back = { label: 'Back', run: () => void this.#guard(() => this.#conversation.switchBranch(before)) };
+      this.#toasts.show(`New branch “${branch.label}” after #${turn.seq}`, { action: back });
+      this.#composer.focus();
+    });
+
+  edit = (turn: TurnView): void => this.#composer.edit(turn);
+
+  pin = (text: string): Promise<void> =>
+    this.#guard(async () => {
+      const branchId = this.#conversation.branchId;
+      const pin = await this.#backend.inspect.addPin(branchId, text);
+      const undo = { label: 'Undo', run: () => void this.#guard(() => this.#backend.inspect.removePin(branchId, pin.id)) };
+      this.#toasts.show('Pinned: every request from now on holds it', { action: undo });
+    });
+
+  copy = (text: string): Promise<void> =>
+    this.#guard(async () => {
+      await navigator.clipboard.writeText(text);
+      this.#toasts.show('Copied');
+    });
+
+  async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
+    await this.#guard(async () => {
+      const sent = await act();
+      await this.#conversation.refreshTurn(turn.id);
+      if (sent.turnId !== '' && sent.turnId !== turn.id) await this.#conversation.refreshTurn(sent.turnId);
+      await this.#conversation.jumpToLatest();
+    });
+  }
+
+  async #on(turn: TurnView, act: () => Promise<void>): Promise<void> {
+    await this.#guard(async () => {
+      await act();
+      await this.#conversation.refreshTurn(turn.id);
+    });
+  }
+
+  async #guard(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#toasts.error(error);
+    }
+  }
+}

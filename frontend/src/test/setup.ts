@@ -1,0 +1,18 @@
+import '@testing-library/jest-dom/vitest';
+
+// jsdom has no layout: what measures the page gets quiet stand-ins.
+class NoObserver {
+  observe(): void {}
+  unobserve(): void {}
+  disconnect(): void {}
+  takeRecords(): [] {
+    return [];
+  }
+}
+
+globalThis.ResizeObserver ??= NoObserver as unknown as typeof ResizeObserver;
+globalThis.IntersectionObserver ??= NoObserver as unknown as typeof IntersectionObserver;
+Element.prototype.scrollIntoView ??= () => undefined;
+Element.prototype.animate ??= () => ({ finished: Promise.resolve(), cancel: () => undefined, onfinish: null }) as unknown as Animation;
+window.matchMedia ??= (query: string) =>
+  ({ matches: false, media: query, addEventListener: () => undefined, removeEventListener: () => undefined }) as unknown as MediaQueryList;

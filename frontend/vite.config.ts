@@ -1,0 +1,24 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { svelteTesting } from '@testing-library/svelte/vite';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+export default defineConfig({
+  plugins: [svelte(), svelteTesting()],
+  resolve: {
+    alias: { $lib: path('./src/lib'), $shared: path('./src/components/shared') },
+  },
+  build: {
+    target: 'es2022', // WebKitGTK 2.40 and WebView2, the oldest engines the program runs on
+    outDir: 'dist',
+    emptyOutDir: true, // public/gitkeep is copied back, so the directory is never empty for go:embed
+    chunkSizeWarningLimit: 300,
+  },
+  test: {
+    environment: 'jsdom',
+    include: ['src/**/*.test.ts'],
+    setupFiles: ['src/test/setup.ts'],
+  },
+});
