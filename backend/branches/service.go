@@ -1,0 +1,148 @@
+// Package branches forks, rolls back and switches (SPEC 4). Nothing is ever
+// deleted: a rollback is a fork from an earlier state.
+package branches
+
+import (
+	"context"
+	"fmt"
+
+	"contextinfinity/backend/chat"
+)
+
+// Store is what branching needs of the database.
+type Store interface {
+	Session(context.Context, chat.SessionID) (chat.Session, error)
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+	State(context.Context, chat.StateID) (chat.State, error)
+	StateTurnSeq(context.Context, chat.StateID) (int64, error)
+	Fork(context.Context, chat.ForkPoint) (chat.Branch, error)
+	SwitchBranch(context.Context, chat.SessionID, chat.BranchID) error
+}
+
+// Committer commits the pending turns of a branch up to and including one.
+type Committer interface {
+	CommitThrough(context.Context, chat.Turn) error
+}
+
+// Publisher is told when the window should look again.
+type Publisher interface {
+	Change(chat.Change)
+}
+
+// Service is the one way to make or change branches.
+type Service struct {
+	store   Store
+	commit  Committer
+	publish Publisher
+}
+
+// New returns a Service.
+func New(s Store, c Committer, p Publisher) *Service {
+	return &Service{store: s, commit: c, publish: p}
+}
+
+// After starts a branch that shares everything up to and including the turn.
+func (s *Service) After(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error) {
+	t, err := s.store.Turn(ctx, id)
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	return s.after(ctx, t, label, activate)
+}
+
+// Before starts a branch that shares everything up to the turn, without it: the
+// way to edit a message.
+func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error) {
+	t, err := s.store.Turn(ctx, id)
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	prev, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: t.BranchID, ToSeq: t.Seq - 1, Limit: 1, Newest: true})
+	if t.Seq > 1 && err != nil {
+		return chat.Branch{}, err
+	}
+	if t.Seq <= 1 || len(prev) == 0 {
+		return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, Label: or(label, t.Seq), Activate: activate})
+	}
+	return s.after(ctx, prev[0], or(label, t.Seq), activate)
+}
+
+func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate bool) (chat.Branch, error) {
+	if !t.Phase.Finalized() && t.Phase != chat.PhaseFailed {
+		return chat.Branch{}, chat.Errorf(chat.CodeConflict, "branches.fork",
+			"Turn #%d has no final answer yet, so nothing can branch off after it.", t.Seq).
+			WithHint("stop, keep or discard it first")
+	}
+	if t.Pending() {
+		if err := s.commit.CommitThrough(ctx, t); err != nil {
+			return chat.Branch{}, err
+		}
+	}
+	return s.fork(ctx, chat.ForkPoint{SessionID: t.SessionID, Branch: t.BranchID, After: t.ID, Label: or(label, t.Seq), Activate: activate})
+}
+
+// or names a branch that the user did not.
+func or(label string, seq int64) string {
+	if label != "" {
+		return label
+	}
+	return fmt.Sprintf("from #%d", seq)
+}
+
+func (s *Service) fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
+	b, err := s.store.Fork(ctx, p)
+	if err == nil {
+		s.changed(p.SessionID)
+	}
+	return b, err
+}
+
+// Rollback starts a branch from an earlier state and switches to it.
+func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.StateID) (chat.Branch, error) {
+	st, err := s.store.State(ctx, id)
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	if st.SessionID != session {
+		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s belongs to another session.", id)
+	}
+	label := fmt.Sprintf("rollback to #%d", st.Seq)
+	seq, err := s.store.StateTurnSeq(ctx, id)
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	if seq == 0 {
+		return s.fork(ctx, chat.ForkPoint{SessionID: session, Branch: st.BranchID, Label: label, Activate: true})
+	}
+	turns, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: st.BranchID, FromSeq: seq, ToSeq: seq, Limit: 1})
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	if len(turns) == 0 {
+		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s covers no turn that still stands.", id)
+	}
+	return s.after(ctx, turns[0], label, true)
+}
+
+// Switch makes a branch its session's active one.
+func (s *Service) Switch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
+	b, err := s.store.Branch(ctx, branch)
+	if err != nil {
+		return err
+	}
+	if b.SessionID != session {
+		return chat.Errorf(chat.CodeNotFound, "branches.switch", "Branch %s belongs to another session.", branch)
+	}
+	if err := s.store.SwitchBranch(ctx, session, branch); err != nil {
+		return err
+	}
+	s.changed(session)
+	return nil
+}
+
+func (s *Service) changed(id chat.SessionID) {
+	s.publish.Change(chat.Change{Kind: chat.ChangeSession, ID: string(id), Session: id})
+	s.publish.Change(chat.Change{Kind: chat.ChangeSessions, ID: string(id), Session: id})
+}

@@ -1,0 +1,9 @@
+// Package jobs does the work that follows a final answer (SPEC 4, 11; SRD 6.4):
+// it commits pending turns into the branch's state and indexes committed ones,
+// through a durable queue.
+//
+// Every job is idempotent: run twice, or after its effect already stands, it
+// changes nothing. A job is finished in the transaction that writes its effect.
+// A failing one is tried again with growing pauses, dead after 8 tries, visible,
+// and can be retried by hand. Chat never waits for a job.
+package jobs

@@ -1,0 +1,114 @@
+package turn
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// join appends the blocks of a continuation to what stands before it. Text that
+// was cut and text that goes on are one block, so a word cut in two heals.
+func join(base, next chat.Blocks) chat.Blocks {
+	out := append(chat.Blocks{}, base...)
+	if len(base) == 0 || len(next) == 0 {
+		return append(out, next...)
+	}
+	last, lastOK := base[len(base)-1].(chat.Text)
+	first, firstOK := next[0].(chat.Text)
+	if !lastOK || !firstOK {
+		return append(out, next...)
+	}
+	last.Text += first.Text
+	last.Annotations = append(append(last.Annotations[:0:0], last.Annotations...), first.Annotations...)
+	out[len(out)-1] = last
+	return append(out, next[1:]...)
+}
+
+// blockOffset is where block 0 of a continuation stands in the joined answer.
+func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
+	if len(base) > 0 && firstKind == llm.DeltaText {
+		if _, ok := base[len(base)-1].(chat.Text); ok {
+			return len(base) - 1
+		}
+	}
+	return len(base)
+}
+
+// replay runs stored events through their provider's decoder: what it returns
+// is what was shown while they streamed.
+func (e *Engine) replay(provider string, events []chat.RawEvent) llm.Result {
+	p, ok := e.models.Provider(provider)
+	if !ok {
+		return llm.Result{}
+	}
+	dec := p.NewDecoder(e.toolsMode())
+	for _, ev := range events {
+		dec.Decode(ev)
+	}
+	return dec.Result()
+}
+
+// answerBefore is the answer that steps with a lower index add up to. Of each
+// index the newest attempt that brought text counts: a retry that brought none
+// does not take away what an earlier one did.
+func (e *Engine) answerBefore(ctx context.Context, steps []chat.Step, index int) (chat.Blocks, error) {
+	best := map[int]chat.Blocks{}
+	for _, s := range steps { // ordered by index, attempt
+		if s.Index >= index || s.Outcome.Status == chat.StepRunning {
+			continue
+		}
+		blocks, err := e.stepBlocks(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		if hasText(blocks) || best[s.Index] == nil {
+			best[s.Index] = blocks
+		}
+	}
+	var out chat.Blocks
+	for i := 0; i < index; i++ {
+		out = join(out, best[i])
+	}
+	return out, nil
+}
+
+func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
+	payload, err := e.store.StepPayload(ctx, s.ID)
+	if err != nil {
+		return nil, err
+	}
+	return e.replay(s.Provider, payload.Events).Blocks, nil
+}
+
+// Answer is what there is of a turn's answer: the final message, or what an
+// incomplete, failed or running one had received by its last closed step.
+func (e *Engine) Answer(ctx context.Context, t chat.Turn) (chat.Message, error) {
+	if t.Assistant != nil {
+		return *t.Assistant, nil
+	}
+	steps, err := e.store.Steps(ctx, t.ID)
+	if err != nil || len(steps) == 0 {
+		return chat.Message{Role: chat.RoleAssistant}, err
+	}
+	blocks, err := e.answerBefore(ctx, steps, steps[len(steps)-1].Index+1)
+	return chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, err
+}
+
+// usageOf sums what the closed steps of a turn reported.
+func usageOf(steps []chat.Step, last *chat.Usage) *chat.Usage {
+	var sum chat.Usage
+	seen := false
+	for _, s := range steps {
+		if s.Usage != nil {
+			sum, seen = sum.Add(*s.Usage), true
+		}
+	}
+	if last != nil {
+		sum, seen = sum.Add(*last), true
+	}
+	if !seen {
+		return nil
+	}
+	return &sum
+}

@@ -1,0 +1,179 @@
+package turn
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+)
+
+// Stop ends a running turn at the user's word: what arrived becomes the answer,
+// marked stopped. It returns when that is durable.
+func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+	e.mu.Lock()
+	r := e.runs[id]
+	e.mu.Unlock()
+	if r == nil {
+		return e.store.Turn(ctx, id)
+	}
+	r.cancel(errStopped)
+	return (&Handle{Turn: r.turn, run: r}).Wait(ctx)
+}
+
+// Keep makes an incomplete answer final as it is.
+func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+	t, err := e.undecided(ctx, id, "turn.keep")
+	if err != nil {
+		return t, err
+	}
+	if !t.Incomplete() {
+		return t, chat.Errorf(chat.CodeConflict, "turn.keep", "This turn has no partial answer to keep.").WithHint("send or discard it")
+	}
+	answer, err := e.Answer(ctx, t)
+	if err != nil {
+		return t, err
+	}
+	t, err = e.store.Finalize(ctx, chat.Finalization{
+		TurnID: id, Message: answer, Outcome: chat.OutcomeKept, Usage: t.Usage,
+	})
+	return e.decided(ctx, t, err)
+}
+
+// Discard fails an incomplete or unsent turn. Its text stays readable.
+func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+	t, err := e.undecided(ctx, id, "turn.discard")
+	if err != nil {
+		return t, err
+	}
+	f := t.Failure
+	if f == nil {
+		f = &chat.Failure{Code: chat.CodeCancelled, Message: "Discarded. The message and what had arrived stay readable."}
+	}
+	t, err = e.store.FailTurn(ctx, chat.TurnFailure{TurnID: id, Outcome: chat.OutcomeDiscarded, Failure: f})
+	return e.decided(ctx, t, err)
+}
+
+// Continue asks the model to go on from an incomplete answer, as a new step of
+// the same turn.
+func (e *Engine) Continue(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
+	t, err := e.undecided(ctx, id, "turn.continue")
+	if err != nil {
+		return nil, err
+	}
+	if !t.Incomplete() {
+		return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "This turn has no partial answer to continue.").WithHint("send it instead")
+	}
+	return e.resume(ctx, t, model, 1)
+}
+
+// Retry runs a turn again. An incomplete turn gets a new attempt, the old one
+// kept; a failed one a new turn (retry_of); a final one is answered anew on a
+// fork, so that nothing is overwritten; an unsent one is sent.
+func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
+	t, err := e.settledTurn(ctx, id, "turn.retry")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.Incomplete():
+		return e.resume(ctx, t, model, 0)
+	case t.Unsent():
+		return e.SendUnsent(ctx, id, model)
+	case t.Phase == chat.PhaseFailed:
+		return e.Send(ctx, Message{Branch: t.BranchID, Content: t.User, Model: e.orModel(model, t), RetryOf: t.ID})
+	}
+	branch, err := e.branches.Before(ctx, t.ID, "", true)
+	if err != nil {
+		return nil, err
+	}
+	return e.Send(ctx, Message{Branch: branch.ID, Content: t.User, Model: e.orModel(model, t), RetryOf: t.ID})
+}
+
+// SendUnsent sends a turn that was accepted and never answered.
+func (e *Engine) SendUnsent(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
+	t, err := e.undecided(ctx, id, "turn.send_unsent")
+	if err != nil {
+		return nil, err
+	}
+	if !t.Unsent() {
+		return nil, chat.Errorf(chat.CodeConflict, "turn.send_unsent", "This turn was already sent.")
+	}
+	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
+	if err != nil {
+		return nil, err
+	}
+	return e.start(t, m, 0)
+}
+
+// resume starts another attempt (advance 0) or the next step (advance 1) of an
+// incomplete turn.
+func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance int) (*Handle, error) {
+	m, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t))
+	if err != nil {
+		return nil, err
+	}
+	steps, err := e.store.Steps(ctx, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	index := 0
+	if len(steps) > 0 {
+		index = steps[len(steps)-1].Index + advance
+	}
+	if err := e.store.Resume(ctx, t.ID); err != nil {
+		return nil, err
+	}
+	t.Outcome, t.Failure = chat.OutcomeNone, nil
+	return e.start(t, m, index)
+}
+
+func (e *Engine) orModel(name string, t chat.Turn) string {
+	if name != "" {
+		return name
+	}
+	return t.Model
+}
+
+// settledTurn returns a turn that no run owns; one that a run of this process
+// could not settle, or a crash left, is first recovered from its journal.
+func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
+	if e.running(id) {
+		return chat.Turn{}, chat.Errorf(chat.CodeBusy, op, "This turn is still running.").WithHint("stop it first")
+	}
+	t, err := e.store.Turn(ctx, id)
+	if err != nil {
+		return t, err
+	}
+	if t.Phase == chat.PhaseResponding && !t.Incomplete() {
+		if _, err := e.recoverTurn(ctx, t); err != nil {
+			return t, err
+		}
+		return e.store.Turn(ctx, id)
+	}
+	return t, nil
+}
+
+// undecided is settledTurn for decisions that only an open turn allows.
+func (e *Engine) undecided(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
+	t, err := e.settledTurn(ctx, id, op)
+	if err != nil {
+		return t, err
+	}
+	if !t.Incomplete() && !t.Unsent() {
+		return t, chat.Errorf(chat.CodeConflict, op, "This turn is already settled (%s).", t.Phase)
+	}
+	return t, nil
+}
+
+// decided tells the window and removes journals the database no longer needs.
+func (e *Engine) decided(ctx context.Context, t chat.Turn, err error) (chat.Turn, error) {
+	if err != nil {
+		return t, err
+	}
+	if steps, serr := e.store.Steps(ctx, t.ID); serr == nil {
+		e.pruneAll(steps)
+	}
+	e.changed(chat.ChangeTurn, string(t.ID), t.SessionID)
+	e.changed(chat.ChangeSessions, string(t.SessionID), t.SessionID)
+	e.changed(chat.ChangeJobs, "", t.SessionID)
+	return t, nil
+}

@@ -1,0 +1,223 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+)
+
+// Causes with which a running stream is cancelled.
+var (
+	errStopped = errors.New("stopped by the user")
+	errIdle    = errors.New("the stream was silent for too long")
+	errClosing = errors.New("the program was closed")
+)
+
+// verdict is what becomes of a turn when a stream is over.
+type verdict int
+
+const (
+	verdictFinal      verdict = iota // TX-A
+	verdictIncomplete                // there is text, the user decides
+	verdictFailed                    // there is none
+	verdictRetry                     // nothing arrived and another try may help
+)
+
+// ending is the judgement of one attempt.
+type ending struct {
+	verdict    verdict
+	outcome    chat.Outcome // of a final turn
+	step       chat.StepOutcome
+	failure    *chat.Failure
+	retryAfter time.Duration
+	journal    journal.EndKind
+}
+
+// attempt is all that a judgement depends on.
+type attempt struct {
+	result  llm.Result
+	err     error // of the transport; nil when the stream ended by itself
+	events  int   // that arrived
+	number  int   // from 1
+	earlier bool  // visible text stands from earlier steps or attempts
+	stopped bool  // recovery: the journal ends with a stopped entry
+}
+
+// judge decides how an attempt ended (SPEC 4). Live streaming and recovery both
+// ask it, so both come to the same end.
+func judge(a attempt) ending {
+	switch {
+	case a.stopped || errors.Is(a.err, errStopped):
+		return judgeStopped(a)
+	case a.err != nil:
+		return judgeError(a, failureOf(a.err), a.err)
+	case !a.result.Terminal:
+		return judgeError(a, cutFailure(a), nil)
+	case a.result.Status == chat.StepFailed:
+		return judgeError(a, failureOf(a.result.Err), a.result.Err)
+	}
+	return judgeDone(a)
+}
+
+func judgeStopped(a attempt) ending {
+	e := ending{step: chat.StepOutcome{Status: chat.StepCancelled}, journal: journal.EndStopped}
+	if hasText(a.result.Blocks) || a.earlier {
+		e.verdict, e.outcome = verdictFinal, chat.OutcomeStopped
+		return e
+	}
+	e.verdict = verdictFailed
+	e.failure = &chat.Failure{Code: chat.CodeCancelled, Message: "Stopped before an answer arrived. Your message is saved.", Hint: "retry when you like"}
+	return e
+}
+
+// judgeError handles every end that is not the provider's own: with text the
+// user decides; without, it is tried again if that may help, else it failed.
+func judgeError(a attempt, f *chat.Failure, cause error) ending {
+	e := ending{
+		failure: f, journal: journal.EndError,
+		step: chat.StepOutcome{Status: chat.StepFailed, Code: f.Code, Message: f.Message},
+	}
+	if a.result.Status == chat.StepIncomplete || (a.err == nil && !a.result.Terminal) {
+		e.step.Status, e.step.Reason = chat.StepIncomplete, "the stream was cut"
+	}
+	f.Attempts = a.number
+	wait, retry := retryable(cause)
+	switch {
+	case hasText(a.result.Blocks):
+		e.verdict = verdictIncomplete
+	case a.events == 0 && retry && a.number < MaxAttempts && wait <= maxRetryAfter:
+		e.verdict, e.retryAfter = verdictRetry, wait
+	case a.earlier:
+		e.verdict = verdictIncomplete
+	default:
+		e.verdict = verdictFailed
+	}
+	return e
+}
+
+func judgeDone(a attempt) ending {
+	r := a.result
+	e := ending{
+		verdict: verdictFinal, outcome: chat.OutcomeCompleted, journal: journal.EndDone,
+		step: chat.StepOutcome{Status: r.Status, Reason: r.Reason},
+	}
+	switch {
+	case r.Refused:
+		e.outcome = chat.OutcomeRefused
+	case r.Status == chat.StepIncomplete:
+		e.outcome = chat.OutcomeTruncated
+	case r.Status == chat.StepPaused:
+		e.outcome = chat.OutcomePaused
+	}
+	if !substantial(r.Blocks) && !a.earlier {
+		e.verdict, e.outcome, e.failure = verdictFailed, "", emptyFailure(r)
+	}
+	return e
+}
+
+// emptyFailure explains an answer that ended well and holds nothing to keep.
+func emptyFailure(r llm.Result) *chat.Failure {
+	f := &chat.Failure{Code: chat.CodeProvider, Message: "The model ended its answer without saying anything. Your message is saved.", Hint: "retry, or choose another model"}
+	switch {
+	case r.Refused:
+		f.Message = "The provider declined to answer and gave no words. Your message is saved."
+		f.Hint = "rephrase it, or choose another model"
+	case r.Reason == "max_output_tokens":
+		f.Message = "The model used up its output limit before its first visible word. Your message is saved."
+		f.Hint = "raise the model's max_output, or lower its reasoning effort"
+	}
+	return f
+}
+
+// cutFailure is a stream that ended without its terminal event.
+func cutFailure(a attempt) *chat.Failure {
+	f := &chat.Failure{Code: chat.CodeUnavailable, Message: "The answer was cut off: the connection ended before the provider said it was done."}
+	if a.events == 0 {
+		f.Message = "The provider closed the connection without answering. Your message is saved."
+	}
+	f.Hint = "retry, or continue from what arrived"
+	return f
+}
+
+// failureOf turns any error of a call into what is stored and shown.
+func failureOf(err error) *chat.Failure {
+	var le *llm.Error
+	var ce *chat.Error
+	switch {
+	case errors.Is(err, errIdle):
+		return &chat.Failure{Code: chat.CodeTimeout, Message: "Nothing arrived for too long, so the call was ended. What had arrived is kept.", Hint: "retry, or raise stream.idle_timeout_s"}
+	case errors.Is(err, errClosing):
+		return &chat.Failure{Code: chat.CodeCancelled, Message: "The program was closed while the answer arrived. What had arrived is kept.", Hint: "continue or retry"}
+	case errors.As(err, &le):
+		return &chat.Failure{Code: le.Code, Status: le.Status, Message: providerMessage(le), Hint: hintFor(le)}
+	case errors.As(err, &ce):
+		return &chat.Failure{Code: ce.Code, Message: ce.Message, Hint: ce.Hint}
+	}
+	return &chat.Failure{Code: chat.CodeInternal, Message: err.Error()}
+}
+
+func providerMessage(e *llm.Error) string {
+	words := strings.TrimSpace(e.Error())
+	if e.Status != 0 {
+		return fmt.Sprintf("The provider answered %d: %s", e.Status, words)
+	}
+	return words
+}
+
+// hintFor says what to do about each kind of provider error.
+func hintFor(e *llm.Error) string {
+	switch e.Code {
+	case chat.CodeAuth:
+		return "check the key: contextinfinity keys list, or Settings, Providers and keys"
+	case chat.CodeRateLimited:
+		if e.RetryAfter > 0 {
+			return fmt.Sprintf("the provider asks to wait %s, then retry", e.RetryAfter.Round(time.Second))
+		}
+		return "wait a little, then retry"
+	case chat.CodeTooLarge:
+		return "lower budget.working_set_tokens, or set the model's context_limit to what it really is"
+	case chat.CodeUnavailable:
+		return "check that the server runs and its address is right, then retry"
+	case chat.CodeToolCall:
+		return `set tools.mode to "parse_only" to see such calls, or ask again`
+	case chat.CodeTimeout:
+		return "retry"
+	}
+	return "retry, or choose another model"
+}
+
+// retryable reports whether the same call may succeed later, and after what
+// pause the provider asks for it.
+func retryable(err error) (time.Duration, bool) {
+	var le *llm.Error
+	if errors.As(err, &le) {
+		return le.RetryAfter, le.Retryable()
+	}
+	var ne net.Error
+	if errors.As(err, &ne) && !errors.Is(err, context.Canceled) {
+		return 0, true
+	}
+	return 0, false
+}
+
+// hasText reports visible text.
+func hasText(bs chat.Blocks) bool { return strings.TrimSpace(bs.RenderedText()) != "" }
+
+// substantial reports an answer worth keeping: visible text, a call, an image,
+// or something kept raw. Reasoning alone is not an answer.
+func substantial(bs chat.Blocks) bool {
+	for _, b := range bs {
+		switch b.(type) {
+		case chat.ToolUse, chat.ToolResult, chat.Image, chat.Unknown:
+			return true
+		}
+	}
+	return hasText(bs)
+}

@@ -1,0 +1,323 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+)
+
+// Deps are what an Engine is built from; all are required but Log and Clock.
+type Deps struct {
+	Store    Store
+	Journals *journal.Journals
+	Models   Models
+	Branches Brancher
+	Publish  Publisher
+	Counter  Counter
+	Settings func() Settings
+	Clock    clock.Clock
+	Log      *slog.Logger
+}
+
+// Engine runs turns: any number at once, one at a time per branch.
+type Engine struct {
+	store    Store
+	journals *journal.Journals
+	models   Models
+	branches Brancher
+	publish  Publisher
+	counter  Counter
+	settings func() Settings
+	clock    clock.Clock
+	log      *slog.Logger
+
+	mu     sync.Mutex
+	runs   map[chat.TurnID]*run
+	closed bool
+	wg     sync.WaitGroup
+}
+
+// NewEngine returns an engine that runs nothing yet.
+func NewEngine(d Deps) *Engine {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Engine{
+		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
+		settings: d.Settings, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
+	}
+}
+
+// IncompletePolicy says what becomes of an incomplete or unsent turn that blocks
+// its branch when the next message is sent (SPEC 4).
+type IncompletePolicy string
+
+const (
+	IncompleteRefuse  IncompletePolicy = "fail"
+	IncompleteKeep    IncompletePolicy = "keep"
+	IncompleteDiscard IncompletePolicy = "discard"
+)
+
+// Message is a message to send.
+type Message struct {
+	Branch     chat.BranchID
+	Content    chat.Message
+	Model      string // configured name; empty: the session's, else the default
+	Incomplete IncompletePolicy
+	RetryOf    chat.TurnID
+	// FromDraft: the text was the branch's draft, which the acceptance clears.
+	FromDraft bool
+}
+
+// Handle is a turn under way.
+type Handle struct {
+	Turn chat.Turn // as accepted
+	run  *run
+}
+
+// Wait returns the turn when its answer is final, incomplete or failed. The
+// error is of ctx or of the database; a failed turn is not an error.
+func (h *Handle) Wait(ctx context.Context) (chat.Turn, error) {
+	select {
+	case <-h.run.done:
+		return h.run.turn, h.run.settleErr
+	case <-ctx.Done():
+		return h.Turn, ctx.Err()
+	}
+}
+
+// Send makes the message durable and starts the turn. When it returns without
+// error the prompt is safe; the answer follows through the Publisher.
+func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
+	if err := checkContent(m.Content); err != nil {
+		return nil, err
+	}
+	model, err := e.modelFor(ctx, m.Branch, m.Model)
+	if err != nil {
+		return nil, err
+	}
+	turn, err := e.accept(ctx, m, model)
+	if err != nil {
+		return nil, err
+	}
+	e.changed(chat.ChangeTurn, string(turn.ID), turn.SessionID)
+	e.changed(chat.ChangeSessions, string(turn.SessionID), turn.SessionID)
+	return e.start(turn, model, 0)
+}
+
+// accept runs TX-0. A turn that blocks the branch is settled by the policy, once.
+func (e *Engine) accept(ctx context.Context, m Message, model Model) (chat.Turn, error) {
+	in := chat.Acceptance{
+		BranchID: m.Branch, User: m.Content, Provider: model.Endpoint.Provider, Model: model.Endpoint.Name,
+		RetryOf: m.RetryOf, ClearDraft: m.FromDraft,
+	}
+	turn, err := e.store.Accept(ctx, in)
+	if code := chat.CodeOf(err); code != chat.CodeIncomplete && code != chat.CodeBusy {
+		return turn, err
+	}
+	cleared, cerr := e.clearWay(ctx, m.Branch, m.Incomplete)
+	if cerr != nil {
+		return chat.Turn{}, cerr
+	}
+	if !cleared {
+		return chat.Turn{}, err
+	}
+	return e.store.Accept(ctx, in)
+}
+
+// clearWay settles the turn that blocks a branch, if the policy says how. A turn
+// that no run of this process owns is first recovered from its journal.
+func (e *Engine) clearWay(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
+	last, ok, err := e.store.LastTurn(ctx, branch)
+	if err != nil || !ok || e.running(last.ID) {
+		return false, err
+	}
+	if last.Phase == chat.PhaseResponding && !last.Incomplete() {
+		if _, err := e.recoverTurn(ctx, last); err != nil {
+			return false, err
+		}
+		if last, err = e.store.Turn(ctx, last.ID); err != nil {
+			return false, err
+		}
+	}
+	switch {
+	case last.Phase.Finalized() || last.Phase == chat.PhaseFailed:
+		return true, nil
+	case policy == IncompleteKeep && last.Incomplete():
+		_, err = e.Keep(ctx, last.ID)
+		return err == nil, err
+	case policy == IncompleteKeep || policy == IncompleteDiscard:
+		_, err = e.Discard(ctx, last.ID)
+		return err == nil, err
+	}
+	return false, nil
+}
+
+// checkContent refuses what cannot be kept as it is.
+func checkContent(m chat.Message) error {
+	if m.Role != chat.RoleUser || m.IsEmpty() {
+		return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is empty, nothing was sent.")
+	}
+	for _, b := range m.Blocks {
+		t, ok := b.(chat.Text)
+		if ok && !utf8.ValidString(t.Text) {
+			at := strings.IndexFunc(t.Text, func(r rune) bool { return r == utf8.RuneError })
+			return chat.Errorf(chat.CodeInvalid, "turn.send", "The message is not valid UTF-8 (near byte %d), nothing was sent.", at).
+				WithHint("convert it first, for instance with iconv -t UTF-8")
+		}
+	}
+	return nil
+}
+
+// modelFor resolves the model a message goes to.
+func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string) (Model, error) {
+	if name == "" {
+		b, err := e.store.Branch(ctx, branch)
+		if err != nil {
+			return Model{}, err
+		}
+		s, err := e.store.Session(ctx, b.SessionID)
+		if err != nil {
+			return Model{}, err
+		}
+		name = s.Model
+	}
+	m, err := e.models.Resolve(ctx, name)
+	m.Endpoint.CacheKey = string(branch)
+	return m, err
+}
+
+// start begins a run at its first state. index is the step to make.
+func (e *Engine) start(turn chat.Turn, model Model, index int) (*Handle, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, chat.Errorf(chat.CodeCancelled, "turn.start", "The program is closing. Your message is saved and shown as not sent at the next start.")
+	}
+	if e.runs[turn.ID] != nil {
+		return nil, chat.Errorf(chat.CodeBusy, "turn.start", "This turn is already running.")
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	r := &run{e: e, turn: turn, model: model, index: index, cancel: cancel, done: make(chan struct{})}
+	e.runs[turn.ID] = r
+	e.wg.Add(1)
+	go r.loop(ctx)
+	return &Handle{Turn: turn, run: r}, nil
+}
+
+// finished is called once by each run when its turn stands in the database.
+func (e *Engine) finished(r *run) {
+	e.mu.Lock()
+	delete(e.runs, r.turn.ID)
+	e.mu.Unlock()
+	r.cancel(nil)
+	close(r.done)
+	e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
+	e.changed(chat.ChangeSessions, string(r.turn.SessionID), r.turn.SessionID)
+	e.changed(chat.ChangeJobs, "", r.turn.SessionID)
+	e.afterRun(r)
+	e.wg.Done()
+}
+
+// afterRun sends the branch's queued message once the answer before it is final.
+// After a failure it stays a draft: the user may want to change it.
+func (e *Engine) afterRun(r *run) {
+	if r.settleErr != nil {
+		return
+	}
+	ctx := context.Background()
+	d, ok, err := e.store.Draft(ctx, r.turn.BranchID)
+	if err != nil || !ok || !d.Queued {
+		return
+	}
+	if r.turn.Phase.Finalized() {
+		if _, err = e.Send(ctx, Message{Branch: d.BranchID, Content: d.Message, FromDraft: true}); err == nil {
+			return
+		}
+		e.log.Warn("the queued message was not sent", "branch", d.BranchID, "err", err)
+	}
+	d.Queued = false
+	if err := e.store.SaveDraft(ctx, d); err != nil {
+		e.log.Warn("the queued message could not be kept as a draft", "branch", d.BranchID, "err", err)
+	}
+	e.changed(chat.ChangeDraft, string(d.BranchID), r.turn.SessionID)
+}
+
+// running reports whether this process runs the turn.
+func (e *Engine) running(id chat.TurnID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.runs[id] != nil
+}
+
+// Live returns the stream of a running turn as shown so far.
+func (e *Engine) Live(id chat.TurnID) (Live, bool) {
+	e.mu.Lock()
+	r := e.runs[id]
+	e.mu.Unlock()
+	if r == nil {
+		return Live{}, false
+	}
+	return r.live()
+}
+
+// LiveStep is Live by the step that streams.
+func (e *Engine) LiveStep(id chat.StepID) (Live, bool) {
+	e.mu.Lock()
+	runs := make([]*run, 0, len(e.runs))
+	for _, r := range e.runs {
+		runs = append(runs, r)
+	}
+	e.mu.Unlock()
+	for _, r := range runs {
+		if l, ok := r.live(); ok && l.Frame.Step == id {
+			return l, true
+		}
+	}
+	return Live{}, false
+}
+
+// Running lists the turns this process runs.
+func (e *Engine) Running() []chat.TurnID {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	out := make([]chat.TurnID, 0, len(e.runs))
+	for id := range e.runs {
+		out = append(out, id)
+	}
+	return out
+}
+
+// Close ends every stream, keeps what arrived, and waits for the database to
+// hold it or for ctx. It is safe to call twice.
+func (e *Engine) Close(ctx context.Context) error {
+	e.mu.Lock()
+	e.closed = true
+	for _, r := range e.runs {
+		r.cancel(errClosing)
+	}
+	e.mu.Unlock()
+	done := make(chan struct{})
+	go func() { e.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("turns still running: %w", ctx.Err())
+	}
+}
+
+func (e *Engine) changed(kind chat.ChangeKind, id string, s chat.SessionID) {
+	e.publish.Change(chat.Change{Kind: kind, ID: id, Session: s})
+}
+
+// toolsMode is how stored streams are read again: as they would be live.
+func (e *Engine) toolsMode() llm.ToolsMode { return e.settings().ToolsMode }

@@ -1,0 +1,209 @@
+package turn
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// emitter turns deltas into frames: at most one per interval, each of one block,
+// numbered without gaps (SPEC 5). In write-ahead mode a delta waits until its
+// journal line is fsynced. It also keeps the text shown so far, so that a window
+// that missed frames can ask for all of it.
+type emitter struct {
+	publish func(chat.Frame)
+	every   time.Duration
+	base    chat.Blocks
+
+	mu        sync.Mutex
+	frame     chat.Frame // the last one sent; Seq, Displayed and the ids are current
+	offset    int        // of the step's block 0 in the turn's answer; -1 until known
+	queue     []segment
+	allowed   int64 // journal seq up to which text may be shown
+	durable   int64
+	counted   chat.Frame // counters of the last frame sent
+	shown     []shownBlock
+	done      chan struct{}
+	stopped   chan struct{}
+	closeOnce sync.Once
+}
+
+// segment is text of one block that has not been sent.
+type segment struct {
+	block int
+	kind  llm.DeltaKind
+	tool  string
+	text  string
+	seq   int64
+}
+
+type shownBlock struct {
+	kind llm.DeltaKind
+	tool string
+	text []byte
+}
+
+func newEmitter(ids chat.Frame, base chat.Blocks, every time.Duration, writeAhead bool, publish func(chat.Frame)) *emitter {
+	em := &emitter{
+		publish: publish, every: every, base: base, frame: ids, counted: ids, offset: -1,
+		allowed: math.MaxInt64, done: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	if writeAhead {
+		em.allowed = 0
+	}
+	go em.loop()
+	return em
+}
+
+func (em *emitter) loop() {
+	defer close(em.stopped)
+	tick := time.NewTicker(em.every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			em.send()
+		case <-em.done:
+			for em.send() {
+				<-tick.C
+			}
+			return
+		}
+	}
+}
+
+// add queues the deltas of one journalled event.
+func (em *emitter) add(deltas []llm.Delta, seq int64) {
+	em.mu.Lock()
+	defer em.mu.Unlock()
+	for _, d := range deltas {
+		if em.offset < 0 {
+			em.offset = len(em.base)
+			if d.Block == 0 {
+				em.offset = blockOffset(em.base, d.Kind)
+			}
+		}
+		s := segment{block: d.Block + em.offset, kind: d.Kind, tool: d.Tool, text: d.Text, seq: seq}
+		em.queue = append(em.queue, s)
+	}
+}
+
+// progress tells what the journal holds durably.
+func (em *emitter) progress(durableSeq, durableBytes int64) {
+	em.mu.Lock()
+	defer em.mu.Unlock()
+	em.durable = durableBytes
+	if em.allowed != math.MaxInt64 {
+		em.allowed = durableSeq
+	}
+}
+
+// finish sends what is left and stops. durableBytes is final.
+func (em *emitter) finish(durableSeq, durableBytes int64) {
+	em.progress(durableSeq, durableBytes)
+	em.closeOnce.Do(func() { close(em.done) })
+	<-em.stopped
+}
+
+// send publishes at most one frame and reports whether it did.
+func (em *emitter) send() bool {
+	em.mu.Lock()
+	defer em.mu.Unlock()
+	f := em.frame
+	f.Kind, f.Text, f.Tool = "", "", ""
+	em.take(&f)
+	f.Durable = min(em.durable, f.Displayed)
+	if f.Text == "" && f.Tool == "" && f.Durable == em.counted.Durable && f.JournalSeq == em.counted.JournalSeq {
+		return false
+	}
+	f.Seq++
+	em.frame, em.counted = f, f
+	// Published under the lock: a snapshot taken now is true for exactly this seq.
+	em.publish(f)
+	return true
+}
+
+// take merges the queue's first run of one block into f.
+func (em *emitter) take(f *chat.Frame) {
+	n := 0
+	var text []byte
+	for ; n < len(em.queue); n++ {
+		s := em.queue[n]
+		if s.seq > em.allowed || s.block != em.queue[0].block {
+			break
+		}
+		if s.tool != "" {
+			f.Tool = s.tool
+		}
+		text = append(text, s.text...)
+		f.JournalSeq = s.seq
+	}
+	if n == 0 {
+		return
+	}
+	f.Block, f.Kind, f.Text = em.queue[0].block, string(em.queue[0].kind), string(text)
+	if visible(em.queue[0].kind) {
+		f.Displayed += int64(len(text))
+	}
+	em.remember(*f)
+	em.queue = em.queue[n:]
+}
+
+func (em *emitter) remember(f chat.Frame) {
+	i := f.Block - max(em.offset, 0)
+	for len(em.shown) <= i {
+		em.shown = append(em.shown, shownBlock{})
+	}
+	b := &em.shown[i]
+	b.kind = llm.DeltaKind(f.Kind)
+	if f.Tool != "" {
+		b.tool = f.Tool
+	}
+	b.text = append(b.text, f.Text...)
+}
+
+// Live is a running stream as shown so far: frames with a greater Seq go on from it.
+type Live struct {
+	Frame  chat.Frame // ids and counters; Text is empty
+	Blocks chat.Blocks
+}
+
+func (em *emitter) live() Live {
+	em.mu.Lock()
+	defer em.mu.Unlock()
+	f := em.frame
+	f.Text, f.Kind, f.Tool = "", "", ""
+	var blocks chat.Blocks
+	for _, b := range em.shown {
+		blocks = append(blocks, b.block())
+	}
+	return Live{Frame: f, Blocks: join(em.base, blocks)}
+}
+
+func (b shownBlock) block() chat.Block {
+	switch b.kind {
+	case llm.DeltaReasoning:
+		return chat.Reasoning{Summary: string(b.text)}
+	case llm.DeltaRefusal:
+		return chat.Refusal{Text: string(b.text)}
+	case llm.DeltaTool:
+		return chat.ToolUse{Name: b.tool, Input: chat.RawJSON(b.text)}
+	}
+	return chat.Text{Text: string(b.text)}
+}
+
+// visible text is what the byte counters count.
+func visible(k llm.DeltaKind) bool { return k == llm.DeltaText || k == llm.DeltaRefusal }
+
+func visibleBytes(deltas []llm.Delta) int {
+	n := 0
+	for _, d := range deltas {
+		if visible(d.Kind) {
+			n += len(d.Text)
+		}
+	}
+	return n
+}

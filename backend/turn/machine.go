@@ -1,0 +1,381 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+)
+
+// run is one turn on its way through the states below. It belongs to one
+// goroutine; only emitter, cancel and done are shared.
+//
+//	prepare -> begin -> stream -> settle -> (finalize | interrupt | fail)
+//	             ^                   |
+//	             +---- backoff <-----+
+type run struct {
+	e      *Engine
+	turn   chat.Turn
+	model  Model
+	index  int // of the step
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+
+	base    chat.Blocks // the answer of earlier steps
+	earlier bool        // text stands from earlier steps or attempts
+	closed  []chat.Step // steps closed before this run and by it
+	context prompt.PreparedContext
+	body    json.RawMessage
+
+	number  int // attempts of this run
+	step    chat.Step
+	writer  *journal.Writer
+	decoder llm.Decoder
+	events  []chat.RawEvent
+	err     error
+	end     ending
+	metrics chat.TurnMetrics
+	timing  chat.StepMetrics
+	started time.Time
+
+	mu        sync.Mutex
+	emitter   *emitter
+	settleErr error
+}
+
+// state is one step of the machine: it does its part and names the next.
+type state func(context.Context) state
+
+func (r *run) loop(ctx context.Context) {
+	defer r.e.finished(r)
+	for s := r.prepare; s != nil; {
+		s = s(ctx)
+	}
+}
+
+// prepare assembles what the model will see. Accepted -> ContextPrepared.
+func (r *run) prepare(ctx context.Context) state {
+	begun := time.Now()
+	if err := r.loadEarlier(ctx); err != nil {
+		return r.failWith(err)
+	}
+	var err error
+	if r.context, err = r.e.assemble(ctx, r.turn, r.model, r.base); err != nil {
+		return r.failWith(err)
+	}
+	r.metrics.AssembleMs = time.Since(begun).Milliseconds()
+	r.metrics.EstimateTokens = r.context.Tokens()
+	manifest, err := chat.MarshalJSON(r.context.Manifest())
+	if err == nil {
+		err = r.e.store.Prepare(ctx, chat.Preparation{TurnID: r.turn.ID, Manifest: manifest, Tokens: r.context.Tokens()})
+	}
+	if err == nil {
+		r.body, err = r.model.Provider.Encode(r.request())
+	}
+	if err != nil {
+		return r.failWith(err)
+	}
+	faults.Point("turn.prepared")
+	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
+	return r.begin
+}
+
+func (r *run) request() llm.Request {
+	return llm.Request{Endpoint: r.model.Endpoint, Context: r.context}
+}
+
+// loadEarlier finds what steps and attempts before this run brought.
+func (r *run) loadEarlier(ctx context.Context) error {
+	steps, err := r.e.store.Steps(ctx, r.turn.ID)
+	if err != nil || len(steps) == 0 {
+		return err
+	}
+	r.closed = steps
+	if r.base, err = r.e.answerBefore(ctx, steps, r.index); err != nil {
+		return err
+	}
+	all, err := r.e.answerBefore(ctx, steps, steps[len(steps)-1].Index+1)
+	r.earlier = hasText(all)
+	return err
+}
+
+// begin opens an attempt: its step row and its journal are durable before a
+// byte leaves. ContextPrepared -> Responding.
+func (r *run) begin(ctx context.Context) state {
+	if err := context.Cause(ctx); err != nil {
+		return r.settleNothing(err)
+	}
+	r.number++
+	r.events, r.timing, r.err, r.writer = nil, chat.StepMetrics{}, nil, nil
+	r.decoder = r.model.Provider.NewDecoder(r.model.Endpoint.ToolsMode)
+	step, err := r.e.store.BeginStep(ctx, chat.StepStart{
+		TurnID: r.turn.ID, Index: r.index, Provider: r.model.Provider.Name(), ModelID: r.model.Endpoint.ModelID,
+		Request: r.body, StreamPath: r.e.journals.Path,
+	})
+	if err != nil {
+		return r.failWith(err)
+	}
+	faults.Point("turn.step_begun")
+	r.step = step
+	if r.writer, err = r.e.journals.Begin(step.ID, r.model.Provider.Name()); err != nil {
+		r.err = err
+		return r.settle
+	}
+	r.openEmitter()
+	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
+	return r.stream
+}
+
+func (r *run) openEmitter() {
+	s := r.e.settings()
+	ids := chat.Frame{
+		Session: r.turn.SessionID, Branch: r.turn.BranchID, Turn: r.turn.ID,
+		Step: r.step.ID, Attempt: r.step.Attempt,
+	}
+	em := newEmitter(ids, r.base, s.FrameEvery, s.WriteAhead, r.e.publish.Frame)
+	r.writer.OnDurable(func(p journal.Progress) { em.progress(p.DurableSeq, p.Durable) })
+	r.mu.Lock()
+	r.emitter = em
+	r.mu.Unlock()
+}
+
+func (r *run) live() (Live, bool) {
+	r.mu.Lock()
+	em := r.emitter
+	r.mu.Unlock()
+	if em == nil {
+		return Live{}, false
+	}
+	return em.live(), true
+}
+
+// stream carries events from the provider into journal, decoder and window.
+func (r *run) stream(ctx context.Context) state {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	idle := r.e.settings().IdleTimeout
+	watch := time.AfterFunc(idle, func() { cancel(errIdle) })
+	defer watch.Stop()
+	r.started = time.Now()
+	r.err = r.model.Provider.Stream(ctx, r.model.Endpoint, r.body, func(ev chat.RawEvent) error {
+		watch.Reset(idle)
+		return r.receive(ev)
+	})
+	r.timing.StreamMs = time.Since(r.started).Milliseconds()
+	r.metrics.StreamMs += r.timing.StreamMs
+	// A cancelled call fails in as many ways as there are clients; the cause is ours.
+	if r.err != nil {
+		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+			r.err = cause
+		}
+	}
+	return r.settle
+}
+
+// receive journals one event, then shows it.
+func (r *run) receive(ev chat.RawEvent) error {
+	if len(r.events) == 0 {
+		r.timing.FirstByteMs = time.Since(r.started).Milliseconds()
+	}
+	deltas := r.decoder.Decode(ev)
+	seq, err := r.writer.Append(ev, visibleBytes(deltas))
+	if err != nil {
+		return err
+	}
+	r.events = append(r.events, ev)
+	r.timing.Deltas += int64(len(deltas))
+	r.emitter.add(deltas, seq)
+	faults.Point("turn.event")
+	return nil
+}
+
+// settle judges the attempt and closes its journal.
+func (r *run) settle(context.Context) state {
+	r.end = judge(attempt{
+		result: r.decoder.Result(), err: r.err, events: len(r.events), number: r.number, earlier: r.earlier,
+	})
+	r.closeJournal()
+	faults.Point("turn.journal_sealed")
+	switch r.end.verdict {
+	case verdictFinal:
+		return r.finalize
+	case verdictIncomplete:
+		return r.interrupt
+	case verdictRetry:
+		return r.backoff
+	}
+	return r.fail
+}
+
+// closeJournal seals the journal; only then is the rest shown.
+func (r *run) closeJournal() {
+	if r.writer == nil {
+		return
+	}
+	reason := ""
+	if r.end.failure != nil {
+		reason = string(r.end.failure.Code)
+	}
+	p, err := r.writer.End(r.end.journal, reason)
+	if err != nil {
+		r.e.log.Error("the stream journal could not be sealed", "step", r.step.ID, "err", err)
+	}
+	r.emitter.finish(p.DurableSeq, p.Durable)
+	f := r.emitter.live().Frame
+	r.step.DisplayedBytes, r.step.DurableBytes = f.Displayed, f.Durable
+}
+
+func (r *run) stepEnd() *chat.StepEnd {
+	if r.step.ID == "" {
+		return nil
+	}
+	res := r.decoder.Result()
+	return &chat.StepEnd{
+		StepID: r.step.ID, Outcome: r.end.step, Items: res.Items, Usage: res.Usage,
+		DisplayedBytes: r.step.DisplayedBytes, DurableBytes: r.step.DurableBytes,
+		Events: r.events, Metrics: r.timing,
+	}
+}
+
+// backoff closes the failed attempt and waits before the next one.
+func (r *run) backoff(ctx context.Context) state {
+	if err := r.e.store.EndStep(ctx, *r.stepEnd()); err != nil {
+		return r.failWith(err)
+	}
+	r.e.prune(r.step.ID)
+	r.clearEmitter()
+	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
+	wait := r.end.retryAfter
+	if wait == 0 {
+		wait = r.e.settings().Backoff(r.number + 1)
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return r.begin
+	case <-ctx.Done():
+		return r.settleNothing(context.Cause(ctx))
+	}
+}
+
+// settleNothing ends a run that was cancelled while no stream was open.
+func (r *run) settleNothing(cause error) state {
+	r.step = chat.Step{}
+	r.end = judge(attempt{err: cause, number: r.number, earlier: r.earlier})
+	switch r.end.verdict {
+	case verdictFinal:
+		// Stop while a retry or continuation had not begun: what stood before stands again.
+		r.end.verdict, r.end.failure = verdictIncomplete, failureOf(errStoppedEarly)
+		return r.interrupt
+	case verdictIncomplete:
+		return r.interrupt
+	}
+	return r.fail
+}
+
+var errStoppedEarly = chat.Errorf(chat.CodeCancelled, "turn.stop", "Stopped before the next attempt began. What had arrived before is kept.")
+
+// failWith ends a run for a reason of our own: over budget, a full disk.
+func (r *run) failWith(err error) state {
+	r.end = judge(attempt{err: err, number: MaxAttempts, earlier: r.earlier})
+	if r.earlier {
+		return r.interrupt
+	}
+	return r.fail
+}
+
+// finalize is TX-A. Responding -> ResponseFinalized. The journal goes only when
+// the transaction is durable.
+func (r *run) finalize(context.Context) state {
+	res := r.decoder.Result()
+	r.metrics.Attempts = r.number
+	message := chat.Message{Role: chat.RoleAssistant, Blocks: join(r.base, res.Blocks)}
+	if !substantial(res.Blocks) && r.earlier {
+		message = r.fallbackMessage()
+	}
+	r.settled(r.e.store.Finalize(context.Background(), chat.Finalization{
+		TurnID: r.turn.ID, Step: r.stepEnd(), Message: message, Outcome: r.end.outcome,
+		Usage: usageOf(r.closed, res.Usage), Metrics: r.metrics,
+	}))
+	return nil
+}
+
+// fallbackMessage is what earlier attempts brought, when a stopped or empty
+// retry brought nothing: it must not replace it.
+func (r *run) fallbackMessage() chat.Message {
+	m, err := r.e.Answer(context.Background(), r.turn)
+	if err != nil {
+		r.e.log.Error("an earlier answer could not be read", "turn", r.turn.ID, "err", err)
+	}
+	return m
+}
+
+// interrupt leaves the turn Responding and incomplete.
+func (r *run) interrupt(context.Context) state {
+	end := r.stepEnd()
+	var usage *chat.Usage
+	if end != nil {
+		usage = end.Usage
+	}
+	r.settled(r.e.store.Interrupt(context.Background(), chat.Interruption{
+		TurnID: r.turn.ID, Step: end, Failure: r.end.failure, Usage: usageOf(r.closed, usage),
+	}))
+	return nil
+}
+
+// fail ends the turn. Its prompt stays.
+func (r *run) fail(context.Context) state {
+	r.metrics.Attempts = r.number
+	r.settled(r.e.store.FailTurn(context.Background(), chat.TurnFailure{
+		TurnID: r.turn.ID, Step: r.stepEnd(), Outcome: chat.OutcomeFailed, Failure: r.end.failure, Metrics: r.metrics,
+	}))
+	return nil
+}
+
+// settled takes the turn as the database now has it. If even that could not be
+// written (a full disk), the turn stays as it was and its journal stands: the
+// next decision about it, or the next start, recovers it from there.
+func (r *run) settled(t chat.Turn, err error) {
+	if err != nil {
+		r.settleErr = err
+		r.e.log.Error("a turn could not be settled", "turn", r.turn.ID, "err", err)
+		return
+	}
+	faults.Point("turn.settled")
+	r.turn = t
+	if t.Phase.Finalized() || t.Phase == chat.PhaseFailed {
+		r.e.pruneAll(r.closed)
+		r.e.prune(r.step.ID)
+	}
+}
+
+func (r *run) clearEmitter() {
+	r.closed = append(r.closed, r.step)
+	r.mu.Lock()
+	r.emitter = nil
+	r.mu.Unlock()
+}
+
+// prune removes the journal of a step whose events the database holds.
+func (e *Engine) prune(id chat.StepID) {
+	if id == "" {
+		return
+	}
+	if err := e.journals.Prune(id); err != nil {
+		e.log.Warn("a journal could not be removed", "step", id, "err", err)
+	}
+}
+
+func (e *Engine) pruneAll(steps []chat.Step) {
+	for _, s := range steps {
+		e.prune(s.ID)
+	}
+}

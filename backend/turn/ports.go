@@ -1,0 +1,93 @@
+package turn
+
+import (
+	"context"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+)
+
+// Store is what a turn needs of the database.
+type Store interface {
+	Session(context.Context, chat.SessionID) (chat.Session, error)
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+	Accept(context.Context, chat.Acceptance) (chat.Turn, error)
+	Prepare(context.Context, chat.Preparation) error
+	BeginStep(context.Context, chat.StepStart) (chat.Step, error)
+	EndStep(context.Context, chat.StepEnd) error
+	Finalize(context.Context, chat.Finalization) (chat.Turn, error)
+	Interrupt(context.Context, chat.Interruption) (chat.Turn, error)
+	Resume(context.Context, chat.TurnID) error
+	FailTurn(context.Context, chat.TurnFailure) (chat.Turn, error)
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
+	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
+	UnfinishedTurns(context.Context) ([]chat.Turn, error)
+	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
+	StepByID(context.Context, chat.StepID) (chat.Step, error)
+	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
+	State(context.Context, chat.StateID) (chat.State, error)
+	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
+	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
+	SaveDraft(context.Context, chat.Draft) error
+}
+
+// Model is a configured model, ready to be called.
+type Model struct {
+	Endpoint llm.Endpoint
+	Provider llm.Provider
+	Limits   prompt.Limits
+}
+
+// Models resolves configured names. It is asked for every call anew, so a
+// changed key or limit holds at once. An empty name is the default model.
+type Models interface {
+	Resolve(ctx context.Context, name string) (Model, error)
+	// Provider returns an adapter by name, for reading what it once wrote.
+	Provider(name string) (llm.Provider, bool)
+}
+
+// Brancher makes the branch on which a final turn is answered anew.
+type Brancher interface {
+	Before(ctx context.Context, id chat.TurnID, label string, activate bool) (chat.Branch, error)
+}
+
+// Publisher is told of what the window should see. Its methods must not block.
+type Publisher interface {
+	Frame(chat.Frame)
+	Change(chat.Change)
+}
+
+// Counter counts tokens as the given model would.
+type Counter interface {
+	Count(modelID, text string) int
+}
+
+// Settings are the configured numbers of a turn.
+type Settings struct {
+	IdleTimeout time.Duration // stream.idle_timeout_s
+	FrameEvery  time.Duration // 16 ms; tests choose another
+	// Backoff is the pause before attempt n (from 2) when the provider named none.
+	Backoff func(attempt int) time.Duration
+	// System is the instruction text of sessions that have none.
+	System string
+	// WriteAhead: text is shown only once it is fsynced (stream.durability).
+	WriteAhead bool
+	// ToolsMode is tools.mode (SRD 12.1).
+	ToolsMode llm.ToolsMode
+}
+
+// MaxAttempts is how often a call is tried while nothing has arrived (SPEC 4).
+const MaxAttempts = 4
+
+// maxRetryAfter is the longest pause a provider may ask for before we give the
+// choice back to the user.
+const maxRetryAfter = time.Minute
+
+// DefaultBackoff doubles from half a second.
+func DefaultBackoff(attempt int) time.Duration {
+	return 500 * time.Millisecond << max(0, attempt-2)
+}
