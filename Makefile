@@ -1,0 +1,83 @@
+# Everything one does with this repository. `make` alone explains itself.
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules
+
+STAMPS := .tools/stamps
+
+# What the window's page, and the bindings that it calls Go by, are made of.
+PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
+BOUND := main.go app.go $(shell find backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
+
+.PHONY: help run chat dev build cli bindings test e2e bench lint fmt screenshots icons fresh-machine clean
+
+help: ## Say what can be done here
+	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: ## Install what is missing, build, and open the window (without a display: talk in the terminal)
+	@scripts/run
+
+chat: ## Talk in the terminal; needs Go and nothing else
+	@scripts/chat
+
+build: $(STAMPS)/setup-run $(STAMPS)/page ## Build the program: build/bin/contextinfinity
+	@scripts/build window
+
+cli: ## Build the command line alone, without window or GTK: build/bin/contextinfinity-cli
+	@scripts/setup cli
+	@scripts/build cli
+
+dev: $(STAMPS)/setup-run $(STAMPS)/bindings ## Open the window on Vite's server, with live reload of the page
+	@scripts/dev
+
+bindings: ## Write frontend/wailsjs anew from the Go services
+	@rm -f $(STAMPS)/bindings
+	@$(MAKE) --no-print-directory $(STAMPS)/bindings
+
+test: ## Everything: checks, Go with the race detector, page, browser, real window, Windows build
+	@scripts/test
+
+e2e: ## Only the tests that drive the built program: browser and real window
+	@scripts/test browser window
+
+bench: ## Benchmarks, as a table with ratios
+	@scripts/bench
+
+lint: ## golangci-lint with the rules of .golangci.yml (builds it the first time, some minutes)
+	@scripts/lint
+
+fmt: ## Format the Go code
+	@gofmt -w $$(git ls-files '*.go')
+
+screenshots: ## Take the README's pictures from the real program
+	@scripts/screenshots
+
+icons: ## Draw the icon files from build/appicon.svg
+	@scripts/icons
+
+fresh-machine: ## Prove `make test` and `make run` on a clean Debian 12 (root, debootstrap, some 3 GB)
+	@scripts/fresh-machine
+
+clean: ## Remove what was built; conversations are elsewhere and stay
+	@rm -rf build/bin $(STAMPS) frontend/e2e/results
+	@find frontend/dist -mindepth 1 ! -name gitkeep -delete 2>/dev/null || true
+
+# ---------------------------------------------------------------- what the targets above stand on
+
+$(STAMPS):
+	@mkdir -p $@
+
+# Not a file: setup itself is quick when nothing is missing, and a machine changes without telling make.
+.PHONY: $(STAMPS)/setup-run
+$(STAMPS)/setup-run: | $(STAMPS)
+	@scripts/setup run
+
+$(STAMPS)/bindings: $(BOUND) | $(STAMPS)
+	@go run -buildvcs=false -tags bindings .
+	@touch $@
+
+$(STAMPS)/page: $(STAMPS)/bindings $(PAGE) frontend/package-lock.json | $(STAMPS)
+	@cd frontend && npm run --silent build
+	@touch $@

@@ -1,0 +1,146 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTheProjectKeepsItsRules is the check itself.
+func TestTheProjectKeepsItsRules(t *testing.T) {
+	root := moduleRoot(t)
+	report, err := Check(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, finding := range report.Findings {
+		t.Error(finding)
+	}
+	// A walk that looked in the wrong place would find nothing wrong.
+	if report.GoFiles < 20 || report.PageFiles < 5 {
+		t.Errorf("looked at only %d Go files and %d page files below %s", report.GoFiles, report.PageFiles, root)
+	}
+}
+
+// TestEachRuleBites checks a tree in which every file breaks one rule, and says
+// which in its first line: "// breaks: NAME".
+func TestEachRuleBites(t *testing.T) {
+	root := filepath.Join("testdata", "broken")
+	report, err := Check(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}  // file and rule
+	proved := map[string]bool{} // rule
+	for _, finding := range report.Findings {
+		found[finding.File+" "+finding.Rule] = true
+		proved[finding.Rule] = true
+		if finding.Line == 0 || finding.Reason == "" {
+			t.Errorf("%s: a finding must say where and why", finding)
+		}
+	}
+	for file, rule := range expectations(t, root) {
+		if !found[file+" "+rule] {
+			t.Errorf("%s breaks %q and was not found", file, rule)
+		}
+	}
+	for _, name := range ruleNames() {
+		if !proved[name] {
+			t.Errorf("no broken file proves that rule %q bites", name)
+		}
+	}
+}
+
+// TestWhatIsAllowed checks a tree of near misses: nothing in it breaks a rule.
+func TestWhatIsAllowed(t *testing.T) {
+	report, err := Check(filepath.Join("testdata", "sound"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, finding := range report.Findings {
+		t.Error(finding)
+	}
+	if report.GoFiles < 4 || report.PageFiles < 2 {
+		t.Errorf("looked at only %d Go files and %d page files", report.GoFiles, report.PageFiles)
+	}
+}
+
+// TestTheLinterSaysTheSame compares with .golangci.yml: a place that a rule
+// here allows, and everything it keeps apart, must be named there too.
+func TestTheLinterSaysTheSame(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(moduleRoot(t), ".golangci.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range onlyRules {
+		for _, target := range rule.imports {
+			if !strings.Contains(string(text), target) {
+				t.Errorf("rule %q keeps %s in its place; .golangci.yml does not name it", rule.name, target)
+			}
+		}
+		if !strings.Contains(string(text), rule.reason) {
+			t.Errorf("rule %q: .golangci.yml does not give the reason %q", rule.name, rule.reason)
+		}
+	}
+}
+
+func ruleNames() []string {
+	names := []string{"clock", "bindings", "adapters know no other"}
+	for _, rule := range onlyRules {
+		names = append(names, rule.name)
+	}
+	for _, rule := range neverRules {
+		names = append(names, rule.name)
+	}
+	for _, rule := range withinRules {
+		names = append(names, rule.name)
+	}
+	return names
+}
+
+// expectations reads the rule that each broken file says it breaks.
+func expectations(t *testing.T, root string) map[string]string {
+	t.Helper()
+	expected := map[string]string{}
+	err := filepath.WalkDir(root, func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		rule, ok := strings.CutPrefix(first, "// breaks: ")
+		if !ok {
+			t.Errorf("%s does not say in its first line what it breaks", name)
+			return nil
+		}
+		rel, err := filepath.Rel(root, name)
+		expected[filepath.ToSlash(rel)] = strings.TrimSpace(rule)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return expected
+}
+
+func moduleRoot(t *testing.T) string {
+	t.Helper()
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			t.Fatal("no go.mod above the test")
+		}
+		dir = parent
+	}
+}

@@ -1,0 +1,243 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Finding is one import, or use, that a rule forbids.
+type Finding struct {
+	Rule, File string
+	Line       int
+	What       string
+	Reason     string
+}
+
+func (f Finding) String() string {
+	return fmt.Sprintf("%s:%d: %s [%s: %s]", f.File, f.Line, f.What, f.Rule, f.Reason)
+}
+
+// Report is what a check of a tree found, and how much it looked at.
+type Report struct {
+	Findings  []Finding
+	GoFiles   int
+	PageFiles int
+}
+
+// source is a Go file being checked.
+type source struct {
+	file string // from the root, with slashes
+	dir  string
+	test bool
+	tree *ast.File
+	set  *token.FileSet
+}
+
+// Check reads every Go file and every file of the page below root.
+func Check(root string) (Report, error) {
+	var report Report
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if entry.IsDir() {
+			if rel != "." && skipped(rel) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		return report.checkFile(name, rel)
+	})
+	return report, err
+}
+
+// skipped is true of directories that hold nothing of ours that is compiled.
+func skipped(rel string) bool {
+	base := path.Base(rel)
+	return base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") ||
+		rel == "frontend/dist" || rel == "frontend/wailsjs" || rel == "build"
+}
+
+func (r *Report) checkFile(name, rel string) error {
+	switch {
+	case strings.HasSuffix(rel, ".go"):
+		set := token.NewFileSet()
+		tree, err := parser.ParseFile(set, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		r.GoFiles++
+		r.checkGo(source{file: rel, dir: path.Dir(rel), test: strings.HasSuffix(rel, "_test.go"), tree: tree, set: set})
+	case strings.HasPrefix(rel, "frontend/src/") && pageFile.MatchString(rel):
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		r.PageFiles++
+		r.checkPage(rel, string(text))
+	}
+	return nil
+}
+
+func (r *Report) checkGo(s source) {
+	for _, spec := range s.tree.Imports {
+		target, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			continue // the compiler's business
+		}
+		line := s.set.Position(spec.Pos()).Line
+		for _, broken := range brokenBy(s, target) {
+			broken.File, broken.Line = s.file, line
+			broken.What = "imports " + target
+			r.Findings = append(r.Findings, broken)
+		}
+	}
+	if !s.test && inside(s.dir, purePlaces) {
+		r.checkClock(s)
+	}
+}
+
+// brokenBy lists the rules that one import breaks.
+func brokenBy(s source, target string) []Finding {
+	var found []Finding
+	for _, rule := range onlyRules {
+		if (rule.tests || !s.test) && matches(target, rule.imports) && !inside(s.dir, rule.places) {
+			found = append(found, Finding{Rule: rule.name, Reason: rule.reason})
+		}
+	}
+	for _, rule := range neverRules {
+		if (rule.tests || !s.test) && inside(s.dir, rule.in) && !inside(s.dir, rule.except) && matches(target, rule.imports) {
+			found = append(found, Finding{Rule: rule.name, Reason: rule.reason})
+		}
+	}
+	for _, rule := range withinRules {
+		if !s.test && inside(s.dir, rule.in) && !inside(s.dir, rule.except) && !standard(target) && !matches(target, rule.may) {
+			found = append(found, Finding{Rule: rule.name, Reason: rule.reason})
+		}
+	}
+	if siblings(s, target) {
+		found = append(found, Finding{Rule: "adapters know no other", Reason: "adapters translate between the wire and the contract, and are replaceable one by one"})
+	}
+	return found
+}
+
+// siblings is true when one adapter imports another of its family.
+func siblings(s source, target string) bool {
+	for _, family := range adapterFamilies {
+		mine, ok := strings.CutPrefix(s.dir, family+"/")
+		if !ok {
+			continue
+		}
+		theirs, ok := strings.CutPrefix(target, module+"/"+family+"/")
+		if !ok {
+			continue
+		}
+		if s.test && strings.HasSuffix(theirs, "test") {
+			continue
+		}
+		mine, _, _ = strings.Cut(mine, "/")
+		theirs, _, _ = strings.Cut(theirs, "/")
+		return mine != theirs && theirs != "internal" // what adapters of a family share
+	}
+	return false
+}
+
+// checkClock finds time.Now and its kin, under whatever name time is imported.
+func (r *Report) checkClock(s source) {
+	name := timeName(s.tree)
+	if name == "" {
+		return
+	}
+	ast.Inspect(s.tree, func(node ast.Node) bool {
+		selector, ok := node.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		from, ok := selector.X.(*ast.Ident)
+		if ok && from.Name == name && clockFuncs[selector.Sel.Name] {
+			r.Findings = append(r.Findings, Finding{
+				Rule: "clock", File: s.file, Line: s.set.Position(node.Pos()).Line, What: "uses time." + selector.Sel.Name,
+				Reason: "time is injected, so that a result can be made again",
+			})
+		}
+		return true
+	})
+}
+
+var clockFuncs = map[string]bool{"Now": true, "Since": true, "Until": true, "Sleep": true, "After": true, "Tick": true}
+
+func timeName(file *ast.File) string {
+	for _, spec := range file.Imports {
+		if spec.Path.Value != `"time"` {
+			continue
+		}
+		if spec.Name != nil {
+			return spec.Name.Name
+		}
+		return "time"
+	}
+	return ""
+}
+
+var (
+	pageFile = regexp.MustCompile(`\.(ts|js|svelte)$`)
+	// bindings is the generated code, and the globals that it stands for.
+	bindings = regexp.MustCompile(`['"][^'"]*wailsjs[^'"]*['"]|\bwindow\s*(\[['"]|\.)(go|runtime)\b|globalThis\s*\.\s*(go|runtime)\b`)
+)
+
+// checkPage allows the generated bindings in one file.
+func (r *Report) checkPage(rel, text string) {
+	if rel == "frontend/src/lib/backend/wails.ts" || strings.HasPrefix(rel, "frontend/src/lib/backend/wails.test.") {
+		return
+	}
+	for i, line := range strings.Split(text, "\n") {
+		if found := bindings.FindString(line); found != "" {
+			r.Findings = append(r.Findings, Finding{
+				Rule: "bindings", File: rel, Line: i + 1, What: "reaches " + strings.Trim(found, `'"`),
+				Reason: "lib/backend/wails.ts is the only importer of generated bindings; everything else has the typed interface",
+			})
+		}
+	}
+}
+
+// inside is true of a directory in, or below, one of places. "." is itself alone.
+func inside(dir string, places []string) bool {
+	for _, place := range places {
+		if dir == place || place != "." && strings.HasPrefix(dir, place+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// matches is true of an import path that is, or is below, one of paths. A major
+// version's suffix or a dotted sub-name (openai-go/v3) is below.
+func matches(target string, paths []string) bool {
+	for _, p := range paths {
+		if target == p || strings.HasPrefix(target, p+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// standard is true of the standard library: its first element has no dot, and
+// is not this module.
+func standard(target string) bool {
+	first, _, _ := strings.Cut(target, "/")
+	return !strings.Contains(first, ".") && first != module
+}

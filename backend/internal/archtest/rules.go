@@ -1,0 +1,178 @@
+// Package archtest holds the import rules of docs/ARCHITECTURE.md as data and
+// checks the source tree against them. .golangci.yml says the same to the linter;
+// this says it to everyone who runs the tests, and needs no tool to be installed.
+//
+// Guarantee: a file that breaks a rule fails the package's test, on every
+// platform's files alike, because it reads source and not a build. Each rule is
+// proved to bite by a broken tree in testdata.
+package archtest
+
+// module is this module's path, as import paths begin.
+const module = "contextinfinity"
+
+// only is a rule that something may be imported in a few places alone.
+type only struct {
+	name    string
+	imports []string // import paths, each with all below it
+	places  []string // directories, each with all below it; "." is the root package alone
+	tests   bool     // holds in test files too
+	reason  string
+}
+
+// never is a rule that some directories may not import something.
+type never struct {
+	name    string
+	in      []string
+	except  []string // directories inside in which are free
+	imports []string
+	tests   bool
+	reason  string
+}
+
+// within is a rule that some directories import nothing but the standard
+// library and a short list.
+type within struct {
+	name   string
+	in     []string
+	except []string
+	may    []string
+	reason string
+}
+
+var onlyRules = []only{
+	{
+		name: "database", tests: true,
+		imports: []string{"gorm.io", "github.com/glebarez", "github.com/pressly/goose", "modernc.org/sqlite", "database/sql"},
+		places:  []string{"backend/store"},
+		reason:  "the schema has one owner; nothing else may know which store it has (SPEC 17)",
+	},
+	{
+		name: "vectors", tests: true,
+		imports: []string{"github.com/philippgille/chromem-go"},
+		places:  []string{"backend/vectorindex"},
+		reason:  "the index is disposable and rebuilt from the store; its engine must be replaceable",
+	},
+	{
+		name: "openai sdk", tests: true,
+		imports: []string{"github.com/openai/openai-go"},
+		places:  []string{"backend/llm/openai", "backend/embedding/openai"},
+		reason:  "a vendor's types end at its adapter; it also costs minutes to compile",
+	},
+	{
+		name: "anthropic sdk", tests: true,
+		imports: []string{"github.com/anthropics/anthropic-sdk-go"},
+		places:  []string{"backend/llm/anthropic"},
+		reason:  "a vendor's types end at its adapter; it also costs minutes to compile",
+	},
+	{
+		name: "window", tests: true,
+		imports: []string{"github.com/wailsapp"},
+		places:  []string{".", "backend/api", "backend/desktop"},
+		reason:  "nothing below the api knows that a window exists",
+	},
+	{
+		name: "keyring", tests: true,
+		imports: []string{"github.com/zalando/go-keyring"},
+		places:  []string{"backend/secrets"},
+		reason:  "keys have one door, which redacts and times out",
+	},
+	{
+		name: "tiktoken", tests: true,
+		imports: []string{"github.com/pkoukk", "github.com/tiktoken-go"},
+		places:  []string{"backend/tokens"},
+		reason:  "meter, trigger and shrinker must read the same number, and raw tiktoken is quadratic on unbroken runs",
+	},
+	{
+		name: "command line", tests: true,
+		imports: []string{"github.com/spf13"},
+		places:  []string{".", "backend/cli"},
+		reason:  "verbs are a thin edge over the services the window uses",
+	},
+	{
+		name:    "adapters",
+		imports: []string{module + "/backend/store", module + "/backend/vectorindex"},
+		places:  []string{".", "backend/store", "backend/vectorindex"},
+		reason:  "adapters are chosen in the composition root alone; others own the small interface they need",
+	},
+	{
+		name: "provider adapters",
+		imports: []string{
+			module + "/backend/llm/openai", module + "/backend/llm/anthropic",
+			module + "/backend/llm/chatcompletions", module + "/backend/llm/recall",
+		},
+		places: []string{".", "backend/llm/openai", "backend/llm/anthropic", "backend/llm/chatcompletions", "backend/llm/recall"},
+		reason: "providers are chosen in the composition root alone; all others know llm.Provider",
+	},
+	{
+		name: "test kits",
+		imports: []string{
+			module + "/backend/llm/llmtest", module + "/backend/journal/journaltest",
+			"testing", "go.uber.org/goleak", "pgregory.net/rapid",
+		},
+		places: []string{"backend/llm/llmtest", "backend/journal/journaltest", "backend/internal/archtest"},
+		reason: "what exists for tests is not shipped",
+	},
+}
+
+var neverRules = []never{
+	{
+		name: "edges", tests: true,
+		in:      []string{"backend"},
+		except:  []string{"backend/api", "backend/cli", "backend/desktop", "backend/mcpserver"},
+		imports: []string{module + "/backend/api", module + "/backend/cli", module + "/backend/desktop", module + "/backend/mcpserver"},
+		reason:  "nothing below the api knows that a window or a command line exists",
+	},
+	{
+		name:    "siblings",
+		in:      []string{"backend/cli", "backend/desktop", "backend/mcpserver"},
+		imports: []string{module + "/backend/api"},
+		reason:  "the edges share services, not each other's shapes",
+	},
+	{
+		name:    "api and cli",
+		in:      []string{"backend/api"},
+		imports: []string{module + "/backend/cli", module + "/backend/desktop", module + "/backend/mcpserver"},
+		reason:  "the edges share services, not each other's shapes",
+	},
+	{
+		name: "pure", in: []string{"backend/prompt", "backend/chunking"},
+		imports: []string{"os", "net", "syscall", "math/rand", "io/fs", "log", "log/slog", "context", "path/filepath", "database"},
+		reason:  "values in, request out: the same input must give the same bytes, on any day and machine",
+	},
+	{
+		name: "root", tests: true, in: []string{"backend", "scripts"},
+		imports: []string{module + "/frontend", module + "/scripts"},
+		reason:  "the product does not stand on its tools",
+	},
+}
+
+var withinRules = []within{
+	{
+		name: "domain", in: []string{"backend/chat"}, may: []string{"github.com/oklog/ulid"},
+		reason: "everything imports the domain, so the domain imports nothing",
+	},
+	{
+		name: "contract", in: []string{"backend/llm"},
+		except: []string{
+			"backend/llm/openai", "backend/llm/anthropic", "backend/llm/chatcompletions", "backend/llm/recall",
+			"backend/llm/llmtest", "backend/llm/internal",
+		},
+		may:    []string{module + "/backend/chat", module + "/backend/prompt"},
+		reason: "the provider contract is small, and knows no provider",
+	},
+	{
+		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat"},
+		reason: "assembly is a pure function of domain values",
+	},
+	{
+		name: "chunking", in: []string{"backend/chunking"}, may: []string{module + "/backend/chat", "github.com/yuin/goldmark"},
+		reason: "chunking is a pure function of the transcript",
+	},
+}
+
+// purePlaces may not ask the clock: time is a value that is passed in.
+var purePlaces = []string{"backend/chat", "backend/prompt", "backend/chunking"}
+
+// adapterFamilies hold adapters that may not know each other: each directory
+// below one imports none of its siblings, but for the test kit in tests.
+var adapterFamilies = []string{"backend/llm", "backend/embedding"}

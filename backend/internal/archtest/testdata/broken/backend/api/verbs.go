@@ -1,0 +1,7 @@
+// breaks: api and cli
+
+package api
+
+import (
+	_ "contextinfinity/backend/cli"
+)

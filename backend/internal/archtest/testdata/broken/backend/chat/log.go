@@ -1,0 +1,7 @@
+// breaks: domain
+
+package chat
+
+import (
+	_ "contextinfinity/backend/journal"
+)

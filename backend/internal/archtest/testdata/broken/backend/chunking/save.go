@@ -1,0 +1,7 @@
+// breaks: chunking
+
+package chunking
+
+import (
+	_ "contextinfinity/backend/journal"
+)

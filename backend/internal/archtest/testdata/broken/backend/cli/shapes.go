@@ -1,0 +1,7 @@
+// breaks: siblings
+
+package cli
+
+import (
+	_ "contextinfinity/backend/api"
+)

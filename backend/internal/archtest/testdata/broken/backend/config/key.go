@@ -1,0 +1,7 @@
+// breaks: keyring
+
+package config
+
+import (
+	_ "github.com/zalando/go-keyring"
+)

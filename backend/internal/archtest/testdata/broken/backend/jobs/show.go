@@ -1,0 +1,7 @@
+// breaks: edges
+
+package jobs
+
+import (
+	_ "contextinfinity/backend/api"
+)

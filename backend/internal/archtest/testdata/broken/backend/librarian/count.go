@@ -1,0 +1,7 @@
+// breaks: tiktoken
+
+package librarian
+
+import (
+	_ "github.com/pkoukk/tiktoken-go"
+)

@@ -1,0 +1,7 @@
+// breaks: contract
+
+package llm
+
+import (
+	_ "contextinfinity/backend/config"
+)

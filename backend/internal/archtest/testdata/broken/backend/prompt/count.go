@@ -1,0 +1,7 @@
+// breaks: assembly
+
+package prompt
+
+import (
+	_ "contextinfinity/backend/tokens"
+)

@@ -1,0 +1,7 @@
+// breaks: pure
+
+package prompt
+
+import (
+	_ "os"
+)

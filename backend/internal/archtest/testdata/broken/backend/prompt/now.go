@@ -1,0 +1,9 @@
+// breaks: clock
+
+package prompt
+
+import (
+	moment "time"
+)
+
+var born = moment.Now()

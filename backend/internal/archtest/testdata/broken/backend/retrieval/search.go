@@ -1,0 +1,7 @@
+// breaks: vectors
+
+package retrieval
+
+import (
+	_ "github.com/philippgille/chromem-go"
+)

@@ -1,0 +1,7 @@
+// breaks: test kits
+
+package turn
+
+import (
+	_ "contextinfinity/backend/llm/llmtest"
+)

@@ -1,0 +1,7 @@
+// breaks: provider adapters
+
+package turn
+
+import (
+	_ "contextinfinity/backend/llm/openai"
+)

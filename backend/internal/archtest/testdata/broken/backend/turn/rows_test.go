@@ -1,0 +1,7 @@
+// breaks: database
+
+package turn
+
+import (
+	_ "github.com/glebarez/sqlite"
+)

@@ -1,0 +1,7 @@
+// breaks: adapters
+
+package turn
+
+import (
+	_ "contextinfinity/backend/store"
+)

@@ -1,0 +1,7 @@
+// breaks: root
+
+package turn
+
+import (
+	_ "contextinfinity/scripts/tally"
+)

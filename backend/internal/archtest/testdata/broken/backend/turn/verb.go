@@ -1,0 +1,7 @@
+// breaks: command line
+
+package turn
+
+import (
+	_ "github.com/spf13/cobra"
+)

@@ -1,0 +1,2 @@
+// breaks: bindings
+window['runtime'].EventsOn('ci:frame', () => {});

@@ -1,0 +1,5 @@
+package openai
+
+import (
+	_ "contextinfinity/backend/llm/llmtest"
+)

@@ -1,0 +1,7 @@
+package prompt
+
+import (
+	"time"
+)
+
+const patience = 2 * time.Second

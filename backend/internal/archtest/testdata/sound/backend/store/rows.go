@@ -1,0 +1,6 @@
+package store
+
+import (
+	_ "contextinfinity/backend/chat"
+	_ "gorm.io/gorm"
+)

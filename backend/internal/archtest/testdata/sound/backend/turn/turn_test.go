@@ -1,0 +1,6 @@
+package turn
+
+import (
+	_ "contextinfinity/backend/store"
+	_ "testing"
+)

@@ -1,0 +1,2 @@
+import { Send } from '../../../wailsjs/go/api/Chat';
+export const go = window.go;
