@@ -1,0 +1,46 @@
+import type { JobView } from '$lib/backend/types';
+
+/** A job is set aside after this many tries (SPEC 11). */
+export const maxAttempts = 8;
+
+type Tone = 'plain' | 'ok' | 'warn' | 'danger' | 'accent';
+
+/** Whether the job will be tried again by itself at a later moment. */
+export function waitsForRetry(job: JobView, now: number): boolean {
+  return job.state === 'queued' && job.attempts > 0 && job.runAfter > now;
+}
+
+/** A job's state in a word or two, and the tone that agrees with it. */
+export function jobWord(job: JobView, now: number): { word: string; tone: Tone } {
+  if (job.id === 0) return { word: 'No job yet', tone: 'plain' };
+  switch (job.state) {
+    case 'running':
+      return { word: 'Running', tone: 'accent' };
+    case 'done':
+      return { word: 'Done', tone: 'ok' };
+    case 'dead':
+      return { word: 'Set aside', tone: 'danger' };
+    default:
+      return waitsForRetry(job, now)
+        ? { word: `Retry in ${countdown(job.runAfter - now)}`, tone: 'warn' }
+        : { word: 'Queued', tone: 'plain' };
+  }
+}
+
+/** Minutes and seconds, rounded up so that it never says 0:00 while one waits. */
+export function countdown(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const minutes = Math.floor(seconds / 60);
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${minutes}:${String(seconds % 60).padStart(2, '0')}`;
+}
+
+/** Running it now changes something: it waits for its next try, or has been given up. */
+export function canRetry(job: JobView): boolean {
+  return job.id !== 0 && (job.state === 'dead' || (job.state === 'queued' && job.attempts > 0));
+}
+
+/** It can be taken out of the queue: what runs is left to end. */
+export function canSetAside(job: JobView): boolean {
+  return job.id !== 0 && job.state === 'queued';
+}

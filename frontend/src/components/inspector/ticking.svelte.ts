@@ -1,0 +1,16 @@
+/** The present moment, renewed each second, but only while something counts down. */
+export function ticking(needed: () => boolean): { readonly now: number } {
+  let now = $state(Date.now());
+  const wanted = $derived(needed());
+  $effect(() => {
+    if (!wanted) return;
+    now = Date.now();
+    const timer = setInterval(() => (now = Date.now()), 1000);
+    return () => clearInterval(timer);
+  });
+  return {
+    get now() {
+      return now;
+    },
+  };
+}

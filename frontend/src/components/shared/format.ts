@@ -1,0 +1,45 @@
+// Numbers and moments as the window writes them: digits grouped by a narrow no-break
+// space, units after a narrow no-break space, times in the user's own zone.
+
+const narrow = '\u202f';
+
+/** 12480 as "12 480". */
+export function grouped(value: number): string {
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, narrow);
+}
+
+/** "1 turn", "2 turns". */
+export function counted(value: number, one: string, many = `${one}s`): string {
+  return `${grouped(value)} ${value === 1 ? one : many}`;
+}
+
+/** Bytes to the last one while they fit, then in units: "12 480 B", "1.2 MB". */
+export function sized(bytes: number): string {
+  if (bytes < 100_000) return `${grouped(bytes)}${narrow}B`;
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1000)}${narrow}kB`;
+  return `${(bytes / 1_000_000).toFixed(1)}${narrow}MB`;
+}
+
+/** A span of time: "9 ms", "2.1 s", "3 min 5 s". */
+export function spanned(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}${narrow}ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}${narrow}s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)}${narrow}min ${seconds % 60}${narrow}s`;
+}
+
+/** A moment: the time today, else the day, with the year when it is another. */
+export function moment(at: number, now = Date.now()): string {
+  const date = new Date(at);
+  const today = new Date(now);
+  if (date.toDateString() === today.toDateString()) return clock(at);
+  const day = `${date.getDate()} ${date.toLocaleString('en', { month: 'short' })}`;
+  return date.getFullYear() === today.getFullYear() ? day : `${day} ${date.getFullYear()}`;
+}
+
+/** Hours, minutes, seconds. */
+export function clock(at: number): string {
+  return new Date(at).toLocaleTimeString('en-GB');
+}

@@ -1,0 +1,71 @@
+import type { LucideIcon } from '@lucide/svelte';
+
+/** A line of a menu. */
+export interface MenuItem {
+  id: string;
+  label: string;
+  /** A second, quieter line: what it does, or why it cannot. */
+  detail?: string | undefined;
+  /** At the right edge: a shortcut or a number. */
+  hint?: string | undefined;
+  icon?: LucideIcon | undefined;
+  /** Set for a choice among several; the line is then a radio item. */
+  checked?: boolean | undefined;
+  /** Shown and reachable, so that its detail can say why, but not to be chosen. */
+  disabled?: boolean | undefined;
+  danger?: boolean | undefined;
+  /** A heading stands before the first line of each group. */
+  group?: string | undefined;
+}
+
+/** The line a key moves to, or -1 for a key that moves nowhere. */
+export function menuTarget(key: string, at: number, count: number): number {
+  if (count === 0) return -1;
+  switch (key) {
+    case 'ArrowDown':
+      return (at + 1) % count;
+    case 'ArrowUp':
+      return (at + count - 1 + (at < 0 ? 1 : 0)) % count;
+    case 'Home':
+      return 0;
+    case 'End':
+      return count - 1;
+    default:
+      return -1;
+  }
+}
+
+/**
+ * The line that typed letters find, from the one after `at` onwards. One letter
+ * pressed again and again walks through all lines that begin with it.
+ */
+export function typeAhead(labels: string[], typed: string, at: number): number {
+  const same = [...typed].every((letter) => letter === typed[0]);
+  const wanted = (same ? (typed[0] ?? '') : typed).toLocaleLowerCase();
+  const from = same ? at + 1 : Math.max(at, 0);
+  for (let i = 0; i < labels.length; i++) {
+    const index = (from + i) % labels.length;
+    if (labels[index]?.toLocaleLowerCase().startsWith(wanted)) return index;
+  }
+  return -1;
+}
+
+/** Where a menu of the given size goes so that it stays inside the window. */
+export function placeMenu(
+  anchor: { left: number; right: number; top: number; bottom: number },
+  size: { width: number; height: number },
+  view: { width: number; height: number },
+  align: 'start' | 'end',
+): { left: number; top: number; maxHeight: number } {
+  const gap = 4;
+  const edge = 8;
+  const wanted = align === 'end' ? anchor.right - size.width : anchor.left;
+  const left = Math.max(edge, Math.min(wanted, view.width - size.width - edge));
+  const below = view.height - anchor.bottom - gap - edge;
+  const above = anchor.top - gap - edge;
+  if (size.height <= below || below >= above) {
+    return { left, top: anchor.bottom + gap, maxHeight: below };
+  }
+  const height = Math.min(size.height, above);
+  return { left, top: anchor.top - gap - height, maxHeight: above };
+}
