@@ -1,0 +1,200 @@
+package journal_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/journal/journaltest"
+)
+
+// schedule is one life of a journal, up to the loss of power.
+type schedule struct {
+	Mode    journal.Durability
+	Appends []int // visible bytes of each event
+	Pauses  []int // milliseconds after each
+	Faults  []fault
+	End     bool
+	Seed    uint64 // of what the disk keeps besides; 0: nothing
+}
+
+type fault struct {
+	Op    journaltest.Op
+	Nth   int
+	Short int
+}
+
+func anySchedule(mode journal.Durability) *rapid.Generator[schedule] {
+	return rapid.Custom(func(rt *rapid.T) schedule {
+		n := rapid.IntRange(0, 30).Draw(rt, "events")
+		s := schedule{
+			Mode:    mode,
+			Appends: rapid.SliceOfN(rapid.IntRange(0, 300), n, n).Draw(rt, "bytes"),
+			Pauses:  rapid.SliceOfN(rapid.SampledFrom([]int{0, 0, 1, 20, 60, 700, 3000}), n, n).Draw(rt, "pauses"),
+			End:     rapid.Bool().Draw(rt, "end"),
+			Seed:    rapid.Uint64Range(0, 1000).Draw(rt, "seed"),
+		}
+		for range rapid.IntRange(0, 2).Draw(rt, "faults") {
+			s.Faults = append(s.Faults, fault{
+				Op:    rapid.SampledFrom([]journaltest.Op{journaltest.OpWrite, journaltest.OpSync}).Draw(rt, "op"),
+				Nth:   rapid.IntRange(1, 30).Draw(rt, "nth"),
+				Short: rapid.IntRange(0, 100).Draw(rt, "short"),
+			})
+		}
+		return s
+	})
+}
+
+// claims collects the most that the writer ever called durable, from every
+// place where it says so.
+type claims struct {
+	most journal.Progress
+	err  error
+}
+
+func (c *claims) note(p journal.Progress) {
+	if p.Durable > p.Displayed || p.DurableSeq > p.Seq {
+		c.err = fmt.Errorf("more durable than displayed: %+v", p)
+	}
+	if p.DurableSeq < c.most.DurableSeq || p.Durable < c.most.Durable {
+		c.err = fmt.Errorf("durable went back from %+v to %+v", c.most, p)
+	}
+	c.most = p
+}
+
+// check runs the schedule and says what, if anything, was called durable and is
+// not there after the crash.
+func (s schedule) check(t *testing.T, ignoreSync bool) (result error) {
+	synctest.Test(t, func(t *testing.T) {
+		fs := journaltest.NewCrashFS()
+		for _, f := range s.Faults {
+			if f.Op == journaltest.OpWrite {
+				fs.ShortWrite(f.Nth, f.Short, syscall.ENOSPC)
+			} else {
+				fs.FailNth(f.Op, f.Nth, syscall.EIO)
+			}
+		}
+		j, step, w := begin(t, fs, journal.Options{Durability: s.Mode})
+		fs.IgnoreSync(ignoreSync)
+		var c claims
+		w.OnDurable(func(p journal.Progress) { c.note(p) })
+		s.live(w, &c)
+		var rng *rand.Rand
+		if s.Seed > 0 {
+			rng = rand.New(rand.NewPCG(s.Seed, 1))
+		}
+		fs.Crash(rng)
+		rep := mustReplay(t, j, step)
+		_ = w.Abandon()
+		result = c.compare(rep, s)
+	})
+	return result
+}
+
+// live appends until the schedule or the disk ends. synctest.Wait keeps the
+// claims free of races without locks.
+func (s schedule) live(w *journal.Writer, c *claims) {
+	for i, n := range s.Appends {
+		_, err := w.Append(text(strings.Repeat("x", n)), n)
+		synctest.Wait()
+		c.note(w.Progress())
+		if err != nil {
+			break
+		}
+		time.Sleep(time.Duration(s.Pauses[i]) * time.Millisecond)
+		synctest.Wait()
+		c.note(w.Progress())
+	}
+	if s.End {
+		p, _ := w.End(journal.EndDone, "")
+		c.note(p)
+	}
+}
+
+func (c *claims) compare(rep journal.Replay, s schedule) error {
+	if c.err != nil {
+		return c.err
+	}
+	if rep.BadLine != 0 {
+		return fmt.Errorf("line %d is damaged: a crash only cuts", rep.BadLine)
+	}
+	if rep.LastSeq < c.most.DurableSeq {
+		return fmt.Errorf("line %d was called durable, %d are left", c.most.DurableSeq, rep.LastSeq)
+	}
+	visible := int64(0)
+	for i := range rep.Events {
+		visible += int64(s.Appends[i])
+	}
+	if visible < c.most.Durable {
+		return fmt.Errorf("%d bytes were called durable, %d are left", c.most.Durable, visible)
+	}
+	return nil
+}
+
+func TestWhatIsCalledDurableSurvivesACrash(t *testing.T) {
+	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
+		t.Run(string(mode), func(t *testing.T) {
+			rapid.Check(t, func(rt *rapid.T) {
+				if err := anySchedule(mode).Draw(rt, "schedule").check(t, false); err != nil {
+					rt.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+// The property above is worth something only if it fails once fsync does nothing.
+func TestTheCheckNoticesAMissingFsync(t *testing.T) {
+	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
+		caught := 0
+		gen := anySchedule(mode)
+		for seed := range 50 {
+			if gen.Example(seed).check(t, true) != nil {
+				caught++
+			}
+		}
+		t.Logf("%s: %d of 50 schedules notice that fsync is gone", mode, caught)
+		if caught < 10 {
+			t.Errorf("%s: only %d of 50 schedules notice that fsync is gone", mode, caught)
+		}
+	}
+}
+
+// A crash keeps what a sync covered and nothing else of certain.
+func TestCrashFS(t *testing.T) {
+	fs := journaltest.NewCrashFS()
+	_ = fs.MkdirAll("d")
+	f, err := fs.Create("d/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = f.Write([]byte("synced"))
+	_ = f.Sync()
+	_, _ = f.Write([]byte("not"))
+	if _, err := fs.Create("d/b"); err != nil {
+		t.Fatal(err)
+	}
+	fs.Crash(nil)
+	if fs.Bytes("d/a") != nil {
+		t.Error("a file whose entry was never synced survived")
+	}
+	f, _ = fs.Create("d/a")
+	_ = fs.SyncDir("d")
+	_, _ = f.Write([]byte("synced"))
+	_ = f.Sync()
+	_, _ = f.Write([]byte("not"))
+	fs.Crash(nil)
+	if got := string(fs.Bytes("d/a")); got != "synced" {
+		t.Errorf("after the crash the file holds %q", got)
+	}
+	if _, err := f.Write([]byte("x")); err == nil {
+		t.Error("a handle from before the crash still writes")
+	}
+}

@@ -1,0 +1,18 @@
+package journal
+
+import (
+	"errors"
+
+	"golang.org/x/sys/windows"
+)
+
+// syncDir has nothing to do: NTFS journals directory entries itself and does not
+// let a directory be flushed.
+func syncDir(string) error { return nil }
+
+// diskFull reports that a disk or a quota is exhausted.
+func diskFull(err error) bool {
+	return errors.Is(err, windows.ERROR_DISK_FULL) ||
+		errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
+		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
+}

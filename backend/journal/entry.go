@@ -1,0 +1,142 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// ownProvider marks the entries this program adds: only the end entry so far.
+// Providers have event types of their own named "error", so the type alone would
+// not tell them apart.
+const ownProvider = "contextinfinity"
+
+// maxEmbeddedDepth keeps a line within the nesting that encoding/json reads
+// (10 000): the payload is one level deeper in its line than it was by itself.
+const maxEmbeddedDepth = 9000
+
+// EndKind is how a journal was ended (SPEC 5). The empty kind is a journal that
+// was cut: no end entry.
+type EndKind string
+
+const (
+	EndDone    EndKind = "done"    // the provider ended the stream itself
+	EndError   EndKind = "error"   // error, timeout, dropped connection
+	EndStopped EndKind = "stopped" // by the user
+)
+
+func (k EndKind) valid() bool { return k == EndDone || k == EndError || k == EndStopped }
+
+// entry is one line as read. Payload stays raw, so its bytes are the event's.
+type entry struct {
+	TS           string          `json:"ts"`
+	Provider     string          `json:"provider"`
+	EventType    string          `json:"event_type"`
+	EventTypeB64 []byte          `json:"event_type_b64"`
+	Seq          int64           `json:"seq"`
+	Payload      json.RawMessage `json:"payload"`
+	PayloadB64   *[]byte         `json:"payload_b64"`
+}
+
+// endPayload is the payload of an end entry.
+type endPayload struct {
+	Reason string `json:"reason"`
+}
+
+// appendEntry appends the line of one event, newline included. It is written by
+// hand because it runs once a delta: encoding/json would cost more than the
+// write itself.
+func appendEntry(dst []byte, ts time.Time, provider, eventType string, seq int64, payload []byte) []byte {
+	dst = append(dst, `{"ts":"`...)
+	dst = ts.UTC().AppendFormat(dst, chat.TimeLayout)
+	dst = append(dst, `","provider":`...)
+	dst = appendString(dst, provider)
+	dst = append(dst, `,"event_type":`...)
+	dst = appendString(dst, eventType)
+	if !utf8.ValidString(eventType) {
+		dst = append(dst, `,"event_type_b64":"`...)
+		dst = base64.StdEncoding.AppendEncode(dst, []byte(eventType))
+		dst = append(dst, '"')
+	}
+	dst = append(dst, `,"seq":`...)
+	dst = strconv.AppendInt(dst, seq, 10)
+	if embeddable(payload) {
+		dst = append(dst, `,"payload":`...)
+		dst = append(dst, payload...)
+	} else {
+		dst = append(dst, `,"payload_b64":"`...)
+		dst = base64.StdEncoding.AppendEncode(dst, payload)
+		dst = append(dst, '"')
+	}
+	return append(dst, '}', '\n')
+}
+
+// appendString appends s as a JSON string. Names of providers and events are
+// plain almost always.
+func appendString(dst []byte, s string) []byte {
+	for i := range len(s) {
+		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {
+			quoted, _ := chat.MarshalJSON(s) // a string always encodes
+			return append(dst, quoted...)
+		}
+	}
+	dst = append(dst, '"')
+	dst = append(dst, s...)
+	return append(dst, '"')
+}
+
+// embeddable reports that a reader of the line gets payload back byte for byte.
+func embeddable(payload []byte) bool {
+	if len(payload) == 0 || payload[0] <= ' ' || payload[len(payload)-1] <= ' ' {
+		return false
+	}
+	if bytes.ContainsAny(payload, "\n\r") || !utf8.Valid(payload) {
+		return false
+	}
+	if bytes.Count(payload, []byte{'{'})+bytes.Count(payload, []byte{'['}) > maxEmbeddedDepth {
+		return false
+	}
+	return json.Valid(payload)
+}
+
+// parseEntry reads one line without its newline. ok is false for anything that
+// appendEntry cannot have written whole.
+func parseEntry(line []byte) (e entry, ok bool) {
+	if json.Unmarshal(line, &e) != nil || e.Provider == "" || e.Seq < 1 {
+		return entry{}, false
+	}
+	if (e.Payload == nil) == (e.PayloadB64 == nil) {
+		return entry{}, false
+	}
+	if _, err := chat.ParseTime(e.TS); err != nil {
+		return entry{}, false
+	}
+	return e, true
+}
+
+// event is the provider's event that the entry holds.
+func (e entry) event() chat.RawEvent {
+	ev := chat.RawEvent{Type: e.EventType, Data: e.Payload}
+	if e.EventTypeB64 != nil {
+		ev.Type = string(e.EventTypeB64)
+	}
+	if e.PayloadB64 != nil {
+		ev.Data = *e.PayloadB64
+	}
+	return ev
+}
+
+// end returns how the entry ends its journal, if it is a valid end entry.
+func (e entry) end() (kind EndKind, reason string, ok bool) {
+	var p endPayload
+	kind = EndKind(e.EventType)
+	if !kind.valid() || json.Unmarshal(e.Payload, &p) != nil {
+		return "", "", false
+	}
+	return kind, p.Reason, true
+}

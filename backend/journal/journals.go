@@ -1,0 +1,209 @@
+package journal
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+)
+
+// Durability is stream.durability (SPEC 5).
+type Durability string
+
+const (
+	// Buffered: text may be shown before it is durable.
+	Buffered Durability = "buffered"
+	// WriteAhead: text is shown only when OnDurable reports it.
+	WriteAhead Durability = "write_ahead"
+)
+
+// Defaults of SRD 13.2 and SPEC 5.
+const (
+	defaultFlushMs    = 250
+	defaultFlushBytes = 8 << 10
+	defaultFsyncMs    = 2000
+	defaultGroupMs    = 50
+)
+
+const extension = ".jsonl"
+
+// Options configure Journals. Numbers that are 0 take their defaults.
+type Options struct {
+	Dir        string // {data_dir}/streams
+	FS         FS     // nil: the operating system's
+	Durability Durability
+	FlushMs    int // longest that lines wait in memory when the disk stalls
+	FlushBytes int // most that waits in memory then
+	FsyncMs    int // longest that a written line waits for its fsync
+	GroupMs    int // shortest distance of two fsyncs in WriteAhead
+	Clock      clock.Clock
+}
+
+func (o Options) withDefaults() Options {
+	if o.FS == nil {
+		o.FS = OS()
+	}
+	if o.Durability == "" {
+		o.Durability = Buffered
+	}
+	o.FlushMs = orDefault(o.FlushMs, defaultFlushMs)
+	o.FlushBytes = orDefault(o.FlushBytes, defaultFlushBytes)
+	o.FsyncMs = orDefault(o.FsyncMs, defaultFsyncMs)
+	o.GroupMs = orDefault(o.GroupMs, defaultGroupMs)
+	return o
+}
+
+func orDefault(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
+}
+
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
+// Journals is a directory of stream journals, safe for concurrent use.
+type Journals struct {
+	opt Options
+
+	mu   sync.Mutex
+	open map[chat.StepID]struct{} // journals a Writer of this process has open
+}
+
+// New describes the journals of a directory. It touches no disk: Begin makes the
+// directory.
+func New(opt Options) *Journals {
+	return &Journals{opt: opt.withDefaults(), open: map[chat.StepID]struct{}{}}
+}
+
+// Path is where a step's journal is, relative to the data directory.
+func (j *Journals) Path(step chat.StepID) string {
+	return "streams/" + string(step) + extension
+}
+
+// Begin creates the journal of a step and makes its directory entry durable. A
+// step has one journal: a second Begin is CodeConflict.
+func (j *Journals) Begin(step chat.StepID, provider string) (*Writer, error) {
+	const op = "journal.begin"
+	path, err := j.file(op, step)
+	if err != nil {
+		return nil, err
+	}
+	if provider == "" || provider == ownProvider {
+		return nil, chat.Errorf(chat.CodeInvalid, op, "a journal needs the name of its provider")
+	}
+	if j.opt.Durability != Buffered && j.opt.Durability != WriteAhead {
+		return nil, chat.Errorf(chat.CodeConfig, op, "stream.durability is %q; it can be buffered or write_ahead", j.opt.Durability)
+	}
+	f, err := j.create(path)
+	if err != nil {
+		return nil, createError(op, step, err)
+	}
+	j.mu.Lock()
+	j.open[step] = struct{}{}
+	j.mu.Unlock()
+	return newWriter(j, step, provider, f), nil
+}
+
+// create makes the file, or leaves nothing behind.
+func (j *Journals) create(path string) (File, error) {
+	if err := j.opt.FS.MkdirAll(j.opt.Dir); err != nil {
+		return nil, err
+	}
+	f, err := j.opt.FS.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.opt.FS.SyncDir(j.opt.Dir); err != nil {
+		return nil, errors.Join(err, f.Close(), j.opt.FS.Remove(path))
+	}
+	return f, nil
+}
+
+// List returns the steps that have a journal, oldest first. Other files in the
+// directory are left alone.
+func (j *Journals) List() ([]chat.StepID, error) {
+	names, err := j.opt.FS.ReadDir(j.opt.Dir)
+	if missing(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeInternal, "journal.list", err, "The folder of stream journals cannot be read.")
+	}
+	var steps []chat.StepID
+	for _, name := range names {
+		if id, ok := strings.CutSuffix(name, extension); ok && chat.ValidID(id) {
+			steps = append(steps, chat.StepID(id))
+		}
+	}
+	return steps, nil
+}
+
+// Prune removes a journal, durably. Call it only after TX-A is durable (SPEC 5).
+// One that is absent is fine, one that is being written is CodeConflict.
+func (j *Journals) Prune(step chat.StepID) error {
+	const op = "journal.prune"
+	path, err := j.file(op, step)
+	if err != nil {
+		return err
+	}
+	j.mu.Lock()
+	_, busy := j.open[step]
+	j.mu.Unlock()
+	if busy {
+		return chat.Errorf(chat.CodeConflict, op, "the journal of step %s is still being written", step)
+	}
+	if err := j.opt.FS.Remove(path); err != nil {
+		if missing(err) {
+			return nil
+		}
+		return chat.WrapError(chat.CodeInternal, op, err, "A finished stream journal could not be removed; nothing is lost.")
+	}
+	if err := j.opt.FS.SyncDir(j.opt.Dir); err != nil {
+		return chat.WrapError(chat.CodeInternal, op, err, "The removal of a finished stream journal is not durable yet; nothing is lost.")
+	}
+	return nil
+}
+
+// file is the path of a step's journal. Only an identifier can name one, so that
+// no step can lead out of the directory.
+func (j *Journals) file(op string, step chat.StepID) (string, error) {
+	if !chat.ValidID(string(step)) {
+		return "", chat.Errorf(chat.CodeInvalid, op, "%q does not name a step", string(step))
+	}
+	return filepath.Join(j.opt.Dir, string(step)+extension), nil
+}
+
+func (j *Journals) release(step chat.StepID) {
+	j.mu.Lock()
+	delete(j.open, step)
+	j.mu.Unlock()
+}
+
+func createError(op string, step chat.StepID, err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return chat.WrapError(chat.CodeConflict, op, err, "Step "+string(step)+" already has a stream journal; it was left as it is.")
+	}
+	return diskError(op, err, "The stream journal could not be created; nothing was sent.")
+}
+
+func readError(op string, step chat.StepID, err error) error {
+	return chat.WrapError(chat.CodeInternal, op, err,
+		"The stream journal of step "+string(step)+" cannot be read to its end; the file was left as it is.").
+		WithHint("check the disk and the permissions of the data directory")
+}
+
+// diskError tells a full disk from other failures.
+func diskError(op string, err error, message string) *chat.Error {
+	if diskFull(err) {
+		return chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full. "+message).
+			WithHint("free some space, then try again")
+	}
+	return chat.WrapError(chat.CodeInternal, op, err, message).
+		WithHint("check the disk that holds the data directory")
+}

@@ -1,0 +1,378 @@
+package journal
+
+import (
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// stallGrace is how long Append waits for its write before it takes the disk for
+// stalled. A write to the page cache takes a microsecond.
+const stallGrace = 5 * time.Millisecond
+
+// keepBuffer is the largest buffer a writer keeps for its next lines.
+const keepBuffer = 1 << 20
+
+// Progress is where a journal stands. Bytes count visible UTF-8 text (SPEC 5).
+type Progress struct {
+	Seq        int64 // last line that Append took
+	DurableSeq int64 // last line that is fsynced
+	// Displayed is what may be on the screen. With Buffered that is all that
+	// Append took; with WriteAhead it is Durable, because nothing else may be shown.
+	Displayed int64
+	Durable   int64 // text whose lines are fsynced
+}
+
+// mark is a place in a journal: the end of a line, and the visible bytes up to it.
+type mark struct {
+	seq     int64
+	visible int64
+}
+
+// Writer appends to one journal. Two goroutines serve it: one writes, so that a
+// stalled disk does not stall the stream, one fsyncs, so that an fsync does not
+// delay a write. Methods are safe for concurrent use.
+type Writer struct {
+	journals *Journals
+	opt      Options
+	step     chat.StepID
+	provider string
+	file     File
+
+	appending sync.Mutex  // one Append or End at a time: order of seq is order of lines
+	grace     *time.Timer // belongs to the holder of appending
+
+	mu      sync.Mutex
+	queue   queue
+	last    mark // last line put into the queue
+	taken   mark // last line whose Append succeeded
+	written mark // last line wholly handed to the operating system
+	durable mark // last line that is fsynced
+	stalled bool // a write has outlasted stallGrace and the queue is not empty since
+	err     error
+	syncBad bool // an fsync failed: nothing becomes durable any more
+	closed  bool
+	notify  func(Progress)
+
+	work       chan struct{} // lines wait; closed after the last
+	wrote      chan struct{} // the writing goroutine got on, or failed
+	dirty      chan struct{} // written lines wait for an fsync
+	closing    chan struct{} // no more lines will come
+	writerDone chan struct{}
+	syncerDone chan struct{}
+	synced     chan struct{}
+
+	endErr error // what End returned, kept for a second call
+}
+
+func newWriter(j *Journals, step chat.StepID, provider string, f File) *Writer {
+	w := &Writer{
+		journals: j, opt: j.opt, step: step, provider: provider, file: f,
+		grace:      time.NewTimer(stallGrace),
+		work:       make(chan struct{}, 1),
+		wrote:      make(chan struct{}, 1),
+		dirty:      make(chan struct{}, 1),
+		closing:    make(chan struct{}),
+		writerDone: make(chan struct{}),
+		syncerDone: make(chan struct{}),
+		synced:     make(chan struct{}, 1),
+	}
+	w.grace.Stop()
+	go w.writeLoop()
+	go w.syncLoop()
+	return w
+}
+
+// Append adds one event, as one line, and returns its number. visibleBytes is
+// how much text the event adds to the screen. With Buffered the text may be
+// shown once Append has returned; with WriteAhead once OnDurable reports seq.
+//
+// On an error nothing of the event counts as displayed, and every later call
+// returns the same error: CodeNoSpace, CodeInternal, or CodeConflict if the
+// journal has ended.
+func (w *Writer) Append(ev chat.RawEvent, visibleBytes int) (int64, error) {
+	w.appending.Lock()
+	defer w.appending.Unlock()
+	m, err := w.enqueue("journal.append", w.provider, ev, max(visibleBytes, 0))
+	if err != nil {
+		return 0, err
+	}
+	if err := w.await(m.seq); err != nil {
+		return 0, err
+	}
+	w.mu.Lock()
+	w.taken = m
+	w.mu.Unlock()
+	return m.seq, nil
+}
+
+// enqueue gives the event its number and its place behind all before it.
+func (w *Writer) enqueue(op, provider string, ev chat.RawEvent, visible int) (mark, error) {
+	ts := w.opt.Clock.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return mark{}, w.err
+	}
+	if w.closed {
+		return mark{}, chat.Errorf(chat.CodeConflict, op, "the stream journal of step %s has ended", w.step)
+	}
+	w.last = mark{seq: w.last.seq + 1, visible: w.last.visible + int64(visible)}
+	w.queue.add(w.last, func(dst []byte) []byte {
+		return appendEntry(dst, ts, provider, ev.Type, w.last.seq, ev.Data)
+	})
+	pulse(w.work)
+	return w.last, nil
+}
+
+// await returns when line seq is written or, on a stalled disk, when it may wait
+// in memory.
+func (w *Writer) await(seq int64) error {
+	w.grace.Reset(stallGrace)
+	defer w.grace.Stop()
+	for {
+		if done, err := w.settled(seq); done {
+			return err
+		}
+		select {
+		case <-w.wrote:
+		case <-w.grace.C:
+			w.mu.Lock()
+			w.stalled = w.written.seq < seq
+			w.mu.Unlock()
+		}
+	}
+}
+
+// settled reports whether an Append of line seq is over, and how.
+func (w *Writer) settled(seq int64) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.written.seq >= seq:
+		return true, nil
+	case w.err != nil:
+		return true, w.err
+	case w.stalled:
+		return w.queue.within(w.opt.FlushBytes, milliseconds(w.opt.FlushMs)), nil
+	}
+	return false, nil
+}
+
+// Progress is where the journal stands now.
+func (w *Writer) Progress() Progress {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.progress()
+}
+
+func (w *Writer) progress() Progress {
+	p := Progress{
+		Seq: w.taken.seq, DurableSeq: w.durable.seq,
+		Displayed: w.taken.visible, Durable: w.durable.visible,
+	}
+	// An fsync may cover a line whose Append is just about to return.
+	p.Seq, p.Displayed = max(p.Seq, p.DurableSeq), max(p.Displayed, p.Durable)
+	if w.opt.Durability == WriteAhead {
+		p.Displayed = p.Durable
+	}
+	return p
+}
+
+// OnDurable has f called after each fsync that made lines durable, never
+// concurrently, the last time before End returns. Set it before the first
+// Append; f must not call End or Abandon, which wait for it.
+func (w *Writer) OnDurable(f func(Progress)) {
+	w.mu.Lock()
+	w.notify = f
+	w.mu.Unlock()
+}
+
+// Durable receives after fsyncs that made lines durable, several of which may
+// come as one. It is for one receiver; Progress tells what is durable.
+func (w *Writer) Durable() <-chan struct{} { return w.synced }
+
+// End appends the end entry, fsyncs and closes: the journal is sealed. If it
+// fails, Progress still says truly what is durable, and the journal reads as
+// cut. A second call, of whatever kind, changes nothing and returns the same.
+func (w *Writer) End(kind EndKind, reason string) (Progress, error) {
+	const op = "journal.end"
+	if !kind.valid() {
+		return w.Progress(), chat.Errorf(chat.CodeInvalid, op, "%q is not a way to end a journal", string(kind))
+	}
+	payload, err := chat.MarshalJSON(endPayload{Reason: reason})
+	if err != nil {
+		return w.Progress(), chat.WrapError(chat.CodeInternal, op, err, "the end entry cannot be encoded")
+	}
+	w.appending.Lock()
+	defer w.appending.Unlock()
+	if !w.isClosed() {
+		_, _ = w.enqueue(op, ownProvider, chat.RawEvent{Type: string(kind), Data: payload}, 0) // a failure is in w.err
+		w.endErr = w.shut()
+	}
+	return w.Progress(), w.endErr
+}
+
+// Abandon closes without an end entry, because the process is going away; what
+// was written is fsynced. After End it does nothing.
+func (w *Writer) Abandon() error {
+	w.appending.Lock()
+	defer w.appending.Unlock()
+	if w.isClosed() {
+		return nil
+	}
+	err := w.shut()
+	w.endErr = err
+	if err == nil {
+		w.endErr = chat.Errorf(chat.CodeConflict, "journal.end", "the stream journal of step %s was closed without an end", w.step)
+	}
+	return err
+}
+
+func (w *Writer) isClosed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed
+}
+
+// shut lets both goroutines finish what is queued, then closes the file.
+func (w *Writer) shut() error {
+	w.mu.Lock()
+	w.closed = true
+	close(w.work)
+	w.mu.Unlock()
+	close(w.closing)
+	<-w.syncerDone
+	closeErr := w.file.Close()
+	w.journals.release(w.step)
+
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.taken = w.last
+	}
+	if w.err == nil && closeErr != nil {
+		// All is fsynced; but a file that cannot be closed is not to be trusted.
+		return diskError("journal.end", closeErr, "The stream journal could not be closed.")
+	}
+	return w.err
+}
+
+// writeLoop hands queued lines to the operating system until work is closed.
+func (w *Writer) writeLoop() {
+	defer close(w.writerDone)
+	for range w.work {
+		for w.writeBatch() {
+		}
+	}
+	for w.writeBatch() {
+	}
+}
+
+// writeBatch writes all that is queued in one call. It is false if nothing was.
+func (w *Writer) writeBatch() bool {
+	w.mu.Lock()
+	batch, ok := w.queue.take()
+	failed := w.err != nil
+	w.mu.Unlock()
+	if !ok {
+		return false
+	}
+	n := 0
+	var err error
+	if !failed {
+		n, err = writeAll(w.file, batch.buf)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if m, ok := batch.upTo(n); ok {
+		w.written = m
+		pulse(w.dirty)
+	}
+	w.queue.done()
+	w.stalled = w.stalled && !w.queue.empty()
+	if err != nil {
+		w.fail(diskError("journal.append", err, "The answer could not be written to its stream journal; what was written before is kept."))
+	}
+	pulse(w.wrote)
+	return true
+}
+
+// fail keeps the first error and wakes an Append that waits. The caller holds mu.
+func (w *Writer) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+	pulse(w.wrote)
+}
+
+// syncLoop fsyncs when it is time to, and once more at the end.
+func (w *Writer) syncLoop() {
+	defer close(w.syncerDone)
+	var last time.Time
+	for w.awaitSync(last) {
+		last = time.Now()
+		w.sync()
+	}
+	<-w.writerDone
+	w.sync()
+}
+
+// awaitSync waits until written lines are due for an fsync. It is false when no
+// more lines will come.
+func (w *Writer) awaitSync(last time.Time) bool {
+	select {
+	case <-w.dirty:
+	case <-w.closing:
+		return false
+	}
+	delay := milliseconds(w.opt.FsyncMs)
+	if w.opt.Durability == WriteAhead {
+		// A line after a pause is fsynced at once, lines in a burst in groups.
+		delay = milliseconds(w.opt.GroupMs) - time.Since(last)
+	}
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-w.closing:
+		return false
+	}
+}
+
+// sync makes durable what was written when it was called.
+func (w *Writer) sync() {
+	w.mu.Lock()
+	target := w.written
+	idle := w.syncBad || target.seq == w.durable.seq
+	w.mu.Unlock()
+	if idle {
+		return
+	}
+	err := w.file.Sync()
+
+	w.mu.Lock()
+	if err != nil {
+		w.syncBad = true
+		w.fail(diskError("journal.sync", err, "The stream journal could not be made durable; what was durable before stays so."))
+		w.mu.Unlock()
+		return
+	}
+	w.durable = target
+	p, notify := w.progress(), w.notify
+	w.mu.Unlock()
+	pulse(w.synced)
+	if notify != nil {
+		notify(p)
+	}
+}
+
+// pulse wakes the receiver of c; several pulses may be received as one.
+func pulse(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
