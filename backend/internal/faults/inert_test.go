@@ -1,0 +1,46 @@
+//go:build !faults
+
+package faults_test
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"contextinfinity/backend/internal/faults"
+)
+
+const child = "CONTEXTINFINITY_FAULTS_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(child) != "" {
+		if faults.Point("here") != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// The environment that kills a test build does nothing to a normal one.
+func TestInertInANormalBuild(t *testing.T) {
+	if faults.Enabled {
+		t.Error("a normal build says it has fault points")
+	}
+	for _, spec := range []string{"here:exit", "here:err", "here:1:exit", "not a specification"} {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), child+"=1", "CONTEXTINFINITY_FAULT="+spec)
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("with %q a normal build ended with %v: %s", spec, err, out)
+		}
+	}
+	if n := testing.AllocsPerRun(100, func() { _ = faults.Point("here") }); n != 0 {
+		t.Errorf("a point allocates %v times", n)
+	}
+}
+
+func BenchmarkPoint(b *testing.B) {
+	for b.Loop() {
+		_ = faults.Point("here")
+	}
+}
