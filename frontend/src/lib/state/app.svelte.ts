@@ -4,7 +4,6 @@
  */
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
-import type { Change } from '$lib/backend/types';
 import { Changes } from './changes';
 import { ComposerState } from './composer.svelte';
 import { ConversationState } from './conversation.svelte';
@@ -132,8 +131,6 @@ export class App {
     }
   }
 }
-
-export type { Change };
 
 const key = Symbol('app');
 

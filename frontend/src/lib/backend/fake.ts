@@ -1,0 +1,247 @@
+/**
+ * A program in memory: for tests, and for work on the window with no Go behind it (`npm run dev`, ?fake). It keeps the
+ * rules that the window relies on (revisions, frames by seq, queued drafts, forks), not more.
+ */
+import type { Backend, ChatService, SessionsService, SettingsService } from './backend';
+import { BackendError, toBackendError } from './errors';
+import { inspectService } from './fake/inspect';
+import { Program, type ProgramSeed } from './fake/program';
+import { seed, seedMany } from './fake/seed';
+import { block, errorView } from './fake/shapes';
+import { Streams, watchable, type Pace } from './fake/streaming';
+import { World } from './fake/world';
+import type { Draft, ErrorView, SendRequest, SendResult, TurnView } from './types';
+
+export interface FakeOptions {
+  /** "rich" has history, "empty" has none, "first" has neither history nor key, "fatal" cannot open its data. */
+  data: 'rich' | 'empty' | 'first' | 'fatal';
+  keyringOk: boolean;
+  pace: Partial<Pace>;
+  sessions: number;
+  epoch: number;
+  localServers: ProgramSeed['localServers'];
+}
+
+export interface FakeBackend extends Backend {
+  readonly world: World;
+  readonly streams: Streams;
+  readonly program: Program;
+  /** Every call made so far, as "service.method" with its arguments. */
+  readonly calls: { name: string; args: unknown[] }[];
+  /** Lets the next call of "service.method" fail. */
+  failNext(name: string, error: Partial<ErrorView>): void;
+  /** Holds calls of "service.method" back until the returned function is called. */
+  hold(name: string): () => void;
+}
+
+export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
+  const data = options.data ?? 'rich';
+  const world = new World(options.epoch);
+  const streams = new Streams(world, { ...watchable, ...options.pace });
+  const program = new Program({
+    firstRun: data === 'first', fatal: data === 'fatal', keyringOk: options.keyringOk ?? true,
+    localServers: options.localServers ?? [{ name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['qwen3:8b', 'llama3.3:70b'] }],
+  });
+  if (data === 'rich') seed(world);
+  seedMany(world, options.sessions ?? 0);
+  const watch = new Watch();
+  return {
+    world, streams, program, calls: watch.calls,
+    failNext: (name, error) => watch.fail(name, error),
+    hold: (name) => watch.hold(name),
+    sessions: watch.service('sessions', sessionsService(world)),
+    chat: watch.service('chat', chatService(world, streams)),
+    inspect: watch.service('inspect', inspectService(world, streams)),
+    settings: watch.service('settings', settingsService(world, program)),
+    onFrame: (listener) => world.onFrame(listener),
+    onChange: (listener) => world.onChange(listener),
+  };
+}
+
+/** Between the window and the services: records, fails and holds calls, and hands out copies, never the data itself. */
+class Watch {
+  readonly calls: { name: string; args: unknown[] }[] = [];
+  readonly #failures = new Map<string, ErrorView>();
+  readonly #held = new Map<string, Promise<void>>();
+
+  fail(name: string, error: Partial<ErrorView>): void {
+    this.#failures.set(name, { ...errorView('It did not work'), ...error });
+  }
+
+  hold(name: string): () => void {
+    let release = () => {};
+    this.#held.set(name, new Promise((resolve) => (release = resolve)));
+    return () => {
+      this.#held.delete(name);
+      release();
+    };
+  }
+
+  service<T extends object>(name: string, service: T): T {
+    const call = (method: string) => async (...args: unknown[]) => this.#call(`${name}.${method}`, (service as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!, args);
+    return new Proxy(service, { get: (_, method) => (typeof method === 'string' && method in service ? call(method) : undefined) });
+  }
+
+  async #call(name: string, method: (...args: unknown[]) => Promise<unknown>, args: unknown[]): Promise<unknown> {
+    this.calls.push({ name, args });
+    await this.#held.get(name);
+    const failure = this.#failures.get(name);
+    this.#failures.delete(name);
+    if (failure) throw new BackendError(failure);
+    try {
+      return structuredClone(await method(...args));
+    } catch (thrown) {
+      throw toBackendError(thrown);
+    }
+  }
+}
+
+function sessionsService(world: World): SessionsService {
+  const listChanged = (id: string) => world.changed('sessions', id, id);
+  const open = async (sessionId: string, branchId: string) => world.snapshot(sessionId, branchId);
+  const fork = async (sessionId: string, parentId: string, forkSeq: number, label: string) => {
+    const branch = world.addBranch(sessionId, label || `fork ${world.session(sessionId).branchIds.length}`, parentId, forkSeq);
+    world.session(sessionId).row.activeBranch = branch.view.id;
+    world.changed('session', sessionId, sessionId);
+    return world.branchViewOf(branch);
+  };
+  return {
+    list: async (archived, title) =>
+      [...world.sessions.values()]
+        .map((session) => world.row(session))
+        .filter((row) => row.archived === archived && row.title.toLowerCase().includes(title.toLowerCase()))
+        .sort((a, b) => Number(b.pinned) - Number(a.pinned) || b.updatedAt - a.updatedAt),
+    create: async (title) => {
+      const session = world.addSession(title);
+      listChanged(session.row.id);
+      return world.row(session);
+    },
+    rename: async (id, title) => {
+      world.session(id).row.title = title;
+      listChanged(id);
+      world.changed('session', id, id);
+    },
+    archive: async (id, archived) => {
+      world.session(id).row.archived = archived;
+      listChanged(id);
+    },
+    pin: async (id, pinned) => {
+      world.session(id).row.pinned = pinned;
+      listChanged(id);
+    },
+    open,
+    turns: async (branchId, fromSeq, toSeq) => ({ rev: world.rev, turns: world.lineage(branchId).filter((turn) => turn.seq >= fromSeq && turn.seq <= toSeq).slice(0, 200) }),
+    turn: async (branchId, turnId) => {
+      const turn = world.lineage(branchId).find((candidate) => candidate.id === turnId);
+      if (!turn) throw new BackendError(errorView('That turn is not on this branch', 'Switch to its branch first.', 'not_found'));
+      return turn;
+    },
+    header: async (branchId, model) => world.header(branchId, model),
+    fork: async (turnId, before, label) => {
+      const turn = world.turn(turnId);
+      return fork(world.branch(turn.branchId).sessionId, turn.branchId, before ? turn.seq - 1 : turn.seq, label);
+    },
+    rollback: async (sessionId, stateId) => {
+      const parent = world.session(sessionId).row.activeBranch;
+      const seq = world.branch(parent).states.find((state) => state.id === stateId)?.turnSeq ?? 0;
+      return fork(sessionId, parent, seq, `back to #${seq}`);
+    },
+    switch: async (sessionId, branchId) => {
+      world.session(sessionId).row.activeBranch = world.branch(branchId).view.id;
+      world.changed('session', sessionId, sessionId);
+    },
+    renameBranch: async (branchId, label) => {
+      const branch = world.branch(branchId);
+      branch.view.label = label;
+      world.changed('session', branch.sessionId, branch.sessionId);
+    },
+    draft: async (branchId) => world.branch(branchId).draft,
+    saveDraft: async (branchId, draft) => {
+      world.branch(branchId).draft = structuredClone(draft) as Draft;
+    },
+  };
+}
+
+function chatService(world: World, streams: Streams): ChatService {
+  const attempt = (turn: TurnView, model: string): SendResult => {
+    if (model !== '') turn.model = model;
+    Object.assign(turn, { attempts: turn.attempts + 1, error: null, assistant: [] });
+    streams.start(turn);
+    return { sessionId: world.sessionOf(turn).row.id, branchId: turn.branchId, turnId: turn.id, queued: false };
+  };
+  const move = (turnId: string, more: Partial<TurnView>) => world.touch(Object.assign(world.turn(turnId), more));
+  return {
+    send: async (request) => send(world, streams, request),
+    stop: async (turnId) => streams.stop(turnId),
+    keep: async (turnId) => move(turnId, { state: 'pending', phase: 'ResponseFinalized', outcome: 'kept', error: null }),
+    discard: async (turnId) => move(turnId, { state: 'failed', phase: 'Failed', outcome: 'discarded', error: null }),
+    retry: async (turnId, model) => attempt(world.turn(turnId), model),
+    continue: async (turnId, model) => attempt(world.turn(turnId), model),
+    sendUnsent: async (turnId, model) => attempt(world.turn(turnId), model),
+    stream: async (stepId) => {
+      const run = streams.find(stepId);
+      if (!run) throw new BackendError(errorView('That step has ended', '', 'not_found'));
+      return { step: stepId, attempt: run.turn.attempts, seq: run.seq, blocks: run.turn.assistant, displayed: run.turn.displayed, durable: run.turn.durable, live: true };
+    },
+    countTokens: async (text) => Math.ceil(text.length / 4),
+    setModel: async (sessionId, model) => {
+      world.session(sessionId).model = model;
+      world.changed('session', sessionId, sessionId);
+    },
+  };
+}
+
+function send(world: World, streams: Streams, request: SendRequest): SendResult {
+  const session = request.sessionId === '' ? world.addSession('') : world.session(request.sessionId);
+  const branch = world.branch(request.branchId || session.row.activeBranch);
+  const named = { sessionId: session.row.id, branchId: branch.view.id };
+  const last = world.lineage(branch.view.id).at(-1);
+  if (request.text.trim() === '' && request.images.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'empty'));
+  if (last && ['accepted', 'preparing', 'responding'].includes(last.state)) {
+    branch.draft = { text: request.text, images: request.images, queued: true };
+    return { ...named, turnId: '', queued: true };
+  }
+  if (last?.state === 'incomplete') settle(world, last, request.incomplete);
+  const images = request.images.map((image) => block('image', '', { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
+  const turn = world.addTurn(branch.view.id, { user: [...images, block('text', request.text)], assistant: [], displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
+  branch.draft = { text: '', images: [], queued: false };
+  streams.start(turn);
+  return { ...named, turnId: turn.id, queued: false };
+}
+
+function settle(world: World, turn: TurnView, how: string): void {
+  if (how === '') throw new BackendError(errorView(`The answer to #${turn.seq} is incomplete`, 'Keep it or discard it first.', 'incomplete'));
+  Object.assign(turn, how === 'keep' ? { state: 'pending', phase: 'ResponseFinalized', outcome: 'kept' } : { state: 'failed', phase: 'Failed', outcome: 'discarded' });
+  world.touch(turn);
+}
+
+function settingsService(world: World, program: Program): SettingsService {
+  const changed = <T>(reply: T): T => {
+    world.changed('settings', '', '');
+    return reply;
+  };
+  return {
+    startup: async () => program.startup,
+    finishFirstRun: async (model) => {
+      program.startup.firstRun = false;
+      if (model !== '') program.setDefaultModel(model);
+      changed(undefined);
+    },
+    settings: async () => program.view(),
+    set: async (key, value) => changed(program.set(key, value)),
+    reset: async (key) => changed(program.reset(key)),
+    models: async () => program.models,
+    saveModel: async (model) => changed(program.saveModel(model)),
+    removeModel: async (name) => changed(program.removeModel(name)),
+    setDefaultModel: async (name) => changed(program.setDefaultModel(name)),
+    keys: async () => program.keys,
+    setKey: async (provider, key) => changed(program.setKey(provider, key)),
+    removeKey: async (provider) => changed(program.removeKey(provider)),
+    testKey: async (provider, key, baseURL) => program.testKey(provider, key, baseURL),
+    localServers: async () => program.localServers,
+    openExternal: async (url) => {
+      if (!/^https?:\/\//.test(url)) throw new BackendError(errorView('Only web addresses can be opened', '', 'invalid'));
+    },
+    version: async () => program.startup.version,
+  };
+}

@@ -1,0 +1,132 @@
+/** What the inspector asks of a program in memory. */
+import type { InspectService } from '../backend';
+import { BackendError } from '../errors';
+import type { ActivityPanel, JobView, PendingView, PinView, RecoveryReport, StatePanel, StateView, StepView, TurnMetrics, TurnView } from '../types';
+import { errorView, jobView } from './shapes';
+import type { Streams } from './streaming';
+import type { World } from './world';
+
+export function inspectService(world: World, streams: Streams): InspectService {
+  const branch = (id: string) => world.branch(id);
+  const pinsChanged = (branchId: string) => world.changed('pins', branchId, branch(branchId).sessionId);
+  return {
+    pending: async (branchId) => world.lineage(branchId).filter((turn) => turn.state === 'pending').map((turn, i) => pendingView(world, turn, i)),
+    commitNow: async (branchId) => {
+      for (const turn of world.lineage(branchId)) streams.commit(turn);
+    },
+    state: async (branchId) => statePanel(world, branchId),
+    stateByID: async (stateId) => stateById(world, stateId),
+    addPin: async (branchId, text) => {
+      const pin: PinView = { id: world.id('f'), text, position: branch(branchId).pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: world.now(), inherited: false };
+      branch(branchId).pins.push(pin);
+      pinsChanged(branchId);
+      return pin;
+    },
+    editPin: async (branchId, pinId, text) => {
+      const pin = branch(branchId).pins.find((candidate) => candidate.id === pinId);
+      if (!pin) throw new BackendError(errorView('There is no such pinned fact', '', 'not_found'));
+      Object.assign(pin, { text, version: pin.version + 1, tokens: Math.ceil(text.length / 4) });
+      pinsChanged(branchId);
+      return pin;
+    },
+    removePin: async (branchId, pinId) => {
+      branch(branchId).pins = branch(branchId).pins.filter((pin) => pin.id !== pinId);
+      pinsChanged(branchId);
+    },
+    movePin: async (branchId, pinId, position) => {
+      movePin(branch(branchId).pins, pinId, position);
+      pinsChanged(branchId);
+    },
+    activity: async (branchId) => activity(world, branchId),
+    retryJob: async (id) => moveJob(world, id, { state: 'queued', attempts: 0, lastError: '' }),
+    killJob: async (id) => moveJob(world, id, { state: 'dead' }),
+    reconcile: async () => recovery(world),
+    steps: async (turnId) => steps(world.turn(turnId)),
+    rawStep: async (stepId) => rawStep(stepId),
+  };
+}
+
+function pendingView(world: World, turn: TurnView, order: number): PendingView {
+  return {
+    turnId: turn.id, seq: turn.seq, title: turn.user[0]?.text.slice(0, 60) ?? '', tokens: turn.inputTokens % 900 + turn.outputTokens,
+    why: order === 0 ? 'Its summary is being written' : `It waits for #${turn.seq - 1}`, waitsFor: order === 0 ? '' : `#${turn.seq - 1}`,
+    inContext: true, job: world.jobs.find((job) => job.turnId === turn.id) ?? jobView(), createdAt: turn.createdAt,
+  };
+}
+
+function statePanel(world: World, branchId: string): StatePanel {
+  const { states, pins } = world.branch(branchId);
+  const root: StateView = { id: 'root', shortId: 'ROOT', seq: 0, origin: 'root', model: '', summary: '', tokens: 0, createdAt: world.epoch, head: states.length === 0, turnSeq: 0 };
+  const history = states.length > 0 ? states : [root];
+  return { head: history[0]!, history, pins, pinTokens: pins.reduce((sum, pin) => sum + pin.tokens, 0) };
+}
+
+function stateById(world: World, id: string): StateView {
+  for (const branch of world.branches.values()) {
+    const state = branch.states.find((candidate) => candidate.id === id);
+    if (state) return state;
+  }
+  throw new BackendError(errorView('There is no such state', '', 'not_found'));
+}
+
+function movePin(pins: PinView[], id: string, position: number): void {
+  const from = pins.findIndex((pin) => pin.id === id);
+  if (from < 0) return;
+  pins.splice(position, 0, ...pins.splice(from, 1));
+  pins.forEach((pin, i) => (pin.position = i));
+}
+
+function moveJob(world: World, id: number, more: Partial<JobView>): void {
+  const job = world.jobs.find((candidate) => candidate.id === id);
+  if (!job) throw new BackendError(errorView('There is no such job', 'It may have finished meanwhile.', 'not_found'));
+  Object.assign(job, more, { updatedAt: world.now() });
+  world.changed('jobs', String(id), job.sessionId);
+}
+
+function activity(world: World, branchId: string): ActivityPanel {
+  const count = (state: string) => world.jobs.filter((job) => job.state === state).length;
+  const turns = branchId === '' ? [] : world.lineage(branchId).slice(-12).reverse().map(metrics);
+  return { jobs: world.jobs, queued: count('queued'), running: count('running'), dead: count('dead'), recovery: recovery(world), turns };
+}
+
+function metrics(turn: TurnView): TurnMetrics {
+  return {
+    turnId: turn.id, turnSeq: turn.seq, estimateTokens: turn.inputTokens + 41, inputTokens: turn.inputTokens, outputTokens: turn.outputTokens,
+    cachedTokens: turn.cachedTokens, searchMs: 0, assembleMs: 6 + (turn.seq % 5), firstByteMs: 480 + (turn.seq % 7) * 40, streamMs: 2_100 + (turn.seq % 9) * 160,
+    summarizeMs: 12, indexMs: 4, attempts: turn.attempts,
+  };
+}
+
+function recovery(world: World): RecoveryReport {
+  const broken = [...world.branches.keys()].flatMap((id) => world.branch(id).turns).filter((turn) => turn.state === 'incomplete' || turn.state === 'unsent');
+  const items = broken.map((turn) => {
+    const session = world.sessionOf(turn).row;
+    const message = turn.state === 'unsent' ? 'A message had not been sent' : 'An answer was cut off; its text is kept';
+    return { kind: turn.state, sessionId: session.id, session: session.title, turnId: turn.id, turnSeq: turn.seq, bytes: turn.displayed, count: 1, message };
+  });
+  return { at: world.epoch, clean: items.length === 0, items };
+}
+
+function steps(turn: TurnView): StepView[] {
+  return Array.from({ length: turn.attempts }, (_, i) => {
+    const last = i === turn.attempts - 1;
+    const failed = !last || turn.state === 'failed';
+    return {
+      id: `${turn.id}-p${i + 1}`, index: 0, attempt: i + 1, provider: turn.provider, modelId: turn.model,
+      status: failed ? 'failed' : turn.live ? 'running' : turn.state === 'incomplete' ? 'incomplete' : 'completed', reason: failed ? 'overloaded' : 'end_turn',
+      code: failed ? 'overloaded' : '', message: failed ? 'The provider is overloaded (529)' : '', displayedBytes: failed ? 0 : turn.displayed,
+      durableBytes: failed ? 0 : turn.durable, inputTokens: failed ? 0 : turn.inputTokens, outputTokens: failed ? 0 : turn.outputTokens,
+      cachedTokens: 0, startedAt: turn.createdAt + i * 9_000, endedAt: turn.live ? 0 : turn.createdAt + i * 9_000 + 2_400,
+    };
+  });
+}
+
+function rawStep(stepId: string) {
+  const delta = (text: string) => JSON.stringify({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
+  return {
+    request: JSON.stringify({ model: 'claude-sonnet', max_tokens: 8_000, stream: true, messages: [{ role: 'user', content: `What is in ${stepId}?` }] }),
+    response: '',
+    events: ['The ', 'whole ', 'answer.'].map((text) => ({ type: 'content_block_delta', data: delta(text) })),
+  };
+}
+

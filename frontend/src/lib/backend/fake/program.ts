@@ -1,0 +1,140 @@
+/** Settings, keys and models of a program in memory. */
+import { BackendError } from '../errors';
+import type { KeyTest, KeyView, LocalServer, ModelView, Setting, SettingsView, Startup } from '../types';
+import { errorView, modelView, setting } from './shapes';
+
+export interface ProgramSeed {
+  firstRun: boolean;
+  fatal: boolean;
+  keyringOk: boolean;
+  localServers: LocalServer[];
+}
+
+export class Program {
+  models: ModelView[];
+  keys: KeyView[];
+  settings: Setting[];
+  startup: Startup;
+  localServers: LocalServer[];
+
+  constructor(seed: ProgramSeed) {
+    this.models = seedModels(seed.firstRun);
+    this.keys = seedKeys(seed.firstRun, seed.keyringOk);
+    this.settings = seedSettings();
+    this.localServers = seed.localServers;
+    this.startup = {
+      version: '0.1.0', firstRun: seed.firstRun, dataDir: '/home/ada/.local/share/contextinfinity',
+      fatal: seed.fatal ? errorView('The database could not be opened: file is not a database', 'Nothing was overwritten. Restore the newest backup, or move the file away and start again.', 'corrupt') : null,
+      configError: '', lastSession: '', theme: 'system', textZoom: 100, durability: 'buffered',
+    };
+  }
+
+  view(): SettingsView {
+    return { path: '/home/ada/.config/contextinfinity/config.toml', dataDir: this.startup.dataDir, settings: this.settings, error: '' };
+  }
+
+  set(key: string, value: string): SettingsView {
+    const found = this.#setting(key);
+    const fault = faultOf(found, value);
+    if (fault !== '') throw new BackendError(errorView(fault, 'The value before stays in force.', 'invalid'));
+    Object.assign(found, { value, origin: value === found.default ? 'default' : 'file' });
+    return this.view();
+  }
+
+  reset(key: string): SettingsView {
+    const found = this.#setting(key);
+    Object.assign(found, { value: found.default, origin: 'default' });
+    return this.view();
+  }
+
+  saveModel(model: ModelView): ModelView[] {
+    if (!/^[a-z0-9][a-z0-9._-]*$/i.test(model.name)) throw new BackendError(errorView('A model needs a name of letters, digits, dots or dashes', 'Choose another name.'));
+    const at = this.models.findIndex((known) => known.name === model.name);
+    if (at < 0) this.models = [...this.models, { ...model, usable: true, builtIn: false }];
+    else this.models = this.models.with(at, { ...model });
+    return this.models;
+  }
+
+  removeModel(name: string): ModelView[] {
+    this.models = this.models.filter((model) => model.name !== name || model.builtIn);
+    return this.models;
+  }
+
+  setDefaultModel(name: string): ModelView[] {
+    this.models = this.models.map((model) => ({ ...model, default: model.name === name }));
+    return this.models;
+  }
+
+  setKey(provider: string, key: string): KeyView[] {
+    if (key.trim() === '') throw new BackendError(errorView('There is no key in the field', 'Paste the key your provider gave you.'));
+    const source = this.keys[0]?.keyringOk === false ? 'this run' : 'keyring';
+    const known = this.keys.some((entry) => entry.provider === provider);
+    if (!known) this.keys = [...this.keys, { provider, source, env: '', baseUrl: '', models: [], keyringOk: true }];
+    else this.keys = this.keys.map((entry) => (entry.provider === provider ? { ...entry, source } : entry));
+    this.models = this.models.map((model) => (model.provider === provider ? { ...model, usable: true, why: '' } : model));
+    return this.keys;
+  }
+
+  removeKey(provider: string): KeyView[] {
+    this.keys = this.keys.map((entry) => (entry.provider === provider ? { ...entry, source: '' } : entry));
+    this.models = this.models.map((model) => (model.provider === provider ? { ...model, usable: false, why: 'There is no key for it' } : model));
+    return this.keys;
+  }
+
+  /** Keys that contain "bad" are refused, any other of a known form works. */
+  testKey(provider: string, key: string, baseURL: string): KeyTest {
+    const found = provider || (key.startsWith('sk-ant-') ? 'anthropic' : key.startsWith('sk-') ? 'openai' : '');
+    if (found === '' && baseURL === '') return { ok: false, ms: 0, message: 'This does not look like a key of a provider known here. Choose the provider by hand.', models: [], provider: '' };
+    if (key.includes('bad')) return { ok: false, ms: 212, message: 'The provider refused this key (401). Check that it was copied whole and is still active.', models: [], provider: found };
+    const models = baseURL !== '' ? ['llama3.3:70b', 'qwen3:8b'] : found === 'anthropic' ? ['claude-sonnet', 'claude-haiku'] : ['gpt-5', 'gpt-5-mini'];
+    return { ok: true, ms: 318, message: `Works, ${models.length} models`, models, provider: found || 'chatcompletions' };
+  }
+
+  #setting(key: string): Setting {
+    const found = this.settings.find((candidate) => candidate.key === key);
+    if (!found) throw new BackendError(errorView(`There is no setting ${key}`));
+    return found;
+  }
+}
+
+function faultOf(found: Setting, value: string): string {
+  if (found.type === 'choice' && !found.choices.includes(value)) return `${found.key} must be one of ${found.choices.join(', ')}`;
+  if (found.type !== 'int' && found.type !== 'float') return '';
+  const number = Number(value);
+  if (value.trim() === '' || Number.isNaN(number)) return `${found.key} must be a number, not “${value}”`;
+  return number < found.min || number > found.max ? `${found.key} must be between ${found.min} and ${found.max}` : '';
+}
+
+function seedModels(firstRun: boolean): ModelView[] {
+  const key = { usable: !firstRun, why: firstRun ? 'There is no key for anthropic' : '' };
+  return [
+    modelView({ name: 'sonnet', provider: 'anthropic', modelId: 'claude-sonnet', apiKeyEnv: 'ANTHROPIC_API_KEY', default: !firstRun, maxOutput: 64_000, ...key }),
+    modelView({ name: 'gpt', provider: 'openai', modelId: 'gpt-5', apiKeyEnv: 'OPENAI_API_KEY', contextLimit: 400_000, usable: false, why: 'There is no key for openai' }),
+    modelView({ name: 'local', provider: 'chatcompletions', modelId: 'qwen3:8b', baseUrl: 'http://127.0.0.1:11434/v1', contextLimit: 32_768, ceiling: 26_000, limitSource: 'configured', builtIn: false, usable: !firstRun, why: firstRun ? 'The server does not answer' : '' }),
+    modelView({ default: firstRun }),
+  ];
+}
+
+function seedKeys(firstRun: boolean, keyringOk: boolean): KeyView[] {
+  const source = firstRun ? '' : keyringOk ? 'keyring' : 'this run';
+  return [
+    { provider: 'anthropic', source, env: 'ANTHROPIC_API_KEY', baseUrl: 'https://api.anthropic.com', models: ['sonnet'], keyringOk },
+    { provider: 'openai', source: '', env: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1', models: ['gpt'], keyringOk },
+  ];
+}
+
+function seedSettings(): Setting[] {
+  const number = { type: 'int', unit: 'tokens' };
+  return [
+    setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new conversation.', value: 'sonnet', default: '' }),
+    setting({ key: 'budget.working_set_tokens', group: 'Context budget', label: 'Working set', help: 'The most input one request may hold. More remembers more and costs more.', value: '50000', default: '50000', min: 2_000, max: 2_000_000, ...number }),
+    setting({ key: 'budget.compact_at', group: 'Context budget', label: 'Compact at', help: 'Share of the history allowance at which the oldest originals give way to summaries.', type: 'float', value: '0.85', default: '0.85', min: 0.5, max: 1 }),
+    setting({ key: 'budget.pending_window_tokens', group: 'Context budget', label: 'Pending window', help: 'Room for turns not yet committed.', value: '12000', default: '8000', min: 500, max: 200_000, origin: 'file', ...number }),
+    setting({ key: 'stream.durability', group: 'Streaming', label: 'Durability', help: 'Whether text may be shown before it is on disk.', type: 'choice', choices: ['buffered', 'write_ahead'], value: 'buffered', default: 'buffered' }),
+    setting({ key: 'stream.fsync_ms', group: 'Streaming', label: 'Sync every', help: 'How long shown text may be only buffered.', type: 'int', unit: 'ms', value: '2000', default: '2000', min: 50, max: 10_000 }),
+    setting({ key: 'librarian.commit', group: 'Librarian', label: 'Commit', help: 'When the summary of a turn is made.', type: 'choice', choices: ['eager', 'lazy'], value: 'eager', default: 'eager' }),
+    setting({ key: 'context.infinity', group: 'Context', label: 'Unlimited history', help: 'Off is plain chat: durable, but over budget is an error.', type: 'bool', value: 'true', default: 'true' }),
+    setting({ key: 'appearance.theme', group: 'Appearance', label: 'Theme', help: 'Light, dark or high contrast.', type: 'choice', choices: ['system', 'light', 'dark', 'contrast'], value: 'system', default: 'system' }),
+    setting({ key: 'appearance.text_zoom', group: 'Appearance', label: 'Text size', help: 'Scales the whole window.', type: 'int', unit: '%', value: '100', default: '100', min: 80, max: 200 }),
+  ];
+}

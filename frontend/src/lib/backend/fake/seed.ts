@@ -1,0 +1,124 @@
+/** A year of someone's work: sessions old and new, one long, one with every state a turn can be in. */
+import type { TurnView } from '../types';
+import { mathAnswer, messageAnswer, throttleAnswer } from './answers';
+import { block, errorView, jobView, utf8Length } from './shapes';
+import type { FakeSession, World } from './world';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+export function seed(world: World): void {
+  seedOrders(world);
+  seedStates(world);
+  seedLong(world);
+  const titles: [string, number, Partial<FakeSession['row']>][] = [
+    ['Lofoten in February', 20 * day, { pinned: true, branches: 4 }],
+    ['Invoice number formats', 3 * hour, { status: 'incomplete' }],
+    ['Rye loaf, wetter dough', 5 * hour, { status: 'pending' }],
+    ['On-call rota for December', 6 * hour, {}],
+    ['Reading notes: durable queues', 2 * day, {}],
+    ['Heat pump or new boiler', 3 * day, {}],
+    ['Treasure hunt for eight-year-olds in the rain', 3 * day, {}],
+    ['Slow query in the report job', 4 * day, { status: 'failed' }],
+    ['Tax return, home office rules', 20 * day, {}],
+    ['Piano: left-hand voicings', 25 * day, {}],
+    ['Flat inventory before moving', 30 * day, {}],
+    ['German B2, daily drills', 33 * day, {}],
+    ['Old plans for the shed', 190 * day, { archived: true }],
+  ];
+  for (const [title, ago, more] of titles) {
+    const session = world.addSession(title, more);
+    world.addTurn(session.row.activeBranch, { user: [block('text', `Where did we leave “${title}”?`)], assistant: [block('text', mathAnswer)], state: 'head', createdAt: world.epoch - ago });
+    session.row.updatedAt = world.epoch - ago;
+  }
+}
+
+/** Sessions enough to need a virtual list. */
+export function seedMany(world: World, count: number): void {
+  for (let i = 0; i < count; i++) {
+    const session = world.addSession(`Conversation ${i + 1}`);
+    session.row.updatedAt = world.epoch - i * 5 * hour;
+  }
+}
+
+function seedOrders(world: World): void {
+  const session = world.addSession('Orders to Postgres', { pinned: true });
+  const branch = session.row.activeBranch;
+  world.branch(branch).view.label = 'dual-write';
+  for (let i = 1; i <= 147; i++) {
+    world.addTurn(branch, {
+      id: `t${String(i).padStart(4, '0')}`,
+      user: [block('text', i === 147 ? 'The backfill fell behind again last night. Can we throttle it by replication lag instead of a fixed rate?' : `Question ${i} about the orders schema.`)],
+      assistant: [block('text', i === 147 ? throttleAnswer : `Answer ${i}. It selects by \`event_id\` from the write log and inserts with \`on conflict do nothing\`, so a second run changes nothing and says so.`)],
+      createdAt: world.epoch - (148 - i) * 5 * hour, inputTokens: 9_806, outputTokens: 612,
+    });
+  }
+  world.addTurn(branch, { user: [block('text', 'Run the drift check on staging before I merge it.')], assistant: [block('reasoning', 'The check needs read access only.'), block('text', 'Drift is 0 rows over 14 days. Merge when you like.')], state: 'head', stateAfter: '01KAD3T9K4T', createdAt: world.epoch - 40 * minute });
+  world.addTurn(branch, { user: [block('text', 'Write the runbook entry for cutover day, short enough to read on a phone.')], assistant: [block('text', 'Cutover, Sunday 30 November, 05:00 to 05:40.\n\n1. Freeze deploys. Confirm lag under 2 s for ten minutes.\n2. Run `drift --all`. Stop if any table is not 0.\n3. Set `orders.read_from=postgres` for 5 % of traffic, then 50 %, then all. Ten minutes each.\n4. Watch error rate and p95. Over 0.2 % or 180 ms, set it back: one flag, no data moves.\n5. Leave dual writes on for 14 days.')], state: 'pending', phase: 'ResponseFinalized', createdAt: world.epoch - 30 * minute });
+  const last = world.addTurn(branch, { user: [block('text', 'Draft the message to the on-call team, and remind me what we promised them in October.')], assistant: [block('text', messageAnswer)], state: 'pending', phase: 'ResponseFinalized', createdAt: world.epoch - 4 * minute });
+  last.displayed = last.durable = utf8Length(messageAnswer);
+  forkOrders(world, session);
+  world.jobs.push(
+    jobView({ id: 1, turnId: world.lineage(branch).at(-2)!.id, turnSeq: 149, sessionId: session.row.id, session: session.row.title, state: 'running', attempts: 1, updatedAt: world.epoch - minute }),
+    jobView({ id: 2, turnId: last.id, turnSeq: 150, sessionId: session.row.id, session: session.row.title, updatedAt: world.epoch - minute }),
+    jobView({ id: 3, type: 'index_turn', turnId: 't0144', turnSeq: 144, sessionId: session.row.id, session: session.row.title, state: 'dead', attempts: 8, lastError: 'database or disk is full', updatedAt: world.epoch - hour }),
+  );
+  world.branch(branch).pins = [
+    { id: 'f1', text: 'No change goes out on a Friday.', position: 0, tokens: 9, version: 1, createdAt: world.epoch - 20 * day, inherited: false },
+    { id: 'f2', text: 'Rollback takes one person under five minutes.', position: 1, tokens: 11, version: 2, createdAt: world.epoch - 9 * day, inherited: true },
+  ];
+  world.branch(branch).states = seedHistory(world);
+}
+
+function forkOrders(world: World, session: FakeSession): void {
+  const parent = session.row.activeBranch;
+  for (const [label, at] of [['logical-replication', 82], ['throttled-backfill', 142], ['big-bang-window', 35]] as const) {
+    const fork = world.addBranch(session.row.id, label, parent, at);
+    world.addTurn(fork.view.id, { user: [block('text', `What would ${label} cost us?`)], assistant: [block('text', 'Slots survive failover only from version 17 on, so the standby must be upgraded before the first sync.')], state: 'head' });
+  }
+}
+
+function seedHistory(world: World) {
+  const summary = '## Facts\n\n- Orders writes to MySQL and Postgres since #36.\n- Drift is 0 over 14 days.\n\n## Decisions\n\n- Cutover on Sunday 30 November, 05:00 (#139).\n\n## Constraints\n\n- Never on a Friday.\n\n## Artifacts\n\n- `throttle.go`\n\n## Open tasks\n\n- Message to the on-call team.';
+  return [148, 147, 146, 145].map((seq, i) => ({
+    id: `01KAD3T9K4T${seq}`, shortId: `9K${seq}`.slice(-4), seq, origin: i === 2 ? 'fallback' : 'librarian', model: i === 2 ? '' : 'haiku',
+    summary, tokens: 1_180 - i * 12, createdAt: world.epoch - (i + 1) * 5 * hour, head: i === 0, turnSeq: seq,
+  }));
+}
+
+/** Every state a turn can be in, one after another. */
+function seedStates(world: World): void {
+  const session = world.addSession('Every state of a turn', {}, 'local');
+  const ago = (minutes: number) => world.epoch - minutes * minute;
+  session.row.updatedAt = ago(90);
+  const add = (user: string, assistant: string, more: Partial<TurnView>) =>
+    world.addTurn(session.row.activeBranch, {
+      user: [block('text', user)], assistant: assistant === '' ? [] : [block('text', assistant)],
+      displayed: utf8Length(assistant), durable: utf8Length(assistant), createdAt: ago(95), ...more,
+    });
+  add('List every query that still joins across the two databases.', 'There are three. The report job joins `orders` to `customers` in the nightly export; the refund screen', { outcome: 'stopped', canContinue: true });
+  add('How long may an answer be?', 'As long as the model allows. This one was cut at', { outcome: 'truncated', canContinue: true });
+  add('Give me the admin password.', '', { assistant: [block('refusal', 'I can’t help with finding or guessing credentials.')], outcome: 'refused' });
+  add('Which model wrote this?', 'Kept as it was when the connection broke', { outcome: 'kept' });
+  add('Repair the twelve rows.', '', { assistant: [block('reasoning', 'The rows are listed in the write log. One job, one transaction.'), block('text', 'I would run this:'), block('tool_use', '{ "job": "repair_order_events", "from": "13:58:04", "to": "13:58:06" }', { name: 'staging-db.run_job', id: 'call_1' }), block('unknown', '{"type":"server_side_note","note":"kept byte for byte"}', { name: 'openai' })] });
+  add('And the same for payments.', 'Payments need no repair: drift is 0 since 14 November.', { state: 'degraded', indexStatus: 'degraded' });
+  add('Which rows are left?', 'Twelve, all of them from one deploy.', { state: 'head', stateAfter: '01KAD3T9K9Q7', notice: 'The server reports 2 048 input tokens of about 9 800 sent: it seems to have cut the prompt. Raise its context length.' });
+  add('Summarise for the board.', 'One table moves, two stay.', { state: 'pending', phase: 'ResponseFinalized' });
+  add('What did the old plan say?', 'The old plan moved all tables in one night and', { state: 'failed', phase: 'Failed', outcome: 'discarded' });
+  add('Explain the failover order for the standby.', '', { state: 'failed', phase: 'Failed', outcome: 'failed', attempts: 4, durationMs: 38_000, error: errorView('The provider is overloaded (529)', 'Try again, or send it to another model.', 'overloaded') });
+  add('Check the replica’s certificate.', '', { state: 'unsent', phase: 'Accepted', outcome: '' });
+  add('Compare that with doing the cutover through logical replication.', 'Logical replication moves the risk from your code to the slot. You would stop dual writes, let the subscriber catch up, and switch once. What you gain is a single source of truth all the way through; what you give up is the way back, because after the switch the old primary no longer receives', { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', canContinue: true, error: errorView('The program ended at 14:21:07 while this was arriving', '', 'interrupted') });
+}
+
+/** Ten thousand turns, made once when the list is seeded: rows are small. */
+function seedLong(world: World): void {
+  const session = world.addSession('Ten thousand turns');
+  session.row.updatedAt = world.epoch - 8 * day;
+  for (let i = 1; i <= 10_000; i++) {
+    world.addTurn(session.row.activeBranch, {
+      user: [block('text', `Message ${i}`)], assistant: [block('text', i % 7 === 0 ? throttleAnswer : `Answer to message ${i}. ${'It goes on for a while. '.repeat(i % 13)}`)],
+      state: i === 10_000 ? 'head' : 'committed', createdAt: world.epoch - (10_000 - i) * 10 * minute - 8 * day,
+    });
+  }
+}

@@ -1,0 +1,59 @@
+import type { BlockView, BranchView, Draft, ErrorView, JobView, ModelView, SessionRow, Setting, TurnView } from '../types';
+
+/** Blocks and rows with everything a test does not care about filled in. */
+export function block(kind: string, text: string, more: Partial<BlockView> = {}): BlockView {
+  return { kind, text, name: '', id: '', data: '', isError: false, ...more };
+}
+
+export function turnView(more: Partial<TurnView> = {}): TurnView {
+  return {
+    id: 't1', branchId: 'b1', seq: 1, phase: 'Done', outcome: 'completed',
+    user: [block('text', 'Hello')], assistant: [block('text', 'Hello to you.')],
+    state: 'committed', live: false, liveStep: '', liveSeq: 0, displayed: 13, durable: 13,
+    model: 'sonnet', provider: 'anthropic', inputTokens: 120, outputTokens: 5, cachedTokens: 0,
+    durationMs: 900, attempts: 1, retryOf: '', error: null, indexStatus: 'indexed', stateAfter: '',
+    createdAt: 0, updatedAt: 0, canContinue: false, notice: '', ...more,
+  };
+}
+
+export function sessionRow(more: Partial<SessionRow> = {}): SessionRow {
+  return {
+    id: 's1', title: '', activeBranch: 'b1', createdAt: 0, updatedAt: 0, pinned: false, archived: false,
+    branches: 1, turns: 0, pending: 0, status: '', ...more,
+  };
+}
+
+export function branchView(more: Partial<BranchView> = {}): BranchView {
+  return { id: 'b1', label: 'main', parentId: '', forkSeq: 0, turns: 0, headSeq: 0, headState: '', updatedAt: 0, active: true, ...more };
+}
+
+export function jobView(more: Partial<JobView> = {}): JobView {
+  return {
+    id: 0, type: 'summarize_turn', turnId: '', turnSeq: 0, sessionId: '', session: '', state: 'queued', attempts: 0,
+    lastError: '', runAfter: 0, updatedAt: 0, ...more,
+  };
+}
+
+export function modelView(more: Partial<ModelView> = {}): ModelView {
+  return {
+    name: 'recall', provider: 'recall', modelId: 'recall', baseUrl: '', apiKeyEnv: '', contextLimit: 200_000, maxOutput: 8_000,
+    limitSource: 'table', ceiling: 50_000, stream: true, usable: true, why: '', default: false, builtIn: true, options: '', ...more,
+  };
+}
+
+export function setting(more: Partial<Setting> = {}): Setting {
+  return {
+    key: '', group: 'General', label: '', help: '', type: 'string', value: '', default: '', choices: [], min: 0, max: 0,
+    unit: '', origin: 'default', ...more,
+  };
+}
+
+export function errorView(message: string, hint = '', code = 'invalid'): ErrorView {
+  return { code, op: 'fake', message, hint };
+}
+
+export function emptyDraft(): Draft {
+  return { text: '', images: [], queued: false };
+}
+
+export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
