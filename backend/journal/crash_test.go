@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -55,11 +56,14 @@ func anySchedule(mode journal.Durability) *rapid.Generator[schedule] {
 // claims collects the most that the writer ever called durable, from every
 // place where it says so.
 type claims struct {
+	mu   sync.Mutex
 	most journal.Progress
 	err  error
 }
 
 func (c *claims) note(p journal.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if p.Durable > p.Displayed || p.DurableSeq > p.Seq {
 		c.err = fmt.Errorf("more durable than displayed: %+v", p)
 	}
@@ -98,8 +102,8 @@ func (s schedule) check(t *testing.T, ignoreSync bool) (result error) {
 	return result
 }
 
-// live appends until the schedule or the disk ends. synctest.Wait keeps the
-// claims free of races without locks.
+// live appends until the schedule or the disk ends. After synctest.Wait no
+// callback runs, so that claims are noted in the order they were made.
 func (s schedule) live(w *journal.Writer, c *claims) {
 	for i, n := range s.Appends {
 		_, err := w.Append(text(strings.Repeat("x", n)), n)
