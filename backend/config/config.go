@@ -1,0 +1,184 @@
+package config
+
+import "time"
+
+// Config is one good configuration. It is shared: do not change it.
+type Config struct {
+	General    General
+	Context    Context
+	Budget     Budget
+	Stream     Stream
+	Summary    Summary
+	Librarian  Librarian
+	Retrieval  Retrieval
+	Tools      Tools
+	OpenAI     OpenAI
+	Anthropic  Anthropic
+	Redaction  Redaction
+	Storage    Storage
+	Export     Export
+	Appearance Appearance
+
+	// Configured are the [models.NAME] tables in file order, without the built-in
+	// ones; Models adds those.
+	Configured []Model
+
+	// DataDir is where sessions live: the flag, else general.data_dir, else the
+	// XDG place. Absolute, not yet created.
+	DataDir string
+
+	origin map[string]string // key -> OriginFile, OriginEnvironment; absent is the default
+}
+
+// General is [general].
+type General struct {
+	DefaultModel string
+	DataDir      string
+}
+
+// Context is [context].
+type Context struct {
+	Infinity bool
+	History  string // "elastic" or "srd"
+}
+
+// Budget is [budget]; lengths in tokens, ratios from 0 to 1.
+type Budget struct {
+	ResponseReserveTokens int
+	SafetyMarginTokens    int
+	MaxRetrievalTokens    int
+	WorkingSetTokens      int
+	CompactAt             float64
+	CompactTo             float64
+	PendingWindowTokens   int
+	SummariesShare        float64
+	FallbackContextLimit  int
+	FallbackMaxOutput     int
+}
+
+// Stream is [stream].
+type Stream struct {
+	FlushMs      int
+	FlushBytes   int
+	FsyncMs      int
+	Durability   string // "buffered" or "write_ahead"
+	IdleTimeoutS int
+}
+
+// Flush, Fsync and IdleTimeout are the intervals as durations.
+func (s Stream) Flush() time.Duration       { return time.Duration(s.FlushMs) * time.Millisecond }
+func (s Stream) Fsync() time.Duration       { return time.Duration(s.FsyncMs) * time.Millisecond }
+func (s Stream) IdleTimeout() time.Duration { return time.Duration(s.IdleTimeoutS) * time.Second }
+
+// WriteAhead reports that text is shown only once it is durable.
+func (s Stream) WriteAhead() bool { return s.Durability == "write_ahead" }
+
+// Summary is [summary]: range summaries (SPEC 6).
+type Summary struct {
+	TargetRatio    float64
+	Min, Max       int
+	PreserveRecent int // messages
+}
+
+// Librarian is [librarian].
+type Librarian struct {
+	Commit       string // "eager" or "lazy"
+	Model        string // a model's name, "auto", or "" for none
+	TargetTokens int
+	TimeoutS     int
+	MinTurns     int
+}
+
+// Timeout is how long one librarian call may take.
+func (l Librarian) Timeout() time.Duration { return time.Duration(l.TimeoutS) * time.Second }
+
+// Retrieval is [retrieval] (SPEC 8).
+type Retrieval struct {
+	Profile             string
+	Scope               string
+	Embedder            string
+	EmbeddingModel      string
+	TopK                int
+	OverfetchK          int
+	MinKeep             int
+	SimilarityThreshold float64
+	VectorWeight        float64
+	KeywordWeight       float64
+	RecencyBoost        float64
+	DecisionWeight      float64
+	EnableMMR           bool
+	ChunkMinTokens      int
+	ChunkMaxTokens      int
+	ChunkOverlapTokens  int
+}
+
+// Tools is [tools] (SPEC 10).
+type Tools struct {
+	Mode           string // "disabled", "parse_only", "enabled"
+	AllowParallel  bool
+	MaxSteps       int
+	ResultMaxBytes int
+	CallTimeoutS   int
+	Allow          []string
+}
+
+// OpenAI is [openai] (SRD 11.2).
+type OpenAI struct {
+	Truncation        string // "disabled" or "auto"
+	Store             bool
+	ParallelToolCalls bool
+}
+
+// Anthropic is [anthropic] (SRD 11.3).
+type Anthropic struct {
+	DisableParallelToolUse bool
+}
+
+// Redaction is [redaction] (SPEC 13).
+type Redaction struct {
+	Outbound bool
+	Patterns []string // RE2
+}
+
+// Storage is [storage] (SPEC 12, 17).
+type Storage struct {
+	AutomaticBackup bool
+	BackupsKept     int
+	Encryption      bool
+	DSN             string
+}
+
+// Export is [export].
+type Export struct {
+	Format string // "bundle", "md", "json", "html"
+}
+
+// Appearance is [appearance].
+type Appearance struct {
+	Theme    string // "system", "light", "dark", "contrast"
+	TextZoom int    // percent
+}
+
+// Origins of a value.
+const (
+	OriginDefault     = "default"
+	OriginFile        = "file"
+	OriginEnvironment = "environment"
+)
+
+// Origin says where the value of a key comes from.
+func (c *Config) Origin(key string) string {
+	if o, ok := c.origin[key]; ok {
+		return o
+	}
+	return OriginDefault
+}
+
+// Default is the configuration of an empty file.
+func Default() *Config {
+	c := &Config{origin: map[string]string{}}
+	for i := range table {
+		table[i].assign(table[i].field(c), table[i].def)
+	}
+	return c
+}

@@ -1,0 +1,314 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	toml "github.com/pelletier/go-toml/v2"
+)
+
+// errByHand is a file whose form this editor cannot change without touching
+// what it must not. Nothing is written then.
+var errByHand = errors.New("the file is written in a form that must be edited by hand")
+
+// setValue returns data with path set to value, everything else as it was. The
+// result is read back and must differ in that one value, or it is refused: the
+// text surgery below need only be right, not trusted.
+func setValue(data []byte, path []string, value any) ([]byte, error) {
+	d, err := parseDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	text := tomlValue(value)
+	var plain map[string]any
+	if err := toml.Unmarshal([]byte("v = "+text), &plain); err != nil {
+		return nil, fmt.Errorf("config: value of %s does not encode: %w", dotted(path), err)
+	}
+	return verified(d.insert(path, text), withPath(d.values, path, plain["v"]))
+}
+
+// removePath returns data without path, be it a value or a table.
+func removePath(data []byte, path []string) ([]byte, error) {
+	d, err := parseDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := d.lookup(path); !ok {
+		return data, nil
+	}
+	return verified(d.cut(path), withoutPath(d.values, path))
+}
+
+func verified(data []byte, want map[string]any) ([]byte, error) {
+	got, err := parseDocument(data)
+	if err != nil || !reflect.DeepEqual(withoutEmptyTables(got.values), withoutEmptyTables(want)) {
+		return nil, errByHand
+	}
+	return data, nil
+}
+
+// insert puts `path = text` where it belongs: in place of the old value, beside
+// its siblings, under its header, or under a new header at the end.
+func (d *document) insert(path []string, text string) []byte {
+	parent, name := path[:len(path)-1], path[len(path)-1]
+	sibling := -1
+	for i, e := range d.entries {
+		if slices.Equal(e.path, path) {
+			return splice(d.data, e.valueStart, e.end, text)
+		}
+		if len(e.path) == len(path) && hasPrefix(e.path, parent) {
+			sibling = i
+		}
+	}
+	if sibling >= 0 {
+		return d.insertBeside(d.entries[sibling], path, text)
+	}
+	assignment := tomlKey(name) + " = " + text
+	for _, h := range d.headers {
+		if slices.Equal(h.path, parent) {
+			return d.insertLine(h.start, assignment)
+		}
+	}
+	eol := d.eol()
+	tail := "[" + dotted(parent) + "]" + eol + assignment + eol
+	if body := bytes.TrimPrefix(d.data, bom); len(body) > 0 {
+		if !bytes.HasSuffix(body, []byte("\n")) {
+			tail = eol + tail
+		}
+		tail = eol + tail
+	}
+	return splice(d.data, len(d.data), len(d.data), tail)
+}
+
+func (d *document) insertBeside(e entry, path []string, text string) []byte {
+	if e.inline {
+		return splice(d.data, e.end, e.end, ", "+tomlKey(path[len(path)-1])+" = "+text)
+	}
+	start := lineStart(d.data, e.start)
+	indent := d.data[start:e.start]
+	if len(bytes.Trim(indent, " \t")) > 0 {
+		indent = nil
+	}
+	return d.insertLine(e.end, string(indent)+dotted(path[len(e.table):])+" = "+text)
+}
+
+// insertLine adds a line after the one that holds offset.
+func (d *document) insertLine(offset int, line string) []byte {
+	at := lineEnd(d.data, offset)
+	if at == 0 || d.data[at-1] != '\n' {
+		return splice(d.data, at, at, d.eol()+line)
+	}
+	return splice(d.data, at, at, line+d.eol())
+}
+
+func (d *document) eol() string {
+	if bytes.Contains(d.data, []byte("\r\n")) {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+type span struct{ from, to int }
+
+// cut removes everything at or under path: headers with their entries, and
+// entries elsewhere. Comments above a header stay.
+func (d *document) cut(path []string) []byte {
+	var spans []span
+	for i, h := range d.headers {
+		if hasPrefix(h.path, path) {
+			spans = append(spans, d.tableSpan(i))
+		}
+	}
+	for _, e := range d.entries {
+		if !hasPrefix(e.path, path) {
+			continue
+		}
+		if s := d.entrySpan(e); !slices.ContainsFunc(spans, func(o span) bool { return o.from <= s.from && s.to <= o.to }) {
+			spans = append(spans, s)
+		}
+	}
+	slices.SortFunc(spans, func(a, b span) int { return b.from - a.from })
+	data := d.data
+	for _, s := range spans {
+		data = splice(data, s.from, s.to, "")
+		data = closeGap(data, s.from)
+	}
+	return data
+}
+
+// tableSpan is a header and its entries, up to the end of the last one.
+func (d *document) tableSpan(i int) span {
+	h := d.headers[i]
+	limit := len(d.data)
+	if i+1 < len(d.headers) {
+		limit = d.headers[i+1].start
+	}
+	s := span{h.start, lineEnd(d.data, h.start)}
+	for _, e := range d.entries {
+		if !e.inline && e.start > h.start && e.start < limit {
+			s.to = lineEnd(d.data, e.end)
+		}
+	}
+	return s
+}
+
+func (d *document) entrySpan(e entry) span {
+	if !e.inline {
+		return span{lineStart(d.data, e.start), lineEnd(d.data, e.end)}
+	}
+	after := e.end + len(d.data[e.end:]) - len(bytes.TrimLeft(d.data[e.end:], " \t"))
+	if after < len(d.data) && d.data[after] == ',' {
+		rest := d.data[after+1:]
+		return span{e.start, after + 1 + len(rest) - len(bytes.TrimLeft(rest, " \t"))}
+	}
+	before := len(bytes.TrimRight(d.data[:e.start], " \t"))
+	if before > 0 && d.data[before-1] == ',' {
+		return span{before - 1, e.end}
+	}
+	return span{e.start, e.end}
+}
+
+// closeGap takes away one of two empty lines that a cut brought together.
+func closeGap(data []byte, at int) []byte {
+	before, after := data[:at], data[at:]
+	if (len(before) == 0 || bytes.HasSuffix(before, []byte("\n\n"))) && bytes.HasPrefix(after, []byte("\n")) {
+		return splice(data, at, at+1, "")
+	}
+	if len(after) == 0 && bytes.HasSuffix(before, []byte("\n\n")) {
+		return before[:len(before)-1]
+	}
+	return data
+}
+
+func splice(data []byte, from, to int, text string) []byte {
+	return slices.Concat(data[:from], []byte(text), data[to:])
+}
+
+// withPath is a copy of values in which path holds value.
+func withPath(values map[string]any, path []string, value any) map[string]any {
+	out := maps.Clone(values)
+	if out == nil {
+		out = map[string]any{}
+	}
+	if len(path) == 1 {
+		out[path[0]] = value
+		return out
+	}
+	child, _ := out[path[0]].(map[string]any)
+	out[path[0]] = withPath(child, path[1:], value)
+	return out
+}
+
+func withoutPath(values map[string]any, path []string) map[string]any {
+	out := maps.Clone(values)
+	if len(path) == 1 {
+		delete(out, path[0])
+		return out
+	}
+	if child, ok := out[path[0]].(map[string]any); ok {
+		out[path[0]] = withoutPath(child, path[1:])
+	}
+	return out
+}
+
+// withoutEmptyTables makes a missing table and an empty one the same, which to
+// this package they are.
+func withoutEmptyTables(values map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range values {
+		child, ok := v.(map[string]any)
+		if !ok {
+			out[k] = v
+		} else if child = withoutEmptyTables(child); len(child) > 0 {
+			out[k] = child
+		}
+	}
+	return out
+}
+
+var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// tomlKey is a key part as TOML writes it.
+func tomlKey(s string) string {
+	if bareKey.MatchString(s) {
+		return s
+	}
+	return tomlString(s)
+}
+
+// tomlValue is a value on one line as TOML writes it. Tables have sorted keys.
+func tomlValue(value any) string {
+	switch v := value.(type) {
+	case string:
+		return tomlString(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case int:
+		return strconv.Itoa(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		text := formatFloat(v)
+		if !strings.ContainsAny(text, ".nI") {
+			text += ".0"
+		}
+		return strings.ToLower(text)
+	case []string:
+		return tomlList(v)
+	case []any:
+		return tomlList(v)
+	case map[string]any:
+		return tomlInlineTable(v)
+	}
+	return tomlOther(value)
+}
+
+func tomlList[T any](items []T) string {
+	parts := make([]string, len(items))
+	for i, item := range items {
+		parts[i] = tomlValue(item)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+func tomlInlineTable(table map[string]any) string {
+	parts := make([]string, 0, len(table))
+	for _, k := range sortedKeys(table) {
+		parts = append(parts, tomlKey(k)+" = "+tomlValue(table[k]))
+	}
+	return "{ " + strings.Join(parts, ", ") + " }"
+}
+
+// tomlOther leaves dates and times to the library.
+func tomlOther(value any) string {
+	out, err := toml.Marshal(map[string]any{"v": value})
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(strings.TrimPrefix(string(out), "v = "))
+}
+
+func tomlString(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range strings.ToValidUTF8(s, "\uFFFD") {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, `\u%04X`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

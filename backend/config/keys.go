@@ -1,0 +1,288 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	toml "github.com/pelletier/go-toml/v2"
+)
+
+// Types of a setting, as the window is told.
+const (
+	TypeInt    = "int"
+	TypeFloat  = "float"
+	TypeBool   = "bool"
+	TypeString = "string"
+	TypeChoice = "choice"
+	TypeList   = "list" // of strings; its value is written as a TOML array on one line
+)
+
+// spec is what a key of the file may hold. Its type is that of the field that
+// receives it; everything else about it stands here once.
+type spec struct {
+	name     string // "budget.compact_at", or the bare name inside [models.NAME]
+	group    string
+	label    string
+	help     string
+	unit     string
+	def      any // int, float64, bool, string, []string
+	min, max float64
+	choices  []string
+	// absent maps a value that is defined but not in this version to the reason
+	// it is refused: taking it silently would promise what does not happen.
+	absent map[string]string
+	// reserved: read and checked, but the part of the product that obeys it is
+	// not in this version, so the window does not offer it.
+	reserved bool
+	check    func(string) string // says what is wrong with a string, or ""
+}
+
+// key binds a spec to its field.
+type key struct {
+	spec
+	field func(*Config) any
+}
+
+func (s spec) kind() string {
+	switch s.def.(type) {
+	case int:
+		return TypeInt
+	case float64:
+		return TypeFloat
+	case bool:
+		return TypeBool
+	case []string:
+		return TypeList
+	}
+	if len(s.choices) > 0 {
+		return TypeChoice
+	}
+	return TypeString
+}
+
+// assign stores a value that decode or the table made into its field.
+func (s spec) assign(field, value any) {
+	switch f := field.(type) {
+	case *int:
+		*f = value.(int)
+	case *float64:
+		*f = value.(float64)
+	case *bool:
+		*f = value.(bool)
+	case *string:
+		*f = value.(string)
+	case *[]string:
+		*f = slices.Clone(value.([]string))
+	default:
+		panic(fmt.Sprintf("config: field of %s has no known type", s.name))
+	}
+}
+
+// decode turns a value as TOML gives it into the key's own type, or says what is
+// wrong. It repeats numbers only: a string might be an API key put in the wrong
+// place.
+func (s spec) decode(raw any) (value any, problem string) {
+	switch s.def.(type) {
+	case int:
+		n, ok := raw.(int64)
+		if !ok {
+			return nil, "must be a whole number, not " + tomlType(raw)
+		}
+		return s.bounded(int(n), float64(n), strconv.FormatInt(n, 10))
+	case float64:
+		f, ok := asFloat(raw)
+		if !ok {
+			return nil, "must be a number, not " + tomlType(raw)
+		}
+		return s.bounded(f, f, formatFloat(f))
+	case bool:
+		b, ok := raw.(bool)
+		if !ok {
+			return nil, "must be true or false, not " + tomlType(raw)
+		}
+		return b, s.absent[strconv.FormatBool(b)]
+	case []string:
+		return s.decodeList(raw)
+	}
+	return s.decodeString(raw)
+}
+
+func (s spec) bounded(value any, n float64, text string) (any, string) {
+	switch {
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		return nil, "must be a finite number"
+	case s.min == 0 && s.max == 0:
+		return value, ""
+	case n < s.min || n > s.max:
+		return nil, fmt.Sprintf("must be between %s and %s, not %s", formatFloat(s.min), formatFloat(s.max), text)
+	}
+	return value, ""
+}
+
+func (s spec) decodeString(raw any) (any, string) {
+	str, ok := raw.(string)
+	if !ok {
+		return nil, "must be a text in quotes, not " + tomlType(raw)
+	}
+	if reason := s.absent[str]; reason != "" {
+		return nil, reason
+	}
+	if reason := s.absent["*"]; reason != "" && str != s.def {
+		return nil, reason
+	}
+	if len(s.choices) > 0 && !slices.Contains(s.choices, str) {
+		return nil, "must be one of " + strings.Join(s.choices, ", ")
+	}
+	if strings.ContainsFunc(str, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return nil, "must not contain control characters"
+	}
+	if s.check != nil {
+		if problem := s.check(str); problem != "" {
+			return nil, problem
+		}
+	}
+	return str, ""
+}
+
+func (s spec) decodeList(raw any) (any, string) {
+	items, ok := raw.([]any)
+	if !ok {
+		return nil, "must be a list of texts, not " + tomlType(raw)
+	}
+	list := make([]string, 0, len(items))
+	for i, item := range items {
+		str, ok := item.(string)
+		if !ok {
+			return nil, fmt.Sprintf("must be a list of texts: item %d is %s", i+1, tomlType(item))
+		}
+		if s.check != nil {
+			if problem := s.check(str); problem != "" {
+				return nil, fmt.Sprintf("item %d %s", i+1, problem)
+			}
+		}
+		list = append(list, str)
+	}
+	return list, ""
+}
+
+// parse reads a value as a person types it in the window or on the command
+// line: a string without quotes, a list as a TOML array.
+func (s spec) parse(text string) (value any, problem string) {
+	var raw any = text
+	trimmed := strings.TrimSpace(text)
+	switch s.def.(type) {
+	case int:
+		n, err := strconv.ParseInt(trimmed, 10, 64)
+		if err != nil {
+			return nil, "must be a whole number"
+		}
+		raw = n
+	case float64:
+		f, err := strconv.ParseFloat(trimmed, 64)
+		if err != nil {
+			return nil, "must be a number"
+		}
+		raw = f
+	case bool:
+		b, err := strconv.ParseBool(trimmed)
+		if err != nil {
+			return nil, "must be true or false"
+		}
+		raw = b
+	case []string:
+		var doc map[string]any
+		if err := toml.Unmarshal([]byte("v = "+trimmed), &doc); err != nil || len(doc) != 1 {
+			return nil, `must be a list such as ["one", "two"]`
+		}
+		raw = doc["v"]
+	}
+	return s.decode(raw)
+}
+
+// format is the value as TOML prints it, strings without their quotes.
+func format(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case float64:
+		return formatFloat(v)
+	case []string:
+		return tomlValue(v)
+	}
+	return fmt.Sprint(value)
+}
+
+func formatFloat(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+
+func asFloat(raw any) (float64, bool) {
+	switch v := raw.(type) {
+	case float64:
+		return v, true
+	case int64:
+		return float64(v), true
+	}
+	return 0, false
+}
+
+func tomlType(raw any) string {
+	switch raw.(type) {
+	case string:
+		return "a text"
+	case int64:
+		return "a whole number"
+	case float64:
+		return "a number with a fraction"
+	case bool:
+		return "true or false"
+	case map[string]any:
+		return "a table"
+	case []any:
+		return "a list"
+	}
+	return "a date or time"
+}
+
+func checkPattern(s string) string {
+	if _, err := regexp.Compile(s); err != nil {
+		return "is not a regular expression (RE2 syntax)"
+	}
+	return ""
+}
+
+func checkDataDir(s string) string {
+	if s == "" || s == "~" || strings.HasPrefix(s, "~/") || filepath.IsAbs(s) {
+		return ""
+	}
+	return "must be an absolute path or begin with ~/"
+}
+
+func checkBaseURL(s string) string {
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return "must be an http:// or https:// address"
+	case u.User != nil:
+		return "must not hold a user or password; use api_key_env or the keyring"
+	case u.RawQuery != "" || u.Fragment != "":
+		return "must not have a query or fragment"
+	}
+	return ""
+}
+
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+
+func checkEnvName(s string) string {
+	if s == "" || envName.MatchString(s) {
+		return ""
+	}
+	return "must be the name of an environment variable, such as OPENAI_API_KEY, never a key itself"
+}

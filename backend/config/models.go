@@ -1,0 +1,255 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// Adapter names a model's provider may have.
+const (
+	ProviderOpenAI          = "openai"
+	ProviderAnthropic       = "anthropic"
+	ProviderChatCompletions = "chatcompletions"
+	ProviderRecall          = "recall"
+)
+
+// Recall is the name of the built-in model that needs no key and no network.
+const Recall = "recall"
+
+// AutoModel as librarian.model means the cheap model of the turn's provider.
+const AutoModel = "auto"
+
+// Model is one [models.NAME] table, or a built-in model.
+type Model struct {
+	Name         string
+	Provider     string
+	ModelID      string
+	BaseURL      string // empty: the vendor's own
+	APIKeyEnv    string // empty: the vendor's usual variable, or none for another server
+	ContextLimit int    // tokens; 0: not configured
+	MaxOutput    int    // tokens; 0: not configured
+	Stream       bool
+	// Options are merged into the request body last. A nil value removes what the
+	// adapter would send; in the file such names stand in omit, TOML having no null.
+	Options map[string]any
+	BuiltIn bool
+
+	omit []string
+}
+
+// modelKey is a key inside [models.NAME].
+type modelKey struct {
+	spec
+	field func(*Model) any
+}
+
+const (
+	optionsKey = "provider_options"
+	omitKey    = "omit"
+)
+
+// modelTable is every key of a model but provider_options, which is free.
+var modelTable = []modelKey{
+	{spec{
+		name: "provider", label: "Protocol", def: "",
+		choices: []string{ProviderOpenAI, ProviderAnthropic, ProviderChatCompletions, ProviderRecall},
+		help:    "openai is the Responses API, anthropic the Messages API, chatcompletions any other compatible server.",
+	}, func(m *Model) any { return &m.Provider }},
+	{spec{name: "model_id", label: "Model id", def: "", help: "As the provider calls it."},
+		func(m *Model) any { return &m.ModelID }},
+	{spec{name: "base_url", label: "Address", def: "", check: checkBaseURL, help: "Empty is the vendor's own."},
+		func(m *Model) any { return &m.BaseURL }},
+	{spec{name: "api_key_env", label: "Key variable", def: "", check: checkEnvName, help: "The environment variable the key is read from."},
+		func(m *Model) any { return &m.APIKeyEnv }},
+	{spec{name: "context_limit", label: "Window", unit: "tokens", def: 0, min: 256, max: maxTokens, help: "The model's window: what the token budget is computed from."},
+		func(m *Model) any { return &m.ContextLimit }},
+	{spec{name: "max_output", label: "Longest answer", unit: "tokens", def: 0, min: 1, max: maxTokens, help: "The model's own output limit."},
+		func(m *Model) any { return &m.MaxOutput }},
+	{spec{name: "stream", label: "Stream", def: true, help: "Off waits for the whole answer."},
+		func(m *Model) any { return &m.Stream }},
+	{spec{name: omitKey, label: "Omit", def: []string{}, help: "Names to leave out of the request body."},
+		func(m *Model) any { return &m.omit }},
+}
+
+func newModel(name string) Model {
+	m := Model{Name: name}
+	for i := range modelTable {
+		modelTable[i].assign(modelTable[i].field(&m), modelTable[i].def)
+	}
+	return m
+}
+
+// vendors are the providers whose own service needs a key, and what is built in
+// for them. The model ids of sonnet and gpt are SRD 18's.
+var vendors = []struct {
+	provider, host, env string
+	chat, cheap         Model
+}{
+	{
+		ProviderAnthropic, "api.anthropic.com", "ANTHROPIC_API_KEY",
+		Model{Name: "sonnet", Provider: ProviderAnthropic, ModelID: "claude-sonnet-4-20250514", Stream: true, BuiltIn: true},
+		Model{Name: "haiku", Provider: ProviderAnthropic, ModelID: "claude-haiku-4-5", Stream: true, BuiltIn: true},
+	},
+	{
+		ProviderOpenAI, "api.openai.com", "OPENAI_API_KEY",
+		Model{Name: "gpt", Provider: ProviderOpenAI, ModelID: "gpt-5.2", Stream: true, BuiltIn: true},
+		Model{Name: "mini", Provider: ProviderOpenAI, ModelID: "gpt-5.4-mini", Stream: true, BuiltIn: true},
+	},
+}
+
+var recallModel = Model{Name: Recall, Provider: ProviderRecall, ModelID: Recall, Stream: true, BuiltIn: true}
+
+// host is the server's name and port, lower case, or "" for the vendor's own.
+func (m Model) host() string {
+	u, err := url.Parse(m.BaseURL)
+	if err != nil || m.BaseURL == "" {
+		return ""
+	}
+	return strings.ToLower(u.Host)
+}
+
+// vendor is the index in vendors of the service the model is on, or -1 for
+// another server's.
+func (m Model) vendor() int {
+	for i, v := range vendors {
+		host := m.host()
+		if host == v.host || host == "" && m.Provider == v.provider {
+			return i
+		}
+	}
+	return -1
+}
+
+// KeyName is the name its key is kept under: "openai" or "anthropic" for the
+// vendors' own services, the server's host for any other, so that a vendor's
+// stored key never goes to another server. Empty for recall.
+func (m Model) KeyName() string {
+	if m.Provider == ProviderRecall {
+		return ""
+	}
+	if i := m.vendor(); i >= 0 {
+		return vendors[i].provider
+	}
+	return m.host()
+}
+
+// KeyEnv is the environment variable its key is read from: api_key_env, else the
+// vendor's usual one, else none.
+func (m Model) KeyEnv() string {
+	if m.APIKeyEnv != "" {
+		return m.APIKeyEnv
+	}
+	if i := m.vendor(); i >= 0 {
+		return vendors[i].env
+	}
+	return ""
+}
+
+// NeedsKey reports that the model cannot be called without a key: a vendor's own
+// service, or a server for which api_key_env was configured.
+func (m Model) NeedsKey() bool {
+	return m.Provider != ProviderRecall && (m.vendor() >= 0 || m.APIKeyEnv != "")
+}
+
+// HaveKey reports whether a key is stored under name or stands in the
+// environment variable env. nil means there is none at all.
+type HaveKey func(name, env string) bool
+
+// Usable reports whether the model can be called now, and if not, why, in words.
+func (m Model) Usable(have HaveKey) (ok bool, why string) {
+	if !m.NeedsKey() || have != nil && have(m.KeyName(), m.KeyEnv()) {
+		return true, ""
+	}
+	if env := m.KeyEnv(); env != "" {
+		return false, "No key: paste one in the settings or set " + env + "."
+	}
+	return false, "No key: paste one in the settings."
+}
+
+// Models are the configured models, then the built-in ones of each vendor that
+// has a key and no configured model of its own, then recall. The values are
+// copies.
+func (c *Config) Models(have HaveKey) []Model {
+	out := slices.Clone(c.Configured)
+	for i, v := range vendors {
+		if have == nil || !have(v.provider, v.env) || slices.ContainsFunc(c.Configured, func(m Model) bool { return m.vendor() == i }) {
+			continue
+		}
+		for _, m := range []Model{v.chat, v.cheap} {
+			if !slices.ContainsFunc(out, func(o Model) bool { return o.Name == m.Name }) {
+				out = append(out, m)
+			}
+		}
+	}
+	return append(out, recallModel)
+}
+
+// Model finds a model by name.
+func (c *Config) Model(name string, have HaveKey) (Model, bool) {
+	for _, m := range c.Models(have) {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Model{}, false
+}
+
+// DefaultModel is general.default_model where it exists, else the first usable
+// model, recall at the last (SPEC 16).
+func (c *Config) DefaultModel(have HaveKey) Model {
+	if m, ok := c.Model(c.General.DefaultModel, have); ok {
+		return m
+	}
+	for _, m := range c.Models(have) {
+		if ok, _ := m.Usable(have); ok {
+			return m
+		}
+	}
+	return recallModel
+}
+
+// LibrarianModel is the model that summarises turns made with turn: the one
+// named by librarian.model, or on auto the cheap one of the same service with
+// the same key; another server's own model does its own summaries. False means
+// none: the deterministic fallback works alone.
+func (c *Config) LibrarianModel(turn Model, have HaveKey) (Model, bool) {
+	var m Model
+	switch name := c.Librarian.Model; name {
+	case "":
+		return Model{}, false
+	case AutoModel:
+		m = cheap(turn)
+	default:
+		var found bool
+		if m, found = c.Model(name, have); !found {
+			return Model{}, false
+		}
+	}
+	ok, _ := m.Usable(have)
+	return m, ok && m.Provider != ProviderRecall
+}
+
+func cheap(m Model) Model {
+	i := m.vendor()
+	if i < 0 || vendors[i].provider != m.Provider {
+		return m
+	}
+	c := vendors[i].cheap
+	c.BaseURL, c.APIKeyEnv = m.BaseURL, m.APIKeyEnv
+	return c
+}
+
+// knownName reports whether a model of that name is configured or could be
+// built in.
+func (c *Config) knownName(name string) bool {
+	if name == Recall || slices.ContainsFunc(c.Configured, func(m Model) bool { return m.Name == name }) {
+		return true
+	}
+	for _, v := range vendors {
+		if name == v.chat.Name || name == v.cheap.Name {
+			return true
+		}
+	}
+	return false
+}

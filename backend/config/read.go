@@ -1,0 +1,343 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// maxFileSize bounds what is read: no honest config.toml comes near it.
+const maxFileSize = 4 << 20
+
+// Problem is one fault of the file.
+type Problem struct {
+	File    string
+	Line    int
+	Key     string // empty for a syntax error
+	Message string
+}
+
+func (p Problem) String() string {
+	if p.Key == "" {
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+	}
+	return fmt.Sprintf("%s:%d: %s %s", p.File, p.Line, p.Key, p.Message)
+}
+
+// Problems are all the faults of a file, in its order. It is the cause of the
+// CodeConfig errors of this package.
+type Problems []Problem
+
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (ps Problems) asError(op string) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(ps, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return chat.WrapError(chat.CodeConfig, op, ps, ps.Error())
+}
+
+// Parse reads and checks the text of a configuration; file names it in errors.
+// On any fault the result is nil and the error, of CodeConfig, holds Problems.
+func Parse(file string, data []byte) (*Config, error) {
+	c, _, err := parse(file, data)
+	return c, err
+}
+
+func parse(file string, data []byte) (*Config, *document, error) {
+	if len(data) > maxFileSize {
+		return nil, nil, Problems{{File: file, Line: 1, Message: "is too large for a configuration file"}}.asError("config.load")
+	}
+	doc, err := parseDocument(data)
+	var syntax *syntaxError
+	if errors.As(err, &syntax) {
+		return nil, nil, Problems{{File: file, Line: syntax.line, Key: dotted(syntax.key), Message: syntax.message}}.asError("config.load")
+	}
+	r := reader{file: file, doc: doc, c: Default()}
+	r.read()
+	if err := r.problems.asError("config.load"); err != nil {
+		return nil, doc, err
+	}
+	return r.c, doc, nil
+}
+
+// reader fills a Config from a document and gathers what is wrong.
+type reader struct {
+	file     string
+	doc      *document
+	c        *Config
+	problems Problems
+}
+
+func (r *reader) fail(path []string, format string, args ...any) {
+	r.problems = append(r.problems, Problem{
+		File: r.file, Line: r.doc.line(path), Key: dotted(path), Message: fmt.Sprintf(format, args...),
+	})
+}
+
+func (r *reader) read() {
+	for i := range table {
+		k := &table[i]
+		path := strings.Split(k.name, ".")
+		if raw, ok := r.doc.lookup(path); ok {
+			r.set(path, k.spec, k.field(r.c), raw)
+			r.c.origin[k.name] = OriginFile
+		}
+	}
+	r.unknownKeys()
+	r.readModels()
+	r.checkTogether()
+}
+
+func (r *reader) set(path []string, s spec, field, raw any) {
+	value, problem := s.decode(raw)
+	if problem != "" {
+		r.fail(path, "%s", problem)
+		return
+	}
+	s.assign(field, value)
+}
+
+// unknownKeys reports everything the table does not name. [models] has its own.
+func (r *reader) unknownKeys() {
+	sections := map[string][]string{}
+	for i := range table {
+		section, name, _ := strings.Cut(table[i].name, ".")
+		sections[section] = append(sections[section], name)
+	}
+	for _, section := range sortedKeys(r.doc.values) {
+		known, ok := sections[section]
+		switch body, isTable := r.doc.values[section].(map[string]any); {
+		case section == "models":
+		case !ok:
+			r.unknown([]string{section}, append(sortedKeys(sections), "models"))
+		case !isTable:
+			r.fail([]string{section}, "must be a table: write [%s]", section)
+		default:
+			for _, name := range sortedKeys(body) {
+				if !slices.Contains(known, name) {
+					r.unknown([]string{section, name}, known)
+				}
+			}
+		}
+	}
+}
+
+func (r *reader) unknown(path []string, known []string) {
+	name := path[len(path)-1]
+	if looksLikeKeySetting(name) {
+		r.fail(path, "is unknown: API keys are never kept in this file; use api_key_env or the keyring")
+		return
+	}
+	if near := nearest(name, known); near != "" {
+		r.fail(path, "is unknown; did you mean %s?", near)
+		return
+	}
+	r.fail(path, "is unknown")
+}
+
+func looksLikeKeySetting(name string) bool {
+	name = strings.ToLower(name)
+	return slices.Contains([]string{"key", "api_key", "apikey", "api-key", "secret", "token", "password"}, name)
+}
+
+func (r *reader) readModels() {
+	raw, ok := r.doc.values["models"]
+	if !ok {
+		return
+	}
+	if _, isTable := raw.(map[string]any); !isTable {
+		r.fail([]string{"models"}, "must hold tables: write [models.NAME]")
+		return
+	}
+	for _, name := range r.doc.names("models") {
+		path := []string{"models", name}
+		body, _ := r.doc.lookup(path)
+		fields, isTable := body.(map[string]any)
+		switch problem := checkModelName(name); {
+		case problem != "":
+			r.fail(path, "%s", problem)
+		case !isTable:
+			r.fail(path, "must be a table: write [models.%s]", tomlKey(name))
+		default:
+			r.readModel(path, fields)
+		}
+	}
+}
+
+func checkModelName(name string) string {
+	switch {
+	case name == Recall:
+		return "is built in and cannot be configured"
+	case name == AutoModel:
+		return "is not a possible name: librarian.model uses that word"
+	case strings.TrimSpace(name) != name || name == "" || len(name) > 100,
+		strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f }):
+		return "is not a possible name: use 1 to 100 bytes without control characters or spaces around"
+	}
+	return ""
+}
+
+func (r *reader) readModel(path []string, fields map[string]any) {
+	before := len(r.problems)
+	m := newModel(path[1])
+	known := []string{optionsKey}
+	for i := range modelTable {
+		k := &modelTable[i]
+		known = append(known, k.name)
+		if raw, ok := fields[k.name]; ok {
+			r.set(slices.Concat(path, []string{k.name}), k.spec, k.field(&m), raw)
+		}
+	}
+	for _, name := range sortedKeys(fields) {
+		if !slices.Contains(known, name) {
+			r.unknown(slices.Concat(path, []string{name}), known)
+		}
+	}
+	r.readOptions(path, &m, fields[optionsKey])
+	if len(r.problems) == before {
+		for _, problem := range m.faults() {
+			r.fail(path, "%s", problem)
+		}
+	}
+	r.c.Configured = append(r.c.Configured, m)
+}
+
+// faults are what is wrong with a model whose keys are each right.
+func (m Model) faults() []string {
+	var out []string
+	if m.Provider == "" {
+		out = append(out, "needs provider: openai, anthropic, chatcompletions or recall")
+	}
+	if m.ModelID == "" && m.Provider != ProviderRecall {
+		out = append(out, "needs model_id")
+	}
+	if m.Provider == ProviderChatCompletions && m.BaseURL == "" {
+		out = append(out, "needs base_url: chatcompletions has no server of its own")
+	}
+	if m.ContextLimit > 0 && m.MaxOutput >= m.ContextLimit {
+		out = append(out, "max_output must be below context_limit")
+	}
+	return out
+}
+
+func (r *reader) readOptions(path []string, m *Model, raw any) {
+	options, ok := raw.(map[string]any)
+	if raw != nil && !ok {
+		r.fail(slices.Concat(path, []string{optionsKey}), "must be a table")
+		return
+	}
+	if len(options)+len(m.omit) == 0 {
+		return
+	}
+	m.Options = map[string]any{}
+	for _, name := range m.omit {
+		m.Options[name] = nil
+	}
+	for name, value := range options {
+		if slices.Contains(m.omit, name) {
+			r.fail(slices.Concat(path, []string{omitKey}), "names %s, which %s sets", name, optionsKey)
+		}
+		m.Options[name] = value
+	}
+}
+
+// checkTogether holds the invariants that span keys.
+func (r *reader) checkTogether() {
+	c := r.c
+	rules := []struct {
+		ok         bool
+		key, other string
+		message    string
+	}{
+		{c.Budget.CompactTo < c.Budget.CompactAt, "budget.compact_to", "budget.compact_at", "must be below budget.compact_at"},
+		{c.Budget.FallbackMaxOutput < c.Budget.FallbackContextLimit, "budget.fallback_max_output", "budget.fallback_context_limit", "must be below budget.fallback_context_limit"},
+		{c.Summary.Min <= c.Summary.Max, "summary.min", "summary.max", "must not be above summary.max"},
+		{math.Abs(c.Retrieval.VectorWeight+c.Retrieval.KeywordWeight-1) < 1e-6, "retrieval.vector_weight", "retrieval.keyword_weight", "and retrieval.keyword_weight must sum to 1"},
+		{c.Retrieval.TopK <= c.Retrieval.OverfetchK, "retrieval.top_k", "retrieval.overfetch_k", "must not be above retrieval.overfetch_k"},
+		{c.Retrieval.MinKeep <= c.Retrieval.TopK, "retrieval.min_keep", "retrieval.top_k", "must not be above retrieval.top_k"},
+		{c.Retrieval.ChunkMinTokens <= c.Retrieval.ChunkMaxTokens, "retrieval.chunk_min_tokens", "retrieval.chunk_max_tokens", "must not be above retrieval.chunk_max_tokens"},
+		{c.Retrieval.ChunkOverlapTokens < c.Retrieval.ChunkMaxTokens, "retrieval.chunk_overlap_tokens", "retrieval.chunk_max_tokens", "must be below retrieval.chunk_max_tokens"},
+		{c.General.DefaultModel == "" || c.knownName(c.General.DefaultModel), "general.default_model", "models", "names no model"},
+		{c.Librarian.Model == "" || c.Librarian.Model == AutoModel || c.knownName(c.Librarian.Model), "librarian.model", "models", "names no model"},
+	}
+	for _, rule := range rules {
+		if !rule.ok {
+			r.failPair(rule.key, rule.other, rule.message)
+		}
+	}
+}
+
+// failPair blames key, at the line of whichever of the two the file has.
+func (r *reader) failPair(key, other, message string) {
+	path := strings.Split(key, ".")
+	at := path
+	if _, ok := r.doc.lookup(path); !ok {
+		at = strings.Split(other, ".")
+	}
+	r.problems = append(r.problems, Problem{File: r.file, Line: r.doc.line(at), Key: key, Message: message})
+}
+
+func dotted(path []string) string {
+	parts := make([]string, len(path))
+	for i, p := range path {
+		parts[i] = tomlKey(p)
+	}
+	return strings.Join(parts, ".")
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}
+
+// nearest is the known name within two edits of a misspelt one, or "".
+func nearest(name string, known []string) string {
+	best, bestDistance := "", 3
+	for _, k := range known {
+		if d := editDistance(name, k); d < bestDistance {
+			best, bestDistance = k, d
+		}
+	}
+	return best
+}
+
+func editDistance(a, b string) int {
+	if len(a) > 64 {
+		return 64
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			substitute := diagonal
+			if a[i-1] != b[j-1] {
+				substitute++
+			}
+			diagonal = row[j]
+			row[j] = min(substitute, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,414 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+)
+
+// Options say where the configuration is. The zero value means the XDG places
+// and the process's environment.
+type Options struct {
+	Path    string // of config.toml; --config
+	DataDir string // --data-dir, over general.data_dir
+	Getenv  func(string) string
+}
+
+// Store holds the configuration in force and edits the file. It is safe for
+// concurrent use. Another process may edit the file too: each edit starts from
+// what is on the disk, and Reload picks up the rest.
+type Store struct {
+	opts  Options
+	write func(path string, data []byte, perm os.FileMode) error // a seam for tests
+
+	edits sync.Mutex // one edit or reload at a time, its notifications included
+
+	mu          sync.RWMutex
+	config      *Config
+	err         error // why the file's latest content is not in force
+	subscribers map[int]func(*Config)
+	nextID      int
+}
+
+// Open reads the configuration. It always returns a usable Store: when the file
+// is missing the defaults hold, and when it is faulty they hold too and the
+// error, of CodeConfig, says every fault. It creates nothing.
+func Open(opts Options) (*Store, error) {
+	if opts.Path == "" {
+		opts.Path = DefaultPath()
+	}
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	s := &Store{opts: opts, write: atomicfile.Write, subscribers: map[int]func(*Config){}}
+	s.config = Default()
+	err := s.finish(s.config)
+	if loaded, loadErr := s.load(); loadErr != nil {
+		err = loadErr
+	} else {
+		s.config = loaded
+	}
+	s.err = err
+	return s, err
+}
+
+// Path is the file's place, there or not.
+func (s *Store) Path() string { return s.opts.Path }
+
+// Config is the configuration in force.
+func (s *Store) Config() *Config {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.config
+}
+
+// Err is the fault of the file as last read, nil if what it says is in force.
+func (s *Store) Err() error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.err
+}
+
+// Reload reads the file again. On a fault the configuration in force stays.
+func (s *Store) Reload() error {
+	s.edits.Lock()
+	defer s.edits.Unlock()
+	c, err := s.load()
+	s.mu.Lock()
+	s.err = err
+	s.mu.Unlock()
+	if err == nil {
+		s.adopt(c)
+	}
+	return err
+}
+
+// Subscribe calls f after each change of the configuration, until cancel. f
+// must not edit the configuration itself.
+func (s *Store) Subscribe(f func(*Config)) (cancel func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.nextID
+	s.nextID++
+	s.subscribers[id] = f
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.subscribers, id)
+	}
+}
+
+// Set gives a key a value as a person types it, and writes the file.
+func (s *Store) Set(name, value string) error {
+	const op = "config.set"
+	k, ok := findKey(name)
+	if !ok {
+		return unknownKey(op, name)
+	}
+	v, problem := k.parse(value)
+	if problem != "" {
+		return chat.Errorf(chat.CodeInvalid, op, "%s %s; nothing was changed", name, problem)
+	}
+	return s.edit(op, func(data []byte) ([]byte, error) {
+		return setValue(data, strings.Split(name, "."), v)
+	})
+}
+
+// Reset takes a key out of the file, so that its default holds.
+func (s *Store) Reset(name string) error {
+	const op = "config.reset"
+	if _, ok := findKey(name); !ok {
+		return unknownKey(op, name)
+	}
+	return s.edit(op, func(data []byte) ([]byte, error) {
+		return removePath(data, strings.Split(name, "."))
+	})
+}
+
+func unknownKey(op, name string) error {
+	var known []string
+	for i := range table {
+		known = append(known, table[i].name)
+	}
+	err := chat.Errorf(chat.CodeInvalid, op, "there is no setting of that name; nothing was changed")
+	if near := nearest(name, known); near != "" {
+		return err.WithHint("did you mean %s?", near)
+	}
+	return err
+}
+
+// SaveModel writes [models.NAME], new or changed; what the file says of other
+// keys and its comments stay. A value at its default is left out.
+func (s *Store) SaveModel(m Model) error {
+	const op = "config.save_model"
+	if problem := checkModelName(m.Name); problem != "" {
+		return chat.Errorf(chat.CodeInvalid, op, "the name %s; nothing was changed", problem)
+	}
+	options, omit, err := splitOptions(m.Options)
+	if err != nil {
+		return err
+	}
+	m.omit = omit
+	return s.edit(op, func(data []byte) ([]byte, error) { return writeModel(data, m, options) })
+}
+
+func writeModel(data []byte, m Model, options map[string]any) ([]byte, error) {
+	table := []string{"models", m.Name}
+	var err error
+	for i := range modelTable {
+		k := &modelTable[i]
+		path := slices.Concat(table, []string{k.name})
+		if value := deref(k.field(&m)); reflect.DeepEqual(value, k.def) || isEmptyList(value) {
+			data, err = removePath(data, path)
+		} else {
+			data, err = setValue(data, path, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return writeOptions(data, slices.Concat(table, []string{optionsKey}), options)
+}
+
+func isEmptyList(value any) bool {
+	list, ok := value.([]string)
+	return ok && len(list) == 0
+}
+
+// writeOptions leaves options that did not change in the form the file has them.
+func writeOptions(data []byte, path []string, options map[string]any) ([]byte, error) {
+	d, err := parseDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	if now, _ := d.lookup(path); reflect.DeepEqual(now, any(options)) {
+		return data, nil
+	}
+	if data, err = removePath(data, path); err != nil || len(options) == 0 {
+		return data, err
+	}
+	return setValue(data, path, options)
+}
+
+// splitOptions parts provider options into values TOML can hold and names to
+// omit, and makes whole numbers that came through JSON whole again.
+func splitOptions(options map[string]any) (values map[string]any, omit []string, err error) {
+	values = map[string]any{}
+	for _, name := range sortedKeys(options) {
+		if options[name] == nil {
+			omit = append(omit, name)
+			continue
+		}
+		v, ok := plainValue(options[name])
+		if !ok {
+			return nil, nil, chat.Errorf(chat.CodeInvalid, "config.save_model",
+				"provider option %s holds null or a value that cannot be written; nothing was changed", name).
+				WithHint("null is possible at the top level only")
+		}
+		values[name] = v
+	}
+	return values, omit, nil
+}
+
+func plainValue(value any) (any, bool) {
+	switch v := value.(type) {
+	case string, bool, int64:
+		return v, true
+	case int:
+		return int64(v), true
+	case float64:
+		if v == float64(int64(v)) {
+			return int64(v), true
+		}
+		return v, true
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			item, ok := plainValue(v[i])
+			if !ok {
+				return nil, false
+			}
+			out[i] = item
+		}
+		return out, true
+	case map[string]any:
+		out := map[string]any{}
+		for k := range v {
+			item, ok := plainValue(v[k])
+			if !ok {
+				return nil, false
+			}
+			out[k] = item
+		}
+		return out, true
+	}
+	return nil, false
+}
+
+// RemoveModel takes [models.NAME] out of the file. Where it was the default or
+// the librarian's model, that setting goes back to its default too.
+func (s *Store) RemoveModel(name string) error {
+	const op = "config.remove_model"
+	return s.edit(op, func(data []byte) ([]byte, error) {
+		c, d, err := parse(s.opts.Path, data)
+		if err != nil {
+			return nil, err
+		}
+		path := []string{"models", name}
+		if _, ok := d.lookup(path); !ok {
+			if c.knownName(name) {
+				return nil, chat.Errorf(chat.CodeInvalid, op, "%s is built in and cannot be removed", name).
+					WithHint("a provider's built-in models go away with its key")
+			}
+			return nil, chat.Errorf(chat.CodeNotFound, op, "no model of that name is configured; nothing was changed")
+		}
+		if data, err = removePath(data, path); err != nil {
+			return nil, err
+		}
+		return resetModelReferences(data, c, name)
+	})
+}
+
+func resetModelReferences(data []byte, c *Config, name string) (out []byte, err error) {
+	if c.General.DefaultModel == name {
+		if data, err = removePath(data, []string{"general", "default_model"}); err != nil {
+			return nil, err
+		}
+	}
+	if c.Librarian.Model == name {
+		return removePath(data, []string{"librarian", "model"})
+	}
+	return data, nil
+}
+
+// edit changes the file by a function of its present content: refused if that
+// content, or the result, has a fault.
+func (s *Store) edit(op string, change func([]byte) ([]byte, error)) error {
+	s.edits.Lock()
+	defer s.edits.Unlock()
+	data, err := readFile(s.opts.Path)
+	if err != nil {
+		return err
+	}
+	if _, err := Parse(s.opts.Path, data); err != nil {
+		return chat.WrapError(chat.CodeConfig, op, err, "the configuration file has an error and was not changed: "+err.Error()).
+			WithHint("correct %s in a text editor first", s.opts.Path)
+	}
+	changed, err := change(data)
+	if err != nil {
+		return s.editFailure(op, err)
+	}
+	c, err := Parse(s.opts.Path, changed)
+	if err != nil {
+		return rejected(op, err)
+	}
+	if err := s.finish(c); err != nil {
+		return err
+	}
+	if err := s.save(op, changed); err != nil {
+		return err
+	}
+	s.adopt(c)
+	return nil
+}
+
+func (s *Store) editFailure(op string, err error) error {
+	if errors.Is(err, errByHand) {
+		return chat.WrapError(chat.CodeConfig, op, err, "the file is written in a form that cannot be edited here; nothing was changed").
+			WithHint("edit %s in a text editor", s.opts.Path)
+	}
+	return err
+}
+
+// rejected is a change that is well formed but does not go with the rest.
+func rejected(op string, err error) error {
+	var problems Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	lines := make([]string, len(problems))
+	for i, p := range problems {
+		lines[i] = strings.TrimSpace(p.Key + " " + p.Message)
+	}
+	return chat.WrapError(chat.CodeInvalid, op, err, strings.Join(lines, "; ")+"; nothing was changed")
+}
+
+func (s *Store) save(op string, data []byte) error {
+	if err := os.MkdirAll(filepath.Dir(s.opts.Path), 0o700); err != nil {
+		return chat.WrapError(chat.CodeInternal, op, err,
+			fmt.Sprintf("the folder of %s could not be made; nothing was changed", s.opts.Path))
+	}
+	return s.write(s.opts.Path, data, 0o600)
+}
+
+func (s *Store) adopt(c *Config) {
+	s.mu.Lock()
+	s.config, s.err = c, nil
+	var calls []func(*Config)
+	for _, id := range sortedIDs(s.subscribers) {
+		calls = append(calls, s.subscribers[id])
+	}
+	s.mu.Unlock()
+	for _, call := range calls {
+		call(c)
+	}
+}
+
+func sortedIDs(m map[int]func(*Config)) []int {
+	ids := make([]int, 0, len(m))
+	for id := range m {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (s *Store) load() (*Config, error) {
+	data, err := readFile(s.opts.Path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := Parse(s.opts.Path, data)
+	if err != nil {
+		return nil, err
+	}
+	return c, s.finish(c)
+}
+
+// finish applies what comes from outside the file.
+func (s *Store) finish(c *Config) error {
+	if s.opts.Getenv("CONTEXTINFINITY") == "0" {
+		c.Context.Infinity = false
+		c.origin["context.infinity"] = OriginEnvironment
+	}
+	dir, err := dataDir(s.opts.DataDir, c.General.DataDir)
+	c.DataDir = dir
+	return err
+}
+
+// readFile reads the configuration; a missing file is an empty one.
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		defer func() { _ = f.Close() }()
+		var data []byte
+		if data, err = io.ReadAll(io.LimitReader(f, maxFileSize+1)); err == nil {
+			return data, nil
+		}
+	}
+	return nil, chat.WrapError(chat.CodeConfig, "config.load", err,
+		fmt.Sprintf("%s could not be read and was not changed: %v", path, err)).
+		WithHint("check its permissions")
+}

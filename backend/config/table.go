@@ -1,0 +1,179 @@
+package config
+
+import "slices"
+
+// Groups of the settings window, in its order.
+const (
+	groupGeneral    = "General"
+	groupBudget     = "Context budget"
+	groupStream     = "Streaming"
+	groupLibrarian  = "Librarian"
+	groupRetrieval  = "Memory and search"
+	groupTools      = "Tools"
+	groupProviders  = "Providers"
+	groupPrivacy    = "Privacy and redaction"
+	groupStorage    = "Storage and backup"
+	groupExport     = "Export"
+	groupAppearance = "Appearance"
+)
+
+const (
+	maxTokens = 100_000_000
+	maxBytes  = 1 << 30
+)
+
+// table is every key of config.toml outside [models], in the order of the
+// settings window.
+var table = slices.Concat(coreTable, memoryTable)
+
+// coreTable is the first half of the table of keys. Defaults are SRD 18 and
+// 8.2 and SPEC 16's; where they come from elsewhere the line says so.
+var coreTable = []key{
+	{spec{
+		name: "general.default_model", group: groupGeneral, label: "Default model", def: "",
+		help: "The model a new session starts with. Empty takes the first usable one, recall if there is none. " +
+			"Its window sets the token budget.",
+	}, func(c *Config) any { return &c.General.DefaultModel }},
+	{spec{
+		name: "general.data_dir", group: groupGeneral, label: "Data folder", def: "", check: checkDataDir,
+		help: "Where sessions, journals and backups are kept. Empty is the system's place for application data. " +
+			"Takes effect at the next start and moves nothing. No effect on the token budget.",
+	}, func(c *Config) any { return &c.General.DataDir }},
+
+	{spec{
+		name: "context.infinity", group: groupBudget, label: "Unlimited history", def: true,
+		help: "Off is plain chat: still kept durably, but nothing is summarised or remembered, and a conversation " +
+			"that outgrows the model's window is an error. CONTEXTINFINITY=0 in the environment turns it off too.",
+	}, func(c *Config) any { return &c.Context.Infinity }},
+	{spec{
+		name: "context.history", group: groupBudget, label: "History in the context", def: "elastic",
+		choices: []string{"elastic", "srd"},
+		help: "elastic sends original turns as far back as fit. srd sends no committed originals, only the summary, " +
+			"pending turns and retrieved memory: the smallest context.",
+	}, func(c *Config) any { return &c.Context.History }},
+
+	{spec{
+		name: "budget.working_set_tokens", group: groupBudget, label: "Working set", unit: "tokens",
+		def: 50000, min: 1000, max: maxTokens,
+		help: "The most one request may hold, whatever the model's window. Larger remembers more word for word and costs more per turn.",
+	}, func(c *Config) any { return &c.Budget.WorkingSetTokens }},
+	{spec{
+		name: "budget.response_reserve_tokens", group: groupBudget, label: "Reply reserve", unit: "tokens",
+		def: 4000, min: 1, max: maxTokens,
+		help: "Kept free in the window for the answer; at most an eighth of it. Taken off the input budget.",
+	}, func(c *Config) any { return &c.Budget.ResponseReserveTokens }},
+	{spec{
+		name: "budget.safety_margin_tokens", group: groupBudget, label: "Safety margin", unit: "tokens",
+		def: 1500, min: 0, max: maxTokens,
+		help: "Kept free because counts are estimates; at least 5 % of the rest, at most a thirty-second of the window unless that is less. Taken off the input budget.",
+	}, func(c *Config) any { return &c.Budget.SafetyMarginTokens }},
+	{spec{
+		name: "budget.max_retrieval_tokens", group: groupBudget, label: "Retrieved memory", unit: "tokens",
+		def: 6000, min: 0, max: maxTokens, reserved: true,
+		help: "The most that retrieved memory may take of the working set. 0 turns retrieval off.",
+	}, func(c *Config) any { return &c.Budget.MaxRetrievalTokens }},
+	{spec{
+		name: "budget.pending_window_tokens", group: groupBudget, label: "Pending window", unit: "tokens",
+		def: 8000, min: 100, max: maxTokens,
+		help: "With lazy commit, turns stay pending, and in full in the context, until together they pass this.",
+	}, func(c *Config) any { return &c.Budget.PendingWindowTokens }},
+	{spec{
+		name: "budget.compact_at", group: groupBudget, label: "Compact at", unit: "share",
+		def: 0.85, min: 0.1, max: 1,
+		help: "When originals fill this share of the history allowance, the oldest give way to summaries. Higher keeps more originals, closer to the limit.",
+	}, func(c *Config) any { return &c.Budget.CompactAt }},
+	{spec{
+		name: "budget.compact_to", group: groupBudget, label: "Compact to", unit: "share",
+		def: 0.50, min: 0.05, max: 0.95,
+		help: "How far one compaction goes, as a share of the history allowance. Lower compacts less often, so a provider's prompt cache keeps longer.",
+	}, func(c *Config) any { return &c.Budget.CompactTo }},
+	{spec{
+		name: "budget.summaries_share", group: groupBudget, label: "Share for summaries", unit: "share",
+		def: 0.15, min: 0.01, max: 1, reserved: true,
+		help: "Size of the range summaries relative to the history allowance. Taken from the same ceiling as originals.",
+	}, func(c *Config) any { return &c.Budget.SummariesShare }},
+	{spec{
+		name: "budget.fallback_context_limit", group: groupBudget, label: "Unknown window", unit: "tokens",
+		def: 8192, min: 1024, max: maxTokens, // FCRATE: unknown models
+		help: "The window assumed for a model that neither the configuration nor the built-in table knows. Too large and a local server may cut the prompt silently.",
+	}, func(c *Config) any { return &c.Budget.FallbackContextLimit }},
+	{spec{
+		name: "budget.fallback_max_output", group: groupBudget, label: "Unknown output limit", unit: "tokens",
+		def: 4096, min: 64, max: maxTokens, // FCRATE: unknown models
+		help: "The longest answer asked of a model whose limit is unknown.",
+	}, func(c *Config) any { return &c.Budget.FallbackMaxOutput }},
+
+	{spec{
+		name: "stream.durability", group: groupStream, label: "Durability", def: "buffered",
+		choices: []string{"buffered", "write_ahead"},
+		help: "buffered shows text at once and says how much of it is not yet safe from a power cut. write_ahead shows " +
+			"only what is already safe, up to 50 ms later. Either way a crash of this program loses nothing.",
+	}, func(c *Config) any { return &c.Stream.Durability }},
+	{spec{
+		name: "stream.fsync_ms", group: groupStream, label: "Flush to disk every", unit: "ms",
+		def: 2000, min: 10, max: 60000,
+		help: "How often streamed text is made safe from a power cut. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Stream.FsyncMs }},
+	{spec{
+		name: "stream.flush_ms", group: groupStream, label: "Batch at most", unit: "ms",
+		def: 250, min: 1, max: 10000,
+		help: "The longest a slow disk may hold text back from being written. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Stream.FlushMs }},
+	{spec{
+		name: "stream.flush_bytes", group: groupStream, label: "Batch at most", unit: "bytes",
+		def: 8192, min: 256, max: 16 << 20,
+		help: "The most text a slow disk may hold back from being written. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Stream.FlushBytes }},
+	{spec{
+		name: "stream.idle_timeout_s", group: groupStream, label: "Give up after silence of", unit: "s",
+		def: 120, min: 1, max: 3600,
+		help: "A stream silent for this long ends as an error; its text is kept. Slow local models may need more.",
+	}, func(c *Config) any { return &c.Stream.IdleTimeoutS }},
+
+	{spec{
+		name: "librarian.commit", group: groupLibrarian, label: "Commit turns", def: "eager",
+		choices: []string{"eager", "lazy"},
+		help: "eager folds each finished turn into the state at once. lazy waits until the pending window is full: fewer " +
+			"librarian calls, more recent turns word for word.",
+	}, func(c *Config) any { return &c.Librarian.Commit }},
+	{spec{
+		name: "librarian.model", group: groupLibrarian, label: "Model", def: AutoModel, reserved: true,
+		help: "The model that writes state summaries. auto takes the cheap model of the turn's provider; empty uses none, only the built-in summary.",
+	}, func(c *Config) any { return &c.Librarian.Model }},
+	{spec{
+		name: "librarian.target_tokens", group: groupLibrarian, label: "Size of the state summary", unit: "tokens",
+		def: 1200, min: 64, max: 32768,
+		help: "How long the state summary may grow. It is part of every request.",
+	}, func(c *Config) any { return &c.Librarian.TargetTokens }},
+	{spec{
+		name: "librarian.timeout_s", group: groupLibrarian, label: "Give up after", unit: "s",
+		def: 30, min: 1, max: 600, reserved: true,
+		help: "After this long the built-in summary stands in. Chat never waits for it.",
+	}, func(c *Config) any { return &c.Librarian.TimeoutS }},
+	{spec{
+		name: "librarian.min_turns", group: groupLibrarian, label: "Turns a run", unit: "turns",
+		def: 1, min: 1, max: 100, reserved: true,
+		help: "The fewest turns one librarian call covers.",
+	}, func(c *Config) any { return &c.Librarian.MinTurns }},
+
+	{spec{
+		name: "summary.target_ratio", group: groupBudget, label: "Range summary ratio", unit: "share",
+		def: 0.15, min: 0.01, max: 0.9, reserved: true,
+		help: "Length of a range summary relative to what it replaces.",
+	}, func(c *Config) any { return &c.Summary.TargetRatio }},
+	{spec{
+		name: "summary.min", group: groupBudget, label: "Range summary, shortest", unit: "tokens",
+		def: 64, min: 16, max: 32768, reserved: true,
+		help: "No range summary aims below this.",
+	}, func(c *Config) any { return &c.Summary.Min }},
+	{spec{
+		name: "summary.max", group: groupBudget, label: "Range summary, longest", unit: "tokens",
+		def: 2048, min: 16, max: 32768, reserved: true,
+		help: "No range summary aims above this.",
+	}, func(c *Config) any { return &c.Summary.Max }},
+	{spec{
+		name: "summary.preserve_recent", group: groupBudget, label: "Always original", unit: "messages",
+		def: 4, min: 0, max: 1000,
+		help: "The newest messages that are sent word for word whatever else must shrink.",
+	}, func(c *Config) any { return &c.Summary.PreserveRecent }},
+}

@@ -1,0 +1,180 @@
+package config
+
+const notInThisVersion = "is not in this version"
+
+// memoryTable is the second half: retrieval, tools, providers and the rest.
+var memoryTable = []key{
+	{spec{
+		name: "retrieval.profile", group: groupRetrieval, label: "Profile", def: "measured",
+		choices: []string{"measured", "srd"}, reserved: true,
+		help: "measured uses the weights found best on our benchmark; srd the plain numbers below.",
+	}, func(c *Config) any { return &c.Retrieval.Profile }},
+	{spec{
+		name: "retrieval.scope", group: groupRetrieval, label: "Scope", def: "lineage",
+		choices: []string{"lineage", "session", "all"}, reserved: true,
+		help: "What may be remembered: this branch's own past, the whole session, or all sessions. all lets one session's text reach another's provider.",
+	}, func(c *Config) any { return &c.Retrieval.Scope }},
+	{spec{
+		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: "local",
+		choices: []string{"local", "openai", "ollama"}, reserved: true,
+		help: "What turns text into vectors. local needs no network. Changing it reindexes in the background.",
+	}, func(c *Config) any { return &c.Retrieval.Embedder }},
+	{spec{
+		name: "retrieval.embedding_model", group: groupRetrieval, label: "Embedding model",
+		def: "text-embedding-3-small", reserved: true,
+		help: "The model an embedder other than local uses.",
+	}, func(c *Config) any { return &c.Retrieval.EmbeddingModel }},
+	{spec{
+		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
+		def: 6, min: 1, max: 100, reserved: true,
+		help: "The most memory artifacts in one context.",
+	}, func(c *Config) any { return &c.Retrieval.TopK }},
+	{spec{
+		name: "retrieval.overfetch_k", group: groupRetrieval, label: "Candidates", unit: "candidates",
+		def: 16, min: 1, max: 10000, reserved: true,
+		help: "Candidates looked at before filtering.",
+	}, func(c *Config) any { return &c.Retrieval.OverfetchK }},
+	{spec{
+		name: "retrieval.min_keep", group: groupRetrieval, label: "Kept when shrinking", unit: "artifacts",
+		def: 2, min: 0, max: 100, reserved: true,
+		help: "Artifacts that stay while a context that is too large is cut down.",
+	}, func(c *Config) any { return &c.Retrieval.MinKeep }},
+	{spec{
+		name: "retrieval.similarity_threshold", group: groupRetrieval, label: "Similarity threshold", unit: "share",
+		def: 0.72, min: 0, max: 1, reserved: true,
+		help: "How far above the embedder's own noise a match must stand.",
+	}, func(c *Config) any { return &c.Retrieval.SimilarityThreshold }},
+	{spec{
+		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of meaning", unit: "share",
+		def: 0.7, min: 0, max: 1, reserved: true, // OXY
+		help: "Weight of vector similarity for model embeddings; with the keyword weight it sums to 1.",
+	}, func(c *Config) any { return &c.Retrieval.VectorWeight }},
+	{spec{
+		name: "retrieval.keyword_weight", group: groupRetrieval, label: "Weight of words", unit: "share",
+		def: 0.3, min: 0, max: 1, reserved: true, // OXY
+		help: "Weight of keyword matches for model embeddings; with the vector weight it sums to 1.",
+	}, func(c *Config) any { return &c.Retrieval.KeywordWeight }},
+	{spec{
+		name: "retrieval.recency_boost", group: groupRetrieval, label: "Recency boost", unit: "share",
+		def: 0.10, min: 0, max: 1, reserved: true,
+		help: "How much newer text is preferred among equals.",
+	}, func(c *Config) any { return &c.Retrieval.RecencyBoost }},
+	{spec{
+		name: "retrieval.decision_weight", group: groupRetrieval, label: "Weight of decisions", unit: "factor",
+		def: 1.0, min: 0.1, max: 10, reserved: true, // 1 changes nothing
+		help: "Factor for decisions and open tasks.",
+	}, func(c *Config) any { return &c.Retrieval.DecisionWeight }},
+	{spec{
+		name: "retrieval.enable_mmr", group: groupRetrieval, label: "Prefer variety", def: true, reserved: true,
+		help: "Avoids several artifacts that say the same.",
+	}, func(c *Config) any { return &c.Retrieval.EnableMMR }},
+	{spec{
+		name: "retrieval.chunk_min_tokens", group: groupRetrieval, label: "Chunk, smallest", unit: "tokens",
+		def: 200, min: 16, max: 8192, reserved: true,
+		help: "Chunks aim to be no smaller. Applies to newly indexed turns.",
+	}, func(c *Config) any { return &c.Retrieval.ChunkMinTokens }},
+	{spec{
+		name: "retrieval.chunk_max_tokens", group: groupRetrieval, label: "Chunk, largest", unit: "tokens",
+		def: 800, min: 16, max: 8192, reserved: true,
+		help: "Chunks aim to be no larger. Applies to newly indexed turns.",
+	}, func(c *Config) any { return &c.Retrieval.ChunkMaxTokens }},
+	{spec{
+		name: "retrieval.chunk_overlap_tokens", group: groupRetrieval, label: "Chunk overlap", unit: "tokens",
+		def: 0, min: 0, max: 4096, reserved: true, // measured: no gain
+		help: "Text that neighbouring chunks share. Applies to newly indexed turns.",
+	}, func(c *Config) any { return &c.Retrieval.ChunkOverlapTokens }},
+
+	{spec{
+		name: "tools.mode", group: groupTools, label: "Tools", def: "disabled",
+		choices: []string{"disabled", "parse_only"},
+		absent:  map[string]string{"enabled": notInThisVersion + ": use disabled or parse_only"},
+		help:    "disabled offers no tools and treats a call as an error. parse_only shows calls and runs none. Tool definitions count towards the request.",
+	}, func(c *Config) any { return &c.Tools.Mode }},
+	{spec{
+		name: "tools.allow_parallel", group: groupTools, label: "Parallel calls", def: false, reserved: true,
+		help: "Whether a model may ask for several tools at once.",
+	}, func(c *Config) any { return &c.Tools.AllowParallel }},
+	{spec{
+		name: "tools.max_steps", group: groupTools, label: "Steps a turn", unit: "steps",
+		def: 16, min: 1, max: 1000, reserved: true,
+		help: "After this many provider calls in one turn the tool loop stops.",
+	}, func(c *Config) any { return &c.Tools.MaxSteps }},
+	{spec{
+		name: "tools.result_max_bytes", group: groupTools, label: "Result size", unit: "bytes",
+		def: 65536, min: 256, max: maxBytes, reserved: true,
+		help: "How much of a tool's result the model sees; the whole is kept.",
+	}, func(c *Config) any { return &c.Tools.ResultMaxBytes }},
+	{spec{
+		name: "tools.call_timeout_s", group: groupTools, label: "Give up after", unit: "s",
+		def: 60, min: 1, max: 3600, reserved: true,
+		help: "How long one tool call may take.",
+	}, func(c *Config) any { return &c.Tools.CallTimeoutS }},
+	{spec{
+		name: "tools.allow", group: groupTools, label: "Allowed without asking", def: []string{}, reserved: true,
+		help: "Tools that run without approval, as server.tool.",
+	}, func(c *Config) any { return &c.Tools.Allow }},
+
+	{spec{
+		name: "openai.truncation", group: groupProviders, label: "OpenAI: truncation", def: "disabled",
+		choices: []string{"disabled", "auto"},
+		help:    "disabled makes a request that is too large an error instead of letting the provider drop turns unseen.",
+	}, func(c *Config) any { return &c.OpenAI.Truncation }},
+	{spec{
+		name: "openai.store", group: groupProviders, label: "OpenAI: keep responses", def: false,
+		help: "Whether OpenAI may store responses on its side. No effect on the token budget.",
+	}, func(c *Config) any { return &c.OpenAI.Store }},
+	{spec{
+		name: "openai.parallel_tool_calls", group: groupProviders, label: "OpenAI: parallel tool calls", def: false, reserved: true,
+		help: "Sent with tool definitions only.",
+	}, func(c *Config) any { return &c.OpenAI.ParallelToolCalls }},
+	{spec{
+		name: "anthropic.disable_parallel_tool_use", group: groupProviders, label: "Anthropic: one tool at a time", def: true, reserved: true,
+		help: "Sent with tool definitions only.",
+	}, func(c *Config) any { return &c.Anthropic.DisableParallelToolUse }},
+
+	{spec{
+		name: "redaction.outbound", group: groupPrivacy, label: "Redact secrets before sending", def: true, reserved: true,
+		help: "Replaces what looks like a secret in a prompt before it leaves, and shows what it replaced.",
+	}, func(c *Config) any { return &c.Redaction.Outbound }},
+	{spec{
+		name: "redaction.patterns", group: groupPrivacy, label: "Your own patterns", def: []string{}, check: checkPattern,
+		help: "Regular expressions (RE2) of text that must not appear in logs and errors.",
+	}, func(c *Config) any { return &c.Redaction.Patterns }},
+
+	{spec{
+		name: "storage.automatic_backup", group: groupStorage, label: "Daily backup", def: true, reserved: true,
+		help: "Backs the database up once a day. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Storage.AutomaticBackup }},
+	{spec{
+		name: "storage.backups_kept", group: groupStorage, label: "Backups kept", unit: "backups",
+		def: 7, min: 1, max: 365, reserved: true,
+		help: "Older automatic backups are removed.",
+	}, func(c *Config) any { return &c.Storage.BackupsKept }},
+	{spec{
+		name: "storage.encryption", group: groupStorage, label: "Encrypt at rest", def: false, reserved: true,
+		absent: map[string]string{"true": notInThisVersion + ": data would be stored unencrypted"},
+		help:   "Encrypts the database, journals and backups with a key in the system keyring.",
+	}, func(c *Config) any { return &c.Storage.Encryption }},
+	{spec{
+		name: "storage.dsn", group: groupStorage, label: "Database server", def: "", reserved: true,
+		absent: map[string]string{"*": notInThisVersion + ": data would be stored in the local file"},
+		help:   "A PostgreSQL address; empty keeps everything in one local file.",
+	}, func(c *Config) any { return &c.Storage.DSN }},
+
+	{spec{
+		name: "export.format", group: groupExport, label: "Format", def: "bundle",
+		choices: []string{"bundle", "md", "json", "html"}, reserved: true,
+		help: "What dragging a session out of the window makes.",
+	}, func(c *Config) any { return &c.Export.Format }},
+
+	{spec{
+		name: "appearance.theme", group: groupAppearance, label: "Theme", def: "system",
+		choices: []string{"system", "light", "dark", "contrast"},
+		help:    "system follows the desktop. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Appearance.Theme }},
+	{spec{
+		name: "appearance.text_zoom", group: groupAppearance, label: "Text size", unit: "%",
+		def: 100, min: 80, max: 200,
+		help: "Size of all text. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Appearance.TextZoom }},
+}
