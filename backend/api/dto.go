@@ -428,6 +428,7 @@ type Frame struct {
 	Block      int    `json:"block"`
 	Kind       string `json:"kind"` // text, reasoning, refusal, tool
 	Text       string `json:"text"`
+	Tool       string `json:"tool"` // name, on the first frame of a tool block
 	Displayed  int64  `json:"displayed"`
 	Durable    int64  `json:"durable"`
 	JournalSeq int64  `json:"journal_seq"`

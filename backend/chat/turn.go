@@ -263,6 +263,7 @@ type Pin struct {
 	Text      string     `json:"text"`
 	Position  int        `json:"position"`
 	Replaces  PinID      `json:"replaces,omitempty"`
+	Version   int        `json:"version"` // from 1
 	Tokens    int        `json:"tokens"`
 	CreatedAt time.Time  `json:"created_at"`
 	RemovedAt *time.Time `json:"removed_at,omitempty"`

@@ -147,6 +147,16 @@ type ForkPoint struct {
 	After     TurnID
 	Label     string
 	Activate  bool
+	// Fallback is the branch's first state where one state committed turns on both
+	// sides of the fork point (SPEC 4); unused where the base covers all before it.
+	Fallback *ForkState
+}
+
+// ForkState is a deterministic summary of the turns a fork's base leaves out.
+type ForkState struct {
+	Summary     string
+	PinnedFacts string
+	TokenCount  int
 }
 
 // Draft is a branch's unsent text, kept across restarts.

@@ -136,7 +136,7 @@ func (e *Engine) orModel(name string, t chat.Turn) string {
 // settledTurn returns a turn that no run owns; one that a run of this process
 // could not settle, or a crash left, is first recovered from its journal.
 func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (chat.Turn, error) {
-	if e.running(id) {
+	if e.IsRunning(id) {
 		return chat.Turn{}, chat.Errorf(chat.CodeBusy, op, "This turn is still running.").WithHint("stop it first")
 	}
 	t, err := e.store.Turn(ctx, id)

@@ -39,6 +39,8 @@ type Engine struct {
 	clock    clock.Clock
 	log      *slog.Logger
 
+	queueMu sync.Mutex // see sendQueued
+
 	mu     sync.Mutex
 	runs   map[chat.TurnID]*run
 	closed bool
@@ -137,7 +139,7 @@ func (e *Engine) accept(ctx context.Context, m Message, model Model) (chat.Turn,
 // that no run of this process owns is first recovered from its journal.
 func (e *Engine) clearWay(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
 	last, ok, err := e.store.LastTurn(ctx, branch)
-	if err != nil || !ok || e.running(last.ID) {
+	if err != nil || !ok || e.IsRunning(last.ID) {
 		return false, err
 	}
 	if last.Phase == chat.PhaseResponding && !last.Incomplete() {
@@ -230,29 +232,68 @@ func (e *Engine) finished(r *run) {
 // afterRun sends the branch's queued message once the answer before it is final.
 // After a failure it stays a draft: the user may want to change it.
 func (e *Engine) afterRun(r *run) {
-	if r.settleErr != nil {
+	if r.settleErr != nil || e.isClosed() {
 		return
 	}
-	ctx := context.Background()
-	d, ok, err := e.store.Draft(ctx, r.turn.BranchID)
+	e.sendQueued(context.Background(), r.turn.BranchID, r.turn.SessionID, r.turn.Phase.Finalized())
+}
+
+// sendQueued sends the branch's queued draft, or with send false, and when it
+// cannot be sent, turns it back into a plain draft. One at a time: two callers
+// must not send one draft twice.
+func (e *Engine) sendQueued(ctx context.Context, branch chat.BranchID, session chat.SessionID, send bool) {
+	e.queueMu.Lock()
+	defer e.queueMu.Unlock()
+	d, ok, err := e.store.Draft(ctx, branch)
 	if err != nil || !ok || !d.Queued {
 		return
 	}
-	if r.turn.Phase.Finalized() {
-		if _, err = e.Send(ctx, Message{Branch: d.BranchID, Content: d.Message, FromDraft: true}); err == nil {
+	if send {
+		_, err = e.Send(ctx, Message{Branch: branch, Content: d.Message, FromDraft: true})
+		if err == nil || chat.CodeOf(err) == chat.CodeBusy { // busy: whoever runs will send it
+			e.changed(chat.ChangeDraft, string(branch), session)
 			return
 		}
-		e.log.Warn("the queued message was not sent", "branch", d.BranchID, "err", err)
+		e.log.Warn("the queued message was not sent", "branch", branch, "err", err)
 	}
 	d.Queued = false
 	if err := e.store.SaveDraft(ctx, d); err != nil {
-		e.log.Warn("the queued message could not be kept as a draft", "branch", d.BranchID, "err", err)
+		e.log.Warn("the queued message could not be kept as a draft", "branch", branch, "err", err)
 	}
-	e.changed(chat.ChangeDraft, string(d.BranchID), r.turn.SessionID)
+	e.changed(chat.ChangeDraft, string(branch), session)
 }
 
-// running reports whether this process runs the turn.
-func (e *Engine) running(id chat.TurnID) bool {
+// SendOrQueue is Send, but while another turn of the branch runs the message
+// becomes its queued draft, sent as soon as that answer is final. The handle is
+// nil then.
+func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
+	h, err := e.Send(ctx, m)
+	if chat.CodeOf(err) != chat.CodeBusy {
+		return h, err
+	}
+	b, berr := e.store.Branch(ctx, m.Branch)
+	if berr != nil {
+		return nil, berr
+	}
+	if err := e.store.SaveDraft(ctx, chat.Draft{BranchID: m.Branch, Message: m.Content, Queued: true}); err != nil {
+		return nil, err
+	}
+	e.changed(chat.ChangeDraft, string(m.Branch), b.SessionID)
+	// The running turn may have ended before the draft was there to be found.
+	if last, ok, err := e.store.LastTurn(ctx, m.Branch); err == nil && ok && !e.IsRunning(last.ID) {
+		e.sendQueued(ctx, m.Branch, b.SessionID, last.Phase.Finalized())
+	}
+	return nil, nil
+}
+
+func (e *Engine) isClosed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closed
+}
+
+// IsRunning reports whether this process runs the turn.
+func (e *Engine) IsRunning(id chat.TurnID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.runs[id] != nil

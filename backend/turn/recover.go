@@ -21,7 +21,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	}
 	for _, t := range turns {
 		switch {
-		case e.running(t.ID) || t.Incomplete():
+		case e.IsRunning(t.ID) || t.Incomplete():
 		case t.Unsent():
 			report.Items = append(report.Items, itemFor(t, chat.RecoveredUnsent, 0,
 				"The message was saved but not sent. Send it or discard it."))

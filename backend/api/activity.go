@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"strconv"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// activityJobs and activityTurns bound what the Activity tab shows at once.
+const (
+	activityJobs  = 100
+	activityTurns = 30
+)
+
+// Activity returns the Activity tab of a branch.
+func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
+	p := ActivityPanel{Jobs: []JobView{}, Turns: []TurnMetrics{}}
+	if err := s.c.ready(); err != nil {
+		return p, err
+	}
+	ctx := s.c.ctx()
+	jobs, err := s.c.Store.Jobs(ctx, chat.JobQuery{Limit: activityJobs})
+	if err != nil {
+		return p, err
+	}
+	for _, j := range jobs {
+		p.Jobs = append(p.Jobs, s.c.jobView(ctx, j))
+	}
+	if p.Queued, p.Running, p.Dead, err = s.c.Store.JobCounts(ctx); err != nil {
+		return p, err
+	}
+	p.Recovery = recoveryView(s.c.Recovery(), s.c.titles(ctx))
+	if branchID == "" {
+		return p, nil
+	}
+	rows, err := s.c.Store.Metrics(ctx, chat.BranchID(branchID), activityTurns)
+	for _, r := range rows {
+		p.Turns = append(p.Turns, metricsView(r))
+	}
+	return p, err
+}
+
+func metricsView(r chat.TurnMetricsRow) TurnMetrics {
+	m := r.Metrics
+	return TurnMetrics{
+		TurnID: string(r.TurnID), TurnSeq: r.TurnSeq, EstimateTokens: m.EstimateTokens,
+		InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens, CachedTokens: r.Usage.CachedInputTokens,
+		SearchMs: m.SearchMs, AssembleMs: m.AssembleMs, FirstByteMs: r.FirstByte, StreamMs: m.StreamMs,
+		SummarizeMs: m.SummarizeMs, IndexMs: m.IndexMs, Attempts: m.Attempts,
+	}
+}
+
+// titles looks each session's title up once.
+func (c *Core) titles(ctx context.Context) func(chat.SessionID) string {
+	seen := map[chat.SessionID]string{}
+	return func(id chat.SessionID) string {
+		if id == "" {
+			return ""
+		}
+		if t, ok := seen[id]; ok {
+			return t
+		}
+		s, err := c.Store.Session(ctx, id)
+		if err == nil {
+			seen[id] = s.Title
+		}
+		return seen[id]
+	}
+}
+
+func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
+	if j.ID == 0 {
+		return JobView{}
+	}
+	v := JobView{
+		ID: j.ID, Type: string(j.Type), TurnID: string(j.TurnID), SessionID: string(j.SessionID), State: string(j.State),
+		Attempts: j.Attempts, LastError: j.LastError, RunAfter: ms(j.RunAfter), UpdatedAt: ms(j.UpdatedAt),
+	}
+	if t, err := c.Store.Turn(ctx, j.TurnID); err == nil {
+		v.TurnSeq = t.Seq
+	}
+	v.Session = c.titles(ctx)(j.SessionID)
+	return v
+}
+
+// RetryJob makes a job due now, with a fresh count of tries.
+func (s *Inspect) RetryJob(id int64) error {
+	return s.changeJob(func(ctx context.Context) error { return s.c.Store.RetryJob(ctx, id) })
+}
+
+// KillJob gives a job up until somebody retries it.
+func (s *Inspect) KillJob(id int64) error {
+	return s.changeJob(func(ctx context.Context) error { return s.c.Store.KillJob(ctx, id) })
+}
+
+func (s *Inspect) changeJob(do func(context.Context) error) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if err := do(s.c.ctx()); err != nil {
+		return err
+	}
+	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
+	s.c.Jobs.Wake()
+	return nil
+}
+
+// Reconcile looks for unfinished work now and returns what it found.
+func (s *Inspect) Reconcile() (RecoveryReport, error) {
+	if err := s.c.ready(); err != nil {
+		return RecoveryReport{}, err
+	}
+	ctx := s.c.ctx()
+	r, err := s.c.Reconcile(ctx)
+	if err != nil {
+		return RecoveryReport{}, err
+	}
+	s.c.Jobs.Wake()
+	return recoveryView(r, s.c.titles(ctx)), nil
+}
+
+// Steps lists a turn's provider calls, every attempt.
+func (s *Inspect) Steps(turnID string) ([]StepView, error) {
+	if err := s.c.ready(); err != nil {
+		return nil, err
+	}
+	steps, err := s.c.Store.Steps(s.c.ctx(), chat.TurnID(turnID))
+	out := make([]StepView, 0, len(steps))
+	for _, st := range steps {
+		out = append(out, stepView(st))
+	}
+	return out, err
+}
+
+// RawStep returns the exact request and response of a provider call.
+func (s *Inspect) RawStep(stepID string) (RawStep, error) {
+	raw := RawStep{Events: []RawEvent{}}
+	if err := s.c.ready(); err != nil {
+		return raw, err
+	}
+	p, err := s.c.Store.StepPayload(s.c.ctx(), chat.StepID(stepID))
+	if err != nil {
+		return raw, err
+	}
+	raw.Request, raw.Response = printable(p.Request), printable(p.Response)
+	for _, e := range p.Events {
+		raw.Events = append(raw.Events, RawEvent{Type: e.Type, Data: printable(e.Data)})
+	}
+	return raw, nil
+}
+
+// printable is text as it is, and bytes that are none as a quoted Go string.
+func printable(b []byte) string {
+	if utf8.Valid(b) {
+		return string(b)
+	}
+	return strconv.QuoteToASCII(string(b))
+}

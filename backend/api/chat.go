@@ -1,0 +1,179 @@
+package api
+
+import (
+	"context"
+	"errors"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/turn"
+)
+
+// Chat sends messages and decides about turns.
+type Chat struct{ c *Core }
+
+// NewChat returns the service.
+func NewChat(c *Core) *Chat { return &Chat{c} }
+
+// Send makes a message durable and starts its turn, or queues it while another
+// one of the branch runs.
+func (s *Chat) Send(req SendRequest) (SendResult, error) {
+	if err := s.c.ready(); err != nil {
+		return SendResult{}, err
+	}
+	ctx := s.c.ctx()
+	content, err := userMessage(req.Text, req.Images)
+	if err != nil {
+		return SendResult{}, err
+	}
+	if content.IsEmpty() {
+		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.send", "The message is empty, nothing was sent.")
+	}
+	sess, err := s.session(ctx, req, content)
+	if err != nil {
+		return SendResult{}, err
+	}
+	branch := chat.BranchID(req.BranchID)
+	if branch == "" {
+		branch = sess.ActiveBranch
+	}
+	h, err := s.c.Turns.SendOrQueue(ctx, turn.Message{
+		Branch: branch, Content: content, Model: req.Model, Incomplete: turn.IncompletePolicy(req.Incomplete), FromDraft: true,
+	})
+	if err != nil {
+		return SendResult{}, err
+	}
+	return result(h, sess.ID, branch), nil
+}
+
+// session finds or makes the session of a message, and names a nameless one.
+func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (chat.Session, error) {
+	if req.SessionID == "" {
+		sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Title: chat.TitleFrom(m.RenderedText())})
+		if err == nil {
+			s.c.changedSession(sess.ID)
+		}
+		return sess, err
+	}
+	sess, err := s.c.Store.Session(ctx, chat.SessionID(req.SessionID))
+	if err != nil || sess.Title != "" {
+		return sess, err
+	}
+	if err := s.c.Store.RenameSession(ctx, sess.ID, chat.TitleFrom(m.RenderedText())); err != nil {
+		return sess, err
+	}
+	s.c.changedSession(sess.ID)
+	return sess, nil
+}
+
+func result(h *turn.Handle, session chat.SessionID, branch chat.BranchID) SendResult {
+	if h == nil {
+		return SendResult{SessionID: string(session), BranchID: string(branch), Queued: true}
+	}
+	return SendResult{SessionID: string(h.Turn.SessionID), BranchID: string(h.Turn.BranchID), TurnID: string(h.Turn.ID)}
+}
+
+// Stop ends a running answer and keeps what arrived.
+func (s *Chat) Stop(turnID string) error {
+	return s.decide(func(ctx context.Context) error {
+		_, err := s.c.Turns.Stop(ctx, chat.TurnID(turnID))
+		return err
+	})
+}
+
+// Keep makes an incomplete answer final as it is.
+func (s *Chat) Keep(turnID string) error {
+	return s.decide(func(ctx context.Context) error {
+		_, err := s.c.Turns.Keep(ctx, chat.TurnID(turnID))
+		return err
+	})
+}
+
+// Discard fails an incomplete or unsent turn; its text stays readable.
+func (s *Chat) Discard(turnID string) error {
+	return s.decide(func(ctx context.Context) error {
+		_, err := s.c.Turns.Discard(ctx, chat.TurnID(turnID))
+		return err
+	})
+}
+
+func (s *Chat) decide(do func(context.Context) error) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	defer s.c.Jobs.Wake()
+	return do(s.c.ctx())
+}
+
+// Retry tries again: an incomplete turn as a new attempt, a failed one as a new
+// turn, a final one on a fork.
+func (s *Chat) Retry(turnID, model string) (SendResult, error) {
+	return s.again(s.c.Turns.Retry, turnID, model)
+}
+
+// Continue asks the model to go on from an incomplete answer. After a stopped
+// one, which is final, asking is a new message.
+func (s *Chat) Continue(turnID, model string) (SendResult, error) {
+	return s.again(s.c.Turns.Continue, turnID, model)
+}
+
+// SendUnsent sends a turn found accepted and never answered.
+func (s *Chat) SendUnsent(turnID, model string) (SendResult, error) {
+	return s.again(s.c.Turns.SendUnsent, turnID, model)
+}
+
+func (s *Chat) again(do func(context.Context, chat.TurnID, string) (*turn.Handle, error), id, model string) (SendResult, error) {
+	if err := s.c.ready(); err != nil {
+		return SendResult{}, err
+	}
+	h, err := do(s.c.ctx(), chat.TurnID(id), model)
+	if err != nil {
+		return SendResult{}, err
+	}
+	return result(h, h.Turn.SessionID, h.Turn.BranchID), nil
+}
+
+// Stream returns a step's text so far, after frames were missed.
+func (s *Chat) Stream(stepID string) (StreamState, error) {
+	if err := s.c.ready(); err != nil {
+		return StreamState{}, err
+	}
+	if live, ok := s.c.Turns.LiveStep(chat.StepID(stepID)); ok {
+		f := live.Frame
+		return StreamState{
+			Step: string(f.Step), Attempt: f.Attempt, Seq: f.Seq, Blocks: blockViews(live.Blocks),
+			Displayed: f.Displayed, Durable: f.Durable, Live: true,
+		}, nil
+	}
+	ctx := s.c.ctx()
+	st, err := s.c.Store.StepByID(ctx, chat.StepID(stepID))
+	if err != nil {
+		return StreamState{}, err
+	}
+	t, err := s.c.Store.Turn(ctx, st.TurnID)
+	if err != nil {
+		return StreamState{}, err
+	}
+	answer, err := s.c.Turns.Answer(ctx, t)
+	return StreamState{
+		Step: stepID, Attempt: st.Attempt, Blocks: blockViews(answer.Blocks),
+		Displayed: st.DisplayedBytes, Durable: st.DurableBytes,
+	}, err
+}
+
+// CountTokens estimates the tokens of a text.
+func (s *Chat) CountTokens(text string) int { return s.c.Counter.Count("", text) }
+
+// SetModel sets the session's model from now on.
+func (s *Chat) SetModel(sessionID, model string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if err := s.c.Store.SetSessionModel(s.c.ctx(), chat.SessionID(sessionID), model); err != nil {
+		return err
+	}
+	s.c.changedSession(chat.SessionID(sessionID))
+	return nil
+}
+
+func asOverBudget(err error, target **prompt.OverBudgetError) bool { return errors.As(err, target) }

@@ -1,0 +1,236 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// Inspect shows and steers what goes on behind the conversation: pending turns,
+// states, pins, jobs, recovery, raw requests.
+type Inspect struct{ c *Core }
+
+// NewInspect returns the service.
+func NewInspect(c *Core) *Inspect { return &Inspect{c} }
+
+// Pending lists the branch's uncommitted turns and says why each waits.
+func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
+	if err := s.c.ready(); err != nil {
+		return nil, err
+	}
+	ctx := s.c.ctx()
+	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	if err != nil {
+		return nil, err
+	}
+	turns, err := s.c.Store.PendingTurns(ctx, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	held := s.heldByNext(ctx, b.ID)
+	out := make([]PendingView, 0, len(turns))
+	for i, t := range turns {
+		job, _, err := s.c.Store.JobFor(ctx, t.ID, chat.JobSummarizeTurn)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s.pendingView(ctx, b, t, job, i, held))
+	}
+	return out, nil
+}
+
+// heldByNext says which pending turns the next context holds; nil if that
+// context cannot be made at all.
+func (s *Inspect) heldByNext(ctx context.Context, branch chat.BranchID) map[string]bool {
+	m, err := s.c.Turns.Preview(ctx, branch, "", chat.UserText(" "))
+	if err != nil {
+		return nil
+	}
+	held := map[string]bool{}
+	for _, sec := range m.Sections {
+		if sec.Name != prompt.SectionPending {
+			continue
+		}
+		for _, it := range sec.Items {
+			held[it.ID] = true
+		}
+	}
+	return held
+}
+
+func (s *Inspect) pendingView(ctx context.Context, b chat.Branch, t chat.Turn, job chat.Job, ahead int, held map[string]bool) PendingView {
+	v := PendingView{
+		TurnID: string(t.ID), Seq: t.Seq, Title: chat.TitleFrom(t.User.RenderedText()), CreatedAt: ms(t.CreatedAt),
+		Tokens: s.c.Counter.Count("", t.User.RenderedText()), InContext: held[string(t.ID)],
+		WaitsFor: "head #" + itoa(b.HeadSeq) + " " + chat.ShortID(b.HeadState), Job: s.c.jobView(ctx, job),
+	}
+	if t.Assistant != nil {
+		v.Tokens += s.c.Counter.Count("", t.Assistant.RenderedText())
+	}
+	v.Why = whyPending(job, ahead)
+	return v
+}
+
+func whyPending(job chat.Job, ahead int) string {
+	switch {
+	case job.State == chat.JobDead:
+		return "Summarizing failed too often. Retry it by hand; nothing is lost, the turn stays in every context in full."
+	case job.State == chat.JobRunning:
+		return "It is being summarized into the state now."
+	case ahead > 0:
+		return "It waits for the turn before it: turns are committed in order."
+	case job.Attempts > 0:
+		return "The last try failed and the next one is due soon."
+	case job.ID == 0:
+		return "Its job is missing and will be queued by the next reconciliation."
+	}
+	return "It waits for its turn in the queue."
+}
+
+// CommitNow forces the branch's pending turns into its state.
+func (s *Inspect) CommitNow(branchID string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	_, err := s.c.Jobs.CommitPending(s.c.ctx(), chat.BranchID(branchID))
+	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
+	return err
+}
+
+// State returns the State tab: head, history, pins.
+func (s *Inspect) State(branchID string) (StatePanel, error) {
+	var p StatePanel
+	if err := s.c.ready(); err != nil {
+		return p, err
+	}
+	ctx := s.c.ctx()
+	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	if err != nil {
+		return p, err
+	}
+	states, err := s.c.Store.States(ctx, b.ID)
+	if err != nil {
+		return p, err
+	}
+	p.History = make([]StateView, 0, len(states))
+	for _, st := range states {
+		seq, err := s.c.Store.StateTurnSeq(ctx, st.ID)
+		if err != nil {
+			return p, err
+		}
+		v := stateView(st, b.HeadState, seq)
+		if v.Head {
+			p.Head = v
+		} else {
+			v.Summary = "" // the panel asks for the one that is opened
+		}
+		p.History = append(p.History, v)
+	}
+	p.Pins, err = s.pins(ctx, b)
+	for _, pin := range p.Pins {
+		p.PinTokens += pin.Tokens
+	}
+	return p, err
+}
+
+// StateByID returns one state whole.
+func (s *Inspect) StateByID(stateID string) (StateView, error) {
+	if err := s.c.ready(); err != nil {
+		return StateView{}, err
+	}
+	ctx := s.c.ctx()
+	st, err := s.c.Store.State(ctx, chat.StateID(stateID))
+	if err != nil {
+		return StateView{}, err
+	}
+	b, err := s.c.Store.Branch(ctx, st.BranchID)
+	if err != nil {
+		return StateView{}, err
+	}
+	seq, err := s.c.Store.StateTurnSeq(ctx, st.ID)
+	return stateView(st, b.HeadState, seq), err
+}
+
+func (s *Inspect) pins(ctx context.Context, b chat.Branch) ([]PinView, error) {
+	pins, err := s.c.Store.Pins(ctx, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]PinView, 0, len(pins))
+	for _, p := range pins {
+		out = append(out, pinView(p, b.ID))
+	}
+	return out, nil
+}
+
+func pinView(p chat.Pin, branch chat.BranchID) PinView {
+	return PinView{
+		ID: string(p.ID), Text: p.Text, Position: p.Position, Tokens: p.Tokens, Version: max(1, p.Version),
+		CreatedAt: ms(p.CreatedAt), Inherited: p.BranchID != branch,
+	}
+}
+
+// AddPin pins a fact: it is sent verbatim with every request from now on.
+func (s *Inspect) AddPin(branchID, text string) (PinView, error) {
+	return s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
+		text, err := pinText(text)
+		if err != nil {
+			return chat.Pin{}, err
+		}
+		return s.c.Store.AddPin(ctx, b, text, s.c.Counter.Count("", text))
+	})
+}
+
+// EditPin makes a new version of a pinned fact; the old one is kept.
+func (s *Inspect) EditPin(branchID, pinID, text string) (PinView, error) {
+	return s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
+		text, err := pinText(text)
+		if err != nil {
+			return chat.Pin{}, err
+		}
+		return s.c.Store.EditPin(ctx, b, chat.PinID(pinID), text, s.c.Counter.Count("", text))
+	})
+}
+
+// RemovePin unpins a fact on this branch.
+func (s *Inspect) RemovePin(branchID, pinID string) error {
+	_, err := s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
+		return chat.Pin{}, s.c.Store.RemovePin(ctx, b, chat.PinID(pinID))
+	})
+	return err
+}
+
+// MovePin puts a fact at a position, counted from 0.
+func (s *Inspect) MovePin(branchID, pinID string, position int) error {
+	_, err := s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
+		return chat.Pin{}, s.c.Store.MovePin(ctx, b, chat.PinID(pinID), position)
+	})
+	return err
+}
+
+func (s *Inspect) changePin(branchID string, do func(context.Context, chat.BranchID) (chat.Pin, error)) (PinView, error) {
+	if err := s.c.ready(); err != nil {
+		return PinView{}, err
+	}
+	ctx, id := s.c.ctx(), chat.BranchID(branchID)
+	b, err := s.c.Store.Branch(ctx, id)
+	if err != nil {
+		return PinView{}, err
+	}
+	p, err := do(ctx, id)
+	if err != nil {
+		return PinView{}, err
+	}
+	s.c.Hub.Change(chat.Change{Kind: chat.ChangePins, ID: branchID, Session: b.SessionID})
+	return pinView(p, id), nil
+}
+
+func pinText(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return "", chat.Errorf(chat.CodeInvalid, "pin", "A pinned fact needs some text; nothing was changed.")
+	}
+	return s, nil
+}

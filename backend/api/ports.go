@@ -1,0 +1,109 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+
+	"contextinfinity/backend/branches"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/turn"
+)
+
+// Store is what the window reads and changes directly. Everything with rules of
+// its own goes through turn, jobs and branches.
+type Store interface {
+	CreateSession(context.Context, chat.NewSession) (chat.Session, chat.Branch, error)
+	Session(context.Context, chat.SessionID) (chat.Session, error)
+	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
+	RenameSession(context.Context, chat.SessionID, string) error
+	ArchiveSession(context.Context, chat.SessionID, bool) error
+	PinSession(context.Context, chat.SessionID, bool) error
+	SetSessionModel(context.Context, chat.SessionID, string) error
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
+	RenameBranch(context.Context, chat.BranchID, string) error
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+	LineageBounds(context.Context, chat.BranchID) (first, last int64, count int, err error)
+	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
+	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
+	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
+	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	StepByID(context.Context, chat.StepID) (chat.Step, error)
+	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
+	State(context.Context, chat.StateID) (chat.State, error)
+	States(context.Context, chat.BranchID) ([]chat.State, error)
+	StateTurnSeq(context.Context, chat.StateID) (int64, error)
+	AddPin(context.Context, chat.BranchID, string, int) (chat.Pin, error)
+	EditPin(context.Context, chat.BranchID, chat.PinID, string, int) (chat.Pin, error)
+	RemovePin(context.Context, chat.BranchID, chat.PinID) error
+	MovePin(context.Context, chat.BranchID, chat.PinID, int) error
+	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
+	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
+	SaveDraft(context.Context, chat.Draft) error
+	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
+	JobCounts(context.Context) (queued, running, dead int, err error)
+	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
+	RetryJob(context.Context, int64) error
+	KillJob(context.Context, int64) error
+	Metrics(context.Context, chat.BranchID, int) ([]chat.TurnMetricsRow, error)
+	Setting(context.Context, string) (string, bool, error)
+	PutSetting(context.Context, string, string) error
+}
+
+// Counter counts tokens as the given model would.
+type Counter interface {
+	Count(modelID, text string) int
+}
+
+// Core is what every service works with. Fatal is set instead of the rest when
+// the data could not be opened: the window then says why.
+type Core struct {
+	Store    Store
+	Turns    *turn.Engine
+	Jobs     *jobs.Runner
+	Branches *branches.Service
+	Counter  Counter
+	Hub      *Hub
+	Recovery func() chat.RecoveryReport
+	// Reconcile runs recovery and requeues again, now.
+	Reconcile func(context.Context) (chat.RecoveryReport, error)
+	Log       *slog.Logger
+	Version   string
+	DataDir   string
+	Fatal     *chat.Error
+}
+
+// ctx is of calls from the window: they have none of their own, and what they
+// begin must not end with them.
+func (c *Core) ctx() context.Context { return context.Background() }
+
+// ready refuses every call but Startup when the data could not be opened.
+func (c *Core) ready() error {
+	if c.Fatal != nil {
+		return c.Fatal
+	}
+	return nil
+}
+
+// FormatError gives the window an ErrorView as JSON, and the log the cause.
+// Wails calls it for every rejected call.
+func (c *Core) FormatError(err error) any {
+	e := chat.AsError(err)
+	if e.Code == chat.CodeInternal || e.Err != nil && !errors.Is(err, context.Canceled) {
+		c.Log.Error("a call of the window failed", "op", e.Op, "code", e.Code, "err", err, "cause", e.Err)
+	}
+	raw, _ := json.Marshal(errorView(e))
+	return string(raw)
+}
+
+func errorView(e *chat.Error) ErrorView {
+	v := ErrorView{Code: string(e.Code), Op: e.Op, Message: e.Message, Hint: e.Hint}
+	if v.Message == "" {
+		v.Message = e.Error()
+	}
+	return v
+}

@@ -1,0 +1,394 @@
+package api
+
+import (
+	"context"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// Sessions lists, opens and arranges conversations.
+type Sessions struct{ c *Core }
+
+// NewSessions returns the service.
+func NewSessions(c *Core) *Sessions { return &Sessions{c} }
+
+// firstPage is how many of the newest turns Open returns; maxPage bounds Turns.
+const (
+	firstPage = 60
+	maxPage   = 200
+)
+
+// List returns sessions, pinned first, newest first. title filters.
+func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
+	if err := s.c.ready(); err != nil {
+		return nil, err
+	}
+	ctx := s.c.ctx()
+	sums, err := s.c.Store.Sessions(ctx, chat.SessionQuery{Archived: archived, Title: strings.TrimSpace(title)})
+	if err != nil {
+		return nil, err
+	}
+	running := s.c.runningSessions(ctx)
+	rows := make([]SessionRow, 0, len(sums))
+	for _, sum := range sums {
+		rows = append(rows, sessionRow(sum, running[sum.ID]))
+	}
+	return rows, nil
+}
+
+func (c *Core) runningSessions(ctx context.Context) map[chat.SessionID]bool {
+	out := map[chat.SessionID]bool{}
+	for _, id := range c.Turns.Running() {
+		if t, err := c.Store.Turn(ctx, id); err == nil {
+			out[t.SessionID] = true
+		}
+	}
+	return out
+}
+
+func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
+	s, err := c.Store.Session(ctx, id)
+	if err != nil {
+		return SessionRow{}, err
+	}
+	sum := chat.SessionSummary{Session: s}
+	bs, err := c.Store.Branches(ctx, id)
+	if err != nil {
+		return SessionRow{}, err
+	}
+	for _, b := range bs {
+		if b.ID == s.ActiveBranch {
+			sum.Turns, sum.Pending = b.Turns, b.Pending
+		}
+	}
+	sum.Branches = len(bs)
+	last, ok, err := c.Store.LastTurn(ctx, s.ActiveBranch)
+	if ok {
+		sum.LastPhase, sum.LastOutcome = last.Phase, last.Outcome
+	}
+	return sessionRow(sum, c.runningSessions(ctx)[id]), err
+}
+
+// Create makes an empty session.
+func (s *Sessions) Create(title string) (SessionRow, error) {
+	if err := s.c.ready(); err != nil {
+		return SessionRow{}, err
+	}
+	ctx := s.c.ctx()
+	sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Title: title})
+	if err != nil {
+		return SessionRow{}, err
+	}
+	s.c.changedSession(sess.ID)
+	return s.c.row(ctx, sess.ID)
+}
+
+func (c *Core) changedSession(id chat.SessionID) {
+	c.Hub.Change(chat.Change{Kind: chat.ChangeSessions, ID: string(id), Session: id})
+	c.Hub.Change(chat.Change{Kind: chat.ChangeSession, ID: string(id), Session: id})
+}
+
+// Rename changes a session's title.
+func (s *Sessions) Rename(id, title string) error {
+	return s.change(id, func(ctx context.Context, sid chat.SessionID) error {
+		title = strings.TrimSpace(title)
+		if title == "" {
+			return chat.Errorf(chat.CodeInvalid, "session.rename", "A title needs at least one character; the old one stays.")
+		}
+		return s.c.Store.RenameSession(ctx, sid, title)
+	})
+}
+
+// Archive hides a session or shows it again. Nothing is deleted.
+func (s *Sessions) Archive(id string, archived bool) error {
+	return s.change(id, func(ctx context.Context, sid chat.SessionID) error {
+		return s.c.Store.ArchiveSession(ctx, sid, archived)
+	})
+}
+
+// Pin keeps a session at the top of the list.
+func (s *Sessions) Pin(id string, pinned bool) error {
+	return s.change(id, func(ctx context.Context, sid chat.SessionID) error {
+		return s.c.Store.PinSession(ctx, sid, pinned)
+	})
+}
+
+func (s *Sessions) change(id string, do func(context.Context, chat.SessionID) error) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if err := do(s.c.ctx(), chat.SessionID(id)); err != nil {
+		return err
+	}
+	s.c.changedSession(chat.SessionID(id))
+	return nil
+}
+
+// lastSession is the setting that remembers what was open.
+const lastSession = "window.last_session"
+
+// Open returns everything the first paint of a session needs.
+func (s *Sessions) Open(sessionID, branchID string) (SessionSnapshot, error) {
+	var snap SessionSnapshot
+	if err := s.c.ready(); err != nil {
+		return snap, err
+	}
+	ctx := s.c.ctx()
+	snap.Rev = s.c.Hub.Rev()
+	sess, err := s.c.Store.Session(ctx, chat.SessionID(sessionID))
+	if err != nil {
+		return snap, err
+	}
+	branch := chat.BranchID(branchID)
+	if branch == "" {
+		branch = sess.ActiveBranch
+	}
+	if err := s.fill(ctx, &snap, sess, branch); err != nil {
+		return snap, err
+	}
+	if err := s.c.Store.PutSetting(ctx, lastSession, sessionID); err != nil {
+		s.c.Log.Warn("the open session could not be remembered", "err", err)
+	}
+	return snap, nil
+}
+
+func (s *Sessions) fill(ctx context.Context, snap *SessionSnapshot, sess chat.Session, branch chat.BranchID) error {
+	b, err := s.c.Store.Branch(ctx, branch)
+	if err != nil {
+		return err
+	}
+	if b.SessionID != sess.ID {
+		return chat.Errorf(chat.CodeNotFound, "session.open", "Branch %s belongs to another session.", branch)
+	}
+	if snap.Session, err = s.c.row(ctx, sess.ID); err != nil {
+		return err
+	}
+	bs, err := s.c.Store.Branches(ctx, sess.ID)
+	if err != nil {
+		return err
+	}
+	snap.Branches = make([]BranchView, 0, len(bs))
+	for _, x := range bs {
+		snap.Branches = append(snap.Branches, branchView(x, sess.ActiveBranch))
+	}
+	if snap.FirstSeq, snap.LastSeq, _, err = s.c.Store.LineageBounds(ctx, branch); err != nil {
+		return err
+	}
+	if snap.Turns, err = s.c.page(ctx, b, chat.LineageQuery{Branch: branch, Limit: firstPage, Newest: true}); err != nil {
+		return err
+	}
+	if snap.Header, err = s.c.header(ctx, sess, b, sess.Model); err != nil {
+		return err
+	}
+	snap.Draft, err = s.draft(ctx, branch)
+	return err
+}
+
+func (c *Core) page(ctx context.Context, b chat.Branch, q chat.LineageQuery) ([]TurnView, error) {
+	turns, err := c.Store.Lineage(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	views, err := c.turnViews(ctx, b, turns)
+	if err != nil {
+		return nil, err
+	}
+	return views, c.notices(ctx, b.ID, views)
+}
+
+// Turns returns the lineage between two turn_seqs, inclusive, at most 200.
+func (s *Sessions) Turns(branchID string, fromSeq, toSeq int64) (TurnPage, error) {
+	if err := s.c.ready(); err != nil {
+		return TurnPage{}, err
+	}
+	ctx, rev := s.c.ctx(), s.c.Hub.Rev()
+	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	if err != nil {
+		return TurnPage{}, err
+	}
+	turns, err := s.c.page(ctx, b, chat.LineageQuery{Branch: b.ID, FromSeq: fromSeq, ToSeq: toSeq, Limit: maxPage})
+	return TurnPage{Rev: rev, Turns: turns}, err
+}
+
+// Turn returns one turn as a branch sees it.
+func (s *Sessions) Turn(branchID, turnID string) (TurnView, error) {
+	if err := s.c.ready(); err != nil {
+		return TurnView{}, err
+	}
+	ctx := s.c.ctx()
+	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	if err != nil {
+		return TurnView{}, err
+	}
+	t, err := s.c.Store.Turn(ctx, chat.TurnID(turnID))
+	if err != nil {
+		return TurnView{}, err
+	}
+	views, err := s.c.turnViews(ctx, b, []chat.Turn{t})
+	if err != nil {
+		return TurnView{}, err
+	}
+	return views[0], s.c.notices(ctx, b.ID, views)
+}
+
+// Header returns the mandatory header of a branch for a model ("" = the session's).
+func (s *Sessions) Header(branchID, model string) (Header, error) {
+	if err := s.c.ready(); err != nil {
+		return Header{}, err
+	}
+	ctx := s.c.ctx()
+	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	if err != nil {
+		return Header{}, err
+	}
+	sess, err := s.c.Store.Session(ctx, b.SessionID)
+	if err != nil {
+		return Header{}, err
+	}
+	if model == "" {
+		model = sess.Model
+	}
+	return s.c.header(ctx, sess, b, model)
+}
+
+func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, model string) (Header, error) {
+	h := Header{
+		SessionID: string(sess.ID), SessionTitle: sess.Title, BranchID: string(b.ID), BranchLabel: b.Label,
+		HeadSeq: b.HeadSeq, HeadShortID: chat.ShortID(b.HeadState), Model: model,
+	}
+	pending, err := c.Store.PendingTurns(ctx, b.ID)
+	if err != nil {
+		return h, err
+	}
+	h.Pending = len(pending)
+	if err := c.headerTurn(ctx, &h, b); err != nil {
+		return h, err
+	}
+	m, perr := c.Turns.Preview(ctx, b.ID, model, chat.UserText(" "))
+	u := prompt.UsageOf(m)
+	var over *prompt.OverBudgetError
+	if asOverBudget(perr, &over) {
+		u.Used, u.Ceiling = over.Required, over.Ceiling
+	} else if perr != nil {
+		c.Log.Warn("the context meter has no figures", "err", perr)
+	}
+	h.ContextTokens, h.ContextCeiling, h.Summaries = u.Used, u.Ceiling, u.Summaries
+	h.ContextState, h.ContextFormat = u.State(), u.Format()
+	h.ModelWindow = m.Budget.ModelLimit
+	if m.Model != "" {
+		h.Model = m.Model
+	}
+	return h, nil
+}
+
+func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
+	last, ok, err := c.Store.LastTurn(ctx, b.ID)
+	if err != nil || !ok {
+		return err
+	}
+	h.TurnID, h.TurnSeq, h.Phase, h.Outcome = string(last.ID), last.Seq, string(last.Phase), string(last.Outcome)
+	if live, ok := c.Turns.Live(last.ID); ok {
+		h.Displayed, h.Durable = live.Frame.Displayed, live.Frame.Durable
+		return nil
+	}
+	steps, err := c.Store.Steps(ctx, last.ID)
+	if err != nil || len(steps) == 0 {
+		return err
+	}
+	s := steps[len(steps)-1]
+	h.Displayed, h.Durable = s.DisplayedBytes, s.DurableBytes
+	return nil
+}
+
+// Fork starts a branch after a turn, or before it (to edit its message).
+func (s *Sessions) Fork(turnID string, before bool, label string) (BranchView, error) {
+	if err := s.c.ready(); err != nil {
+		return BranchView{}, err
+	}
+	fork := s.c.Branches.After
+	if before {
+		fork = s.c.Branches.Before
+	}
+	b, err := fork(s.c.ctx(), chat.TurnID(turnID), strings.TrimSpace(label), true)
+	if err != nil {
+		return BranchView{}, err
+	}
+	return s.branch(b)
+}
+
+// Rollback starts a branch from an earlier state and switches to it. Nothing is deleted.
+func (s *Sessions) Rollback(sessionID, stateID string) (BranchView, error) {
+	if err := s.c.ready(); err != nil {
+		return BranchView{}, err
+	}
+	b, err := s.c.Branches.Rollback(s.c.ctx(), chat.SessionID(sessionID), chat.StateID(stateID))
+	if err != nil {
+		return BranchView{}, err
+	}
+	return s.branch(b)
+}
+
+func (s *Sessions) branch(b chat.Branch) (BranchView, error) {
+	bs, err := s.c.Store.Branches(s.c.ctx(), b.SessionID)
+	if err != nil {
+		return BranchView{}, err
+	}
+	for _, x := range bs {
+		if x.ID == b.ID {
+			return branchView(x, b.ID), nil
+		}
+	}
+	return branchView(chat.BranchSummary{Branch: b}, b.ID), nil
+}
+
+// Switch makes a branch its session's active one.
+func (s *Sessions) Switch(sessionID, branchID string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Branches.Switch(s.c.ctx(), chat.SessionID(sessionID), chat.BranchID(branchID))
+}
+
+// RenameBranch changes a branch's label.
+func (s *Sessions) RenameBranch(branchID, label string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	ctx := s.c.ctx()
+	b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+	if err != nil {
+		return err
+	}
+	if err := s.c.Store.RenameBranch(ctx, b.ID, strings.TrimSpace(label)); err != nil {
+		return err
+	}
+	s.c.changedSession(b.SessionID)
+	return nil
+}
+
+// Draft returns a branch's unsent text.
+func (s *Sessions) Draft(branchID string) (Draft, error) {
+	if err := s.c.ready(); err != nil {
+		return Draft{}, err
+	}
+	return s.draft(s.c.ctx(), chat.BranchID(branchID))
+}
+
+func (s *Sessions) draft(ctx context.Context, branch chat.BranchID) (Draft, error) {
+	d, _, err := s.c.Store.Draft(ctx, branch)
+	return draftView(d), err
+}
+
+// SaveDraft keeps a branch's unsent text. Unqueueing is saving it with Queued false.
+func (s *Sessions) SaveDraft(branchID string, draft Draft) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	m, err := userMessage(draft.Text, draft.Images)
+	if err != nil {
+		return err
+	}
+	return s.c.Store.SaveDraft(s.c.ctx(), chat.Draft{BranchID: chat.BranchID(branchID), Message: m, Queued: draft.Queued})
+}

@@ -1,0 +1,241 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/url"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/models"
+)
+
+// Keys is where API keys are kept. No method returns one.
+type Keys interface {
+	SetKey(name, key string) (persistent bool, err error)
+	RemoveKey(name string) error
+	// Where says where a key is: "keyring", "environment", "this run" or "".
+	Where(name, env string) string
+	KeyringOK() bool
+}
+
+// Settings edits the configuration, keys and models.
+type Settings struct {
+	c       *Core
+	config  *config.Store
+	catalog *models.Catalog
+	keys    Keys
+	open    func(url string)
+}
+
+// NewSettings returns the service. open shows a URL in the system's browser.
+func NewSettings(c *Core, cfg *config.Store, catalog *models.Catalog, keys Keys, open func(string)) *Settings {
+	return &Settings{c: c, config: cfg, catalog: catalog, keys: keys, open: open}
+}
+
+// firstRunDone is the setting that the first start's choice was made.
+const firstRunDone = "window.first_run_done"
+
+// Startup is what the window asks first. It answers even when nothing else can.
+func (s *Settings) Startup() Startup {
+	cfg := s.config.Config()
+	v := Startup{
+		Version: s.c.Version, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
+		Durability: cfg.Stream.Durability,
+	}
+	if err := s.config.Err(); err != nil {
+		v.ConfigError = err.Error()
+	}
+	if s.c.Fatal != nil {
+		e := errorView(s.c.Fatal)
+		v.Fatal = &e
+		return v
+	}
+	ctx := s.c.ctx()
+	v.LastSession = s.lastSession(ctx)
+	_, done, err := s.c.Store.Setting(ctx, firstRunDone)
+	sums, serr := s.c.Store.Sessions(ctx, chat.SessionQuery{Limit: 1})
+	v.FirstRun = err == nil && serr == nil && !done && len(sums) == 0
+	return v
+}
+
+// lastSession is the one that was open, if it still stands.
+func (s *Settings) lastSession(ctx context.Context) string {
+	id, ok, err := s.c.Store.Setting(ctx, lastSession)
+	if err != nil || !ok {
+		return ""
+	}
+	if sess, err := s.c.Store.Session(ctx, chat.SessionID(id)); err != nil || sess.ArchivedAt != nil {
+		return ""
+	}
+	return id
+}
+
+// FinishFirstRun records the choice; model becomes the default unless empty.
+func (s *Settings) FinishFirstRun(model string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	if model != "" {
+		if err := s.config.Set("general.default_model", model); err != nil {
+			return err
+		}
+	}
+	s.changed()
+	return s.c.Store.PutSetting(s.c.ctx(), firstRunDone, "yes")
+}
+
+func (s *Settings) changed() { s.c.Hub.Change(chat.Change{Kind: chat.ChangeSettings}) }
+
+// Settings returns the configuration with all the window needs to edit it.
+func (s *Settings) Settings() SettingsView {
+	v := SettingsView{Path: s.config.Path(), DataDir: s.c.DataDir, Settings: []Setting{}}
+	if err := s.config.Err(); err != nil {
+		v.Error = err.Error()
+	}
+	for _, in := range s.config.Config().Settings() {
+		v.Settings = append(v.Settings, Setting{
+			Key: in.Key, Group: in.Group, Label: in.Label, Help: in.Help, Type: in.Type, Value: in.Value,
+			Default: in.Default, Choices: append([]string{}, in.Choices...), Min: in.Min, Max: in.Max, Unit: in.Unit, Origin: in.Origin,
+		})
+	}
+	return v
+}
+
+// Set changes one key. A value that is not allowed changes nothing.
+func (s *Settings) Set(key, value string) (SettingsView, error) {
+	if err := s.config.Set(key, value); err != nil {
+		return s.Settings(), err
+	}
+	s.changed()
+	return s.Settings(), nil
+}
+
+// Reset gives a key its default again.
+func (s *Settings) Reset(key string) (SettingsView, error) {
+	if err := s.config.Reset(key); err != nil {
+		return s.Settings(), err
+	}
+	s.changed()
+	return s.Settings(), nil
+}
+
+// Models lists every model.
+func (s *Settings) Models() []ModelView {
+	out := []ModelView{}
+	for _, in := range s.catalog.List() {
+		out = append(out, modelView(in))
+	}
+	return out
+}
+
+func modelView(in models.Info) ModelView {
+	v := ModelView{
+		Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, APIKeyEnv: in.APIKeyEnv,
+		ContextLimit: in.Limits.ContextLimit, MaxOutput: in.Limits.MaxOutput, LimitSource: in.Source, Ceiling: in.Ceiling,
+		Stream: in.Stream, Usable: in.Usable, Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+	}
+	if len(in.Options) > 0 {
+		if raw, err := json.Marshal(in.Options); err == nil {
+			v.Options = string(raw)
+		}
+	}
+	return v
+}
+
+// SaveModel adds or changes a configured model. Limits of 0 mean: as known.
+func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
+	m := config.Model{
+		Name: strings.TrimSpace(v.Name), Provider: v.Provider, ModelID: strings.TrimSpace(v.ModelID),
+		BaseURL: strings.TrimSpace(v.BaseURL), APIKeyEnv: strings.TrimSpace(v.APIKeyEnv),
+		ContextLimit: v.ContextLimit, MaxOutput: v.MaxOutput, Stream: v.Stream,
+	}
+	if v.LimitSource != "" && v.LimitSource != "configured" {
+		m.ContextLimit, m.MaxOutput = 0, 0
+	}
+	if strings.TrimSpace(v.Options) != "" {
+		if err := json.Unmarshal([]byte(v.Options), &m.Options); err != nil {
+			return s.Models(), chat.Errorf(chat.CodeInvalid, "models.save", "The provider options are not a JSON object; nothing was changed.")
+		}
+	}
+	return s.editModels(s.config.SaveModel(m))
+}
+
+// RemoveModel takes a configured model away. Its conversations stay.
+func (s *Settings) RemoveModel(name string) ([]ModelView, error) {
+	return s.editModels(s.config.RemoveModel(name))
+}
+
+// SetDefaultModel sets the model for new messages.
+func (s *Settings) SetDefaultModel(name string) ([]ModelView, error) {
+	return s.editModels(s.config.Set("general.default_model", name))
+}
+
+func (s *Settings) editModels(err error) ([]ModelView, error) {
+	if err == nil {
+		s.changed()
+	}
+	return s.Models(), err
+}
+
+// Keys says where each key is. The keys themselves never cross.
+func (s *Settings) Keys() []KeyView {
+	out := []KeyView{}
+	for _, p := range s.catalog.KeyPlaces() {
+		out = append(out, KeyView{
+			Provider: p.Name, Env: p.Env, BaseURL: p.BaseURL, Models: append([]string{}, p.Models...),
+			Source: s.keys.Where(p.Name, p.Env), KeyringOK: s.keys.KeyringOK(),
+		})
+	}
+	return out
+}
+
+// SetKey keeps a key in the system's keyring, or for this run where there is none.
+func (s *Settings) SetKey(provider, key string) ([]KeyView, error) {
+	if _, err := s.keys.SetKey(provider, strings.TrimSpace(key)); err != nil {
+		return s.Keys(), err
+	}
+	s.changed()
+	return s.Keys(), nil
+}
+
+// RemoveKey forgets a stored key. One in the environment stays there.
+func (s *Settings) RemoveKey(provider string) ([]KeyView, error) {
+	if err := s.keys.RemoveKey(provider); err != nil {
+		return s.Keys(), err
+	}
+	s.changed()
+	return s.Keys(), nil
+}
+
+// TestKey tries a key or server by listing its models.
+func (s *Settings) TestKey(provider, key, baseURL string) KeyTest {
+	r := s.catalog.Test(s.c.ctx(), provider, key, baseURL)
+	return KeyTest{
+		OK: r.OK, Ms: r.Elapsed.Milliseconds(), Message: r.Message,
+		Models: append([]string{}, r.Models...), Provider: r.Provider,
+	}
+}
+
+// LocalServers finds model servers on this machine.
+func (s *Settings) LocalServers() []LocalServer {
+	out := []LocalServer{}
+	for _, l := range s.catalog.LocalServers(s.c.ctx()) {
+		out = append(out, LocalServer{Name: l.Name, BaseURL: l.BaseURL, Models: l.Models})
+	}
+	return out
+}
+
+// OpenExternal shows a link in the system's browser: http and https only.
+func (s *Settings) OpenExternal(link string) error {
+	u, err := url.Parse(link)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return chat.Errorf(chat.CodeInvalid, "open", "Only http and https links are opened.")
+	}
+	s.open(u.String())
+	return nil
+}
+
+// Version is this program's.
+func (s *Settings) Version() string { return s.c.Version }

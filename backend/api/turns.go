@@ -1,0 +1,126 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"contextinfinity/backend/chat"
+)
+
+// turnViews draws turns. Steps and metrics are read once for all of them.
+func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.Turn) ([]TurnView, error) {
+	ids := make([]chat.TurnID, len(turns))
+	for i, t := range turns {
+		ids[i] = t.ID
+	}
+	steps, err := c.Store.StepsOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]TurnView, 0, len(turns))
+	for _, t := range turns {
+		v, err := c.turnView(ctx, branch, t, steps[t.ID])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, steps []chat.Step) (TurnView, error) {
+	v := TurnView{
+		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: string(t.Phase), Outcome: string(t.Outcome),
+		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Model: t.Model, Provider: t.Provider,
+		RetryOf: string(t.RetryOf), IndexStatus: string(t.IndexStatus), StateAfter: string(t.StateAfter),
+		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), Attempts: attempts(steps),
+		CanContinue: t.Incomplete() || t.Outcome == chat.OutcomeStopped,
+	}
+	if t.Usage != nil {
+		v.InputTokens, v.OutputTokens, v.CachedTokens = t.Usage.InputTokens, t.Usage.OutputTokens, t.Usage.CachedInputTokens
+	}
+	if f := t.Failure; f != nil {
+		v.Error = &ErrorView{Code: string(f.Code), Op: "turn", Message: f.Message, Hint: f.Hint}
+	}
+	v.measure(steps)
+	if live, ok := c.Turns.Live(t.ID); ok {
+		v.Live, v.LiveStep, v.LiveSeq = true, string(live.Frame.Step), live.Frame.Seq
+		v.Displayed, v.Durable = live.Frame.Displayed, live.Frame.Durable
+		v.Assistant = blockViews(live.Blocks)
+	} else {
+		answer, err := c.Turns.Answer(ctx, t)
+		if err != nil {
+			return v, err
+		}
+		v.Assistant = blockViews(answer.Blocks)
+	}
+	running := c.Turns.IsRunning(t.ID)
+	v.Live = v.Live || running
+	v.State = turnState(t, branch.HeadState, running)
+	return v, nil
+}
+
+// turnState is the one word the rail and the footer draw.
+func turnState(t chat.Turn, head chat.StateID, running bool) string {
+	switch {
+	case t.Phase == chat.PhaseFailed:
+		return "failed"
+	case t.Unsent() && !running:
+		return "unsent"
+	case t.Phase == chat.PhaseAccepted:
+		return "accepted"
+	case t.Phase == chat.PhaseContextPrepared:
+		return "preparing"
+	case t.Phase == chat.PhaseResponding && running:
+		return "responding"
+	case t.Phase == chat.PhaseResponding:
+		return "incomplete"
+	case t.Pending():
+		return "pending"
+	case t.IndexStatus == chat.IndexDegraded:
+		return "degraded"
+	case t.StateAfter == head:
+		return "head"
+	}
+	return "committed"
+}
+
+// attempts of the newest step.
+func attempts(steps []chat.Step) int {
+	if len(steps) == 0 {
+		return 0
+	}
+	return steps[len(steps)-1].Attempt
+}
+
+// measure sums bytes and time over the steps.
+func (v *TurnView) measure(steps []chat.Step) {
+	for _, s := range steps {
+		v.Displayed += s.DisplayedBytes
+		v.Durable += s.DurableBytes
+		if s.EndedAt != nil {
+			v.DurationMs += s.EndedAt.Sub(s.StartedAt).Milliseconds()
+		}
+	}
+}
+
+// notices adds what metrics give away: a local server that cut the prompt
+// without saying so reports far less input than was sent.
+func (c *Core) notices(ctx context.Context, branch chat.BranchID, views []TurnView) error {
+	rows, err := c.Store.Metrics(ctx, branch, len(views))
+	if err != nil {
+		return err
+	}
+	estimates := map[string]int{}
+	for _, r := range rows {
+		estimates[string(r.TurnID)] = r.Metrics.EstimateTokens
+	}
+	for i := range views {
+		v := &views[i]
+		est, reported := estimates[v.ID], v.InputTokens
+		if reported > 0 && est > 1000 && reported < est/2 {
+			v.Notice = fmt.Sprintf("The server reported %d input tokens of about %d that were sent: it may have cut the conversation without saying so. Its context length may be set lower than configured here.", reported, est)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,181 @@
+package api
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+func ms(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func frameView(f chat.Frame) Frame {
+	return Frame{
+		Session: string(f.Session), Branch: string(f.Branch), Turn: string(f.Turn), Step: string(f.Step),
+		Attempt: f.Attempt, Seq: f.Seq, Block: f.Block, Kind: f.Kind, Text: f.Text, Tool: f.Tool,
+		Displayed: f.Displayed, Durable: f.Durable, JournalSeq: f.JournalSeq,
+	}
+}
+
+func sessionRow(s chat.SessionSummary, running bool) SessionRow {
+	return SessionRow{
+		ID: string(s.ID), Title: s.Title, ActiveBranch: string(s.ActiveBranch),
+		CreatedAt: ms(s.CreatedAt), UpdatedAt: ms(s.UpdatedAt), Pinned: s.Pinned, Archived: s.ArchivedAt != nil,
+		Branches: s.Branches, Turns: s.Turns, Pending: s.Pending, Status: sessionStatus(s, running),
+	}
+}
+
+// sessionStatus picks the one mark of a line: what needs the user comes first.
+func sessionStatus(s chat.SessionSummary, running bool) string {
+	switch {
+	case running:
+		return "streaming"
+	case s.LastPhase == chat.PhaseResponding:
+		return "incomplete"
+	case s.LastPhase == chat.PhaseAccepted || s.LastPhase == chat.PhaseContextPrepared:
+		return "unsent"
+	case s.LastPhase == chat.PhaseFailed && s.LastOutcome != chat.OutcomeDiscarded:
+		return "failed"
+	case s.Pending > 0:
+		return "pending"
+	}
+	return ""
+}
+
+func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
+	return BranchView{
+		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns,
+		HeadSeq: b.HeadSeq, HeadState: string(b.HeadState), UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active,
+	}
+}
+
+func blockViews(bs chat.Blocks) []BlockView {
+	out := make([]BlockView, 0, len(bs))
+	for _, b := range bs {
+		out = append(out, blockView(b))
+	}
+	return out
+}
+
+func blockView(b chat.Block) BlockView {
+	switch b := b.(type) {
+	case chat.Text:
+		return BlockView{Kind: "text", Text: b.Text}
+	case chat.Refusal:
+		return BlockView{Kind: "refusal", Text: b.Text}
+	case chat.Reasoning:
+		return BlockView{Kind: "reasoning", Text: b.Summary, Name: b.Provider}
+	case chat.ToolUse:
+		return BlockView{Kind: "tool_use", Text: string(b.Input), Name: b.Name, ID: b.ToolUseID}
+	case chat.ToolResult:
+		return BlockView{Kind: "tool_result", Text: b.Content.RenderedText(), ID: b.ToolUseID, IsError: b.IsError}
+	case chat.Image:
+		return BlockView{Kind: "image", Name: b.MediaType, Data: imageURL(b)}
+	case chat.Unknown:
+		return BlockView{Kind: "unknown", Text: string(b.Raw), Name: b.Provider}
+	}
+	return BlockView{Kind: "unknown", Text: fmt.Sprintf("%T", b)}
+}
+
+// imageURL is the image as a data: URL; one that lives elsewhere gives none,
+// because nothing is fetched by itself (SPEC 13).
+func imageURL(b chat.Image) string {
+	var src struct {
+		Data string `json:"data"`
+	}
+	if json.Unmarshal(b.Source, &src) != nil || src.Data == "" {
+		return ""
+	}
+	return "data:" + b.MediaType + ";base64," + src.Data
+}
+
+// maxImageBytes bounds a pasted image, decoded.
+const maxImageBytes = 5 << 20
+
+var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
+
+// userMessage makes a message of text and images.
+func userMessage(text string, images []ImageUpload) (chat.Message, error) {
+	m := chat.Message{Role: chat.RoleUser}
+	for _, img := range images {
+		raw, err := base64.StdEncoding.DecodeString(img.Data)
+		switch {
+		case err != nil:
+			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is not a readable image, nothing was sent.", nameOr(img))
+		case !imageTypes[img.MediaType]:
+			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s is of a kind no model takes (%s), nothing was sent.", nameOr(img), img.MediaType).WithHint("use PNG, JPEG, GIF or WebP")
+		case len(raw) > maxImageBytes:
+			return m, chat.Errorf(chat.CodeInvalid, "chat.image", "%s has %d bytes, more than 5 MB, nothing was sent.", nameOr(img), len(raw)).WithHint("scale it down")
+		}
+		src, _ := json.Marshal(map[string]string{"data": img.Data})
+		m.Blocks = append(m.Blocks, chat.Image{MediaType: img.MediaType, Source: src})
+	}
+	if text != "" {
+		m.Blocks = append(m.Blocks, chat.Text{Text: text})
+	}
+	return m, nil
+}
+
+func nameOr(img ImageUpload) string {
+	if img.Name != "" {
+		return img.Name
+	}
+	return "The image"
+}
+
+func draftView(d chat.Draft) Draft {
+	v := Draft{Queued: d.Queued, Images: []ImageUpload{}, Text: d.Message.RenderedText()}
+	for _, b := range d.Message.Blocks {
+		img, ok := b.(chat.Image)
+		if !ok {
+			continue
+		}
+		var src struct {
+			Data string `json:"data"`
+		}
+		if json.Unmarshal(img.Source, &src) == nil {
+			v.Images = append(v.Images, ImageUpload{MediaType: img.MediaType, Data: src.Data})
+		}
+	}
+	return v
+}
+
+func stepView(s chat.Step) StepView {
+	v := StepView{
+		ID: string(s.ID), Index: s.Index, Attempt: s.Attempt, Provider: s.Provider, ModelID: s.ModelID,
+		Status: string(s.Outcome.Status), Reason: s.Outcome.Reason, Code: string(s.Outcome.Code), Message: s.Outcome.Message,
+		DisplayedBytes: s.DisplayedBytes, DurableBytes: s.DurableBytes, StartedAt: ms(s.StartedAt),
+	}
+	if s.EndedAt != nil {
+		v.EndedAt = ms(*s.EndedAt)
+	}
+	if s.Usage != nil {
+		v.InputTokens, v.OutputTokens, v.CachedTokens = s.Usage.InputTokens, s.Usage.OutputTokens, s.Usage.CachedInputTokens
+	}
+	return v
+}
+
+func stateView(s chat.State, head chat.StateID, turnSeq int64) StateView {
+	return StateView{
+		ID: string(s.ID), ShortID: chat.ShortID(s.ID), Seq: s.Seq, Origin: string(s.Origin), Model: s.Model,
+		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.ID == head, TurnSeq: turnSeq,
+	}
+}
+
+func recoveryView(r chat.RecoveryReport, titles func(chat.SessionID) string) RecoveryReport {
+	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Items: []RecoveryItem{}}
+	for _, it := range r.Items {
+		v.Items = append(v.Items, RecoveryItem{
+			Kind: string(it.Kind), SessionID: string(it.SessionID), Session: titles(it.SessionID),
+			TurnID: string(it.TurnID), TurnSeq: it.TurnSeq, Bytes: it.Bytes, Count: it.Count, Message: it.Message,
+		})
+	}
+	return v
+}

@@ -1,0 +1,174 @@
+// Package models resolves configured model names to something that can be
+// called: adapter, address, key, limits (SPEC 9, 16). It also tries keys and
+// finds model servers on this machine.
+//
+// A key is looked up for each call and never kept here.
+package models
+
+import (
+	"context"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/turn"
+)
+
+// Deps are what a Catalog is built from.
+type Deps struct {
+	Config    func() *config.Config
+	Keys      Keys
+	Limits    func(modelID string, contextLimit, maxOutput int) Limits
+	Providers []llm.Provider
+}
+
+// Keys finds API keys by the name they are kept under, or in the environment.
+type Keys interface {
+	Key(name, env string) (llm.Secret, bool)
+}
+
+// Limits are a model's resolved limits, in tokens.
+type Limits struct {
+	ContextLimit int
+	MaxOutput    int
+	Source       string // "configured", "table", "unknown window"
+}
+
+// Catalog knows every model that is configured or built in.
+type Catalog struct {
+	d         Deps
+	providers map[string]llm.Provider
+}
+
+// New returns a catalog over the given adapters.
+func New(d Deps) *Catalog {
+	c := &Catalog{d: d, providers: map[string]llm.Provider{}}
+	for _, p := range d.Providers {
+		c.providers[p.Name()] = p
+	}
+	return c
+}
+
+// Info is a model as people are told of it.
+type Info struct {
+	config.Model
+	Limits
+	Ceiling int // working set it gets, in tokens
+	Usable  bool
+	Why     string // if not usable
+	Default bool
+}
+
+// Provider returns an adapter by name.
+func (c *Catalog) Provider(name string) (llm.Provider, bool) {
+	p, ok := c.providers[name]
+	return p, ok
+}
+
+func (c *Catalog) have(name, env string) bool {
+	_, ok := c.d.Keys.Key(name, env)
+	return ok
+}
+
+// List returns every model, the configured ones first.
+func (c *Catalog) List() []Info {
+	cfg := c.d.Config()
+	def := cfg.DefaultModel(c.have).Name
+	var out []Info
+	for _, m := range cfg.Models(c.have) {
+		info := Info{Model: m, Limits: c.limits(m), Default: m.Name == def}
+		info.Usable, info.Why = m.Usable(c.have)
+		info.Ceiling = prompt.NewBudget(promptLimits(cfg, info.Limits)).Ceiling
+		out = append(out, info)
+	}
+	return out
+}
+
+// Default is the name of the model that messages go to when none is chosen.
+func (c *Catalog) Default() string { return c.d.Config().DefaultModel(c.have).Name }
+
+func (c *Catalog) limits(m config.Model) Limits {
+	return c.d.Limits(m.ModelID, m.ContextLimit, m.MaxOutput)
+}
+
+// Resolve makes a model ready to be called. An empty name is the default; a name
+// that is no longer configured is an error that says which there are.
+func (c *Catalog) Resolve(_ context.Context, name string) (turn.Model, error) {
+	const op = "models.resolve"
+	cfg := c.d.Config()
+	m, ok := cfg.DefaultModel(c.have), true
+	if name != "" {
+		m, ok = cfg.Model(name, c.have)
+	}
+	if !ok {
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "There is no model named %q; nothing was sent.", name).
+			WithHint("see contextinfinity models, or choose one in the window")
+	}
+	p, ok := c.providers[m.Provider]
+	if !ok {
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q names the protocol %q, which this program does not speak.", m.Name, m.Provider)
+	}
+	if usable, why := m.Usable(c.have); !usable {
+		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used, nothing was sent. %s", m.Name, why).
+			WithHint("contextinfinity keys set %s", m.KeyName())
+	}
+	limits := c.limits(m)
+	return turn.Model{Endpoint: c.endpoint(cfg, m, limits), Provider: p, Limits: promptLimits(cfg, limits)}, nil
+}
+
+func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.Endpoint {
+	key, _ := c.d.Keys.Key(m.KeyName(), m.KeyEnv())
+	parallel := cfg.OpenAI.ParallelToolCalls
+	if m.Provider == config.ProviderAnthropic {
+		parallel = !cfg.Anthropic.DisableParallelToolUse
+	}
+	return llm.Endpoint{
+		Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, Options: m.Options,
+		Stream: m.Stream, ToolsMode: llm.ToolsMode(cfg.Tools.Mode), MaxOutput: l.MaxOutput,
+		Truncation: cfg.OpenAI.Truncation, Store: cfg.OpenAI.Store, ParallelToolCalls: parallel,
+	}
+}
+
+func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
+	return prompt.Limits{
+		ContextLimit: l.ContextLimit, MaxOutput: l.MaxOutput,
+		ResponseReserve: cfg.Budget.ResponseReserveTokens, SafetyMargin: cfg.Budget.SafetyMarginTokens,
+		WorkingSet: cfg.Budget.WorkingSetTokens, SummariesShare: cfg.Budget.SummariesShare,
+		PreserveRecent: cfg.Summary.PreserveRecent,
+	}
+}
+
+// KeyPlaces lists every key that some model could use: the vendors' own first.
+func (c *Catalog) KeyPlaces() []KeyPlace {
+	places := []KeyPlace{
+		{Name: config.ProviderAnthropic, Env: "ANTHROPIC_API_KEY"},
+		{Name: config.ProviderOpenAI, Env: "OPENAI_API_KEY"},
+	}
+	for _, m := range c.d.Config().Models(c.have) {
+		name := m.KeyName()
+		if name == "" {
+			continue
+		}
+		i := slices.IndexFunc(places, func(p KeyPlace) bool { return p.Name == name })
+		if i < 0 {
+			places = append(places, KeyPlace{Name: name})
+			i = len(places) - 1
+		}
+		if env := m.KeyEnv(); env != "" {
+			places[i].Env = env
+		}
+		places[i].BaseURL = m.BaseURL
+		places[i].Models = append(places[i].Models, m.Name)
+	}
+	return places
+}
+
+// KeyPlace is where a key is looked for and who uses it.
+type KeyPlace struct {
+	Name    string
+	Env     string
+	BaseURL string
+	Models  []string
+}

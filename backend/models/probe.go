@@ -1,0 +1,140 @@
+package models
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/llm"
+)
+
+// TestResult is what trying a key or server showed.
+type TestResult struct {
+	OK       bool
+	Elapsed  time.Duration
+	Message  string
+	Models   []string
+	Provider string
+}
+
+// testTimeout bounds a test: somebody is looking at the button.
+const testTimeout = 15 * time.Second
+
+// maxListed bounds the models a test returns.
+const maxListed = 200
+
+// Test tries a key or a server by listing its models: nothing else is sent. An
+// empty provider is told from the key's form; an empty key means the stored one.
+func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestResult {
+	if provider == "" {
+		provider = DetectProvider(key)
+	}
+	if provider == config.ProviderRecall {
+		return TestResult{OK: true, Message: "Always there: recall needs no key and no network.", Provider: provider}
+	}
+	lister, ok := c.providers[provider].(llm.ModelLister)
+	if !ok {
+		return TestResult{Provider: provider, Message: fmt.Sprintf("The protocol %q is not known.", provider)}
+	}
+	m := config.Model{Provider: provider, BaseURL: baseURL}
+	secret := llm.Secret(strings.TrimSpace(key))
+	if secret == "" {
+		secret, _ = c.d.Keys.Key(m.KeyName(), m.KeyEnv())
+	}
+	ctx, cancel := context.WithTimeout(ctx, testTimeout)
+	defer cancel()
+	begun := time.Now()
+	ids, err := lister.ListModels(ctx, llm.Endpoint{Provider: provider, BaseURL: baseURL, Key: secret})
+	return verdict(provider, ids, err, time.Since(begun))
+}
+
+func verdict(provider string, ids []string, err error, took time.Duration) TestResult {
+	r := TestResult{Provider: provider, Elapsed: took}
+	if err != nil {
+		e := chat.CodeProvider
+		if le, ok := err.(*llm.Error); ok { //nolint:errorlint // adapters return it unwrapped
+			e = le.Code
+		}
+		r.Message = err.Error()
+		if e == chat.CodeAuth {
+			r.Message = "The key was refused: " + err.Error()
+		}
+		return r
+	}
+	r.OK, r.Models = true, ids[:min(len(ids), maxListed)]
+	r.Message = fmt.Sprintf("Works, %d models", len(ids))
+	if len(ids) == 1 {
+		r.Message = "Works, 1 model"
+	}
+	return r
+}
+
+// DetectProvider tells whose key it is by its form.
+func DetectProvider(key string) string {
+	if strings.HasPrefix(strings.TrimSpace(key), "sk-ant-") {
+		return config.ProviderAnthropic
+	}
+	return config.ProviderOpenAI
+}
+
+// LocalServer is a model server that answered on this machine.
+type LocalServer struct {
+	Name    string
+	BaseURL string
+	Models  []string
+}
+
+// localPorts are where the usual servers listen.
+var localPorts = []struct{ name, base string }{
+	{"Ollama", "http://127.0.0.1:11434/v1"},
+	{"LM Studio", "http://127.0.0.1:1234/v1"},
+	{"llama.cpp", "http://127.0.0.1:8080/v1"},
+	{"vLLM", "http://127.0.0.1:8000/v1"},
+}
+
+// localTimeout is short: an absent server refuses at once.
+const localTimeout = 800 * time.Millisecond
+
+// LocalServers asks the usual ports of this machine, all at once.
+func (c *Catalog) LocalServers(ctx context.Context) []LocalServer {
+	lister, ok := c.providers[config.ProviderChatCompletions].(llm.ModelLister)
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, localTimeout)
+	defer cancel()
+	found := make([]*LocalServer, len(localPorts))
+	var wg sync.WaitGroup
+	for i, p := range localPorts {
+		wg.Go(func() {
+			ids, err := lister.ListModels(ctx, llm.Endpoint{Provider: config.ProviderChatCompletions, BaseURL: p.base})
+			if err == nil && len(ids) > 0 {
+				found[i] = &LocalServer{Name: p.name, BaseURL: p.base, Models: ids[:min(len(ids), maxListed)]}
+			}
+		})
+	}
+	wg.Wait()
+	var out []LocalServer
+	for _, s := range found {
+		if s != nil {
+			out = append(out, *s)
+		}
+	}
+	return out
+}
+
+// NewHTTPClient is the client of every adapter: no overall time limit, since
+// answers stream for minutes, but limits on each part before the first byte.
+func NewHTTPClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = 0 // the turn's idle timeout is the one that counts
+	t.TLSHandshakeTimeout = 15 * time.Second
+	t.IdleConnTimeout = 60 * time.Second
+	t.MaxIdleConnsPerHost = 8
+	return &http.Client{Transport: t}
+}
