@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Provider } from './provider.ts';
+
+/** The key the program is given for the mock provider. It must be found nowhere that the program writes or shows. */
+export const canaryKey = 'sk-canary-5f1d7c0e9b3a48268d2f';
+
+/**
+ * A person's home directory, made for one test: configuration, data and cache in the XDG places, and an environment
+ * that holds nothing of the machine's real user, in particular no key.
+ */
+export class Home {
+  readonly root = mkdtempSync(join(tmpdir(), 'contextinfinity-'));
+  readonly configFile = join(this.root, '.config', 'contextinfinity', 'config.toml');
+  readonly dataDir = join(this.root, '.local', 'share', 'contextinfinity');
+
+  constructor() {
+    mkdirSync(join(this.root, 'run'), { mode: 0o700 });
+    mkdirSync(join(this.root, '.config', 'contextinfinity'), { recursive: true });
+  }
+
+  env(extra: Record<string, string> = {}): Record<string, string> {
+    const env: Record<string, string> = {
+      HOME: this.root,
+      XDG_CONFIG_HOME: join(this.root, '.config'),
+      XDG_DATA_HOME: join(this.root, '.local', 'share'),
+      XDG_CACHE_HOME: join(this.root, '.cache'),
+      XDG_STATE_HOME: join(this.root, '.local', 'state'),
+      XDG_RUNTIME_DIR: join(this.root, 'run'),
+      LANG: 'C.UTF-8',
+      TZ: 'UTC',
+      ...extra,
+    };
+    for (const name of ['PATH', 'DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'GSETTINGS_BACKEND', 'NO_AT_BRIDGE']) {
+      const value = process.env[name];
+      if (value !== undefined) env[name] = value;
+    }
+    return env;
+  }
+
+  /** Configures models that reach the provider over each protocol; `mock` (Responses) is the default. */
+  configure(provider: Provider, more = ''): void {
+    const model = (name: string, protocol: string, base: string) => `
+[models.${name}]
+provider = "${protocol}"
+model_id = "${name}-1"
+base_url = "${base}"
+api_key_env = "CONTEXTINFINITY_E2E_KEY"
+context_limit = 128000
+max_output = 4096
+`;
+    writeFileSync(
+      this.configFile,
+      `[general]\ndefault_model = "mock"\n${more}\n` +
+        model('mock', 'openai', `${provider.url}/v1`) +
+        model('mock-messages', 'anthropic', provider.url) +
+        model('mock-chat', 'chatcompletions', `${provider.url}/v1`),
+    );
+  }
+
+  /** What is in the stream journals, by step: the visible text of each, and whether it has an end. */
+  journals(): Map<string, Journal> {
+    const found = new Map<string, Journal>();
+    const dir = join(this.dataDir, 'streams');
+    for (const name of listed(dir)) {
+      if (name.endsWith('.jsonl')) found.set(name.slice(0, -'.jsonl'.length), readJournal(join(dir, name)));
+    }
+    return found;
+  }
+
+  /** Names of the files anywhere in this home that hold the text. */
+  filesHolding(text: string): string[] {
+    const wanted = Buffer.from(text);
+    return filesBelow(this.root).filter((name) => readFileSync(name).includes(wanted));
+  }
+
+  remove(): void {
+    rmSync(this.root, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+export interface Journal {
+  text: string;
+  /** done, error or stopped; empty for a journal that was cut. */
+  end: string;
+  lines: number;
+}
+
+/** Reads a journal of SPEC 5 as a stranger would: one JSON entry a line, the provider's event as its payload. */
+function readJournal(file: string): Journal {
+  const journal: Journal = { text: '', end: '', lines: 0 };
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    if (line === '') continue;
+    let entry;
+    try {
+      entry = JSON.parse(line);
+    } catch {
+      break; // a torn last line
+    }
+    journal.lines++;
+    if (entry.provider === 'contextinfinity') journal.end = entry.event_type;
+    else journal.text += visibleText(payloadOf(entry));
+  }
+  return journal;
+}
+
+function payloadOf(entry: { payload?: unknown; payload_b64?: string }): Record<string, any> {
+  if (entry.payload_b64 === undefined) return (entry.payload ?? {}) as Record<string, any>;
+  return JSON.parse(Buffer.from(entry.payload_b64, 'base64').toString('utf8'));
+}
+
+/** The text that an event of one of the three protocols adds to what is shown. */
+function visibleText(event: Record<string, any>): string {
+  if (event.type === 'response.output_text.delta') return event.delta ?? '';
+  if (event.type === 'content_block_delta') return event.delta?.text ?? '';
+  return event.choices?.[0]?.delta?.content ?? '';
+}
+
+function filesBelow(dir: string): string[] {
+  return listed(dir).flatMap((name) => {
+    const path = join(dir, name);
+    const info = statSync(path, { throwIfNoEntry: false });
+    if (info?.isDirectory()) return filesBelow(path);
+    return info?.isFile() ? [path] : [];
+  });
+}
+
+function listed(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return []; // not made yet, or gone since
+  }
+}

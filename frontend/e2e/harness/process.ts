@@ -1,0 +1,128 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+export const repository = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The path of a built program; what to do if it is not there. */
+export function built(name: string): string {
+  const path = `${repository}build/bin/${name}`;
+  if (!existsSync(path)) throw new Error(`build/bin/${name} is not built: run make test, or scripts/build`);
+  return path;
+}
+
+/** A child process in a group of its own, with all it said. */
+export class Child {
+  readonly process: ChildProcess;
+  readonly ended: Promise<void>;
+  output = '';
+
+  constructor(command: string, args: string[], env: Record<string, string>, cwd: string) {
+    this.process = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.process.stdout?.on('data', (data) => (this.output += data));
+    this.process.stderr?.on('data', (data) => (this.output += data));
+    this.ended = new Promise((resolve) => {
+      this.process.once('exit', () => resolve());
+      this.process.once('error', (error) => {
+        this.output += String(error);
+        resolve();
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.process.pid ?? 0;
+  }
+
+  get running(): boolean {
+    return this.pid > 0 && this.process.exitCode === null && this.process.signalCode === null;
+  }
+
+  /** kill -9, of the program alone: what a crash or the kernel does. */
+  async crash(): Promise<void> {
+    this.process.kill('SIGKILL');
+    await this.ended;
+    this.sweep();
+  }
+
+  /** Asks it to end, as a logout does; false if it had to be killed. */
+  async stop(patience = 10_000): Promise<boolean> {
+    if (!this.running) return true;
+    this.process.kill('SIGTERM');
+    const gone = await within(patience, this.ended);
+    if (!gone) await this.crash();
+    this.sweep();
+    return gone;
+  }
+
+  /** Ends what it started and left behind. */
+  private sweep(): void {
+    try {
+      process.kill(-this.pid, 'SIGKILL');
+    } catch {
+      // The usual case: nothing of the group is left.
+    }
+  }
+}
+
+export async function within(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), ms)));
+  const result = await Promise.race([promise.then(() => true), late]);
+  clearTimeout(timer);
+  return result;
+}
+
+/** Polls until the check gives something, or says what never came. */
+export async function until<T>(what: string, check: () => T | Promise<T>, patience = 20_000): Promise<NonNullable<T>> {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (Date.now() > deadline) throw new Error(`${what} did not happen within ${patience / 1000} s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+/** Ports a process listens on, by the sockets that it, not its neighbours, holds open. */
+export function listeningPorts(pid: number): number[] {
+  const inodes = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        return []; // closed in between
+      }
+    }),
+  );
+  return ['tcp', 'tcp6'].flatMap((table) =>
+    readFileSync(`/proc/net/${table}`, 'utf8')
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/))
+      .filter((field) => field[3] === '0A' && inodes.has(field[9] ?? ''))
+      .map((field) => parseInt((field[1] ?? '').split(':')[1] ?? '', 16)),
+  );
+}
+
+/** A process and all its descendants. */
+export function family(pid: number): number[] {
+  const children = (parent: number): number[] => {
+    try {
+      return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
+    } catch {
+      return []; // ended in between
+    }
+  };
+  return [pid, ...children(pid).flatMap(family)];
+}

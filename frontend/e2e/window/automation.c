@@ -1,0 +1,33 @@
+/* Lets WebKitWebDriver drive the unmodified production program, by preloading: its web view is made with automation
+ * allowed, and handed over when the driver asks for one. Test only; nothing of it is in the program. */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <webkit2/webkit2.h>
+
+static GtkWidget *view;
+
+/* Children (the web process, the browser a link opens) are not to be automated. */
+__attribute__((constructor)) static void not_inherited(void) { unsetenv("LD_PRELOAD"); }
+
+static WebKitWebView *hand_over(WebKitAutomationSession *session, gpointer data) {
+  (void)session, (void)data;
+  return WEBKIT_WEB_VIEW(view);
+}
+
+static void introduce(WebKitWebContext *context, WebKitAutomationSession *session, gpointer data) {
+  (void)context, (void)data;
+  WebKitApplicationInfo *info = webkit_application_info_new();
+  webkit_application_info_set_name(info, "contextinfinity");
+  webkit_automation_session_set_application_info(session, info);
+  webkit_application_info_unref(info);
+  g_signal_connect(session, "create-web-view", G_CALLBACK(hand_over), NULL);
+}
+
+/* Stands in front of WebKit's own, which the program calls once. */
+GtkWidget *webkit_web_view_new_with_user_content_manager(WebKitUserContentManager *manager) {
+  WebKitWebContext *context = webkit_web_context_get_default();
+  webkit_web_context_set_automation_allowed(context, TRUE);
+  g_signal_connect(context, "automation-started", G_CALLBACK(introduce), NULL);
+  view = g_object_new(WEBKIT_TYPE_WEB_VIEW, "user-content-manager", manager, "is-controlled-by-automation", TRUE, NULL);
+  return view;
+}

@@ -1,0 +1,101 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Home } from '../harness/home.ts';
+import { Child, freePort, repository, until } from '../harness/process.ts';
+import { WebDriver } from './webdriver.ts';
+
+const title = 'ContextInfinity';
+
+/** The production program in a real window, driven through WebKitWebDriver. */
+export class Desktop {
+  private constructor(
+    private readonly driver: Child,
+    readonly page: WebDriver,
+    /** The program's process, not the driver's. */
+    readonly pid: number,
+  ) {}
+
+  static async start(home: Home, program: string): Promise<Desktop> {
+    const port = await freePort();
+    const driver = new Child('WebKitWebDriver', ['--host=127.0.0.1', `--port=${port}`], home.env(), home.root);
+    const address = `http://127.0.0.1:${port}`;
+    await until('WebKitWebDriver starts', () => fetch(`${address}/status`).then((answer) => answer.ok, () => false));
+    const pidFile = join(home.root, 'pid');
+    rmSync(pidFile, { force: true });
+    try {
+      const page = await WebDriver.open(address, launcher(home, program, pidFile));
+      return new Desktop(driver, page, Number(readFileSync(pidFile, 'utf8')));
+    } catch (error) {
+      const pid = existsSync(pidFile) ? readFileSync(pidFile, 'utf8').trim() : 'never started';
+      await driver.crash();
+      throw new Error(`no window: ${error}\nprogram: ${pid}\n${driver.output}`);
+    }
+  }
+
+  /** Closes the window as its close button does, and waits for the process to end. */
+  async close(): Promise<boolean> {
+    spawnSync('wmctrl', ['-i', '-c', windowOf(this.pid)]);
+    const gone = until('the program ends', () => !existsSync(`/proc/${this.pid}`), 15_000);
+    const ended = await gone.then(() => true, () => false);
+    await this.endDriver();
+    return ended;
+  }
+
+  /** kill -9. */
+  async crash(): Promise<void> {
+    process.kill(this.pid, 'SIGKILL');
+    await until('the killed program is gone', () => !existsSync(`/proc/${this.pid}`));
+    await this.endDriver();
+  }
+
+  /** For the end of a test, whatever its outcome. */
+  async abandon(): Promise<void> {
+    if (existsSync(`/proc/${this.pid}`)) await this.crash();
+    else await this.endDriver();
+  }
+
+  private async endDriver(): Promise<void> {
+    await this.driver.crash();
+  }
+}
+
+/** A window of that process, by the window manager's list; waits for it to be mapped. */
+export function waitForWindow(pid: number): Promise<string> {
+  return until(`a window of process ${pid}`, () => windowOf(pid), 30_000);
+}
+
+/** The id of the process's window, or "" if there is none. */
+export function windowOf(pid: number): string {
+  // Before the first window ever, wmctrl has no list and fails: that is no window.
+  const list = spawnSync('wmctrl', ['-lp'], { encoding: 'utf8' });
+  for (const line of list.stdout.split('\n')) {
+    const [id, , owner, , ...name] = line.split(/\s+/);
+    if (id !== undefined && Number(owner) === pid && name.join(' ').includes(title)) return id;
+  }
+  return '';
+}
+
+/**
+ * The driver starts a binary with an environment of its own choice; this script names its process, adds the preloaded
+ * library, and becomes the program.
+ */
+function launcher(home: Home, program: string, pidFile: string): string {
+  const file = join(home.root, 'launch');
+  writeFileSync(file, `#!/bin/sh\necho $$ >'${pidFile}'\nLD_PRELOAD='${automation()}' exec '${program}'\n`);
+  chmodSync(file, 0o755);
+  return file;
+}
+
+/** Compiles the preloaded library, once for each state of its source. */
+function automation(): string {
+  const source = join(repository, 'frontend/e2e/window/automation.c');
+  const library = join(repository, '.tools/automation.so');
+  const stamp = `${library}.source`;
+  const text = readFileSync(source, 'utf8');
+  if (existsSync(library) && existsSync(stamp) && readFileSync(stamp, 'utf8') === text) return library;
+  const flags = execFileSync('pkg-config', ['--cflags', '--libs', 'webkit2gtk-4.1'], { encoding: 'utf8' }).trim().split(/\s+/);
+  execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-o', library, source, ...flags], { stdio: 'inherit' });
+  writeFileSync(stamp, text);
+  return library;
+}

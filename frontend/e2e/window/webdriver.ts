@@ -1,0 +1,71 @@
+/** The part of the W3C WebDriver protocol these tests need, over plain fetch. */
+export class WebDriver {
+  private constructor(
+    private readonly base: string,
+    private readonly session: string,
+  ) {}
+
+  /** Starts the program at `binary` through a running WebKitWebDriver. */
+  static async open(driver: string, binary: string): Promise<WebDriver> {
+    const options = { alwaysMatch: { 'webkitgtk:browserOptions': { binary, args: [] } } };
+    const opened = await call('POST', `${driver}/session`, { capabilities: options }, 60_000);
+    const web = new WebDriver(driver, opened.sessionId);
+    await web.post('timeouts', { script: 20_000, pageLoad: 20_000, implicit: 0 });
+    return web;
+  }
+
+  /** Runs the body of a function in the page. */
+  run<T>(body: string, ...args: unknown[]): Promise<T> {
+    return this.post('execute/sync', { script: body, args });
+  }
+
+  async click(css: string): Promise<void> {
+    await this.post(`element/${await this.find(css)}/click`, {});
+  }
+
+  async type(css: string, text: string): Promise<void> {
+    await this.post(`element/${await this.find(css)}/value`, { text });
+  }
+
+  /** The visible text of the page, or of the first element that matches. */
+  text(css = 'body'): Promise<string> {
+    return this.run<string>('return document.querySelector(arguments[0])?.innerText ?? ""', css);
+  }
+
+  has(css: string): Promise<boolean> {
+    return this.run<boolean>('return document.querySelector(arguments[0]) !== null', css);
+  }
+
+  /** A PNG. The first one after a resize may never come, hence the second try. */
+  async screenshot(): Promise<Buffer> {
+    const url = `${this.base}/session/${this.session}/screenshot`;
+    const data = await call('GET', url, undefined, 10_000).catch(() => call('GET', url, undefined, 10_000));
+    return Buffer.from(data, 'base64');
+  }
+
+  /** Ends the session; the program may be gone already. */
+  async close(): Promise<void> {
+    await call('DELETE', `${this.base}/session/${this.session}`, undefined, 10_000).catch(() => undefined);
+  }
+
+  private async find(css: string): Promise<string> {
+    const element = await this.post('element', { using: 'css selector', value: css });
+    return Object.values(element)[0] as string;
+  }
+
+  private post(path: string, body: object): Promise<any> {
+    return call('POST', `${this.base}/session/${this.session}/${path}`, body, 30_000);
+  }
+}
+
+async function call(method: string, url: string, body: object | undefined, patience: number): Promise<any> {
+  const response = await fetch(url, {
+    method,
+    body: body === undefined ? undefined : JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+    signal: AbortSignal.timeout(patience),
+  });
+  const answer = (await response.json()) as { value: any };
+  if (!response.ok) throw new Error(`${method} ${new URL(url).pathname}: ${answer.value?.error}: ${answer.value?.message}`);
+  return answer.value;
+}
