@@ -1,0 +1,343 @@
+package anthropic
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// block is one content block of a message. Neighbouring text blocks share one
+// part: the API cuts a text where its citations change, in the middle of
+// sentences, and those pieces are one text.
+type block struct {
+	kind      string
+	start     json.RawMessage
+	part      *wire.Part
+	input     wire.Text // arguments as they stream
+	signature string
+	citations []json.RawMessage
+	from, to  int // the block's characters within a shared text
+	stopped   bool
+	extra     map[string]json.RawMessage // members that deltas brought to an opaque block
+}
+
+type blockBody struct {
+	Type      string            `json:"type"`
+	Text      json.RawMessage   `json:"text"`
+	Citations []json.RawMessage `json:"citations"`
+	Thinking  json.RawMessage   `json:"thinking"`
+	Signature string            `json:"signature"`
+	Data      string            `json:"data"`
+	ID        string            `json:"id"`
+	Name      string            `json:"name"`
+	Input     json.RawMessage   `json:"input"`
+}
+
+// blockStart opens a block. The same index again is a duplicate and adds nothing.
+func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.Delta {
+	var body blockBody
+	if m.blocks[index] != nil || !decodes(raw, &body) || body.Type == "" {
+		return nil
+	}
+	b := &block{kind: body.Type, start: bytes.Clone(raw), citations: body.Citations}
+	b.part = d.partFor(m, body)
+	m.blocks[index] = b
+	m.order = append(m.order, b)
+	switch body.Type {
+	case "text":
+		b.from = utf8.RuneCountInString(b.part.Text.String())
+		return d.draft.Append(b.part, body.Text)
+	case "thinking":
+		d.draft.Place(b.part)
+		b.signature = body.Signature
+		return d.draft.Append(b.part, body.Thinking)
+	case "redacted_thinking":
+		b.part.Encrypted, b.part.Raw = body.Data, b.start
+	case "tool_use":
+		b.part.ID, b.part.Name, b.part.Input = body.ID, body.Name, objectOrNil(body.Input)
+		return d.draft.Announce(b.part)
+	default:
+		b.part.Raw = b.start
+	}
+	d.draft.Place(b.part)
+	return nil
+}
+
+func (d *decoder) partFor(m *message, body blockBody) *wire.Part {
+	switch body.Type {
+	case "text":
+		if n := len(m.order); n > 0 && m.order[n-1].kind == "text" {
+			return m.order[n-1].part
+		}
+		return &wire.Part{Kind: wire.PartText}
+	case "thinking", "redacted_thinking":
+		return &wire.Part{Kind: wire.PartReasoning}
+	case "tool_use":
+		return &wire.Part{Kind: wire.PartTool}
+	}
+	return &wire.Part{Kind: wire.PartOpaque}
+}
+
+// objectOrNil is a call's whole input, if it came with its start.
+func objectOrNil(raw json.RawMessage) json.RawMessage {
+	if len(raw) == 0 || string(raw) == "{}" || string(raw) == "null" {
+		return nil
+	}
+	return bytes.Clone(raw)
+}
+
+type deltaBody struct {
+	Type      string          `json:"type"`
+	Text      json.RawMessage `json:"text"`
+	Thinking  json.RawMessage `json:"thinking"`
+	Signature string          `json:"signature"`
+	Partial   json.RawMessage `json:"partial_json"`
+	Citation  json.RawMessage `json:"citation"`
+}
+
+// blockDelta adds to a block. A delta for a block that was never opened opens a
+// plain one of its own kind, so no text is lost.
+func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
+	var delta deltaBody
+	if !decodes(raw, &delta) {
+		return nil
+	}
+	m := d.current()
+	b := m.blocks[index]
+	if b == nil {
+		kind := map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[delta.Type]
+		if kind == "" {
+			return nil
+		}
+		d.blockStart(m, index, json.RawMessage(`{"type":"`+kind+`"}`))
+		b = m.blocks[index]
+	}
+	switch delta.Type {
+	case "text_delta":
+		if b.part.Kind == wire.PartText {
+			return d.draft.Append(b.part, delta.Text)
+		}
+	case "thinking_delta":
+		if b.part.Kind == wire.PartReasoning {
+			return d.draft.Append(b.part, delta.Thinking)
+		}
+	case "signature_delta":
+		b.signature += delta.Signature
+	case "citations_delta":
+		if len(delta.Citation) > 0 {
+			b.citations = append(b.citations, bytes.Clone(delta.Citation))
+		}
+	case "input_json_delta":
+		if b.part.Kind == wire.PartTool {
+			return d.toolDelta(b, delta.Partial)
+		}
+		b.input.Append(delta.Partial)
+	default:
+		b.absorb(raw)
+	}
+	return nil
+}
+
+func (d *decoder) toolDelta(b *block, raw json.RawMessage) []llm.Delta {
+	deltas := d.draft.Append(b.part, raw)
+	if b.part.Text.Len() > 0 {
+		b.part.Input = nil
+	}
+	return deltas
+}
+
+// absorb lays the members of a delta of an opaque block over it: text grows,
+// anything else is replaced. It serves compaction and what is not invented yet.
+func (b *block) absorb(raw json.RawMessage) {
+	if b.part.Kind != wire.PartOpaque {
+		return
+	}
+	var members map[string]json.RawMessage
+	if json.Unmarshal(raw, &members) != nil {
+		return
+	}
+	delete(members, "type")
+	if b.extra == nil {
+		b.extra = map[string]json.RawMessage{}
+	}
+	for name, value := range members {
+		before, after := wire.Unquote(b.extra[name]), wire.Unquote(value)
+		if before != "" && after != "" {
+			value, _ = chat.MarshalJSON(before + after)
+		}
+		b.extra[name] = bytes.Clone(value)
+	}
+}
+
+// blockStop completes what is only whole at its end.
+func (d *decoder) blockStop(index int) []llm.Delta {
+	b := d.current().blocks[index]
+	if b == nil || b.stopped {
+		return nil
+	}
+	b.stopped = true
+	switch b.part.Kind {
+	case wire.PartText:
+		b.to = utf8.RuneCountInString(b.part.Text.String())
+	case wire.PartReasoning:
+		if b.kind == "thinking" {
+			b.part.Raw = b.with("thinking", b.part.Text.String(), "signature", b.signature)
+		}
+	case wire.PartOpaque:
+		b.part.Raw = b.assembled()
+	}
+	return nil
+}
+
+// assembled is an opaque block as it would have come unstreamed; one that came
+// whole is exactly as it came.
+func (b *block) assembled() []byte {
+	if b.input.Len() > 0 {
+		if b.extra == nil {
+			b.extra = map[string]json.RawMessage{}
+		}
+		b.extra["input"] = chat.RawJSON([]byte(b.input.String()))
+	}
+	if len(b.extra) == 0 {
+		return b.start
+	}
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(b.start, &members) != nil {
+		return b.start
+	}
+	for name, value := range b.extra {
+		members[name] = value
+	}
+	raw, err := chat.MarshalJSON(members)
+	if err != nil {
+		return b.start
+	}
+	return raw
+}
+
+// with is the block's start with string members set.
+func (b *block) with(pairs ...string) []byte {
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(b.start, &members) != nil {
+		return b.start
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		members[pairs[i]], _ = chat.MarshalJSON(pairs[i+1])
+	}
+	raw, err := chat.MarshalJSON(members)
+	if err != nil {
+		return b.start
+	}
+	return raw
+}
+
+// cite gives each text its citations, with the characters they stand for: the
+// blocks that bounded them are one text now.
+func (d *decoder) cite() {
+	for _, m := range d.messages {
+		for _, b := range m.order {
+			if b.part.Kind == wire.PartText {
+				b.part.Annotations = nil
+			}
+		}
+		for _, b := range m.order {
+			if b.part.Kind != wire.PartText {
+				continue
+			}
+			to := b.to
+			if !b.stopped {
+				to = utf8.RuneCountInString(b.part.Text.String())
+			}
+			for _, raw := range b.citations {
+				b.part.Annotations = append(b.part.Annotations, spanned(raw, b.from, to))
+			}
+		}
+	}
+}
+
+// spanned adds start_index and end_index, the names OpenAI's citations use.
+func spanned(raw json.RawMessage, from, to int) json.RawMessage {
+	members := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &members) != nil || members["start_index"] != nil {
+		return raw
+	}
+	members["start_index"], _ = json.Marshal(from)
+	members["end_index"], _ = json.Marshal(to)
+	out, err := chat.MarshalJSON(members)
+	if err != nil {
+		return raw
+	}
+	return out
+}
+
+// items is everything the provider put out, in order, facts about each message
+// after its blocks (SRD 5.3).
+func (d *decoder) items() chat.Items {
+	out := chat.Items{}
+	for _, m := range d.messages {
+		out = append(out, d.messageItems(m)...)
+		if m.id != "" {
+			out = append(out, chat.Metadata{Key: "response_id", Value: m.id})
+		}
+		if m.stop != "" {
+			out = append(out, chat.Metadata{Key: "stop_reason", Value: m.stop})
+		}
+	}
+	return out
+}
+
+func (d *decoder) messageItems(m *message) chat.Items {
+	var out chat.Items
+	var said *wire.Part
+	for _, b := range m.order {
+		switch b.part.Kind {
+		case wire.PartText:
+			if b.part != said {
+				out = append(out, chat.AssistantMessage{Blocks: chat.Blocks{d.draft.Block(b.part)}})
+			}
+			said = b.part
+		case wire.PartReasoning:
+			out = append(out, chat.ReasoningItem{
+				EncryptedContent: b.part.Encrypted, Summary: b.part.Text.String(), Raw: b.part.Raw,
+			})
+		case wire.PartTool:
+			out = append(out, chat.ToolCall{CallID: b.part.ID, Name: b.part.Name, Arguments: b.part.Arguments()})
+		default:
+			out = append(out, opaqueItem(b))
+		}
+	}
+	if m.refusal != nil && m.refusal.Placed() {
+		out = append(out, chat.AssistantMessage{Blocks: chat.Blocks{d.draft.Block(m.refusal)}})
+	}
+	return out
+}
+
+// opaqueItem tells the provider's own tools from what nobody knows.
+func opaqueItem(b *block) chat.Item {
+	var body struct {
+		ID        string          `json:"id"`
+		Name      string          `json:"name"`
+		Input     json.RawMessage `json:"input"`
+		ToolUseID string          `json:"tool_use_id"`
+		Content   json.RawMessage `json:"content"`
+	}
+	decodes(b.part.Raw, &body)
+	switch {
+	case b.kind == "server_tool_use" || b.kind == "mcp_tool_use":
+		if len(body.Input) == 0 {
+			body.Input = json.RawMessage("{}")
+		}
+		return chat.ToolCall{CallID: body.ID, Name: body.Name, Arguments: body.Input, ServerSide: true}
+	case strings.HasSuffix(b.kind, "_tool_result") && body.ToolUseID != "":
+		if len(body.Content) == 0 {
+			body.Content = json.RawMessage("null")
+		}
+		return chat.ToolOutput{CallID: body.ToolUseID, Output: body.Content}
+	}
+	return chat.UnknownItem{Unknown: chat.Unknown{Provider: Name, Raw: b.part.Raw}}
+}

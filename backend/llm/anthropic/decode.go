@@ -1,0 +1,307 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"errors"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// decoder interprets Messages events (SRD 11.3), keyed by block index. A message
+// announced twice is one message. A recording may hold several messages one
+// after the other (a call answered, the next message); their blocks add up, the
+// last one decides how it ended.
+type decoder struct {
+	mode     llm.ToolsMode
+	draft    wire.Draft
+	messages []*message
+	terminal bool
+	err      *llm.Error
+}
+
+type message struct {
+	id, model string
+	blocks    map[int]*block
+	order     []*block
+	usage     usage
+	stop      string
+	refusal   *wire.Part
+	ended     bool
+}
+
+func newDecoder(mode llm.ToolsMode) *decoder {
+	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}}
+}
+
+type event struct {
+	Type    string          `json:"type"`
+	Index   int             `json:"index"`
+	Message json.RawMessage `json:"message"`
+	Block   json.RawMessage `json:"content_block"`
+	Delta   json.RawMessage `json:"delta"`
+	Usage   json.RawMessage `json:"usage"`
+}
+
+type messageBody struct {
+	ID          string            `json:"id"`
+	Type        string            `json:"type"`
+	Model       string            `json:"model"`
+	Content     []json.RawMessage `json:"content"`
+	StopReason  string            `json:"stop_reason"`
+	StopDetails stopDetails       `json:"stop_details"`
+	Usage       json.RawMessage   `json:"usage"`
+}
+
+type stopDetails struct {
+	Explanation string `json:"explanation"`
+}
+
+// Decode implements llm.Decoder.
+func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
+	if raw.Type == llm.EventResponse {
+		return d.whole(raw.Data)
+	}
+	var ev event
+	if !decodes(raw.Data, &ev) {
+		return nil
+	}
+	if ev.Type == "" {
+		ev.Type = raw.Type
+	}
+	switch ev.Type {
+	case "message_start":
+		return d.start(ev.Message)
+	case "content_block_start":
+		return d.blockStart(d.current(), ev.Index, ev.Block)
+	case "content_block_delta":
+		return d.blockDelta(ev.Index, ev.Delta)
+	case "content_block_stop":
+		return d.blockStop(ev.Index)
+	case "message_delta":
+		return d.messageDelta(ev)
+	case "message_stop":
+		d.current().ended, d.terminal = true, true
+	case "error":
+		d.fail(raw.Data)
+	}
+	return nil
+}
+
+// start begins a message. The same id again is the same message.
+func (d *decoder) start(raw json.RawMessage) []llm.Delta {
+	var body messageBody
+	if !decodes(raw, &body) {
+		return nil
+	}
+	return d.open(body)
+}
+
+func (d *decoder) open(body messageBody) []llm.Delta {
+	cur := d.last()
+	if cur == nil || cur.ended || (cur.id != body.ID && len(cur.order) > 0) {
+		cur = d.add()
+		d.terminal, d.err = false, nil
+	}
+	cur.id, cur.model = body.ID, body.Model
+	cur.usage.read(body.Usage)
+	var deltas []llm.Delta
+	if len(cur.order) == 0 {
+		for i, raw := range body.Content {
+			deltas = append(deltas, d.blockStart(cur, i, raw)...)
+			deltas = append(deltas, d.blockStop(i)...)
+		}
+	}
+	return append(deltas, d.stopped(body.StopReason, body.StopDetails)...)
+}
+
+func (d *decoder) last() *message {
+	if len(d.messages) == 0 {
+		return nil
+	}
+	return d.messages[len(d.messages)-1]
+}
+
+func (d *decoder) add() *message {
+	m := &message{blocks: map[int]*block{}}
+	d.messages = append(d.messages, m)
+	return m
+}
+
+// current is the message that events belong to, also when none was announced.
+func (d *decoder) current() *message {
+	if m := d.last(); m != nil {
+		return m
+	}
+	return d.add()
+}
+
+func (d *decoder) messageDelta(ev event) []llm.Delta {
+	var delta struct {
+		StopReason  string      `json:"stop_reason"`
+		StopDetails stopDetails `json:"stop_details"`
+	}
+	decodes(ev.Delta, &delta)
+	d.current().usage.read(ev.Usage)
+	return d.stopped(delta.StopReason, delta.StopDetails)
+}
+
+// stopped notes why the message stops. A refusal's explanation is the
+// provider's own words, so it is shown.
+func (d *decoder) stopped(reason string, details stopDetails) []llm.Delta {
+	m := d.current()
+	if reason == "" {
+		return nil
+	}
+	m.stop = reason
+	if reason != "refusal" || details.Explanation == "" {
+		return nil
+	}
+	if m.refusal == nil {
+		m.refusal = &wire.Part{Kind: wire.PartRefusal}
+	}
+	return d.draft.Settle(m.refusal, details.Explanation)
+}
+
+// whole reads an answer that was not streamed.
+func (d *decoder) whole(data []byte) []llm.Delta {
+	var body messageBody
+	if !decodes(data, &body) {
+		return nil
+	}
+	if body.Type == "error" {
+		d.fail(data)
+		return nil
+	}
+	if body.Type != "message" && body.StopReason == "" {
+		return nil
+	}
+	deltas := d.open(body)
+	d.current().ended, d.terminal = true, body.StopReason != ""
+	return deltas
+}
+
+func (d *decoder) fail(data []byte) {
+	words, _ := wire.ReadWords(data)
+	if words.Type == "error" {
+		words.Type = ""
+	}
+	if d.err == nil {
+		d.err = wire.StreamError(words)
+	}
+	d.terminal = true
+}
+
+// Result implements llm.Decoder.
+func (d *decoder) Result() llm.Result {
+	d.cite()
+	r := llm.Result{
+		Blocks: d.draft.Blocks(), Items: d.items(), Usage: d.usage(),
+		Terminal: d.terminal, Err: d.err,
+	}
+	m := d.last()
+	if m == nil {
+		r.Status = d.failedOr("")
+		return r
+	}
+	r.ResponseID, r.Model, r.Refused = m.id, m.model, m.stop == "refusal"
+	r.Status, r.Reason = outcome(m)
+	r.Status = d.failedOr(r.Status)
+	if tool := d.refusedTool(); d.terminal && d.err == nil && tool != nil {
+		r.Status, r.Reason, r.Err = chat.StepFailed, "", wire.Refused(tool.Name)
+	}
+	if r.Status == chat.StepFailed {
+		r.Reason = ""
+	}
+	return r
+}
+
+func (d *decoder) failedOr(status llm.StepStatus) llm.StepStatus {
+	if d.err != nil {
+		return chat.StepFailed
+	}
+	return status
+}
+
+// outcome maps a stop reason (SRD 11.3).
+func outcome(m *message) (llm.StepStatus, string) {
+	switch m.stop {
+	case "max_tokens":
+		return chat.StepIncomplete, "max_output_tokens"
+	case "model_context_window_exceeded":
+		return chat.StepIncomplete, m.stop
+	case "pause_turn", "compaction":
+		return chat.StepPaused, m.stop
+	case "tool_use":
+		return chat.StepPaused, "tool_use"
+	}
+	for _, b := range m.order {
+		if b.part.Kind == wire.PartTool {
+			return chat.StepPaused, "tool_use"
+		}
+	}
+	return chat.StepCompleted, ""
+}
+
+// refusedTool is the first call for the user's side while tools are off. What
+// the provider's own servers ran is not such a call.
+func (d *decoder) refusedTool() *wire.Part {
+	if d.mode != llm.ToolsDisabled {
+		return nil
+	}
+	for _, m := range d.messages {
+		for _, b := range m.order {
+			if b.part.Kind == wire.PartTool {
+				return b.part
+			}
+		}
+	}
+	return nil
+}
+
+// usage is what the API reports, cumulative within a message. It counts cached
+// input apart; the sum is the input.
+type usage struct {
+	Input      int `json:"input_tokens"`
+	Output     int `json:"output_tokens"`
+	CacheRead  int `json:"cache_read_input_tokens"`
+	CacheWrite int `json:"cache_creation_input_tokens"`
+	Details    struct {
+		Thinking int `json:"thinking_tokens"`
+	} `json:"output_tokens_details"`
+	seen bool
+}
+
+// read lays newer figures over older ones; what is absent stays.
+func (u *usage) read(raw json.RawMessage) {
+	if len(raw) > 0 && string(raw) != "null" && decodes(raw, u) {
+		u.seen = true
+	}
+}
+
+func (d *decoder) usage() *chat.Usage {
+	var sum *chat.Usage
+	for _, m := range d.messages {
+		if !m.usage.seen {
+			continue
+		}
+		if sum == nil {
+			sum = &chat.Usage{}
+		}
+		u := m.usage
+		*sum = sum.Add(chat.Usage{
+			InputTokens: u.Input + u.CacheRead + u.CacheWrite, OutputTokens: u.Output,
+			CachedInputTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
+			ReasoningTokens: u.Details.Thinking,
+		})
+	}
+	return sum
+}
+
+// decodes reads JSON into v; a member of an unexpected type spoils only itself.
+func decodes(raw []byte, v any) bool {
+	err := json.Unmarshal(raw, v)
+	var wrongType *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &wrongType)
+}

@@ -1,0 +1,193 @@
+package anthropic
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// Encode implements llm.Provider: the body of POST /v1/messages with the system
+// prompt at the top level (SRD 11.3), cache breakpoints at the end of the system
+// prompt and of the stable prefix, and provider_options over it.
+func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
+	groups, err := wire.Conversation(r, Name)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := wire.MaxOutput(r)
+	if err != nil {
+		return nil, err
+	}
+	ep := r.Endpoint
+	body := map[string]any{
+		"model":      ep.ModelID,
+		"max_tokens": limit,
+		"messages":   encodeMessages(groups),
+		"stream":     ep.Stream,
+	}
+	if system := encodeSystem(r.Context.System()); len(system) > 0 {
+		body["system"] = system
+	}
+	if ep.Temperature != nil {
+		body["temperature"] = *ep.Temperature
+	}
+	if ep.Effort != "" {
+		body["output_config"] = map[string]any{"effort": ep.Effort}
+	}
+	body = wire.Merge(body, ep.Options)
+	setParallel(body, ep.ParallelToolCalls)
+	return wire.Marshal(body)
+}
+
+// setParallel states the tool policy, where tools are sent and the options do
+// not state it themselves.
+func setParallel(body map[string]any, parallel bool) {
+	if !wire.HasTools(body) {
+		return
+	}
+	choice, ok := body["tool_choice"].(map[string]any)
+	if body["tool_choice"] != nil && !ok {
+		return
+	}
+	choice = maps.Clone(choice)
+	if choice == nil {
+		choice = map[string]any{"type": "auto"}
+	}
+	if _, set := choice["disable_parallel_tool_use"]; set || choice["type"] == "none" {
+		return
+	}
+	choice["disable_parallel_tool_use"] = !parallel
+	body["tool_choice"] = choice
+}
+
+func breakpoint() map[string]any { return map[string]any{"type": "ephemeral"} }
+
+func encodeSystem(parts []string) []any {
+	var blocks []any
+	for _, text := range parts {
+		if strings.TrimSpace(text) != "" {
+			blocks = append(blocks, textBlock(text))
+		}
+	}
+	if n := len(blocks); n > 0 {
+		last, _ := blocks[n-1].(map[string]any)
+		last["cache_control"] = breakpoint()
+	}
+	return blocks
+}
+
+func encodeMessages(groups []wire.Group) []any {
+	messages := []any{}
+	var cacheable map[string]any // the last block of the stable prefix that may carry a breakpoint
+	for _, g := range groups {
+		content := []any{}
+		for i, b := range g.Blocks {
+			block := encodeBlock(b)
+			if block == nil {
+				continue
+			}
+			if m, ok := block.(map[string]any); ok && i < g.Stable {
+				cacheable = m
+			}
+			content = append(content, block)
+		}
+		if len(content) > 0 {
+			messages = append(messages, map[string]any{"role": string(g.Role), "content": content})
+		}
+	}
+	if cacheable != nil {
+		cacheable["cache_control"] = breakpoint()
+	}
+	return messages
+}
+
+// encodeBlock is a block's wire form: an object of ours, raw bytes of theirs, or
+// nil for what cannot be sent.
+func encodeBlock(b chat.Block) any {
+	switch b := b.(type) {
+	case chat.Text:
+		return textBlock(b.Text)
+	case chat.Refusal:
+		return textBlock(b.Text)
+	case chat.Image:
+		if block := encodeImage(b); block != nil {
+			return block
+		}
+	case chat.ToolUse:
+		return map[string]any{"type": "tool_use", "id": b.ToolUseID, "name": b.Name, "input": inputObject(b.Input)}
+	case chat.ToolResult:
+		return encodeResult(b)
+	case chat.Reasoning:
+		if raw := encodeThinking(b); raw != nil {
+			return raw
+		}
+	case chat.Unknown:
+		return json.RawMessage(b.Raw)
+	}
+	return nil
+}
+
+func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
+
+func encodeImage(b chat.Image) map[string]any {
+	src := wire.ReadImage(b)
+	switch {
+	case src.Data != "":
+		return map[string]any{"type": "image", "source": map[string]any{
+			"type": "base64", "media_type": b.MediaType, "data": src.Data,
+		}}
+	case src.URL != "":
+		return map[string]any{"type": "image", "source": map[string]any{"type": "url", "url": src.URL}}
+	}
+	return nil
+}
+
+// inputObject is a call's input as an object, which is all the API takes; what
+// a model garbled is handed back as text inside one.
+func inputObject(input json.RawMessage) any {
+	if len(input) > 0 && input[0] == '{' && json.Valid(input) {
+		return input
+	}
+	if len(input) == 0 {
+		return map[string]any{}
+	}
+	return map[string]any{"input": input}
+}
+
+func encodeResult(b chat.ToolResult) map[string]any {
+	content := []any{}
+	for _, c := range b.Content {
+		switch c := c.(type) {
+		case chat.Text:
+			if c.Text != "" {
+				content = append(content, textBlock(c.Text))
+			}
+		case chat.Image:
+			if img := encodeImage(c); img != nil {
+				content = append(content, img)
+			}
+		}
+	}
+	block := map[string]any{"type": "tool_result", "tool_use_id": b.ToolUseID, "content": content}
+	if b.IsError {
+		block["is_error"] = true
+	}
+	return block
+}
+
+// encodeThinking gives thinking back as it came; without its signature (a cut
+// stream has none) the API would refuse it.
+func encodeThinking(b chat.Reasoning) json.RawMessage {
+	var head struct{ Type, Signature, Data string }
+	if json.Unmarshal(b.Raw, &head) != nil || (head.Signature == "" && head.Data == "") {
+		return nil
+	}
+	if head.Type != "thinking" && head.Type != "redacted_thinking" {
+		return nil
+	}
+	return b.Raw
+}

@@ -1,0 +1,200 @@
+package wire
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// Group is what one side says in a row, as a provider may receive it.
+type Group struct {
+	Role   chat.Role
+	Blocks chat.Blocks
+	// Stable is how many of Blocks, from the first, belong to the prefix that
+	// a prompt cache can keep.
+	Stable int
+}
+
+type spoken struct {
+	role   chat.Role
+	block  chat.Block
+	stable bool
+}
+
+// Conversation puts a prepared context into the order that providers demand
+// (SRD 11.3): sides alternate, a tool result follows its call at once and stands
+// first in its message. Opaque blocks of another producer and empty ones are
+// dropped; a call without its result, or the reverse, is told in words, because
+// every provider refuses half a pair.
+func Conversation(r llm.Request, provider string) ([]Group, error) {
+	if !r.Context.Valid() {
+		return nil, &llm.Error{
+			Code:    chat.CodeInternal,
+			Message: "only an assembled context can be sent; nothing was sent",
+		}
+	}
+	var flat []spoken
+	for i, m := range r.Context.Messages() {
+		for _, b := range m.Blocks {
+			if s, ok := speak(m.Role, b, provider); ok {
+				s.stable = i < r.Context.StablePrefix()
+				flat = append(flat, s)
+			}
+		}
+	}
+	groups := group(flat)
+	for i := range groups {
+		pairTools(groups, i)
+	}
+	groups = group(flatten(groups))
+	if len(groups) == 0 || groups[len(groups)-1].Role != chat.RoleUser {
+		return nil, &llm.Error{Code: chat.CodeInvalid, Message: "the message is empty; nothing was sent"}
+	}
+	return groups, nil
+}
+
+// speak decides who says a block and whether this provider may see it.
+func speak(role chat.Role, b chat.Block, provider string) (spoken, bool) {
+	s := spoken{role: role, block: b}
+	switch b := b.(type) {
+	case chat.Text:
+		return s, strings.TrimSpace(b.Text) != ""
+	case chat.Refusal:
+		return s, strings.TrimSpace(b.Text) != ""
+	case chat.Reasoning:
+		return s, b.Provider == provider && role == chat.RoleAssistant
+	case chat.Unknown:
+		return s, b.Provider == provider && json.Valid(b.Raw)
+	case chat.Image:
+		return s, role == chat.RoleUser
+	case chat.ToolUse:
+		s.role = chat.RoleAssistant
+	case chat.ToolResult:
+		s.role = chat.RoleUser
+	}
+	return s, true
+}
+
+func group(flat []spoken) []Group {
+	var out []Group
+	for _, s := range flat {
+		if len(out) == 0 || out[len(out)-1].Role != s.role {
+			out = append(out, Group{Role: s.role})
+		}
+		g := &out[len(out)-1]
+		if s.stable && g.Stable == len(g.Blocks) {
+			g.Stable++
+		}
+		g.Blocks = append(g.Blocks, s.block)
+	}
+	return out
+}
+
+func flatten(groups []Group) []spoken {
+	var out []spoken
+	for _, g := range groups {
+		for i, b := range g.Blocks {
+			out = append(out, spoken{role: g.Role, block: b, stable: i < g.Stable})
+		}
+	}
+	return out
+}
+
+// pairTools keeps the calls of group i that the next group answers, with those
+// answers first and in the calls' order, and turns the others into words.
+func pairTools(groups []Group, i int) {
+	if groups[i].Role == chat.RoleUser {
+		if i == 0 {
+			answerTools(&groups[i], nil)
+		}
+		return
+	}
+	var answered map[string]bool
+	if i+1 < len(groups) {
+		answered = resultIDs(groups[i+1].Blocks)
+	}
+	var calls []string
+	for k, b := range groups[i].Blocks {
+		use, ok := b.(chat.ToolUse)
+		switch {
+		case !ok:
+		case answered[use.ToolUseID] && !slices.Contains(calls, use.ToolUseID):
+			calls = append(calls, use.ToolUseID)
+		default:
+			groups[i].Blocks[k] = chat.Text{Text: "[Tool call, not run: " + use.Name + " " + string(use.Input) + "]"}
+		}
+	}
+	if i+1 < len(groups) {
+		answerTools(&groups[i+1], calls)
+	}
+}
+
+func resultIDs(blocks chat.Blocks) map[string]bool {
+	ids := map[string]bool{}
+	for _, b := range blocks {
+		if res, ok := b.(chat.ToolResult); ok {
+			ids[res.ToolUseID] = true
+		}
+	}
+	return ids
+}
+
+// answerTools moves the results of calls to the front of g, in their order.
+func answerTools(g *Group, calls []string) {
+	front := make(chat.Blocks, 0, len(g.Blocks))
+	var rest chat.Blocks
+	found := map[string]chat.ToolResult{}
+	for _, b := range g.Blocks {
+		res, ok := b.(chat.ToolResult)
+		if !ok {
+			rest = append(rest, b)
+			continue
+		}
+		if _, dup := found[res.ToolUseID]; slices.Contains(calls, res.ToolUseID) && !dup {
+			found[res.ToolUseID] = res
+			continue
+		}
+		rest = append(rest, chat.Text{Text: "[Tool result: " + res.Content.RenderedText() + "]"})
+	}
+	for _, id := range calls {
+		front = append(front, found[id])
+	}
+	g.Blocks = append(front, rest...)
+}
+
+// SystemText joins the parts of the system prompt.
+func SystemText(parts []string) string {
+	var kept []string
+	for _, p := range parts {
+		if strings.TrimSpace(p) != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "\n\n")
+}
+
+// ImageURL is an image's address: its own, or a data URL of its bytes. It is
+// empty for a source of neither form.
+func ImageURL(img chat.Image) string {
+	src := ReadImage(img)
+	if src.URL != "" || src.Data == "" {
+		return src.URL
+	}
+	return "data:" + img.MediaType + ";base64," + src.Data
+}
+
+// ImageSource is the two forms an image's source has (chat.Image).
+type ImageSource struct {
+	Data string `json:"data"`
+	URL  string `json:"url"`
+}
+
+// ReadImage decodes an image's source; an unreadable one is empty.
+func ReadImage(img chat.Image) ImageSource {
+	var src ImageSource
+	_ = json.Unmarshal(img.Source, &src)
+	return src
+}

@@ -1,0 +1,165 @@
+package wire
+
+import (
+	"encoding/json"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// PartKind is what a part becomes in the final message.
+type PartKind int
+
+// The kinds of parts.
+const (
+	PartText PartKind = iota
+	PartReasoning
+	PartRefusal
+	PartTool   // a call for the user's side to run
+	PartOpaque // kept raw: what the provider ran itself, and what nobody knows
+)
+
+// Part is one block of an answer under construction.
+type Part struct {
+	Kind        PartKind
+	Text        Text // text, reasoning, refusal, or a tool's arguments
+	Phase       string
+	Annotations []json.RawMessage
+	ID, Name    string // of a tool call
+	Input       json.RawMessage
+	Encrypted   string
+	Raw         []byte
+
+	placed bool
+	block  int
+	named  bool
+}
+
+// Draft collects the parts of one answer. A part takes its place among the
+// blocks when it first has something to show, and keeps it, so a delta's block
+// index never moves.
+type Draft struct {
+	Provider string
+	parts    []*Part
+}
+
+// Place gives a part its block.
+func (d *Draft) Place(p *Part) {
+	if p.placed {
+		return
+	}
+	p.placed, p.block = true, len(d.parts)
+	d.parts = append(d.parts, p)
+}
+
+// Last is the part placed last, nil if there is none.
+func (d *Draft) Last() *Part {
+	if len(d.parts) == 0 {
+		return nil
+	}
+	return d.parts[len(d.parts)-1]
+}
+
+// Append adds a piece, a JSON string, to a part.
+func (d *Draft) Append(p *Part, raw json.RawMessage) []llm.Delta {
+	return d.show(p, p.Text.Append(raw))
+}
+
+// Settle compares a part with its final text. What was shown and is a beginning
+// of it grows to it; where the two disagree, what was shown stays, because
+// nothing that a person has read may change under them.
+func (d *Draft) Settle(p *Part, final string) []llm.Delta {
+	if !strings.HasPrefix(final, p.Text.String()) {
+		return nil
+	}
+	rest := strings.ToValidUTF8(final[p.Text.Len():], "\uFFFD")
+	p.Text.held = nil
+	p.Text.AppendString(rest)
+	return d.show(p, rest)
+}
+
+// Announce shows that a tool call began, before any of its arguments.
+func (d *Draft) Announce(p *Part) []llm.Delta {
+	d.Place(p)
+	if p.Kind != PartTool || p.named || p.Name == "" {
+		return nil
+	}
+	p.named = true
+	return []llm.Delta{{Kind: llm.DeltaTool, Block: p.block, Tool: p.Name}}
+}
+
+func (d *Draft) show(p *Part, text string) []llm.Delta {
+	if text == "" {
+		return nil
+	}
+	d.Place(p)
+	delta := llm.Delta{Block: p.block, Text: text}
+	switch p.Kind {
+	case PartText:
+		delta.Kind = llm.DeltaText
+	case PartReasoning:
+		delta.Kind = llm.DeltaReasoning
+	case PartRefusal:
+		delta.Kind = llm.DeltaRefusal
+	case PartTool:
+		delta.Kind = llm.DeltaTool
+		if !p.named {
+			delta.Tool, p.named = p.Name, true
+		}
+	case PartOpaque:
+		return nil
+	}
+	return []llm.Delta{delta}
+}
+
+// Blocks is the message so far.
+func (d *Draft) Blocks() chat.Blocks {
+	out := make(chat.Blocks, 0, len(d.parts))
+	for _, p := range d.parts {
+		out = append(out, d.Block(p))
+	}
+	return out
+}
+
+// Block is a part's final form.
+func (d *Draft) Block(p *Part) chat.Block {
+	switch p.Kind {
+	case PartText:
+		return chat.Text{Text: p.Text.String(), Annotations: p.Annotations, Phase: p.Phase}
+	case PartReasoning:
+		return chat.Reasoning{
+			Provider: d.Provider, EncryptedContent: p.Encrypted,
+			Summary: p.Text.String(), Raw: json.RawMessage(p.Raw),
+		}
+	case PartRefusal:
+		return chat.Refusal{Text: p.Text.String()}
+	case PartTool:
+		return chat.ToolUse{ToolUseID: p.ID, Name: p.Name, Input: p.Arguments()}
+	default:
+		return chat.Unknown{Provider: d.Provider, Raw: p.Raw}
+	}
+}
+
+// Arguments are a tool's arguments: always valid JSON.
+func (p *Part) Arguments() json.RawMessage {
+	if p.Input != nil {
+		return p.Input
+	}
+	return chat.RawJSON([]byte(p.Text.String()))
+}
+
+// Placed reports that the part has a block.
+func (p *Part) Placed() bool { return p.placed }
+
+// Refused is the error of a tool call that nobody may answer (SRD 12.1).
+func Refused(tool string) *llm.Error {
+	name := "a tool"
+	if tool != "" {
+		name = "the tool " + cleanWords(tool, "")
+	}
+	return &llm.Error{
+		Code: chat.CodeToolCall, Type: "tool_call",
+		Message: "the model asked for " + name + " while tools are off; it was not run, the text so far is kept",
+	}
+}

@@ -1,0 +1,310 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// Words is what a provider said about a failure, in the forms that are in use:
+// {"error":{...}}, {"error":"..."}, {"message":...}, {"detail":...}.
+type Words struct {
+	Type    string
+	Code    string
+	Message string
+}
+
+// ReadWords finds a provider's words in a JSON body. ok is false if the body
+// says nothing that looks like a failure.
+func ReadWords(body []byte) (w Words, ok bool) {
+	var top struct {
+		Error   json.RawMessage `json:"error"`
+		Message json.RawMessage `json:"message"`
+		Detail  json.RawMessage `json:"detail"`
+		Type    json.RawMessage `json:"type"`
+		Code    json.RawMessage `json:"code"`
+	}
+	if !decodes(body, &top) {
+		return Words{}, false
+	}
+	var inner struct {
+		Message json.RawMessage `json:"message"`
+		Type    json.RawMessage `json:"type"`
+		Code    json.RawMessage `json:"code"`
+	}
+	switch {
+	case len(top.Error) > 0 && top.Error[0] == '{' && decodes(top.Error, &inner):
+		return Words{Unquote(inner.Type), scalar(inner.Code), Unquote(inner.Message)}, true
+	case len(top.Error) > 0 && top.Error[0] == '"':
+		return Words{Code: scalar(top.Code), Message: Unquote(top.Error)}, true
+	case Unquote(top.Message) != "":
+		return Words{Unquote(top.Type), scalar(top.Code), Unquote(top.Message)}, true
+	case len(top.Detail) > 0:
+		if s := Unquote(top.Detail); s != "" {
+			return Words{Message: s}, true
+		}
+		return Words{Message: string(top.Detail)}, string(top.Detail) != "null"
+	}
+	return Words{}, false
+}
+
+// decodes reads JSON into v; a member of an unexpected type spoils only itself.
+func decodes(data []byte, v any) bool {
+	err := json.Unmarshal(data, v)
+	var wrongType *json.UnmarshalTypeError
+	return err == nil || errors.As(err, &wrongType)
+}
+
+// scalar is a code written as a string or as a number.
+func scalar(raw json.RawMessage) string {
+	if s := Unquote(raw); s != "" {
+		return s
+	}
+	if s := string(raw); s != "null" && s != "" && s[0] != '{' && s[0] != '[' && s[0] != '"' {
+		return s
+	}
+	return ""
+}
+
+// ResponseError classifies an HTTP answer that is not a success. The body is
+// read, bounded and closed here.
+func ResponseError(ep llm.Endpoint, resp *http.Response) *llm.Error {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	_ = resp.Body.Close()
+	words, ok := ReadWords(body)
+	if !ok {
+		words.Message = plainWords(resp, body)
+	}
+	e := classify(resp.StatusCode, words)
+	e.Message = cleanWords(words.Message, ep.Key)
+	e.RetryAfter = retryAfter(resp.Header, time.Now())
+	switch resp.Header.Get("x-should-retry") {
+	case "true":
+		e.Retry = true
+	case "false":
+		e.Retry = false
+	}
+	if e.Message == "" {
+		e.Message = fmt.Sprintf("the server answered with status %d and said nothing else", resp.StatusCode)
+	}
+	return e
+}
+
+// plainWords describes an answer that is not JSON: a redirect, a proxy's page,
+// a line of text.
+func plainWords(resp *http.Response, body []byte) string {
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		where := "another address"
+		if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Host != "" {
+			where = u.Host
+		}
+		return "the server redirects to " + where + "; a key is not sent there, set base_url to the right address"
+	}
+	text := strings.TrimSpace(string(body))
+	if text == "" || text[0] == '<' {
+		return fmt.Sprintf("the server answered with status %d and no explanation; check base_url", resp.StatusCode)
+	}
+	return text
+}
+
+// StreamError classifies a failure that the provider reports inside a stream
+// or an otherwise successful body.
+func StreamError(w Words) *llm.Error {
+	status := statusOfType[w.Type]
+	if status == 0 {
+		status = statusOfType[w.Code]
+	}
+	if n, err := strconv.Atoi(w.Code); err == nil && status == 0 {
+		status = n
+	}
+	e := classify(status, w)
+	e.Status = 0
+	e.Message = cleanWords(w.Message, "")
+	if e.Message == "" {
+		e.Message = "the provider ended the answer with an error and said nothing else"
+	}
+	return e
+}
+
+// statusOfType gives the HTTP status that a provider's own code stands for.
+var statusOfType = map[string]int{
+	"invalid_request_error": 400, "invalid_prompt": 400, "authentication_error": 401,
+	"invalid_api_key": 401, "billing_error": 402, "permission_error": 403, "not_found_error": 404,
+	"model_not_found": 404, "request_too_large": 413, "rate_limit_error": 429,
+	"rate_limit_exceeded": 429, "api_error": 500, "server_error": 500, "internal_error": 500,
+	"vector_store_timeout": 504, "timeout_error": 504, "overloaded_error": 529, "overloaded": 529,
+	"server_is_overloaded": 529, "slow_down": 529, "service_unavailable": 503,
+}
+
+// tooLarge recognises each vendor's words for a request that does not fit.
+var tooLarge = regexp.MustCompile(`(?i)context_length_exceeded|context[ _]length|maximum context|context[ _]window` +
+	`|prompt is too long|input is too long|input length and .?max_tokens|exceed_context_size|available context size` +
+	`|too many (input )?tokens|n_ctx|n_keep|request_too_large|request exceeds the maximum (allowed )?(size|number of bytes)` +
+	`|string_above_max_length|exceeds? the (model'?s )?(maximum|max)( input)? (tokens|length)`)
+
+func isTooLarge(status int, w Words) bool {
+	if status == http.StatusRequestEntityTooLarge {
+		return true
+	}
+	text := w.Code + " " + w.Type + " " + w.Message
+	switch status {
+	case 0, 400, 422, 500: // llama.cpp and LM Studio report it as 500 or in the stream
+		return tooLarge.MatchString(text)
+	}
+	return false
+}
+
+func classify(status int, w Words) *llm.Error {
+	e := &llm.Error{Status: status, Type: w.Code}
+	if e.Type == "" {
+		e.Type = w.Type
+	}
+	switch {
+	case isTooLarge(status, w):
+		e.Code = chat.CodeTooLarge
+	case status == 401 || status == 403:
+		e.Code = chat.CodeAuth
+	case isQuota(status, w):
+		e.Code = chat.CodeRateLimited
+	case status == 429:
+		e.Code, e.Retry = chat.CodeRateLimited, true
+	case status == 408 || status == 409 || status >= 500:
+		e.Code, e.Retry = chat.CodeUnavailable, true
+	default:
+		e.Code = chat.CodeProvider
+	}
+	return e
+}
+
+// isQuota recognises limits that waiting does not lift.
+func isQuota(status int, w Words) bool {
+	for _, code := range []string{w.Code, w.Type} {
+		switch code {
+		case "insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active":
+			return true
+		}
+	}
+	return status == http.StatusPaymentRequired
+}
+
+// maxRetryAfter bounds what a header may ask for; the turn decides below it.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads Retry-After in milliseconds, seconds or as a date.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	seconds := func(v string, unit time.Duration) (time.Duration, bool) {
+		f, err := strconv.ParseFloat(strings.TrimSpace(v), 64)
+		if err != nil || math.IsNaN(f) {
+			return 0, false
+		}
+		f = min(max(f, 0), float64(maxRetryAfter/unit))
+		return time.Duration(f * float64(unit)), true
+	}
+	if d, ok := seconds(h.Get("Retry-After-Ms"), time.Millisecond); ok {
+		return d
+	}
+	v := h.Get("Retry-After")
+	if d, ok := seconds(v, time.Second); ok {
+		return d
+	}
+	if t, err := http.ParseTime(v); err == nil {
+		return min(max(t.Sub(now), 0), maxRetryAfter)
+	}
+	return 0
+}
+
+// TransportError classifies a call that got no answer, or lost it. A cancelled
+// context wins over what the connection then said; its cause stays in the chain.
+func TransportError(ctx context.Context, ep llm.Endpoint, base string, err error) *llm.Error {
+	if ctx.Err() != nil {
+		return cancelled(ctx)
+	}
+	host := hostOf(base)
+	e := &llm.Error{Code: chat.CodeUnavailable, Retry: true, Err: scrub(err, ep.Key)}
+	var dns *net.DNSError
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.Is(err, ErrEventTooLarge):
+		e.Code, e.Retry, e.Message = chat.CodeProvider, false, ErrEventTooLarge.Error()
+	case errors.As(err, &cert):
+		e.Retry, e.Message = false, "the certificate of "+host+" is not trusted"
+	case errors.As(err, &record):
+		e.Retry, e.Message = false, host+" does not speak HTTPS; check base_url"
+	case errors.As(err, &dns):
+		e.Message = "the address of " + host + " was not found; check the network and base_url"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		e.Message = "nothing answers at " + host + "; is the server running?"
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+		e.Message = "the connection to " + host + " was lost"
+	case isTimeout(err):
+		e.Code, e.Message = chat.CodeTimeout, host+" did not answer in time"
+	default:
+		e.Message = "the connection to " + host + " failed: " + cleanWords(rootCause(err).Error(), ep.Key)
+	}
+	return e
+}
+
+// cancelled reports the end of ctx by its cause: a timeout that someone gave
+// as the cause is a timeout, a coded error keeps its code.
+func cancelled(ctx context.Context) *llm.Error {
+	cause := context.Cause(ctx)
+	e := &llm.Error{Code: chat.CodeCancelled, Message: "the request was cancelled", Err: cause}
+	var coded *chat.Error
+	var own *llm.Error
+	switch {
+	case errors.As(cause, &coded):
+		e.Code, e.Message = coded.Code, coded.Error()
+	case errors.As(cause, &own):
+		e.Code, e.Message = own.Code, own.Error()
+	case isTimeout(cause):
+		e.Code, e.Retry, e.Message = chat.CodeTimeout, true, "the provider did not answer in time"
+	}
+	return e
+}
+
+func isTimeout(err error) bool {
+	var t interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &t) && t.Timeout()
+}
+
+// rootCause strips the wrapping that would repeat the URL, which may hold a key.
+func rootCause(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+// scrub keeps err as the cause unless its text holds the key or a URL.
+func scrub(err error, key llm.Secret) error {
+	err = rootCause(err)
+	if text := err.Error(); Redact(text, key) != text {
+		return errors.New(cleanWords(text, key))
+	}
+	return err
+}
+
+func hostOf(base string) string {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return "the server"
+	}
+	return u.Host
+}

@@ -1,0 +1,245 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// maxErrorBody bounds what is read of a failure.
+const maxErrorBody = 1 << 20
+
+// Client prepares an HTTP client for providers; nil stands for a sound default.
+// Redirects are not followed: the key would go along to a host that nobody
+// configured. There is no overall timeout, since an answer may stream for
+// minutes; silence is the turn's to judge.
+func Client(base *http.Client) *http.Client {
+	c := &http.Client{}
+	if base != nil {
+		*c = *base
+	}
+	if c.Transport == nil {
+		c.Transport = defaultTransport()
+	}
+	c.Transport = boundedErrors{c.Transport}
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return c
+}
+
+func defaultTransport() http.RoundTripper {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return http.DefaultTransport
+	}
+	t = t.Clone()
+	t.DialContext = (&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	return t
+}
+
+// boundedErrors keeps an endless error page from filling memory, whoever reads it.
+type boundedErrors struct{ next http.RoundTripper }
+
+func (b boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := b.next.RoundTrip(req)
+	if err == nil && resp.StatusCode >= 400 {
+		resp.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
+	}
+	return resp, err
+}
+
+// CloseIdleConnections lets http.Client reach the transport below.
+func (b boundedErrors) CloseIdleConnections() {
+	if c, ok := b.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// CheckBase refuses an address that no request could be sent to.
+func CheckBase(base string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(base))
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, &llm.Error{
+			Code:    chat.CodeConfig,
+			Message: "base_url is not a web address; it begins with http:// or https:// and a host",
+		}
+	}
+	u.RawQuery, u.Fragment = "", ""
+	return u, nil
+}
+
+// VersionedBase is a base URL that ends in its version, as OpenAI's do: a bare
+// host gets /v1, a pasted endpoint loses its tail.
+func VersionedBase(base, vendor string) (string, error) {
+	if base == "" {
+		return vendor, nil
+	}
+	u, err := CheckBase(base)
+	if err != nil {
+		return "", err
+	}
+	path := strings.TrimRight(u.Path, "/")
+	for _, tail := range []string{"/chat/completions", "/responses", "/models"} {
+		path = strings.TrimSuffix(path, tail)
+	}
+	if path == "" {
+		path = "/v1"
+	}
+	u.Path, u.RawPath = path, ""
+	return u.String(), nil
+}
+
+// MissingKey is the error for a vendor's own endpoint without a key.
+func MissingKey(vendor, env string) *llm.Error {
+	return &llm.Error{
+		Code: chat.CodeAuth,
+		Message: fmt.Sprintf("there is no API key for %s; save one in Settings, or set %s and start again; nothing was sent",
+			vendor, env),
+	}
+}
+
+// Receive reads an answer to its end and yields its events; it closes the body.
+// An answer that is one JSON document, asked for or not, is one event of type
+// llm.EventResponse.
+func Receive(ctx context.Context, ep llm.Endpoint, base string, resp *http.Response, yield func(chat.RawEvent) error) error {
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return ResponseError(ep, resp)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	src := bufio.NewReader(resp.Body)
+	deliver := func(kind string, data []byte) error {
+		return yield(chat.RawEvent{Type: kind, Data: redactRaw(data, ep.Key)})
+	}
+	kind, err := bodyKind(resp.Header.Get("Content-Type"), src)
+	switch {
+	case err != nil:
+		return TransportError(ctx, ep, base, err)
+	case kind == bodyPage:
+		return &llm.Error{
+			Code: chat.CodeProvider, Status: resp.StatusCode,
+			Message: hostOf(base) + " answered with a web page instead of an answer; check base_url",
+		}
+	case kind == bodyDocument:
+		data, err := io.ReadAll(io.LimitReader(src, MaxEvent+1))
+		if err == nil && len(data) > MaxEvent {
+			err = ErrEventTooLarge
+		}
+		if err != nil {
+			return TransportError(ctx, ep, base, err)
+		}
+		return deliver(llm.EventResponse, data)
+	}
+	return receiveEvents(ctx, ep, base, src, deliver)
+}
+
+func receiveEvents(ctx context.Context, ep llm.Endpoint, base string, src io.Reader, deliver func(string, []byte) error) error {
+	events := NewEventReader(src)
+	for {
+		ev, err := events.Next()
+		if errors.Is(err, io.EOF) {
+			// A cancelled request can look like a clean end to the reader.
+			if ctx.Err() != nil {
+				return cancelled(ctx)
+			}
+			return nil
+		}
+		if err != nil {
+			return TransportError(ctx, ep, base, err)
+		}
+		if ev.Name == "" {
+			ev.Name = "message"
+		}
+		if err := deliver(ev.Name, ev.Data); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return cancelled(ctx)
+		}
+	}
+}
+
+type body int
+
+const (
+	bodyEvents body = iota
+	bodyDocument
+	bodyPage
+)
+
+// bodyKind trusts a declared event stream and looks at the first byte of
+// anything else: servers mislabel both.
+func bodyKind(contentType string, src *bufio.Reader) (body, error) {
+	if strings.Contains(contentType, "event-stream") {
+		return bodyEvents, nil
+	}
+	for {
+		c, err := src.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return bodyEvents, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		switch c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		}
+		_ = src.UnreadByte()
+		switch c {
+		case '{', '[':
+			return bodyDocument, nil
+		case '<':
+			return bodyPage, nil
+		}
+		return bodyEvents, nil
+	}
+}
+
+// ReadModels reads a listing of the form {"data":[{"id":...}]}, or Ollama's
+// {"models":[{"name":...}]}, and reports where the next page starts.
+func ReadModels(ep llm.Endpoint, resp *http.Response) (ids []string, next string, err error) {
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, "", ResponseError(ep, resp)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
+	if err != nil {
+		return nil, "", TransportError(resp.Request.Context(), ep, ep.BaseURL, err)
+	}
+	type entry struct{ ID, Name string }
+	var page struct {
+		Data    []entry `json:"data"`
+		Models  []entry `json:"models"`
+		HasMore bool    `json:"has_more"`
+		LastID  string  `json:"last_id"`
+	}
+	if json.Unmarshal(bytes.TrimSpace(data), &page) != nil {
+		return nil, "", &llm.Error{Code: chat.CodeProvider, Message: "the list of models could not be read; check base_url"}
+	}
+	for _, m := range append(page.Data, page.Models...) {
+		if m.ID == "" {
+			m.ID = m.Name
+		}
+		if m.ID != "" {
+			ids = append(ids, m.ID)
+		}
+	}
+	if page.HasMore {
+		next = page.LastID
+	}
+	return ids, next, nil
+}

@@ -1,0 +1,122 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// MaxEvent bounds one event and one unstreamed body. Generated images travel
+// inside events, so it is generous; it only stops a server that never ends one.
+const MaxEvent = 64 << 20
+
+// ErrEventTooLarge reports an event over MaxEvent.
+var ErrEventTooLarge = errors.New("the server sent an event larger than 64 MB")
+
+// Event is one server-sent event: its name, empty if it had none, and its data
+// lines joined by line feeds.
+type Event struct {
+	Name string
+	Data []byte
+}
+
+// EventReader reads a stream of server-sent events as the WHATWG standard
+// defines them: LF, CRLF or CR line ends, comments, several data lines, a
+// leading byte order mark. Two things differ on purpose: an event with a name
+// and no data is reported, and so is a last one that the server ended its
+// stream without closing, because a journal keeps everything.
+type EventReader struct {
+	src    *bufio.Reader
+	line   []byte
+	skipLF bool
+	first  bool
+	limit  int
+}
+
+// NewEventReader reads from r.
+func NewEventReader(r io.Reader) *EventReader {
+	return &EventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: MaxEvent}
+}
+
+// Next returns the next event, io.EOF after the last one. The data is the
+// caller's to keep. Any other error means that the connection broke: the event
+// it tore is not reported.
+func (r *EventReader) Next() (Event, error) {
+	var ev Event
+	var named, hasData bool
+	for {
+		line, err := r.readLine()
+		if err != nil && !errors.Is(err, io.EOF) {
+			return Event{}, err
+		}
+		if len(line) > 0 {
+			switch field, value := splitField(line); field {
+			case "event":
+				ev.Name, named = string(value), true
+			case "data":
+				if hasData {
+					ev.Data = append(ev.Data, '\n')
+				}
+				if len(ev.Data)+len(value) > r.limit {
+					return Event{}, ErrEventTooLarge
+				}
+				ev.Data, hasData = append(ev.Data, value...), true
+			}
+		}
+		ended := err != nil || len(line) == 0
+		if ended && (named || hasData) {
+			return ev, nil
+		}
+		if err != nil {
+			return Event{}, io.EOF
+		}
+	}
+}
+
+// splitField cuts a line into its field and value; a comment has an empty field.
+func splitField(line []byte) (string, []byte) {
+	name, value, _ := bytes.Cut(line, []byte{':'})
+	return string(name), bytes.TrimPrefix(value, []byte{' '})
+}
+
+// readLine returns the next line without its end. It never waits for the byte
+// after a CR. At the end of input it returns what stands there, and io.EOF.
+func (r *EventReader) readLine() ([]byte, error) {
+	r.line = r.line[:0]
+	for {
+		if _, err := r.src.Peek(1); err != nil {
+			return r.line, err
+		}
+		chunk, _ := r.src.Peek(r.src.Buffered())
+		if r.skipLF {
+			r.skipLF = false
+			if chunk[0] == '\n' {
+				_, _ = r.src.Discard(1)
+				continue
+			}
+		}
+		n := bytes.IndexAny(chunk, "\r\n")
+		if n < 0 {
+			r.line = append(r.line, chunk...)
+			_, _ = r.src.Discard(len(chunk))
+			if len(r.line) > r.limit {
+				return nil, ErrEventTooLarge
+			}
+			continue
+		}
+		r.line = append(r.line, chunk[:n]...)
+		r.skipLF = chunk[n] == '\r'
+		_, _ = r.src.Discard(n + 1)
+		return r.trimMark(), nil
+	}
+}
+
+// trimMark drops a byte order mark in front of the first line.
+func (r *EventReader) trimMark() []byte {
+	if !r.first {
+		return r.line
+	}
+	r.first = false
+	return bytes.TrimPrefix(r.line, []byte("\xEF\xBB\xBF"))
+}

@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// Text collects a text from pieces that arrive as JSON strings. A character
+// outside the basic plane may be cut in two between events, as halves of a
+// surrogate pair: the first half waits for the second, so nobody ever sees a
+// broken character.
+type Text struct {
+	built strings.Builder
+	held  []byte // an escaped high surrogate at the end of the last piece
+}
+
+// Append adds a piece and returns what became visible, always valid UTF-8.
+// Anything but a JSON string adds nothing.
+func (t *Text) Append(raw json.RawMessage) string {
+	inner, ok := quoted(raw)
+	if !ok || len(inner) == 0 {
+		return ""
+	}
+	if t.held != nil {
+		inner = append(t.held, inner...)
+		t.held = nil
+	}
+	if endsInHighSurrogate(inner) {
+		cut := len(inner) - 6
+		t.held = bytes.Clone(inner[cut:])
+		inner = inner[:cut]
+	}
+	s := unescape(inner)
+	t.built.WriteString(s)
+	return s
+}
+
+// AppendString adds decoded text.
+func (t *Text) AppendString(s string) { t.built.WriteString(s) }
+
+func (t *Text) String() string { return t.built.String() }
+
+// Len is the length in bytes.
+func (t *Text) Len() int { return t.built.Len() }
+
+// Unquote decodes a JSON string; anything else is empty.
+func Unquote(raw json.RawMessage) string {
+	inner, ok := quoted(raw)
+	if !ok {
+		return ""
+	}
+	return unescape(inner)
+}
+
+func quoted(raw json.RawMessage) ([]byte, bool) {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+		return nil, false
+	}
+	return raw[1 : len(raw)-1], true
+}
+
+func unescape(inner []byte) string {
+	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
+	}
+	whole := make([]byte, 0, len(inner)+2)
+	whole = append(append(append(whole, '"'), inner...), '"')
+	var s string
+	_ = json.Unmarshal(whole, &s)
+	return s
+}
+
+// endsInHighSurrogate reports that the last escape is \uD800 to \uDBFF.
+func endsInHighSurrogate(inner []byte) bool {
+	n := len(inner) - 6
+	if n < 0 || inner[n] != '\\' || inner[n+1] != 'u' || (inner[n+2]|0x20) != 'd' {
+		return false
+	}
+	if c := inner[n+3] | 0x20; c != '8' && c != '9' && c != 'a' && c != 'b' {
+		return false
+	}
+	backslashes := 0
+	for i := n; i >= 0 && inner[i] == '\\'; i-- {
+		backslashes++
+	}
+	return backslashes%2 == 1
+}

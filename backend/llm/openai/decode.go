@@ -1,0 +1,313 @@
+package openai
+
+import (
+	"encoding/json"
+	"errors"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// decoder interprets Responses events (SRD 11.2): output is keyed by output
+// index and, within a message, by content index. A recording may hold several
+// responses one after the other; their output adds up, the last one decides how
+// it ended.
+type decoder struct {
+	mode      llm.ToolsMode
+	draft     wire.Draft
+	responses []*response
+	terminal  bool
+	status    llm.StepStatus
+	reason    string
+	err       *llm.Error
+	model     string
+}
+
+// response is one response's output in the order of its indices.
+type response struct {
+	id      string
+	outputs []*output
+	usage   *chat.Usage
+	ended   bool
+}
+
+func newDecoder(mode llm.ToolsMode) *decoder {
+	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}}
+}
+
+// event is the union of what the events carry; members are decoded on use, so
+// one of an unexpected type spoils nothing else.
+type event struct {
+	Type         string          `json:"type"`
+	Response     json.RawMessage `json:"response"`
+	Item         json.RawMessage `json:"item"`
+	Part         json.RawMessage `json:"part"`
+	OutputIndex  int             `json:"output_index"`
+	ContentIndex int             `json:"content_index"`
+	SummaryIndex int             `json:"summary_index"`
+	Delta        json.RawMessage `json:"delta"`
+	Text         json.RawMessage `json:"text"`
+	Refusal      json.RawMessage `json:"refusal"`
+	Arguments    json.RawMessage `json:"arguments"`
+	Input        json.RawMessage `json:"input"`
+	Annotation   json.RawMessage `json:"annotation"`
+}
+
+type handler func(*decoder, *event, []byte) []llm.Delta
+
+// handlers names every event that changes the answer. The others (progress of
+// hosted tools, audio, what is not invented yet) are in the journal, and change
+// nothing here: their items arrive whole.
+var handlers = map[string]handler{
+	"response.created":                       (*decoder).opened,
+	"response.queued":                        (*decoder).opened,
+	"response.in_progress":                   (*decoder).opened,
+	"response.completed":                     (*decoder).ended,
+	"response.incomplete":                    (*decoder).ended,
+	"response.failed":                        (*decoder).ended,
+	"response.cancelled":                     (*decoder).ended,
+	"error":                                  (*decoder).failed,
+	"response.output_item.added":             (*decoder).itemAdded,
+	"response.output_item.done":              (*decoder).itemDone,
+	"response.content_part.added":            (*decoder).partSettled,
+	"response.content_part.done":             (*decoder).partSettled,
+	"response.output_text.delta":             (*decoder).textDelta,
+	"response.output_text.done":              (*decoder).textDone,
+	"response.output_text.annotation.added":  (*decoder).annotated,
+	"response.refusal.delta":                 (*decoder).refusalDelta,
+	"response.refusal.done":                  (*decoder).refusalDone,
+	"response.reasoning_summary_text.delta":  (*decoder).summaryDelta,
+	"response.reasoning_text.delta":          (*decoder).thoughtDelta,
+	"response.function_call_arguments.delta": (*decoder).argumentsDelta,
+	"response.function_call_arguments.done":  (*decoder).argumentsDone,
+	"response.custom_tool_call_input.delta":  (*decoder).argumentsDelta,
+	"response.custom_tool_call_input.done":   (*decoder).argumentsDone,
+}
+
+// Decode implements llm.Decoder.
+func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
+	if raw.Type == llm.EventResponse {
+		return d.whole(raw.Data)
+	}
+	var ev event
+	if err := json.Unmarshal(raw.Data, &ev); err != nil {
+		var wrongType *json.UnmarshalTypeError
+		if !errors.As(err, &wrongType) {
+			return nil
+		}
+	}
+	if ev.Type == "" {
+		ev.Type = raw.Type
+	}
+	handle, known := handlers[ev.Type]
+	if !known {
+		return nil
+	}
+	return handle(d, &ev, raw.Data)
+}
+
+// responseBody is what is read of a response object.
+type responseBody struct {
+	ID     string            `json:"id"`
+	Model  string            `json:"model"`
+	Status string            `json:"status"`
+	Output []json.RawMessage `json:"output"`
+	Error  *struct {
+		Code    string `json:"code"`
+		Message string `json:"message"`
+	} `json:"error"`
+	Incomplete *struct {
+		Reason string `json:"reason"`
+	} `json:"incomplete_details"`
+	Usage *struct {
+		Input        int `json:"input_tokens"`
+		Output       int `json:"output_tokens"`
+		InputDetails struct {
+			Cached int `json:"cached_tokens"`
+		} `json:"input_tokens_details"`
+		OutputDetails struct {
+			Reasoning int `json:"reasoning_tokens"`
+		} `json:"output_tokens_details"`
+	} `json:"usage"`
+}
+
+func readResponse(raw json.RawMessage) (responseBody, bool) {
+	var body responseBody
+	err := json.Unmarshal(raw, &body)
+	var wrongType *json.UnmarshalTypeError
+	return body, err == nil || errors.As(err, &wrongType)
+}
+
+// opened begins a response, unless it is the current one announced again.
+func (d *decoder) opened(ev *event, _ []byte) []llm.Delta {
+	body, ok := readResponse(ev.Response)
+	if ok {
+		d.begin(body)
+	}
+	return nil
+}
+
+func (d *decoder) begin(body responseBody) *response {
+	if body.Model != "" {
+		d.model = body.Model
+	}
+	cur := d.current()
+	if len(d.responses) == 1 && cur.id == "" && !cur.ended {
+		cur.id = body.ID // events came before the response was named
+		return cur
+	}
+	if cur.id == body.ID || (body.ID == "" && !cur.ended) {
+		return cur
+	}
+	cur = &response{id: body.ID}
+	d.responses = append(d.responses, cur)
+	d.terminal, d.status, d.reason, d.err = false, "", "", nil
+	return cur
+}
+
+// current is the response that events belong to.
+func (d *decoder) current() *response {
+	if len(d.responses) == 0 {
+		d.responses = append(d.responses, &response{})
+	}
+	return d.responses[len(d.responses)-1]
+}
+
+// whole reads an answer that was not streamed.
+func (d *decoder) whole(data []byte) []llm.Delta {
+	body, ok := readResponse(data)
+	if !ok {
+		return nil
+	}
+	if body.Status == "" {
+		if words, ok := wire.ReadWords(data); ok {
+			d.fail(wire.StreamError(words))
+			return nil
+		}
+		if body.Output != nil {
+			body.Status = "completed"
+		}
+	}
+	return d.finish(body)
+}
+
+func (d *decoder) ended(ev *event, _ []byte) []llm.Delta {
+	body, ok := readResponse(ev.Response)
+	if !ok {
+		return nil
+	}
+	if body.Status == "" || body.Status == "in_progress" {
+		body.Status = ev.Type[len("response."):]
+	}
+	return d.finish(body)
+}
+
+// finish takes the final response: it completes what the deltas left open and
+// says how the step ended.
+func (d *decoder) finish(body responseBody) []llm.Delta {
+	resp := d.begin(body)
+	deltas := d.reconcile(resp, body.Output)
+	if u := body.Usage; u != nil {
+		resp.usage = &chat.Usage{
+			InputTokens: u.Input, OutputTokens: u.Output,
+			CachedInputTokens: u.InputDetails.Cached, ReasoningTokens: u.OutputDetails.Reasoning,
+		}
+	}
+	switch body.Status {
+	case "completed":
+		d.end(chat.StepCompleted, "")
+	case "incomplete":
+		reason := "max_output_tokens"
+		if body.Incomplete != nil && body.Incomplete.Reason != "" {
+			reason = body.Incomplete.Reason
+		}
+		d.end(chat.StepIncomplete, reason)
+	case "cancelled":
+		d.end(chat.StepIncomplete, "cancelled")
+	case "failed":
+		words := wire.Words{}
+		if body.Error != nil {
+			words.Code, words.Message = body.Error.Code, body.Error.Message
+		}
+		d.fail(wire.StreamError(words))
+	}
+	return deltas
+}
+
+func (d *decoder) end(status llm.StepStatus, reason string) {
+	d.current().ended = true
+	d.terminal, d.status, d.reason = true, status, reason
+}
+
+// failed reads an error event, nested or flat. The response.failed that follows
+// it repeats it; the first one stands.
+func (d *decoder) failed(_ *event, data []byte) []llm.Delta {
+	words, _ := wire.ReadWords(data)
+	if words.Type == "error" {
+		words.Type = ""
+	}
+	d.fail(wire.StreamError(words))
+	return nil
+}
+
+func (d *decoder) fail(err *llm.Error) {
+	if d.err == nil {
+		d.err = err
+	}
+	d.end(chat.StepFailed, "")
+}
+
+// Result implements llm.Decoder.
+func (d *decoder) Result() llm.Result {
+	r := llm.Result{
+		Blocks: d.draft.Blocks(), Items: d.items(), Usage: d.usage(), Model: d.model,
+		Terminal: d.terminal, Status: d.status, Reason: d.reason, Err: d.err,
+	}
+	if n := len(d.responses); n > 0 {
+		r.ResponseID = d.responses[n-1].id
+	}
+	for _, b := range r.Blocks {
+		if refusal, ok := b.(chat.Refusal); ok && refusal.Text != "" {
+			r.Refused = true
+		}
+	}
+	if d.terminal && d.err == nil {
+		d.judgeTools(&r)
+	}
+	return r
+}
+
+// judgeTools applies SRD 12.1: with tools off a call is an error wherever it
+// stands; else the last response pauses if it asks for one.
+func (d *decoder) judgeTools(r *llm.Result) {
+	for i, resp := range d.responses {
+		for _, o := range resp.outputs {
+			if !o.isCall() {
+				continue
+			}
+			last := i == len(d.responses)-1
+			switch {
+			case d.mode == llm.ToolsDisabled:
+				r.Status, r.Reason, r.Err = chat.StepFailed, "", wire.Refused(o.main.Name)
+				return
+			case last && r.Status == chat.StepCompleted:
+				r.Status, r.Reason = chat.StepPaused, "tool_use"
+			}
+		}
+	}
+}
+
+func (d *decoder) usage() *chat.Usage {
+	var sum *chat.Usage
+	for _, resp := range d.responses {
+		if resp.usage == nil {
+			continue
+		}
+		if sum == nil {
+			sum = &chat.Usage{}
+		}
+		*sum = sum.Add(*resp.usage)
+	}
+	return sum
+}

@@ -1,0 +1,229 @@
+package openai
+
+import (
+	"encoding/json"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// Encode implements llm.Provider: the body of POST /responses with the
+// parameters SRD 11.2 wants explicit, and provider_options over it.
+func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
+	groups, err := wire.Conversation(r, Name)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := wire.MaxOutput(r)
+	if err != nil {
+		return nil, err
+	}
+	ep := r.Endpoint
+	body := map[string]any{
+		"model":             ep.ModelID,
+		"input":             encodeInput(groups, ep.Store),
+		"max_output_tokens": limit,
+		"truncation":        "disabled",
+		"store":             ep.Store,
+		"stream":            ep.Stream,
+	}
+	if ep.Truncation != "" {
+		body["truncation"] = ep.Truncation
+	}
+	if text := wire.SystemText(r.Context.System()); text != "" {
+		body["instructions"] = text
+	}
+	if ep.CacheKey != "" {
+		body["prompt_cache_key"] = ep.CacheKey
+	}
+	if ep.Temperature != nil {
+		body["temperature"] = *ep.Temperature
+	}
+	if ep.Effort != "" {
+		body["reasoning"] = map[string]any{"effort": ep.Effort}
+	}
+	if !ep.Store && reasons(ep) {
+		// Without storage this is the only way to hand reasoning back.
+		body["include"] = []any{"reasoning.encrypted_content"}
+	}
+	body = wire.Merge(body, ep.Options)
+	if _, set := ep.Options["parallel_tool_calls"]; !set && wire.HasTools(body) {
+		body["parallel_tool_calls"] = ep.ParallelToolCalls
+	}
+	return wire.Marshal(body)
+}
+
+// reasons reports that the model thinks: others reject a request for encrypted
+// reasoning.
+func reasons(ep llm.Endpoint) bool {
+	if ep.Effort != "" {
+		return true
+	}
+	model := ep.ModelID
+	if i := strings.LastIndexByte(model, '/'); i >= 0 { // gateways write "openai/gpt-5"
+		model = model[i+1:]
+	}
+	if strings.Contains(model, "chat") { // gpt-5-chat does not think
+		return false
+	}
+	for _, prefix := range []string{"o1", "o3", "o4", "gpt-5", "gpt-6", "codex"} {
+		if strings.HasPrefix(model, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// input builds the list of items; open is the message that more parts may join.
+type input struct {
+	items []any
+	open  map[string]any
+	store bool
+}
+
+func encodeInput(groups []wire.Group, store bool) []any {
+	in := &input{store: store}
+	for _, g := range groups {
+		in.open = nil
+		for _, b := range g.Blocks {
+			in.add(g.Role, b)
+		}
+	}
+	return in.items
+}
+
+func (in *input) add(role chat.Role, b chat.Block) {
+	switch b := b.(type) {
+	case chat.Text:
+		in.part(role, b.Phase, textPart(role, b.Text))
+	case chat.Refusal:
+		in.part(role, "", map[string]any{"type": "refusal", "refusal": b.Text})
+	case chat.Image:
+		if url := wire.ImageURL(b); url != "" {
+			in.part(role, "", map[string]any{"type": "input_image", "image_url": url, "detail": "auto"})
+		}
+	case chat.ToolUse:
+		in.item(encodeCall(b))
+	case chat.ToolResult:
+		in.item(map[string]any{
+			"type": in.outputType(b.ToolUseID), "call_id": b.ToolUseID, "output": encodeOutput(b),
+		})
+	case chat.Reasoning:
+		if raw := encodeReasoning(b, in.store); raw != nil {
+			in.item(raw)
+		}
+	case chat.Unknown:
+		if replayable(b.Raw) {
+			in.item(json.RawMessage(b.Raw))
+		}
+	}
+}
+
+// part adds to the open message, or opens one: a message has one phase.
+func (in *input) part(role chat.Role, phase string, part map[string]any) {
+	if in.open == nil || in.open["phase"] != phaseValue(phase) {
+		in.open = map[string]any{"type": "message", "role": string(role), "content": []any{}}
+		if phase != "" {
+			in.open["phase"] = phase
+		}
+		in.items = append(in.items, in.open)
+	}
+	content, _ := in.open["content"].([]any)
+	in.open["content"] = append(content, part)
+}
+
+// phaseValue is how a phase reads back from a message: absent is nil.
+func phaseValue(phase string) any {
+	if phase == "" {
+		return nil
+	}
+	return phase
+}
+
+func (in *input) item(item any) {
+	in.open = nil
+	in.items = append(in.items, item)
+}
+
+func textPart(role chat.Role, text string) map[string]any {
+	if role == chat.RoleAssistant {
+		return map[string]any{"type": "output_text", "text": text}
+	}
+	return map[string]any{"type": "input_text", "text": text}
+}
+
+// encodeCall gives a call back in the form it came in: a custom tool's input is
+// plain text, which a ToolUse holds as a JSON string.
+func encodeCall(b chat.ToolUse) map[string]any {
+	if len(b.Input) > 0 && b.Input[0] == '"' {
+		return map[string]any{
+			"type": "custom_tool_call", "call_id": b.ToolUseID, "name": b.Name, "input": wire.Unquote(b.Input),
+		}
+	}
+	return map[string]any{
+		"type": "function_call", "call_id": b.ToolUseID, "name": b.Name, "arguments": string(b.Input),
+	}
+}
+
+// outputType matches a result to the kind of its call.
+func (in *input) outputType(callID string) string {
+	for _, item := range in.items {
+		if m, ok := item.(map[string]any); ok && m["call_id"] == callID && m["type"] == "custom_tool_call" {
+			return "custom_tool_call_output"
+		}
+	}
+	return "function_call_output"
+}
+
+func encodeOutput(b chat.ToolResult) any {
+	var parts []any
+	onlyText := true
+	for _, c := range b.Content {
+		switch c := c.(type) {
+		case chat.Text:
+			parts = append(parts, map[string]any{"type": "input_text", "text": c.Text})
+		case chat.Image:
+			if url := wire.ImageURL(c); url != "" {
+				parts = append(parts, map[string]any{"type": "input_image", "image_url": url, "detail": "auto"})
+				onlyText = false
+			}
+		}
+	}
+	if onlyText {
+		return b.Content.RenderedText()
+	}
+	return parts
+}
+
+// encodeReasoning gives reasoning back. Without storage the server knows no ids,
+// so only encrypted reasoning can return, and without its id.
+func encodeReasoning(b chat.Reasoning, store bool) any {
+	item := map[string]json.RawMessage{}
+	if json.Unmarshal(b.Raw, &item) != nil || wire.Unquote(item["type"]) != "reasoning" {
+		if b.EncryptedContent == "" {
+			return nil
+		}
+		return map[string]any{"type": "reasoning", "summary": []any{}, "encrypted_content": b.EncryptedContent}
+	}
+	if store {
+		return b.Raw
+	}
+	if b.EncryptedContent == "" {
+		return nil
+	}
+	delete(item, "id")
+	delete(item, "status")
+	return item
+}
+
+// replayable reports that an opaque item is whole: one that a cut left in
+// progress would be rejected.
+func replayable(raw []byte) bool {
+	var head struct{ Type, Status string }
+	if json.Unmarshal(raw, &head) != nil || head.Type == "" {
+		return false
+	}
+	return head.Status == "" || head.Status == "completed"
+}

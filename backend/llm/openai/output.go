@@ -1,0 +1,378 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// output is one item of a response: a message with its content parts, or a
+// single part of another kind.
+type output struct {
+	index    int
+	id, kind string
+	callID   string
+	phase    string
+	raw      []byte // the item as last sent whole
+	done     bool
+	content  map[int]*wire.Part // of a message, by content index
+	main     *wire.Part         // of anything else
+	answered bool               // an output item for this call is in the stream
+
+	summary, thought bool // which of the two texts a reasoning item shows
+	lastIndex        int
+}
+
+// itemBody is what is read of an output item.
+type itemBody struct {
+	ID          string          `json:"id"`
+	Type        string          `json:"type"`
+	Phase       string          `json:"phase"`
+	CallID      string          `json:"call_id"`
+	Name        string          `json:"name"`
+	Execution   string          `json:"execution"`
+	Content     []contentBody   `json:"content"`
+	Summary     []contentBody   `json:"summary"`
+	Encrypted   json.RawMessage `json:"encrypted_content"`
+	Arguments   json.RawMessage `json:"arguments"`
+	Input       json.RawMessage `json:"input"`
+	Action      json.RawMessage `json:"action"`
+	Actions     json.RawMessage `json:"actions"`
+	Operation   json.RawMessage `json:"operation"`
+	Environment struct {
+		Type string `json:"type"`
+	} `json:"environment"`
+}
+
+type contentBody struct {
+	Type        string            `json:"type"`
+	Text        json.RawMessage   `json:"text"`
+	Refusal     json.RawMessage   `json:"refusal"`
+	Annotations []json.RawMessage `json:"annotations"`
+}
+
+// clientCalls are the calls that only the user's side can run, with the name a
+// call without one is shown under.
+var clientCalls = map[string]string{
+	"function_call": "", "custom_tool_call": "", "mcp_approval_request": "",
+	"local_shell_call": "local_shell", "shell_call": "shell",
+	"apply_patch_call": "apply_patch", "computer_call": "computer", "tool_search_call": "tool_search",
+}
+
+func (o *output) isCall() bool {
+	return o.main != nil && o.main.Kind == wire.PartTool && !o.answered
+}
+
+// at finds an output by its index, or makes it.
+func (r *response) at(index int) *output {
+	pos, found := slices.BinarySearchFunc(r.outputs, index, func(o *output, i int) int { return o.index - i })
+	if found {
+		return r.outputs[pos]
+	}
+	o := &output{index: index}
+	r.outputs = slices.Insert(r.outputs, pos, o)
+	return o
+}
+
+func (d *decoder) itemAdded(ev *event, _ []byte) []llm.Delta {
+	return d.item(d.current().at(ev.OutputIndex), ev.Item, false)
+}
+
+func (d *decoder) itemDone(ev *event, _ []byte) []llm.Delta {
+	return d.item(d.current().at(ev.OutputIndex), ev.Item, true)
+}
+
+// item takes an item as sent whole: at its start nearly empty, at its end final.
+func (d *decoder) item(o *output, raw json.RawMessage, done bool) []llm.Delta {
+	var body itemBody
+	if !decodes(raw, &body) || body.Type == "" || (o.done && !done) {
+		return nil
+	}
+	if o.kind != "" && o.kind != body.Type {
+		return nil // an index never changes its kind
+	}
+	o.kind, o.raw, o.done = body.Type, bytes.Clone(raw), done
+	if body.ID != "" {
+		o.id = body.ID
+	}
+	if body.CallID != "" {
+		o.callID = body.CallID
+	}
+	switch body.Type {
+	case "message":
+		return d.message(o, body)
+	case "reasoning":
+		return d.reasoning(o, body)
+	}
+	if fallback, ok := clientCalls[body.Type]; ok && !hosted(body) {
+		return d.call(o, body, fallback)
+	}
+	d.opaque(o)
+	return nil
+}
+
+// hosted reports a call that the provider runs although its type alone does not
+// say so: a shell in its own container, a search of its own.
+func hosted(body itemBody) bool {
+	if body.Type == "tool_search_call" {
+		return body.Execution != "client"
+	}
+	return strings.HasPrefix(body.Environment.Type, "container")
+}
+
+func (d *decoder) message(o *output, body itemBody) []llm.Delta {
+	o.phase = body.Phase
+	var deltas []llm.Delta
+	for i, c := range body.Content {
+		deltas = append(deltas, d.settleContent(o, i, c)...)
+	}
+	for _, p := range o.content {
+		p.Phase = o.phase
+	}
+	return deltas
+}
+
+func (d *decoder) reasoning(o *output, body itemBody) []llm.Delta {
+	p := o.part(wire.PartReasoning)
+	p.Raw = o.raw
+	if enc := wire.Unquote(body.Encrypted); enc != "" {
+		p.Encrypted = enc
+	}
+	if !o.done {
+		return nil
+	}
+	d.draft.Place(p)
+	shown := body.Summary
+	if len(shown) == 0 || o.thought {
+		shown = body.Content
+	}
+	var texts []string
+	for _, s := range shown {
+		if t := wire.Unquote(s.Text); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	return d.draft.Settle(p, strings.Join(texts, "\n\n"))
+}
+
+// call takes a call for the user's side; what it carries beside function
+// arguments (an action, a patch) stands for its arguments.
+func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
+	p := o.part(wire.PartTool)
+	p.Name, p.ID = body.Name, o.callID
+	if p.Name == "" {
+		p.Name = fallback
+	}
+	if p.ID == "" {
+		p.ID = o.id
+	}
+	deltas := d.draft.Announce(p)
+	switch body.Type {
+	case "custom_tool_call":
+		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Input))...)
+		p.Input, _ = json.Marshal(p.Text.String())
+	case "function_call", "mcp_approval_request":
+		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Arguments))...)
+	default:
+		if o.done {
+			p.Input = firstJSON(body.Action, body.Operation, body.Actions, body.Arguments)
+			deltas = append(deltas, d.draft.Settle(p, string(p.Input))...)
+		}
+	}
+	return deltas
+}
+
+// opaque keeps an item raw. An output item also settles who ran its call.
+func (d *decoder) opaque(o *output) {
+	p := o.part(wire.PartOpaque)
+	p.Raw = o.raw
+	d.draft.Place(p)
+	if !strings.HasSuffix(o.kind, "_output") || o.callID == "" {
+		return
+	}
+	for _, resp := range d.responses {
+		for _, other := range resp.outputs {
+			if other.callID == o.callID && other.main != nil && other.main.Kind == wire.PartTool {
+				other.answered = true
+				other.main.Kind, other.main.Raw = wire.PartOpaque, other.raw
+			}
+		}
+	}
+}
+
+func (o *output) part(kind wire.PartKind) *wire.Part {
+	if o.main == nil {
+		o.main = &wire.Part{Kind: kind}
+	}
+	return o.main
+}
+
+// contentPart is a message's part by content index.
+func (o *output) contentPart(index int, kind wire.PartKind) *wire.Part {
+	if o.content == nil {
+		o.content = map[int]*wire.Part{}
+	}
+	p := o.content[index]
+	if p == nil {
+		p = &wire.Part{Kind: kind, Phase: o.phase}
+		o.content[index] = p
+	}
+	if !p.Placed() {
+		p.Kind = kind
+	}
+	return p
+}
+
+func (d *decoder) settleContent(o *output, index int, c contentBody) []llm.Delta {
+	switch c.Type {
+	case "refusal":
+		return d.draft.Settle(o.contentPart(index, wire.PartRefusal), wire.Unquote(c.Refusal))
+	case "output_text", "text", "":
+		p := o.contentPart(index, wire.PartText)
+		if len(c.Annotations) >= len(p.Annotations) && len(c.Annotations) > 0 {
+			p.Annotations = c.Annotations
+		}
+		return d.draft.Settle(p, wire.Unquote(c.Text))
+	}
+	return nil
+}
+
+func (d *decoder) partSettled(ev *event, _ []byte) []llm.Delta {
+	var c contentBody
+	if !decodes(ev.Part, &c) {
+		return nil
+	}
+	return d.settleContent(d.current().at(ev.OutputIndex), ev.ContentIndex, c)
+}
+
+func (d *decoder) contentAt(ev *event, kind wire.PartKind) *wire.Part {
+	return d.current().at(ev.OutputIndex).contentPart(ev.ContentIndex, kind)
+}
+
+func (d *decoder) textDelta(ev *event, _ []byte) []llm.Delta {
+	return d.draft.Append(d.contentAt(ev, wire.PartText), ev.Delta)
+}
+
+func (d *decoder) textDone(ev *event, _ []byte) []llm.Delta {
+	return d.draft.Settle(d.contentAt(ev, wire.PartText), wire.Unquote(ev.Text))
+}
+
+func (d *decoder) annotated(ev *event, _ []byte) []llm.Delta {
+	p := d.contentAt(ev, wire.PartText)
+	if len(ev.Annotation) > 0 {
+		p.Annotations = append(p.Annotations, bytes.Clone(ev.Annotation))
+	}
+	return nil
+}
+
+func (d *decoder) refusalDelta(ev *event, _ []byte) []llm.Delta {
+	return d.draft.Append(d.contentAt(ev, wire.PartRefusal), ev.Delta)
+}
+
+func (d *decoder) refusalDone(ev *event, _ []byte) []llm.Delta {
+	return d.draft.Settle(d.contentAt(ev, wire.PartRefusal), wire.Unquote(ev.Refusal))
+}
+
+func (d *decoder) summaryDelta(ev *event, _ []byte) []llm.Delta {
+	o := d.current().at(ev.OutputIndex)
+	if o.thought {
+		return nil
+	}
+	o.summary = true
+	return d.reasoningDelta(o, ev.SummaryIndex, ev.Delta)
+}
+
+func (d *decoder) thoughtDelta(ev *event, _ []byte) []llm.Delta {
+	o := d.current().at(ev.OutputIndex)
+	if o.summary {
+		return nil
+	}
+	o.thought = true
+	return d.reasoningDelta(o, ev.ContentIndex, ev.Delta)
+}
+
+// reasoningDelta sets an empty line between the parts of a summary.
+func (d *decoder) reasoningDelta(o *output, index int, raw json.RawMessage) []llm.Delta {
+	p := o.part(wire.PartReasoning)
+	var deltas []llm.Delta
+	if index != o.lastIndex && p.Text.Len() > 0 {
+		deltas = d.draft.Append(p, json.RawMessage(`"\n\n"`))
+	}
+	o.lastIndex = index
+	return append(deltas, d.draft.Append(p, raw)...)
+}
+
+func (d *decoder) argumentsDelta(ev *event, _ []byte) []llm.Delta {
+	o := d.current().at(ev.OutputIndex)
+	p := o.part(wire.PartTool)
+	deltas := d.draft.Append(p, ev.Delta)
+	if strings.HasPrefix(ev.Type, "response.custom_tool") {
+		p.Input, _ = json.Marshal(p.Text.String())
+	}
+	return deltas
+}
+
+func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
+	o := d.current().at(ev.OutputIndex)
+	final := ev.Arguments
+	if strings.HasPrefix(ev.Type, "response.custom_tool") {
+		final = ev.Input
+	}
+	p := o.part(wire.PartTool)
+	deltas := d.draft.Settle(p, wire.Unquote(final))
+	if strings.HasPrefix(ev.Type, "response.custom_tool") {
+		p.Input, _ = json.Marshal(p.Text.String())
+	}
+	return deltas
+}
+
+// reconcile completes what was streamed from the final output list. Items are
+// matched by id, else by place and type (some gateways change ids); one that was
+// never streamed is taken whole.
+func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta {
+	var deltas []llm.Delta
+	streamed := slices.Clone(resp.outputs)
+	for i, raw := range final {
+		var body itemBody
+		if !decodes(raw, &body) {
+			continue
+		}
+		o := match(streamed, i, body)
+		if o == nil {
+			o = resp.at(resp.freeIndex(i))
+		}
+		deltas = append(deltas, d.item(o, raw, true)...)
+	}
+	return deltas
+}
+
+func match(streamed []*output, place int, body itemBody) *output {
+	for _, o := range streamed {
+		if o.id != "" && o.id == body.ID {
+			return o
+		}
+	}
+	if place < len(streamed) && (streamed[place].kind == body.Type || streamed[place].kind == "") {
+		return streamed[place]
+	}
+	return nil
+}
+
+// freeIndex is want if no output has it, else the index after the last.
+func (r *response) freeIndex(want int) int {
+	last := -1
+	for _, o := range r.outputs {
+		if o.index == want {
+			want = -1
+		}
+		last = max(last, o.index)
+	}
+	if want >= 0 {
+		return want
+	}
+	return last + 1
+}
