@@ -1,0 +1,59 @@
+/**
+ * Marks shown text that is not durable yet (dotted underneath, SPEC 5), without touching the page's nodes: a highlight
+ * over the last characters. Engines without the highlight API still have the bar and the counts that say the same.
+ */
+const name = 'buffered';
+
+interface Registry {
+  get(name: string): Set<Range> | undefined;
+  set(name: string, highlight: Set<Range>): void;
+}
+
+function registry(): { ranges: Set<Range> } | null {
+  const highlights = (globalThis.CSS as unknown as { highlights?: Registry } | undefined)?.highlights;
+  const Make = (globalThis as unknown as { Highlight?: new () => Set<Range> }).Highlight;
+  if (!highlights || !Make) return null;
+  let ranges = highlights.get(name);
+  if (!ranges) highlights.set(name, (ranges = new Make()));
+  return { ranges };
+}
+
+/** How many characters at the end of the text its last `bytes` bytes are. */
+export function tailChars(text: string, bytes: number): number {
+  let chars = 0;
+  let left = bytes;
+  for (let at = text.length - 1; at >= 0 && left > 0; at--, chars++) {
+    const code = text.charCodeAt(at);
+    left -= code < 0x80 ? 1 : code < 0x800 ? 2 : code >= 0xd800 && code <= 0xdfff ? 2 : 3;
+  }
+  return chars;
+}
+
+/** Marks the last `chars` characters below `root`; returns what takes the mark away. */
+export function markTail(root: HTMLElement, chars: number): () => void {
+  const found = registry();
+  const range = found && chars > 0 ? rangeOfTail(root, chars) : null;
+  if (!found || !range) return () => undefined;
+  found.ranges.add(range);
+  return () => found.ranges.delete(range);
+}
+
+function rangeOfTail(root: HTMLElement, chars: number): Range | null {
+  const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  let node: Node | null = root;
+  while (node?.lastChild) node = node.lastChild;
+  if (!node) return null;
+  texts.currentNode = node;
+  const range = document.createRange();
+  range.selectNodeContents(root);
+  let left = chars;
+  for (let text: Node | null = node.nodeType === Node.TEXT_NODE ? node : texts.previousNode(); text; text = texts.previousNode()) {
+    const length = text.nodeValue?.length ?? 0;
+    if (length >= left) {
+      range.setStart(text, length - left);
+      return range;
+    }
+    left -= length;
+  }
+  return range;
+}

@@ -1,0 +1,73 @@
+/**
+ * What a block gets only when it is seen: colours in code, drawn mathematics. Both come in chunks of their own, loaded
+ * at the first need; until then, and without them, the text itself stands there.
+ */
+import type { HLJSApi } from 'highlight.js';
+
+/** Longer code stays uncoloured: it would hold the page up. */
+const colourMost = 60_000;
+const rememberMost = 200;
+
+let highlighter: Promise<HLJSApi> | undefined;
+let mathematics: Promise<typeof import('katex').default> | undefined;
+const coloured = new Map<string, string>();
+const waiting = new WeakMap<Element, () => void>();
+
+const seen = typeof IntersectionObserver === 'undefined' ? undefined : new IntersectionObserver(
+  (entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      seen?.unobserve(entry.target);
+      waiting.get(entry.target)?.();
+      waiting.delete(entry.target);
+    }
+  },
+  { rootMargin: '600px' },
+);
+
+/** For {@attach}: runs again whenever the block's HTML changed. */
+export function enhance(html: string): (node: HTMLElement) => () => void {
+  return (node) => {
+    const targets: HTMLElement[] = [];
+    if (html.includes('data-lang=')) targets.push(...node.querySelectorAll<HTMLElement>('code[data-lang]'));
+    if (html.includes('data-tex=')) targets.push(...node.querySelectorAll<HTMLElement>('.math[data-tex]'));
+    for (const target of targets) prepare(target);
+    return () => {
+      for (const target of targets) seen?.unobserve(target);
+    };
+  };
+}
+
+function prepare(target: HTMLElement): void {
+  const known = target.dataset['lang'] === undefined ? undefined : coloured.get(keyOf(target));
+  if (known !== undefined) {
+    target.innerHTML = known;
+    return;
+  }
+  waiting.set(target, () => void (target.dataset['tex'] === undefined ? colour(target) : drawMath(target)));
+  seen?.observe(target);
+}
+
+const keyOf = (code: HTMLElement) => `${code.dataset['lang']}\n${code.textContent}`;
+
+async function colour(code: HTMLElement): Promise<void> {
+  const language = code.dataset['lang']!.toLowerCase();
+  const text = code.textContent ?? '';
+  if (language === '' || text.length > colourMost) return;
+  highlighter ??= import('highlight.js/lib/common').then((module) => module.default);
+  const hljs = await highlighter;
+  if (!hljs.getLanguage(language) || !code.isConnected) return;
+  const html = hljs.highlight(text, { language, ignoreIllegals: true }).value; // escapes the text itself
+  if (coloured.size >= rememberMost) coloured.delete(coloured.keys().next().value!);
+  coloured.set(keyOf(code), html);
+  code.innerHTML = html;
+}
+
+async function drawMath(target: HTMLElement): Promise<void> {
+  mathematics ??= Promise.all([import('katex'), import('katex/dist/katex.min.css')]).then(([module]) => module.default);
+  const katex = await mathematics;
+  // trust: false refuses \href, \includegraphics and HTML; a formula that cannot be read stays as its source.
+  katex.render(target.dataset['tex']!, target, {
+    displayMode: target.classList.contains('math--display'), throwOnError: false, trust: false, strict: 'ignore', maxExpand: 500, maxSize: 40,
+  });
+}

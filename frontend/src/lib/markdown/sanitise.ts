@@ -1,0 +1,45 @@
+/**
+ * The second wall. What a model writes is turned into HTML by our own renderer, which lets no HTML of the model's
+ * through (render.ts); this keeps that true if the renderer is ever wrong: a closed list of tags, attributes, classes
+ * and addresses.
+ */
+import DOMPurify from 'dompurify';
+
+const tags = [
+  'a', 'b', 'blockquote', 'br', 'button', 'code', 'dd', 'del', 'details', 'div', 'dl', 'dt', 'em', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'hr',
+  'i', 'img', 'ins', 'kbd', 'li', 'mark', 'ol', 'p', 'pre', 's', 'small', 'span', 'strong', 'sub', 'summary', 'sup', 'table', 'tbody', 'td',
+  'th', 'thead', 'tr', 'u', 'ul',
+];
+const attributes = ['href', 'title', 'src', 'alt', 'class', 'start', 'type', 'aria-label', 'dir', 'data-lang', 'data-tex', 'data-align', 'data-copy'];
+const classes = new Set(['block', 'code', 'code__bar', 'code__lang', 'code__copy', 'data', 'data-scroll', 'math', 'math--display', 'ref', 'remote', 'task']);
+
+/** Web addresses, and turns of this history. Nothing else is ever a link. */
+export const linkPattern = /^(?:https?:\/\/|contextinfinity:\/\/turn\/[\w-]+$)/i;
+/** Pictures that travel inside the text. Those elsewhere would be fetched, and tell their owner who reads what. */
+export const imagePattern = /^data:image\/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=\s]+$/i;
+
+const purifier = DOMPurify(window);
+
+purifier.addHook('uponSanitizeAttribute', (element, attribute) => {
+  const value = attribute.attrValue;
+  if (attribute.attrName === 'class') attribute.attrValue = value.split(/\s+/).filter((name) => classes.has(name)).join(' ');
+  if (attribute.attrName === 'href') attribute.keepAttr = element.nodeName === 'A' && linkPattern.test(value);
+  if (attribute.attrName === 'src') attribute.keepAttr = element.nodeName === 'IMG' && imagePattern.test(value);
+});
+
+purifier.addHook('afterSanitizeAttributes', (element) => {
+  if (element.nodeName === 'IMG' && !element.getAttribute('src')) element.remove();
+  if (element.nodeName === 'BUTTON' && !element.hasAttribute('data-copy')) element.remove();
+});
+
+export function sanitise(html: string): string {
+  return purifier.sanitize(html, {
+    ALLOWED_TAGS: tags,
+    ALLOWED_ATTR: attributes,
+    ALLOWED_URI_REGEXP: /^(?:https?:|contextinfinity:|data:image\/)/i,
+    ADD_URI_SAFE_ATTR: attributes.filter((name) => name !== 'href' && name !== 'src'), // plain words, never followed
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    KEEP_CONTENT: true,
+  });
+}
