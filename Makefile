@@ -49,7 +49,7 @@ lint: ## golangci-lint with the rules of .golangci.yml (builds it the first time
 	@scripts/lint
 
 fmt: ## Format the Go code
-	@gofmt -w $$(git ls-files '*.go')
+	@gofmt -w $$(find . -name '*.go' -not -path './frontend/*' -not -path '*/testdata/*')
 
 screenshots: ## Take the README's pictures from the real program
 	@scripts/screenshots

@@ -125,7 +125,7 @@ func printTable(w io.Writer, results []*result) {
 		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%.0f\t%s\n", b.name, duration(b.median("ns/op")), ratio(b, first[b.group()]),
 			size(b.median("B/op")), b.median("allocs/op"), b.reported())
 	}
-	table.Flush()
+	_ = table.Flush() // to the terminal
 }
 
 // ratio compares with the first case of the same benchmark; alone there is
