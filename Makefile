@@ -10,11 +10,14 @@ STAMPS := .tools/stamps
 PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 BOUND := main.go app.go $(shell find backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
 
-.PHONY: help run chat dev build cli bindings test e2e bench lint fmt screenshots icons fresh-machine clean
+.PHONY: help setup run chat dev build cli bindings test e2e bench lint fmt screenshots icons fresh-machine clean
 
 help: ## Say what can be done here
 	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install what building and testing need (scripts/setup says what)
+	@scripts/setup test
 
 run: ## Install what is missing, build, and open the window (without a display: talk in the terminal)
 	@scripts/run
