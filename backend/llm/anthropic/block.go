@@ -41,7 +41,7 @@ type blockBody struct {
 // blockStart opens a block. The same index again is a duplicate and adds nothing.
 func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.Delta {
 	var body blockBody
-	if m.blocks[index] != nil || !decodes(raw, &body) || body.Type == "" {
+	if m.blocks[index] != nil || !wire.Decodes(raw, &body) || body.Type == "" {
 		return nil
 	}
 	b := &block{kind: body.Type, start: bytes.Clone(raw), citations: body.Citations}
@@ -104,7 +104,7 @@ type deltaBody struct {
 // plain one of its own kind, so no text is lost.
 func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
 	var delta deltaBody
-	if !decodes(raw, &delta) {
+	if !wire.Decodes(raw, &delta) {
 		return nil
 	}
 	m := d.current()
@@ -326,7 +326,7 @@ func opaqueItem(b *block) chat.Item {
 		ToolUseID string          `json:"tool_use_id"`
 		Content   json.RawMessage `json:"content"`
 	}
-	decodes(b.part.Raw, &body)
+	wire.Decodes(b.part.Raw, &body)
 	switch {
 	case b.kind == "server_tool_use" || b.kind == "mcp_tool_use":
 		if len(body.Input) == 0 {

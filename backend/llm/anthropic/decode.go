@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"encoding/json"
-	"errors"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
@@ -64,7 +63,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 		return d.whole(raw.Data)
 	}
 	var ev event
-	if !decodes(raw.Data, &ev) {
+	if !wire.Decodes(raw.Data, &ev) {
 		return nil
 	}
 	if ev.Type == "" {
@@ -92,7 +91,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 // start begins a message. The same id again is the same message.
 func (d *decoder) start(raw json.RawMessage) []llm.Delta {
 	var body messageBody
-	if !decodes(raw, &body) {
+	if !wire.Decodes(raw, &body) {
 		return nil
 	}
 	return d.open(body)
@@ -142,7 +141,7 @@ func (d *decoder) messageDelta(ev event) []llm.Delta {
 		StopReason  string      `json:"stop_reason"`
 		StopDetails stopDetails `json:"stop_details"`
 	}
-	decodes(ev.Delta, &delta)
+	wire.Decodes(ev.Delta, &delta)
 	d.current().usage.read(ev.Usage)
 	return d.stopped(delta.StopReason, delta.StopDetails)
 }
@@ -167,7 +166,7 @@ func (d *decoder) stopped(reason string, details stopDetails) []llm.Delta {
 // whole reads an answer that was not streamed.
 func (d *decoder) whole(data []byte) []llm.Delta {
 	var body messageBody
-	if !decodes(data, &body) {
+	if !wire.Decodes(data, &body) {
 		return nil
 	}
 	if body.Type == "error" {
@@ -275,7 +274,7 @@ type usage struct {
 
 // read lays newer figures over older ones; what is absent stays.
 func (u *usage) read(raw json.RawMessage) {
-	if len(raw) > 0 && string(raw) != "null" && decodes(raw, u) {
+	if len(raw) > 0 && string(raw) != "null" && wire.Decodes(raw, u) {
 		u.seen = true
 	}
 }
@@ -297,11 +296,4 @@ func (d *decoder) usage() *chat.Usage {
 		})
 	}
 	return sum
-}
-
-// decodes reads JSON into v; a member of an unexpected type spoils only itself.
-func decodes(raw []byte, v any) bool {
-	err := json.Unmarshal(raw, v)
-	var wrongType *json.UnmarshalTypeError
-	return err == nil || errors.As(err, &wrongType)
 }

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
@@ -91,11 +90,8 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 		return d.whole(raw.Data)
 	}
 	var ev event
-	if err := json.Unmarshal(raw.Data, &ev); err != nil {
-		var wrongType *json.UnmarshalTypeError
-		if !errors.As(err, &wrongType) {
-			return nil
-		}
+	if !wire.Decodes(raw.Data, &ev) {
+		return nil
 	}
 	if ev.Type == "" {
 		ev.Type = raw.Type
@@ -134,9 +130,7 @@ type responseBody struct {
 
 func readResponse(raw json.RawMessage) (responseBody, bool) {
 	var body responseBody
-	err := json.Unmarshal(raw, &body)
-	var wrongType *json.UnmarshalTypeError
-	return body, err == nil || errors.As(err, &wrongType)
+	return body, wire.Decodes(raw, &body)
 }
 
 // opened begins a response, unless it is the current one announced again.

@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -97,7 +96,7 @@ var hostedTools = map[string]func(hostedItem) (args, result json.RawMessage){
 
 func hostedItems(o *output) chat.Items {
 	var h hostedItem
-	if !decodes(o.main.Raw, &h) {
+	if !wire.Decodes(o.main.Raw, &h) {
 		return chat.Items{unknownItem(o)}
 	}
 	id := o.callID
@@ -163,11 +162,4 @@ func object(pairs ...any) json.RawMessage {
 		return nil
 	}
 	return raw
-}
-
-// decodes reads JSON into v; a member of an unexpected type spoils only itself.
-func decodes(raw []byte, v any) bool {
-	err := json.Unmarshal(raw, v)
-	var wrongType *json.UnmarshalTypeError
-	return err == nil || errors.As(err, &wrongType)
 }

@@ -89,7 +89,7 @@ func (d *decoder) itemDone(ev *event, _ []byte) []llm.Delta {
 // item takes an item as sent whole: at its start nearly empty, at its end final.
 func (d *decoder) item(o *output, raw json.RawMessage, done bool) []llm.Delta {
 	var body itemBody
-	if !decodes(raw, &body) || body.Type == "" || (o.done && !done) {
+	if !wire.Decodes(raw, &body) || body.Type == "" || (o.done && !done) {
 		return nil
 	}
 	if o.kind != "" && o.kind != body.Type {
@@ -243,7 +243,7 @@ func (d *decoder) settleContent(o *output, index int, c contentBody) []llm.Delta
 
 func (d *decoder) partSettled(ev *event, _ []byte) []llm.Delta {
 	var c contentBody
-	if !decodes(ev.Part, &c) {
+	if !wire.Decodes(ev.Part, &c) {
 		return nil
 	}
 	return d.settleContent(d.current().at(ev.OutputIndex), ev.ContentIndex, c)
@@ -338,7 +338,7 @@ func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta
 	streamed := slices.Clone(resp.outputs)
 	for i, raw := range final {
 		var body itemBody
-		if !decodes(raw, &body) {
+		if !wire.Decodes(raw, &body) {
 			continue
 		}
 		o := match(streamed, i, body)

@@ -39,7 +39,7 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		Type    json.RawMessage `json:"type"`
 		Code    json.RawMessage `json:"code"`
 	}
-	if !decodes(body, &top) {
+	if !Decodes(body, &top) {
 		return Words{}, false
 	}
 	var inner struct {
@@ -48,7 +48,7 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		Code    json.RawMessage `json:"code"`
 	}
 	switch {
-	case len(top.Error) > 0 && top.Error[0] == '{' && decodes(top.Error, &inner):
+	case len(top.Error) > 0 && top.Error[0] == '{' && Decodes(top.Error, &inner):
 		return Words{Unquote(inner.Type), scalar(inner.Code), Unquote(inner.Message)}, true
 	case len(top.Error) > 0 && top.Error[0] == '"':
 		return Words{Code: scalar(top.Code), Message: Unquote(top.Error)}, true
@@ -63,8 +63,8 @@ func ReadWords(body []byte) (w Words, ok bool) {
 	return Words{}, false
 }
 
-// decodes reads JSON into v; a member of an unexpected type spoils only itself.
-func decodes(data []byte, v any) bool {
+// Decodes reads JSON into v; a member of an unexpected type spoils only itself.
+func Decodes(data []byte, v any) bool {
 	err := json.Unmarshal(data, v)
 	var wrongType *json.UnmarshalTypeError
 	return err == nil || errors.As(err, &wrongType)
@@ -232,7 +232,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 // context wins over what the connection then said; its cause stays in the chain.
 func TransportError(ctx context.Context, ep llm.Endpoint, base string, err error) *llm.Error {
 	if ctx.Err() != nil {
-		return cancelled(ctx)
+		return Cancelled(ctx)
 	}
 	host := hostOf(base)
 	e := &llm.Error{Code: chat.CodeUnavailable, Retry: true, Err: scrub(err, ep.Key)}
@@ -260,9 +260,9 @@ func TransportError(ctx context.Context, ep llm.Endpoint, base string, err error
 	return e
 }
 
-// cancelled reports the end of ctx by its cause: a timeout that someone gave
+// Cancelled reports the end of ctx by its cause: a timeout that someone gave
 // as the cause is a timeout, a coded error keeps its code.
-func cancelled(ctx context.Context) *llm.Error {
+func Cancelled(ctx context.Context) *llm.Error {
 	cause := context.Cause(ctx)
 	e := &llm.Error{Code: chat.CodeCancelled, Message: "the request was cancelled", Err: cause}
 	var coded *chat.Error

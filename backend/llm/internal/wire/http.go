@@ -153,7 +153,7 @@ func receiveEvents(ctx context.Context, ep llm.Endpoint, base string, src io.Rea
 		if errors.Is(err, io.EOF) {
 			// A cancelled request can look like a clean end to the reader.
 			if ctx.Err() != nil {
-				return cancelled(ctx)
+				return Cancelled(ctx)
 			}
 			return nil
 		}
@@ -167,7 +167,7 @@ func receiveEvents(ctx context.Context, ep llm.Endpoint, base string, src io.Rea
 			return err
 		}
 		if ctx.Err() != nil {
-			return cancelled(ctx)
+			return Cancelled(ctx)
 		}
 	}
 }

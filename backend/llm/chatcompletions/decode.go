@@ -1,0 +1,305 @@
+package chatcompletions
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// decoder interprets chunks: one message of text, thinking, a refusal and calls
+// keyed by their index. It ends with a finish reason; servers differ on whether
+// usage, [DONE] or nothing follows.
+type decoder struct {
+	mode      llm.ToolsMode
+	draft     wire.Draft
+	text      *wire.Part
+	reasoning *wire.Part
+	refusal   *wire.Part
+	calls     map[int]*wire.Part
+	id, model string
+	finish    string
+	done      bool
+	usage     *chat.Usage
+	err       *llm.Error
+}
+
+func newDecoder(mode llm.ToolsMode) *decoder {
+	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}, calls: map[int]*wire.Part{}}
+}
+
+type chunk struct {
+	ID      string          `json:"id"`
+	Model   string          `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   *usageBody      `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type choice struct {
+	Index   int         `json:"index"`
+	Delta   messageBody `json:"delta"`
+	Message messageBody `json:"message"`
+	Finish  string      `json:"finish_reason"`
+}
+
+type messageBody struct {
+	Content          json.RawMessage   `json:"content"`
+	Refusal          json.RawMessage   `json:"refusal"`
+	ReasoningContent json.RawMessage   `json:"reasoning_content"` // DeepSeek, vLLM, llama.cpp
+	Reasoning        json.RawMessage   `json:"reasoning"`         // Ollama, OpenRouter
+	ToolCalls        []callBody        `json:"tool_calls"`
+	FunctionCall     *functionBody     `json:"function_call"`
+	Annotations      []json.RawMessage `json:"annotations"`
+}
+
+type callBody struct {
+	Index    *int         `json:"index"`
+	ID       string       `json:"id"`
+	Function functionBody `json:"function"`
+}
+
+type functionBody struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+type usageBody struct {
+	Prompt     int `json:"prompt_tokens"`
+	Completion int `json:"completion_tokens"`
+	Details    struct {
+		Cached int `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
+	OutputDetails struct {
+		Reasoning int `json:"reasoning_tokens"`
+	} `json:"completion_tokens_details"`
+	CacheHit int `json:"prompt_cache_hit_tokens"` // DeepSeek
+}
+
+// Decode implements llm.Decoder.
+func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
+	if bytes.Equal(bytes.TrimSpace(raw.Data), []byte("[DONE]")) {
+		d.done = true
+		return nil
+	}
+	var c chunk
+	if !wire.Decodes(raw.Data, &c) {
+		return nil
+	}
+	if len(c.Error) > 0 && string(c.Error) != "null" || raw.Type == "error" {
+		d.fail(raw.Data)
+		return nil
+	}
+	if c.ID != "" {
+		d.id = c.ID
+	}
+	if c.Model != "" {
+		d.model = c.Model
+	}
+	d.countUsage(c.Usage)
+	var deltas []llm.Delta
+	for _, ch := range c.Choices {
+		if ch.Index != 0 {
+			continue // only one answer is ever asked for
+		}
+		deltas = append(deltas, d.message(ch.Delta)...)
+		deltas = append(deltas, d.message(ch.Message)...)
+		if ch.Finish != "" {
+			d.finish = ch.Finish
+		}
+	}
+	return deltas
+}
+
+func (d *decoder) fail(data []byte) {
+	words, _ := wire.ReadWords(data)
+	if d.err == nil {
+		d.err = wire.StreamError(words)
+	}
+}
+
+func (d *decoder) countUsage(u *usageBody) {
+	if u == nil {
+		return
+	}
+	d.usage = &chat.Usage{
+		InputTokens: u.Prompt, OutputTokens: u.Completion,
+		CachedInputTokens: max(u.Details.Cached, u.CacheHit), ReasoningTokens: u.OutputDetails.Reasoning,
+	}
+}
+
+func (d *decoder) message(m messageBody) []llm.Delta {
+	thought := m.ReasoningContent
+	if wire.Unquote(thought) == "" {
+		thought = m.Reasoning
+	}
+	deltas := d.append(&d.reasoning, wire.PartReasoning, thought)
+	deltas = append(deltas, d.content(m.Content)...)
+	deltas = append(deltas, d.append(&d.refusal, wire.PartRefusal, m.Refusal)...)
+	for i, call := range m.ToolCalls {
+		deltas = append(deltas, d.call(i, call)...)
+	}
+	if m.FunctionCall != nil { // the form before tool_calls
+		deltas = append(deltas, d.call(0, callBody{Function: *m.FunctionCall})...)
+	}
+	if len(m.Annotations) > 0 {
+		d.part(&d.text, wire.PartText).Annotations = m.Annotations
+	}
+	return deltas
+}
+
+func (d *decoder) part(slot **wire.Part, kind wire.PartKind) *wire.Part {
+	if *slot == nil {
+		*slot = &wire.Part{Kind: kind}
+	}
+	return *slot
+}
+
+func (d *decoder) append(slot **wire.Part, kind wire.PartKind, raw json.RawMessage) []llm.Delta {
+	if len(raw) < 2 || raw[0] != '"' {
+		return nil
+	}
+	return d.draft.Append(d.part(slot, kind), raw)
+}
+
+// content is a string, or a list of typed parts.
+func (d *decoder) content(raw json.RawMessage) []llm.Delta {
+	if len(raw) == 0 || raw[0] != '[' {
+		return d.append(&d.text, wire.PartText, raw)
+	}
+	var parts []json.RawMessage
+	if json.Unmarshal(raw, &parts) != nil {
+		return nil
+	}
+	var deltas []llm.Delta
+	for _, part := range parts {
+		deltas = append(deltas, d.contentPart(part)...)
+	}
+	return deltas
+}
+
+func (d *decoder) contentPart(raw json.RawMessage) []llm.Delta {
+	var part struct {
+		Type     string          `json:"type"`
+		Text     json.RawMessage `json:"text"`
+		Thinking []struct {
+			Text json.RawMessage `json:"text"`
+		} `json:"thinking"`
+	}
+	wire.Decodes(raw, &part)
+	var deltas []llm.Delta
+	switch part.Type {
+	case "text":
+		return d.append(&d.text, wire.PartText, part.Text)
+	case "thinking":
+		for _, t := range part.Thinking {
+			deltas = append(deltas, d.append(&d.reasoning, wire.PartReasoning, t.Text)...)
+		}
+		return deltas
+	}
+	d.draft.Place(&wire.Part{Kind: wire.PartOpaque, Raw: bytes.Clone(raw)})
+	return nil
+}
+
+func (d *decoder) call(place int, body callBody) []llm.Delta {
+	if body.Index != nil {
+		place = *body.Index
+	}
+	p := d.calls[place]
+	if p == nil || (body.ID != "" && p.ID != "" && body.ID != p.ID) {
+		// Some servers give every call the index 0; a new id is a new call.
+		if p != nil {
+			d.calls[-len(d.calls)-1] = p
+		}
+		p = &wire.Part{Kind: wire.PartTool}
+		d.calls[place] = p
+	}
+	if body.ID != "" {
+		p.ID = body.ID
+	}
+	if p.Name == "" {
+		p.Name = body.Function.Name
+	}
+	deltas := d.draft.Announce(p)
+	args := body.Function.Arguments
+	if len(args) > 0 && args[0] == '{' { // an object where the protocol says text
+		p.Input = bytes.Clone(args)
+		return deltas
+	}
+	return append(deltas, d.draft.Append(p, args)...)
+}
+
+// Result implements llm.Decoder.
+func (d *decoder) Result() llm.Result {
+	r := llm.Result{
+		Blocks: d.draft.Blocks(), Usage: d.usage, ResponseID: d.id, Model: d.model,
+		Terminal: d.done || d.finish != "" || d.err != nil, Err: d.err,
+		Refused: d.refusal != nil && d.refusal.Text.Len() > 0,
+	}
+	r.Items = d.items(r.Blocks)
+	if d.err != nil {
+		r.Status = chat.StepFailed
+		return r
+	}
+	r.Status, r.Reason = outcome(d.finish)
+	tool, called := firstCall(r.Blocks)
+	switch {
+	case !r.Terminal || !called:
+	case d.mode == llm.ToolsDisabled:
+		r.Status, r.Reason, r.Err = chat.StepFailed, "", wire.Refused(tool.Name)
+	case r.Status == chat.StepCompleted:
+		r.Status, r.Reason = chat.StepPaused, "tool_use"
+	}
+	return r
+}
+
+func outcome(finish string) (llm.StepStatus, string) {
+	switch finish {
+	case "length", "max_tokens":
+		return chat.StepIncomplete, "max_output_tokens"
+	case "content_filter":
+		return chat.StepIncomplete, "content_filter"
+	}
+	return chat.StepCompleted, ""
+}
+
+func firstCall(blocks chat.Blocks) (chat.ToolUse, bool) {
+	for _, b := range blocks {
+		if use, ok := b.(chat.ToolUse); ok {
+			return use, true
+		}
+	}
+	return chat.ToolUse{}, false
+}
+
+// items restates the one message as SRD 5.3 wants it.
+func (d *decoder) items(blocks chat.Blocks) chat.Items {
+	items := chat.Items{}
+	said := chat.Blocks{}
+	var calls chat.Items
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case chat.Reasoning:
+			items = append(items, chat.ReasoningItem{Summary: b.Summary})
+		case chat.ToolUse:
+			calls = append(calls, chat.ToolCall{CallID: b.ToolUseID, Name: b.Name, Arguments: b.Input})
+		case chat.Unknown:
+			calls = append(calls, chat.UnknownItem{Unknown: b})
+		default:
+			said = append(said, b)
+		}
+	}
+	if len(said) > 0 {
+		items = append(items, chat.AssistantMessage{Blocks: said})
+	}
+	items = append(items, calls...)
+	if d.id != "" {
+		items = append(items, chat.Metadata{Key: "response_id", Value: d.id})
+	}
+	if d.finish != "" {
+		items = append(items, chat.Metadata{Key: "finish_reason", Value: d.finish})
+	}
+	return items
+}

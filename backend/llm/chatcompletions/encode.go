@@ -1,0 +1,149 @@
+package chatcompletions
+
+import (
+	"encoding/json"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// Encode implements llm.Provider: the body of POST /chat/completions, with
+// provider_options over it. The output limit is max_tokens, which every server
+// knows; options that set max_completion_tokens replace it.
+func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
+	groups, err := wire.Conversation(r, Name)
+	if err != nil {
+		return nil, err
+	}
+	limit, err := wire.MaxOutput(r)
+	if err != nil {
+		return nil, err
+	}
+	ep := r.Endpoint
+	body := map[string]any{
+		"model":      ep.ModelID,
+		"messages":   encodeMessages(r.Context.System(), groups),
+		"max_tokens": limit,
+		"stream":     ep.Stream,
+	}
+	if ep.Stream {
+		body["stream_options"] = map[string]any{"include_usage": true}
+	}
+	if ep.Temperature != nil {
+		body["temperature"] = *ep.Temperature
+	}
+	if ep.Effort != "" {
+		body["reasoning_effort"] = ep.Effort
+	}
+	body = wire.Merge(body, ep.Options)
+	if ep.Options["max_completion_tokens"] != nil && ep.Options["max_tokens"] == nil {
+		delete(body, "max_tokens")
+	}
+	if _, set := ep.Options["parallel_tool_calls"]; !set && wire.HasTools(body) {
+		body["parallel_tool_calls"] = ep.ParallelToolCalls
+	}
+	return wire.Marshal(body)
+}
+
+func encodeMessages(system []string, groups []wire.Group) []any {
+	messages := []any{}
+	if text := wire.SystemText(system); text != "" {
+		messages = append(messages, map[string]any{"role": "system", "content": text})
+	}
+	for _, g := range groups {
+		if g.Role == chat.RoleAssistant {
+			messages = append(messages, encodeAssistant(g.Blocks))
+			continue
+		}
+		messages = append(messages, encodeUser(g.Blocks)...)
+	}
+	return messages
+}
+
+// encodeAssistant is one message: its text, and its calls beside it.
+func encodeAssistant(blocks chat.Blocks) map[string]any {
+	var texts, opaque, calls []any
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case chat.Text:
+			texts = append(texts, textPart(b.Text))
+		case chat.Refusal:
+			texts = append(texts, textPart(b.Text))
+		case chat.ToolUse:
+			calls = append(calls, encodeCall(b))
+		case chat.Unknown:
+			opaque = append(opaque, json.RawMessage(b.Raw))
+		}
+	}
+	m := map[string]any{"role": "assistant", "content": nil}
+	if len(opaque) > 0 {
+		m["content"] = append(texts, opaque...)
+	} else if len(texts) > 0 {
+		m["content"] = blocks.RenderedText()
+	}
+	if len(calls) > 0 {
+		m["tool_calls"] = calls
+	} else if m["content"] == nil {
+		m["content"] = ""
+	}
+	return m
+}
+
+func encodeCall(b chat.ToolUse) map[string]any {
+	return map[string]any{
+		"id": b.ToolUseID, "type": "function",
+		"function": map[string]any{"name": b.Name, "arguments": string(b.Input)},
+	}
+}
+
+// encodeUser is the results of calls, one message each and first, then what the
+// user says: plain text where that is all, since some servers take no parts.
+func encodeUser(blocks chat.Blocks) []any {
+	var messages, parts []any
+	var texts []string
+	plain := true
+	for _, b := range blocks {
+		switch b := b.(type) {
+		case chat.ToolResult:
+			messages = append(messages, map[string]any{
+				"role": "tool", "tool_call_id": b.ToolUseID, "content": resultText(b),
+			})
+		case chat.Text:
+			texts = append(texts, b.Text)
+			parts = append(parts, textPart(b.Text))
+		case chat.Image:
+			if url := wire.ImageURL(b); url != "" {
+				plain = false
+				parts = append(parts, map[string]any{
+					"type": "image_url", "image_url": map[string]any{"url": url},
+				})
+			}
+		case chat.Unknown:
+			plain = false
+			parts = append(parts, json.RawMessage(b.Raw))
+		}
+	}
+	switch {
+	case len(parts) == 0:
+	case plain:
+		messages = append(messages, map[string]any{"role": "user", "content": strings.Join(texts, "\n\n")})
+	default:
+		messages = append(messages, map[string]any{"role": "user", "content": parts})
+	}
+	return messages
+}
+
+// resultText is all this protocol takes of a result; an image in it is named.
+func resultText(b chat.ToolResult) string {
+	text := b.Content.RenderedText()
+	for _, c := range b.Content {
+		if img, ok := c.(chat.Image); ok {
+			text += "\n[image " + img.MediaType + " not shown]"
+		}
+	}
+	return text
+}
+
+func textPart(text string) map[string]any { return map[string]any{"type": "text", "text": text} }

@@ -1,0 +1,214 @@
+package recall
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// The sentences recall says itself.
+const (
+	sayFound = "From your own history. This is **recall**: it quotes what you wrote and were told, and adds nothing.\n"
+
+	sayNothing = "I found nothing about that in your history.\n\n" +
+		"This is **recall**: it searches the words of every conversation kept here and quotes what it finds. " +
+		"Try a name, a number or a rarer word that stood in the conversation. " +
+		"For an answer instead of a quotation, choose a model with a key, or a local server, above.\n"
+
+	sayEmpty = "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +
+		"This is **recall**, the built-in model. It works without a key and without a network: " +
+		"it searches everything you say here and everything you are told, in all sessions, and answers with quotations " +
+		"and links to where they stand.\n\n" +
+		"To talk to a language model, open Settings and add a key for OpenAI or Anthropic, " +
+		"or the address of a local server such as Ollama. Then ask recall later: it will remember.\n"
+
+	sayNoWords = "There are no words in your message to search for. " +
+		"This is **recall**: it looks for words in your history and quotes what it finds.\n"
+)
+
+// answer is the whole text and the turns it quotes.
+func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
+	if len(Terms(req.Query)) == 0 {
+		return p.sayNoFind(ctx, sayNoWords)
+	}
+	found, err := p.memory.Search(ctx, req.Query, req.Limit)
+	if err != nil {
+		return "", nil, err
+	}
+	found = choose(found, req.Limit)
+	if len(found) == 0 {
+		return p.sayNoFind(ctx, sayNothing)
+	}
+	var sb strings.Builder
+	sb.WriteString(sayFound)
+	var turns []chat.TurnID
+	terms := Terms(req.Query)
+	for _, session := range bySession(found) {
+		fmt.Fprintf(&sb, "\n### %s\n", heading(session[0].SessionTitle))
+		for _, passage := range session {
+			sb.WriteString(p.quote(passage, terms))
+			if !slices.Contains(turns, passage.TurnID) {
+				turns = append(turns, passage.TurnID)
+			}
+		}
+	}
+	return sb.String(), turns, nil
+}
+
+// sayNoFind explains recall itself when there is no history at all.
+func (p *Provider) sayNoFind(ctx context.Context, otherwise string) (string, []chat.TurnID, error) {
+	sizer, ok := p.memory.(Sizer)
+	if !ok {
+		return otherwise, nil, nil
+	}
+	turns, err := sizer.Turns(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	if turns == 0 {
+		return sayEmpty, nil, nil
+	}
+	return otherwise, nil, nil
+}
+
+// choose drops recall's own words and repetitions, and puts the best first, the
+// newest among equals.
+func choose(found []Passage, limit int) []Passage {
+	type key struct {
+		turn chat.TurnID
+		text string
+	}
+	seen := map[key]bool{}
+	var out []Passage
+	for _, p := range found {
+		k := key{p.TurnID, p.Text}
+		if p.Provider == Name || seen[k] || strings.TrimSpace(p.Text) == "" {
+			continue
+		}
+		seen[k] = true
+		out = append(out, p)
+	}
+	slices.SortStableFunc(out, func(a, b Passage) int {
+		switch {
+		case a.Score > b.Score:
+			return -1
+		case a.Score < b.Score:
+			return 1
+		}
+		return b.At.Compare(a.At)
+	})
+	return out[:min(len(out), limit)]
+}
+
+// bySession groups passages, the session with the best passage first.
+func bySession(found []Passage) [][]Passage {
+	place := map[chat.SessionID]int{}
+	var out [][]Passage
+	for _, p := range found {
+		i, ok := place[p.SessionID]
+		if !ok {
+			i = len(out)
+			place[p.SessionID] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], p)
+	}
+	return out
+}
+
+// quote is one passage: who, when, where, then the words themselves.
+func (p *Provider) quote(passage Passage, terms []string) string {
+	who := "You"
+	if passage.Role == chat.RoleAssistant {
+		who = "The assistant"
+	}
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", who, p.date(passage.At), passage.TurnID)
+	text := strings.ReplaceAll(excerpt(passage.Text, terms), "\r\n", "\n")
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		sb.WriteString(strings.TrimRight("> "+line, " ") + "\n")
+	}
+	return sb.String()
+}
+
+// date names a day as people do.
+func (p *Provider) date(at time.Time) string {
+	at, now := at.In(p.zone), p.now.Now().In(p.zone)
+	day := func(t time.Time) string { return t.Format(time.DateOnly) }
+	switch day(at) {
+	case day(now):
+		return "today at " + at.Format("15:04")
+	case day(now.AddDate(0, 0, -1)):
+		return "yesterday at " + at.Format("15:04")
+	}
+	return at.Format("2 January 2006")
+}
+
+// markdown are the characters that would change a heading.
+var markdown = strings.NewReplacer(
+	"\\", "\\\\", "*", "\\*", "_", "\\_", "`", "\\`", "[", "\\[", "]", "\\]", "<", "\\<", "#", "\\#")
+
+func heading(title string) string {
+	title = strings.Join(strings.Fields(title), " ")
+	if title == "" {
+		return "Untitled session"
+	}
+	return markdown.Replace(title)
+}
+
+// maxExcerpt bounds one quotation, in bytes.
+const maxExcerpt = 700
+
+// excerpt is the part of a long text around the first term found in it, cut
+// between words.
+func excerpt(text string, terms []string) string {
+	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
+	if len(text) <= maxExcerpt {
+		return text
+	}
+	start := 0
+	lower := strings.ToLower(text)
+	for _, t := range terms {
+		// Lowering can change lengths; an offset is only a hint, kept in bounds.
+		if i := strings.Index(lower, t); i > maxExcerpt/3 {
+			start = min(i, len(text)) - maxExcerpt/3
+			break
+		} else if i >= 0 {
+			break
+		}
+	}
+	start = min(start, len(text)-maxExcerpt)
+	end := start + maxExcerpt
+	out := cutWords(text, start, end)
+	if start > 0 {
+		out = "… " + out
+	}
+	if end < len(text) {
+		out += " …"
+	}
+	return out
+}
+
+// cutWords is text[start:end] without the halves of words at its ends.
+func cutWords(text string, start, end int) string {
+	for start > 0 && !utf8.RuneStart(text[start]) {
+		start++
+	}
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	out := text[start:end]
+	const reach = 40 // a language without spaces is cut between characters
+	if i := strings.IndexAny(out, " \n"); start > 0 && i >= 0 && i < reach {
+		out = out[i+1:]
+	}
+	if i := strings.LastIndexAny(out, " \n"); end < len(text) && i > len(out)-reach && i > 0 {
+		out = out[:i]
+	}
+	return strings.TrimSpace(out)
+}

@@ -1,0 +1,208 @@
+// Package recall is the embedded default model: it needs no key and no network
+// (SPEC 9). It answers by quoting the best passages of the user's own memory,
+// grouped by the session they come from, each with a link to its turn.
+//
+// It makes nothing up and passes nothing on: every sentence it adds is fixed.
+// It speaks through the same contract as the others, so journal, decoder and
+// recovery work alike. It never quotes its own quotations.
+package recall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/wire"
+)
+
+// Name is the adapter's name, and its model's.
+const Name = "recall"
+
+// Memory is the full-text search over everything the user has said and been
+// told. It chooses the query's terms: Terms and Rarest help with that.
+type Memory interface {
+	// Search returns at most limit passages, best first. It leaves out sibling
+	// branches and what recall itself once quoted.
+	Search(ctx context.Context, query string, limit int) ([]Passage, error)
+}
+
+// Sizer is a Memory that knows how many turns it holds; an empty one gets an
+// answer that explains what recall is.
+type Sizer interface {
+	Turns(ctx context.Context) (int, error)
+}
+
+// Passage is one find.
+type Passage struct {
+	TurnID       chat.TurnID
+	SessionID    chat.SessionID
+	SessionTitle string
+	Role         chat.Role
+	Provider     string // whose answer it is; recall's own are dropped
+	Text         string
+	At           time.Time
+	Score        float64 // higher is better
+}
+
+// defaultLimit is how many passages an answer quotes at most.
+const defaultLimit = 6
+
+// pacing is how long a whole answer takes to appear: enough to see it come,
+// too little to wait for.
+const pacing = 150 * time.Millisecond
+
+// Provider implements llm.Provider and llm.ModelLister. It is safe for
+// concurrent use if its Memory is.
+type Provider struct {
+	memory Memory
+	now    clock.Clock
+	zone   *time.Location
+	pacing time.Duration
+}
+
+// New makes the adapter. A nil clock is the system's.
+func New(memory Memory, now clock.Clock) *Provider {
+	return &Provider{memory: memory, now: now, zone: time.Local, pacing: pacing}
+}
+
+// Name implements llm.Provider.
+func (*Provider) Name() string { return Name }
+
+// NewDecoder implements llm.Provider.
+func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder { return newDecoder(mode) }
+
+// ListModels implements llm.ModelLister.
+func (*Provider) ListModels(context.Context, llm.Endpoint) ([]string, error) {
+	return []string{Name}, nil
+}
+
+// request is the body: what is asked for.
+type request struct {
+	Query  string `json:"query"`
+	Limit  int    `json:"limit"`
+	Stream bool   `json:"stream"`
+}
+
+// Encode implements llm.Provider. The query is the user's last message alone.
+func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
+	groups, err := wire.Conversation(r, Name)
+	if err != nil {
+		return nil, err
+	}
+	body := map[string]any{
+		"query": question(groups[len(groups)-1].Blocks), "limit": defaultLimit, "stream": r.Endpoint.Stream,
+	}
+	return wire.Marshal(wire.Merge(body, r.Endpoint.Options))
+}
+
+// question is what the user typed, without the memory block the assembler put
+// in front of it.
+func question(blocks chat.Blocks) string {
+	var texts []string
+	for i, b := range blocks {
+		t, ok := b.(chat.Text)
+		if !ok || i == 0 && len(blocks) > 1 && strings.HasPrefix(t.Text, "<memory>\n") {
+			continue
+		}
+		texts = append(texts, t.Text)
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// Stream implements llm.Provider.
+func (p *Provider) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {
+	var req request
+	if err := json.Unmarshal(body, &req); err != nil {
+		return &llm.Error{Code: chat.CodeInvalid, Message: "recall's options hold a value of the wrong type", Err: err}
+	}
+	if req.Limit <= 0 {
+		req.Limit = defaultLimit
+	}
+	text, turns, err := p.answer(ctx, req)
+	if err != nil {
+		return p.failure(ctx, err)
+	}
+	if !req.Stream {
+		return emit(yield, llm.EventResponse, event{Type: typeDone, Text: text, Turns: turns})
+	}
+	if err := emit(yield, typeStart, event{Type: typeStart, Query: req.Query}); err != nil {
+		return err
+	}
+	if err := p.streamWords(ctx, words(text), yield); err != nil {
+		return err
+	}
+	return emit(yield, typeDone, event{Type: typeDone, Turns: turns})
+}
+
+func (p *Provider) failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return wire.Cancelled(ctx)
+	}
+	var coded *chat.Error
+	e := &llm.Error{Code: chat.CodeInternal, Message: "your history could not be searched; nothing was changed", Err: err}
+	if errors.As(err, &coded) {
+		e.Code = coded.Code
+	}
+	return e
+}
+
+// streamWords yields word by word, with a few short pauses that a cancelled
+// context ends at once.
+func (p *Provider) streamWords(ctx context.Context, all []string, yield func(chat.RawEvent) error) error {
+	const pauses = 10
+	every := max(1, (len(all)+pauses-1)/pauses)
+	for i, w := range all {
+		if ctx.Err() != nil {
+			return wire.Cancelled(ctx)
+		}
+		if err := emit(yield, typeDelta, event{Type: typeDelta, Text: w}); err != nil {
+			return err
+		}
+		if p.pacing > 0 && (i+1)%every == 0 {
+			wait(ctx, p.pacing/pauses)
+		}
+	}
+	if ctx.Err() != nil {
+		return wire.Cancelled(ctx)
+	}
+	return nil
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
+// words cuts a text into pieces that end after their white space.
+func words(text string) []string {
+	var out []string
+	for text != "" {
+		end := strings.IndexAny(text, " \n")
+		for end >= 0 && end < len(text) && (text[end] == ' ' || text[end] == '\n') {
+			end++
+		}
+		if end < 0 {
+			end = len(text)
+		}
+		out = append(out, text[:end])
+		text = text[end:]
+	}
+	return out
+}
+
+func emit(yield func(chat.RawEvent) error, kind string, ev event) error {
+	data, err := chat.MarshalJSON(ev)
+	if err != nil {
+		return &llm.Error{Code: chat.CodeInternal, Err: err}
+	}
+	return yield(chat.RawEvent{Type: kind, Data: data})
+}
