@@ -44,11 +44,14 @@ type LineageQuery struct {
 // TextQuery is a full-text search. Terms are already chosen and are ORed. With
 // Branch set the scope is its lineage, with Session that session, else all.
 type TextQuery struct {
-	Terms        []string
-	Session      SessionID
-	Branch       BranchID
-	Limit        int
-	ExcludeTurns []TurnID
+	Terms   []string
+	Session SessionID
+	Branch  BranchID
+	// OtherSessions adds to a branch's lineage every other session that is not
+	// archived: all of memory but the branch's siblings.
+	OtherSessions bool
+	Limit         int
+	ExcludeTurns  []TurnID
 }
 
 // TextHit is a unit that matched.

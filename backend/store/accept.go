@@ -1,0 +1,205 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+)
+
+// Accept is TX-0: the user's message is durable, turn_seq advances (SPEC 4).
+func (s *Store) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
+	var row turnRow
+	err := s.write(ctx, "turn.accept", func(t *tx) (err error) {
+		row, err = s.accept(t, a)
+		return err
+	})
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	s.setRunning(chat.TurnID(row.ID), true)
+	return row.turn(), nil
+}
+
+func (s *Store) accept(t *tx, a chat.Acceptance) (turnRow, error) {
+	if a.User.Role != chat.RoleUser || a.User.IsEmpty() {
+		return turnRow{}, invalid("There is nothing to send.").WithHint("write a message")
+	}
+	branch, err := branchByID(t.db, a.BranchID)
+	if err != nil {
+		return turnRow{}, err
+	}
+	if err := s.refuseBlocked(t, a.BranchID); err != nil {
+		return turnRow{}, err
+	}
+	if err := checkRetryOf(t, a.RetryOf, branch.SessionID); err != nil {
+		return turnRow{}, err
+	}
+	row, err := newTurn(t, branch, a)
+	if err != nil {
+		return row, err
+	}
+	if err := t.db.Create(&row).Error; err != nil {
+		return row, err
+	}
+	if a.ClearDraft {
+		if _, err := t.exec(`DELETE FROM drafts WHERE branch_id = ?`, a.BranchID); err != nil {
+			return row, err
+		}
+	}
+	if err := t.touch(row.SessionID); err != nil {
+		return row, err
+	}
+	return row, t.event(chat.SessionID(row.SessionID), EventTurnAccepted, row.ID, turnAccepted{
+		BranchID: a.BranchID, Seq: row.TurnSeq, StateBefore: chat.StateID(row.StateBefore),
+		User: json.RawMessage(row.UserMessageJSON), Provider: row.PrimaryProvider, Model: row.PrimaryModel,
+		RetryOf: a.RetryOf,
+	})
+}
+
+func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {
+	message, hash, err := encodeMessage(a.User)
+	if err != nil {
+		return turnRow{}, err
+	}
+	seq, err := one[int64](t.db, "branch", branch.ID,
+		`SELECT coalesce(max(turn_seq), ?) + 1 FROM turns WHERE branch_id = ?`, branch.ForkSeq, branch.ID)
+	return turnRow{
+		ID: t.newID(), SessionID: branch.SessionID, BranchID: branch.ID, TurnSeq: seq, StateBefore: branch.HeadState,
+		Phase: string(chat.PhaseAccepted), PrimaryProvider: clean(a.Provider), PrimaryModel: clean(a.Model),
+		RetryOf: orNull(a.RetryOf), CreatedAt: t.stamp(), UpdatedAt: t.stamp(),
+		UserMessageJSON: message, UserHash: hash,
+	}, err
+}
+
+// refuseBlocked answers CodeBusy while a turn of this branch runs here, and
+// CodeIncomplete while one waits for the user: incomplete, or left by a crash.
+func (s *Store) refuseBlocked(t *tx, branch chat.BranchID) error {
+	open, err := all[turnRow](t.db, `SELECT id, turn_seq, phase, outcome FROM turns WHERE branch_id = ?
+		AND phase IN ('Accepted', 'ContextPrepared', 'Responding') LIMIT 1`, branch)
+	if err != nil || len(open) == 0 {
+		return err
+	}
+	r := open[0]
+	if chat.Outcome(r.Outcome) != chat.OutcomeIncomplete && s.isRunning(chat.TurnID(r.ID)) {
+		return chat.Errorf(chat.CodeBusy, "", "Turn %d is still running on this branch.", r.TurnSeq).
+			WithHint("wait for it, or stop it")
+	}
+	if chat.Phase(r.Phase) != chat.PhaseResponding {
+		return chat.Errorf(chat.CodeIncomplete, "", "Turn %d was accepted but never sent.", r.TurnSeq).
+			WithHint("send or discard it first")
+	}
+	return chat.Errorf(chat.CodeIncomplete, "", "The answer of turn %d is incomplete.", r.TurnSeq).
+		WithHint("retry, continue, keep or discard it first")
+}
+
+func checkRetryOf(t *tx, id chat.TurnID, session string) error {
+	if id == "" {
+		return nil
+	}
+	old, err := turnHead(t.db, id)
+	if err != nil {
+		return err
+	}
+	if old.SessionID != session {
+		return invalid("Turn %s belongs to another session.", id)
+	}
+	return nil
+}
+
+func (s *Store) setRunning(id chat.TurnID, running bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if running {
+		s.running[id] = true
+	} else {
+		delete(s.running, id)
+	}
+}
+
+func (s *Store) isRunning(id chat.TurnID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.running[id]
+}
+
+// move takes a turn to another phase, if the table of moves allows it.
+func (t *tx) move(r *turnRow, to chat.Phase) error {
+	if !chat.CanMove(chat.Phase(r.Phase), to) {
+		return conflict("Turn %d is %s and cannot become %s.", r.TurnSeq, r.Phase, to)
+	}
+	n, err := t.exec(`UPDATE turns SET phase = ?, updated_at = ? WHERE id = ? AND phase = ?`, to, t.stamp(), r.ID, r.Phase)
+	if err == nil && n != 1 {
+		err = conflict("Turn %d changed meanwhile.", r.TurnSeq)
+	}
+	if err == nil {
+		r.Phase = string(to)
+	}
+	return err
+}
+
+// Prepare records the assembled context: Responding may follow. A turn whose
+// context is assembled anew, after a rejection for size or for a retry, keeps
+// its phase and gets the new manifest.
+func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
+	err := s.write(ctx, "turn.prepare", func(t *tx) error {
+		turn, err := turnHead(t.db, p.TurnID)
+		if err != nil {
+			return err
+		}
+		if err := t.movePrepared(&turn); err != nil {
+			return err
+		}
+		if p.Manifest != nil && !json.Valid(p.Manifest) {
+			return invalid("The manifest is not JSON.")
+		}
+		if _, err := t.exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`,
+			pack(p.Manifest), t.stamp(), p.TurnID); err != nil {
+			return err
+		}
+		if err := t.mergeTurnMetrics(p.TurnID, chat.TurnMetrics{EstimateTokens: p.Tokens}); err != nil {
+			return err
+		}
+		return t.event(chat.SessionID(turn.SessionID), EventTurnPrepared, turn.ID,
+			turnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens})
+	})
+	if err == nil {
+		s.setRunning(p.TurnID, true)
+	}
+	return err
+}
+
+func (t *tx) movePrepared(turn *turnRow) error {
+	switch chat.Phase(turn.Phase) {
+	case chat.PhaseContextPrepared:
+		return nil
+	case chat.PhaseResponding:
+		if turn.Outcome != "" {
+			return conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
+		}
+		return nil
+	}
+	return t.move(turn, chat.PhaseContextPrepared)
+}
+
+// Resume makes an incomplete turn a running one again, for Retry and Continue.
+// Its phase stays Responding; what it holds stays.
+func (s *Store) Resume(ctx context.Context, id chat.TurnID) error {
+	err := s.write(ctx, "turn.resume", func(t *tx) error {
+		turn, err := turnHead(t.db, id)
+		if err != nil {
+			return err
+		}
+		if chat.Phase(turn.Phase) != chat.PhaseResponding || chat.Outcome(turn.Outcome) != chat.OutcomeIncomplete {
+			return conflict("Turn %d is not incomplete.", turn.TurnSeq)
+		}
+		if _, err := t.exec(`UPDATE turns SET outcome = '', error_json = NULL, updated_at = ? WHERE id = ?`, t.stamp(), id); err != nil {
+			return err
+		}
+		return t.event(chat.SessionID(turn.SessionID), EventTurnResumed, turn.ID, struct{}{})
+	})
+	if err == nil {
+		s.setRunning(id, true)
+	}
+	return err
+}

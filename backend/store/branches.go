@@ -1,0 +1,329 @@
+package store
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// segment is a part of a lineage: turns (From, To] of one branch, its states up
+// to StateTo, and what was pinned on it before the lineage left it.
+type segment struct {
+	Branch    string
+	Session   string
+	From, To  int64
+	StateTo   int64
+	LeftAt    string // created_at of the branch that forked off here; last: end of time
+	LeftBy    string // and its id, which orders what shares a millisecond
+	BaseState string
+}
+
+// endOfTime sorts after every stored moment and identifier.
+const endOfTime = "~"
+
+// maxDepth bounds the walk to the root: a damaged database may hold a circle.
+const maxDepth = 10_000
+
+// segments resolves a branch to its lineage, oldest first, in one query.
+func segments(db *gorm.DB, branch chat.BranchID) ([]segment, error) {
+	segs, err := all[segment](db, `
+		WITH RECURSIVE line (branch, session, parent, "from", "to", base_seq, state_to, created_at, left_at, left_by, base_state, depth) AS (
+		  SELECT id, session_id, parent_branch, fork_seq, ?, base_seq, ?, created_at, ?, ?, base_state, 0 FROM branches WHERE id = ?
+		  UNION ALL
+		  SELECT b.id, b.session_id, b.parent_branch, b.fork_seq, min(l."to", l."from"), b.base_seq, min(l.state_to, l.base_seq),
+		         b.created_at, l.created_at, l.branch, b.base_state, l.depth + 1
+		  FROM line l JOIN branches b ON b.id = l.parent WHERE l.depth < ?
+		)
+		SELECT branch, session, "from", "to", state_to, left_at, left_by, base_state FROM line ORDER BY depth DESC`,
+		int64(math.MaxInt64), int64(math.MaxInt64), endOfTime, endOfTime, branch, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	if len(segs) == 0 {
+		return nil, chat.Errorf(chat.CodeNotFound, "", "There is no branch %s.", branch)
+	}
+	if len(segs) > maxDepth {
+		return nil, corruptRecord("branches", string(branch), nil)
+	}
+	return segs, nil
+}
+
+// scopeJSON is the segments as a JSON array for json_each: [[branch, from, to,
+// state_to, left_at, left_by], ...]. One bound parameter, however deep the forks.
+func scopeJSON(segs []segment) (string, error) {
+	rows := make([][]any, len(segs))
+	for i, g := range segs {
+		rows[i] = []any{g.Branch, g.From, g.To, g.StateTo, g.LeftAt, g.LeftBy}
+	}
+	b, err := chat.MarshalJSON(rows)
+	return string(b), err
+}
+
+// scopeCTE names the rows of a scopeJSON parameter.
+const scopeCTE = `WITH seg AS MATERIALIZED (
+	SELECT value ->> 0 AS branch, value ->> 1 AS "from", value ->> 2 AS "to", value ->> 3 AS state_to,
+	       value ->> 4 AS left_at, value ->> 5 AS left_by FROM json_each(?)) `
+
+// Branch reads one branch.
+func (s *Store) Branch(ctx context.Context, id chat.BranchID) (chat.Branch, error) {
+	var row branchRow
+	err := s.read(ctx, "branch.read", func(db *gorm.DB) (err error) {
+		row, err = branchByID(db, id)
+		return err
+	})
+	return row.branch(), err
+}
+
+func branchByID(db *gorm.DB, id chat.BranchID) (branchRow, error) {
+	return one[branchRow](db, "branch", id, `SELECT * FROM branches WHERE id = ?`, id)
+}
+
+type branchSummaryRow struct {
+	branchRow `gorm:"embedded"`
+	LastSeq   int64
+	Pending   int
+	UpdatedAt string
+}
+
+// Branches lists a session's branches, oldest first.
+func (s *Store) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
+	var rows []branchSummaryRow
+	err := s.read(ctx, "branch.list", func(db *gorm.DB) (err error) {
+		if _, err = sessionByID(db, session); err != nil {
+			return err
+		}
+		rows, err = all[branchSummaryRow](db, `
+			SELECT b.*, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
+			  max(b.created_at, coalesce(last.updated_at, '')) AS updated_at,
+			  (SELECT count(*) FROM turns p WHERE p.branch_id = b.id AND p.phase = 'ResponseFinalized') AS pending
+			FROM branches b LEFT JOIN turns last ON last.id =
+			  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
+			WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
+		return err
+	})
+	out := make([]chat.BranchSummary, len(rows))
+	for i, r := range rows {
+		out[i] = chat.BranchSummary{
+			Branch: r.branch(), ForkSeq: r.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
+			LastSeq: r.LastSeq, UpdatedAt: moment(r.UpdatedAt),
+		}
+	}
+	return out, err
+}
+
+// insertBranch writes a branch and its event.
+func (t *tx) insertBranch(b branchRow) error {
+	if err := t.db.Create(&b).Error; err != nil {
+		return err
+	}
+	return t.event(chat.SessionID(b.SessionID), EventBranchCreated, b.ID, branchCreated{
+		Label: b.Label, ParentBranch: chat.BranchID(text(b.ParentBranch)), ForkTurn: chat.TurnID(text(b.ForkTurn)),
+		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
+	})
+}
+
+// Fork starts a branch after a turn of a lineage, or before its first (SPEC 4).
+//
+// Its base is the newest state of the lineage that covers nothing after that
+// turn. Where one state committed a run of turns across the fork point, base
+// leaves the first turns of the run out; p.Fallback, when given, is then
+// committed as the child's first state, so that its head speaks of them.
+// CodeConflict: the turn, or one before it, is still pending or running.
+func (s *Store) Fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
+	var child branchRow
+	err := s.write(ctx, "branch.fork", func(t *tx) (err error) {
+		child, err = t.fork(p)
+		return err
+	})
+	return child.branch(), err
+}
+
+func (t *tx) fork(p chat.ForkPoint) (branchRow, error) {
+	segs, err := segments(t.db, p.Branch)
+	if err != nil {
+		return branchRow{}, err
+	}
+	if p.SessionID != "" && segs[0].Session != string(p.SessionID) {
+		return branchRow{}, invalid("Branch %s belongs to another session.", p.Branch)
+	}
+	child := branchRow{
+		ID: t.newID(), SessionID: segs[0].Session, CreatedAt: t.stamp(), Label: clean(p.Label),
+		ParentBranch: &segs[0].Branch,
+	}
+	if p.After != "" {
+		if err := t.forkAfter(&child, segs, p.After); err != nil {
+			return branchRow{}, err
+		}
+	}
+	base, err := forkBase(t.db, segs, child.ForkSeq)
+	if err != nil {
+		return branchRow{}, err
+	}
+	child.BaseState, child.BaseSeq, child.HeadState, child.HeadSeq = base.ID, base.StateSeq, base.ID, base.StateSeq
+	if child.Label == "" {
+		if child.Label, err = t.freeLabel(child.SessionID); err != nil {
+			return branchRow{}, err
+		}
+	}
+	if err := t.insertBranch(child); err != nil {
+		return branchRow{}, err
+	}
+	if err := t.forkFallback(&child, base, p.Fallback); err != nil {
+		return branchRow{}, err
+	}
+	if p.Activate {
+		err = t.activate(chat.SessionID(child.SessionID), chat.BranchID(child.ID))
+	}
+	return child, err
+}
+
+// forkAfter sets the fork turn, once that turn is found settled. The parent is
+// the branch that owns the turn, whichever descendant it was seen from.
+func (t *tx) forkAfter(child *branchRow, segs []segment, after chat.TurnID) error {
+	turn, err := turnHead(t.db, after)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(segs, func(g segment) bool {
+		return g.Branch == turn.BranchID && turn.TurnSeq > g.From && turn.TurnSeq <= g.To
+	})
+	if i < 0 {
+		return invalid("Turn %s is not in the history of this branch.", after)
+	}
+	if chat.Phase(turn.Phase) != chat.PhaseFailed && !chat.Phase(turn.Phase).Finalized() {
+		return conflict("Turn %d is not finished, so nothing can start after it.", turn.TurnSeq).
+			WithHint("stop, keep or discard it first")
+	}
+	pending, err := pendingIDs(t.db, chat.BranchID(turn.BranchID), turn.TurnSeq)
+	if err != nil {
+		return err
+	}
+	if len(pending) > 0 {
+		return conflict("%d turns up to turn %d are not yet in the branch's state.", len(pending), turn.TurnSeq).
+			WithHint("commit them first")
+	}
+	id := string(after)
+	child.ParentBranch, child.ForkTurn, child.ForkSeq = &turn.BranchID, &id, turn.TurnSeq
+	return nil
+}
+
+// forkBase is the newest state of the lineage that covers no turn after seq.
+func forkBase(db *gorm.DB, segs []segment, seq int64) (stateRow, error) {
+	scope, err := scopeJSON(segs)
+	if err != nil {
+		return stateRow{}, err
+	}
+	return one[stateRow](db, "state before turn", seq, scopeCTE+`
+		SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
+		WHERE st.covers_seq <= ? ORDER BY st.state_seq DESC LIMIT 1`, scope, seq)
+}
+
+// forkFallback gives the child a state of its own over the turns its base leaves out.
+func (t *tx) forkFallback(child *branchRow, base stateRow, f *chat.ForkState) error {
+	if f == nil || base.CoversSeq >= child.ForkSeq {
+		return nil
+	}
+	st := stateRow{
+		ID: t.newID(), SessionID: child.SessionID, BranchID: child.ID, StateSeq: base.StateSeq + 1,
+		ParentID: &base.ID, CoversSeq: child.ForkSeq, Origin: string(chat.StateFallback),
+		TokenCountEst: f.TokenCount, SchemaVersion: stateSchema, CreatedAt: t.stamp(),
+		Summary: clean(f.Summary), PinnedFacts: clean(f.PinnedFacts),
+	}
+	if err := t.insertState(st, nil, 1); err != nil {
+		return err
+	}
+	_, err := t.exec(`UPDATE branches SET head_state = ?, head_seq = ?, epoch = 1 WHERE id = ?`, st.ID, st.StateSeq, child.ID)
+	child.HeadState, child.HeadSeq, child.Epoch = st.ID, st.StateSeq, 1
+	return err
+}
+
+// ForkBase tells what a fork after a turn would stand on: its base state and the
+// committed turns up to the fork point that this state does not cover, which the
+// caller summarises for ForkPoint.Fallback. After is empty for a fork before the
+// first turn.
+func (s *Store) ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error) {
+	var base stateRow
+	var turns []turnRow
+	err := s.read(ctx, "branch.fork", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		var seq int64
+		if after != "" {
+			turn, err := turnHead(db, after)
+			if err != nil {
+				return err
+			}
+			seq = turn.TurnSeq
+		}
+		if base, err = forkBase(db, segs, seq); err != nil || base.CoversSeq >= seq {
+			return err
+		}
+		turns, err = lineageRows(db, segs, base.CoversSeq+1, seq)
+		return err
+	})
+	turns = slices.DeleteFunc(turns, func(r turnRow) bool { return r.StateAfter == nil })
+	return base.state(), turnsOf(turns), err
+}
+
+// freeLabel is "fork N", N counting the session's branches.
+func (t *tx) freeLabel(session string) (string, error) {
+	n, err := one[int64](t.db, "session", session, `SELECT count(*) FROM branches WHERE session_id = ?`, session)
+	return "fork " + itoa(n), err
+}
+
+// SwitchBranch makes a branch the session's active one.
+func (s *Store) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
+	return s.write(ctx, "branch.switch", func(t *tx) error {
+		b, err := branchByID(t.db, branch)
+		if err != nil {
+			return err
+		}
+		if b.SessionID != string(session) {
+			return invalid("Branch %s belongs to another session.", branch)
+		}
+		return t.activate(session, branch)
+	})
+}
+
+func (t *tx) activate(session chat.SessionID, branch chat.BranchID) error {
+	return t.setSession(session, "active_branch", branch, EventBranchSwitched, textChanged{string(branch)})
+}
+
+// RenameBranch gives a branch another label.
+func (s *Store) RenameBranch(ctx context.Context, id chat.BranchID, label string) error {
+	label = clean(label)
+	return s.write(ctx, "branch.rename", func(t *tx) error {
+		return t.setBranch(id, "label", label, EventBranchRenamed, textChanged{label})
+	})
+}
+
+// ArchiveBranch hides a branch, or brings it back. The active one stays.
+func (s *Store) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bool) error {
+	return s.write(ctx, "branch.archive", func(t *tx) error {
+		active, err := all[string](t.db, `SELECT id FROM sessions WHERE active_branch = ?`, id)
+		if err != nil {
+			return err
+		}
+		if archived && len(active) > 0 {
+			return conflict("This is the session's active branch.").WithHint("switch to another one first")
+		}
+		return t.setBranch(id, "archived_at", archivedAt(t, archived), EventBranchArchived, flagChanged{archived})
+	})
+}
+
+func (t *tx) setBranch(id chat.BranchID, column string, value any, kind EventType, data any) error {
+	b, err := branchByID(t.db, id)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(`UPDATE branches SET `+column+` = ? WHERE id = ?`, value, id); err != nil {
+		return err
+	}
+	return t.event(chat.SessionID(b.SessionID), kind, string(id), data)
+}

@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"contextinfinity/backend/chat"
+)
+
+// Commit is TX-B: a new state over the oldest pending turns, the head moved to it
+// by compare-and-swap on the epoch, index_turn queued for each (SPEC 2.2, 4).
+// A stale epoch, or turns that are not the oldest pending ones in order, is
+// CodeConflict and changes nothing.
+func (s *Store) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
+	var st stateRow
+	err := s.write(ctx, "state.commit", func(t *tx) (err error) {
+		st, err = t.commit(c)
+		return err
+	})
+	return st.state(), err
+}
+
+func (t *tx) commit(c chat.Commit) (stateRow, error) {
+	branch, err := branchByID(t.db, c.BranchID)
+	if err != nil {
+		return stateRow{}, err
+	}
+	if branch.Epoch != c.Epoch {
+		return stateRow{}, conflict("The branch moved on to epoch %d meanwhile.", branch.Epoch).
+			WithHint("read its head again and retry")
+	}
+	turns, err := t.checkRun(c)
+	if err != nil {
+		return stateRow{}, err
+	}
+	st, err := t.nextState(branch, c, turns)
+	if err != nil {
+		return st, err
+	}
+	if err := t.insertState(st, c.Turns, c.Epoch+1); err != nil {
+		return st, err
+	}
+	if err := t.coverTurns(st, turns, c.SummarizeMs); err != nil {
+		return st, err
+	}
+	if err := t.moveHead(c, st); err != nil {
+		return st, err
+	}
+	return st, t.finishJob(c.JobID)
+}
+
+// checkRun refuses turns that are not the branch's oldest pending ones in order.
+func (t *tx) checkRun(c chat.Commit) ([]turnRow, error) {
+	if len(c.Turns) == 0 && c.Origin != chat.StatePins {
+		return nil, invalid("There is no turn to commit.")
+	}
+	if !slices.Contains([]chat.StateOrigin{chat.StateLibrarian, chat.StateFallback, chat.StatePins}, c.Origin) {
+		return nil, invalid("%q is not the origin of a committed state.", c.Origin)
+	}
+	pending, err := pendingIDs(t.db, c.BranchID, allTurns)
+	if err != nil {
+		return nil, err
+	}
+	if len(pending) < len(c.Turns) || !slices.Equal(pending[:len(c.Turns)], c.Turns) {
+		return nil, conflict("These are not the oldest pending turns of the branch.").
+			WithHint("read what is pending again and retry")
+	}
+	turns := make([]turnRow, len(c.Turns))
+	for i, id := range c.Turns {
+		if turns[i], err = turnHead(t.db, id); err != nil {
+			return nil, err
+		}
+	}
+	return turns, nil
+}
+
+func (t *tx) nextState(branch branchRow, c chat.Commit, turns []turnRow) (stateRow, error) {
+	if c.TokenCount < 0 {
+		return stateRow{}, invalid("A state's token count is not negative.")
+	}
+	st := stateRow{
+		ID: t.newID(), SessionID: branch.SessionID, BranchID: branch.ID, StateSeq: branch.HeadSeq + 1,
+		ParentID: &branch.HeadState, Origin: string(c.Origin), Model: clean(c.Model), TokenCountEst: c.TokenCount,
+		SchemaVersion: stateSchema, CreatedAt: t.stamp(), PinnedFacts: clean(c.PinnedFacts), Summary: clean(c.Summary),
+	}
+	if len(c.Validation) > 0 {
+		if !json.Valid(c.Validation) {
+			return st, invalid("The validation is not JSON.")
+		}
+		v := string(c.Validation)
+		st.ValidationJSON = &v
+	}
+	if len(turns) > 0 {
+		st.CoversSeq = turns[len(turns)-1].TurnSeq
+		return st, nil
+	}
+	head, err := stateByID(t.db, chat.StateID(branch.HeadState))
+	st.CoversSeq = head.CoversSeq
+	return st, err
+}
+
+// insertState writes a state and its event. Epoch is the branch's, once moved.
+func (t *tx) insertState(st stateRow, turns []chat.TurnID, epoch int64) error {
+	st.ContentHash = st.hash()
+	if err := t.db.Create(&st).Error; err != nil {
+		return err
+	}
+	if turns == nil {
+		turns = []chat.TurnID{}
+	}
+	return t.event(chat.SessionID(st.SessionID), EventStateCommitted, st.ID, stateCommitted{
+		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(text(st.ParentID)),
+		CoversSeq: st.CoversSeq, Summary: st.Summary, PinnedFacts: st.PinnedFacts, Tokens: st.TokenCountEst,
+		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(text(st.ValidationJSON)),
+		Turns: turns, Epoch: epoch,
+	})
+}
+
+// coverTurns makes turns committed by a state, and due for the index.
+func (t *tx) coverTurns(st stateRow, turns []turnRow, summarizeMs int64) error {
+	for i := range turns {
+		turn := &turns[i]
+		if err := t.move(turn, chat.PhaseStateCommitted); err != nil {
+			return err
+		}
+		if _, err := t.exec(`UPDATE turns SET state_after = ? WHERE id = ?`, st.ID, turn.ID); err != nil {
+			return err
+		}
+		if err := t.enqueue(chat.JobIndexTurn, *turn); err != nil {
+			return err
+		}
+		if err := t.settleJob(chat.JobSummarizeTurn, turn.ID); err != nil {
+			return err
+		}
+		if err := t.mergeTurnMetrics(chat.TurnID(turn.ID), chat.TurnMetrics{SummarizeMs: summarizeMs}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moveHead is the compare-and-swap: no row matches once another writer was first.
+func (t *tx) moveHead(c chat.Commit, st stateRow) error {
+	n, err := t.exec(`UPDATE branches SET head_state = ?, head_seq = ?, epoch = epoch + 1 WHERE id = ? AND epoch = ?`,
+		st.ID, st.StateSeq, c.BranchID, c.Epoch)
+	if err == nil && n != 1 {
+		err = conflict("The branch moved on meanwhile.").WithHint("read its head again and retry")
+	}
+	return err
+}

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+type draftRow struct {
+	BranchID    string
+	Queued      bool
+	UpdatedAt   string
+	MessageJSON string
+}
+
+func (draftRow) TableName() string { return "drafts" }
+
+func (r draftRow) draft() (chat.Draft, error) {
+	m, err := decodeMessage(chat.RoleUser, r.MessageJSON)
+	if err != nil {
+		return chat.Draft{}, corruptRecord("drafts", r.BranchID, err)
+	}
+	return chat.Draft{BranchID: chat.BranchID(r.BranchID), Message: m, Queued: r.Queued, UpdatedAt: moment(r.UpdatedAt)}, nil
+}
+
+// Draft is a branch's unsent text, if there is any.
+func (s *Store) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bool, error) {
+	var d chat.Draft
+	var found bool
+	err := s.read(ctx, "draft.read", func(db *gorm.DB) error {
+		rows, err := all[draftRow](db, `SELECT * FROM drafts WHERE branch_id = ?`, branch)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		found = true
+		d, err = rows[0].draft()
+		return err
+	})
+	return d, found && err == nil, err
+}
+
+// SaveDraft keeps a branch's unsent text. An empty one that is not queued is
+// removed.
+func (s *Store) SaveDraft(ctx context.Context, d chat.Draft) error {
+	return s.write(ctx, "draft.save", func(t *tx) error {
+		if len(d.Message.Blocks) == 0 || d.Message.IsEmpty() {
+			if d.Queued {
+				return invalid("An empty message cannot wait to be sent.")
+			}
+			_, err := t.exec(`DELETE FROM drafts WHERE branch_id = ?`, d.BranchID)
+			return err
+		}
+		if _, err := branchByID(t.db, d.BranchID); err != nil {
+			return err
+		}
+		d.Message.Role = chat.RoleUser
+		message, _, err := encodeMessage(d.Message)
+		if err != nil {
+			return err
+		}
+		_, err = t.exec(`INSERT INTO drafts (branch_id, queued, updated_at, message_json) VALUES (?, ?, ?, ?)
+			ON CONFLICT (branch_id) DO UPDATE SET queued = excluded.queued, updated_at = excluded.updated_at,
+			message_json = excluded.message_json`, d.BranchID, d.Queued, t.stamp(), message)
+		return err
+	})
+}
+
+// QueuedDrafts are the drafts that wait to be sent, oldest first. One that cannot
+// be read is left out and logged: the others still go.
+func (s *Store) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {
+	var rows []draftRow
+	err := s.read(ctx, "draft.list", func(db *gorm.DB) (err error) {
+		rows, err = all[draftRow](db, `SELECT * FROM drafts WHERE queued = 1 ORDER BY updated_at, branch_id`)
+		return err
+	})
+	var out []chat.Draft
+	for _, r := range rows {
+		d, err := r.draft()
+		if err != nil {
+			s.log.Warn("a queued draft cannot be read", "branch", r.BranchID)
+			continue
+		}
+		out = append(out, d)
+	}
+	return out, err
+}

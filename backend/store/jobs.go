@@ -1,0 +1,250 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// priorities order due work: a turn is committed before one is indexed.
+var priorities = map[chat.JobType]int{chat.JobSummarizeTurn: 10, chat.JobReconcileStream: 20, chat.JobIndexTurn: 0}
+
+// maxLastError bounds a job's stored error.
+const maxLastError = 2000
+
+// jobKey is unique: there is one job of a type for a turn, for ever.
+func jobKey(kind chat.JobType, turn string) string { return string(kind) + ":" + turn }
+
+// enqueue makes a turn's job due now. One that is there already is left alone,
+// unless it was done: then the turn needs it again.
+func (t *tx) enqueue(kind chat.JobType, turn turnRow) error {
+	now := t.stamp()
+	_, err := t.exec(`
+		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at)
+		VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
+		ON CONFLICT (job_key) DO UPDATE SET state = 'queued', attempts = 0, last_error = '', run_after = excluded.run_after,
+		  updated_at = excluded.updated_at WHERE state = 'done'`,
+		kind, jobKey(kind, turn.ID), turn.SessionID, turn.BranchID, turn.ID, priorities[kind], now, now, now)
+	return err
+}
+
+// settleJob ends a turn's job because what it was for is done.
+func (t *tx) settleJob(kind chat.JobType, turn string) error {
+	_, err := t.exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+		WHERE job_key = ? AND state <> 'done'`, t.stamp(), jobKey(kind, turn))
+	return err
+}
+
+// finishJob ends a job by id; 0 is none. A job that is gone or done is no error:
+// its effect is what matters, and that is in this same transaction.
+func (t *tx) finishJob(id int64) error {
+	if id == 0 {
+		return nil
+	}
+	_, err := t.exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+		WHERE id = ? AND state <> 'done'`, t.stamp(), id)
+	return err
+}
+
+// ClaimJob takes the next due job of these types (none given: of any) under a
+// lease, the try counted before it starts, so that a job which kills its process
+// is dead in the end too.
+func (s *Store) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
+	return s.claim(ctx, lease, "", types)
+}
+
+// ClaimTurnJobs is ClaimJob for the jobs of one turn.
+func (s *Store) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error) {
+	if turn == "" {
+		return chat.Job{}, false, chat.Errorf(chat.CodeInvalid, "job.claim", "No turn was named.")
+	}
+	return s.claim(ctx, lease, turn, types)
+}
+
+func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
+	if len(types) == 0 {
+		types = []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobReconcileStream}
+	}
+	var rows []jobRow
+	err := s.write(ctx, "job.claim", func(t *tx) (err error) {
+		now := t.stamp()
+		rows, err = all[jobRow](t.db, `
+			UPDATE jobs SET state = 'running', attempts = attempts + 1, lease_until = ?, updated_at = ?
+			WHERE id = (SELECT id FROM jobs WHERE state IN ('queued', 'running')
+			  AND (state = 'queued' AND run_after <= ? OR state = 'running' AND lease_until <= ?)
+			  AND attempts < ? AND job_type IN ? AND (? = '' OR turn_id = ?)
+			  ORDER BY priority DESC, run_after, id LIMIT 1)
+			RETURNING *`,
+			chat.FormatTime(t.now.Add(lease)), now, now, now, chat.MaxJobAttempts, types, turn, turn)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return chat.Job{}, false, err
+	}
+	return rows[0].job(), true, nil
+}
+
+// FinishJob marks a job done whose effect needed no transaction of its own.
+func (s *Store) FinishJob(ctx context.Context, id int64) error {
+	return s.write(ctx, "job.finish", func(t *tx) error { return t.finishJob(id) })
+}
+
+// FailJob records a failed try: again after retryAfter, or dead once all tries
+// are used up. The message must not hold a key or a prompt.
+func (s *Store) FailJob(ctx context.Context, id int64, msg string, retryAfter time.Duration) (chat.Job, error) {
+	var row jobRow
+	err := s.write(ctx, "job.fail", func(t *tx) error {
+		if _, err := t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
+			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND state = 'running'`,
+			chat.MaxJobAttempts, clean(cut(msg, maxLastError)), chat.FormatTime(t.now.Add(retryAfter)), t.stamp(), id); err != nil {
+			return err
+		}
+		var err error
+		row, err = jobByID(t.db, id)
+		return err
+	})
+	return row.job(), err
+}
+
+// cut shortens s to at most n bytes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:n]
+}
+
+func jobByID(db *gorm.DB, id int64) (jobRow, error) {
+	return one[jobRow](db, "job", id, `SELECT * FROM jobs WHERE id = ?`, id)
+}
+
+// RetryJob makes a dead or waiting job due now, its tries forgotten.
+func (s *Store) RetryJob(ctx context.Context, id int64) error {
+	return s.setJob(ctx, "job.retry", id, `UPDATE jobs SET state = 'queued', attempts = 0, run_after = ?, updated_at = ?
+		WHERE id = ? AND state IN ('queued', 'dead')`, "running or done")
+}
+
+// KillJob makes a job dead: it is not tried again until RetryJob.
+func (s *Store) KillJob(ctx context.Context, id int64) error {
+	return s.setJob(ctx, "job.kill", id, `UPDATE jobs SET state = 'dead', lease_until = NULL, run_after = ?, updated_at = ?
+		WHERE id = ? AND state IN ('queued', 'running', 'dead')`, "done")
+}
+
+func (s *Store) setJob(ctx context.Context, op string, id int64, update, otherwise string) error {
+	return s.write(ctx, op, func(t *tx) error {
+		if _, err := jobByID(t.db, id); err != nil {
+			return err
+		}
+		n, err := t.exec(update, t.stamp(), t.stamp(), id)
+		if err == nil && n == 0 {
+			err = conflict("Job %d is %s.", id, otherwise)
+		}
+		return err
+	})
+}
+
+// Jobs lists jobs, newest first.
+func (s *Store) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
+	limit := q.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	var rows []jobRow
+	err := s.read(ctx, "job.list", func(db *gorm.DB) (err error) {
+		rows, err = all[jobRow](db, `SELECT * FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR session_id = ?)
+			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Session, q.Session, limit)
+		return err
+	})
+	out := make([]chat.Job, len(rows))
+	for i, r := range rows {
+		out[i] = r.job()
+	}
+	return out, err
+}
+
+// JobCounts counts the jobs that are not done.
+func (s *Store) JobCounts(ctx context.Context) (queued, running, dead int, err error) {
+	var c struct{ Queued, Running, Dead int }
+	err = s.read(ctx, "job.count", func(db *gorm.DB) error {
+		return db.Raw(`SELECT coalesce(sum(state = 'queued'), 0) AS queued, coalesce(sum(state = 'running'), 0) AS running,
+			coalesce(sum(state = 'dead'), 0) AS dead FROM jobs WHERE state IN ('queued', 'running', 'dead')`).Scan(&c).Error
+	})
+	return c.Queued, c.Running, c.Dead, err
+}
+
+// JobFor finds a turn's job of a type.
+func (s *Store) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
+	var rows []jobRow
+	err := s.read(ctx, "job.read", func(db *gorm.DB) (err error) {
+		rows, err = all[jobRow](db, `SELECT * FROM jobs WHERE job_key = ?`, jobKey(kind, string(turn)))
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return chat.Job{}, false, err
+	}
+	return rows[0].job(), true, nil
+}
+
+// RequeueMissing is the reconciler's part of SRD 6.4: a pending turn without a
+// live summarize_turn job gets one, a committed one without index_turn too, and
+// jobs whose lease ran out are due again. Dead jobs stay dead. It answers how many
+// it made due; running it again makes none.
+func (s *Store) RequeueMissing(ctx context.Context) (int, error) {
+	var n int
+	err := s.write(ctx, "job.requeue", func(t *tx) error {
+		released, err := t.releaseJobs(t.stamp())
+		if err != nil {
+			return err
+		}
+		n = int(released)
+		for _, q := range []struct {
+			kind  chat.JobType
+			where string
+		}{
+			{chat.JobSummarizeTurn, `t.phase = 'ResponseFinalized'`},
+			{chat.JobIndexTurn, `t.phase = 'StateCommitted' AND t.index_status <> 'degraded'`},
+		} {
+			made, err := t.requeue(q.kind, q.where)
+			if err != nil {
+				return err
+			}
+			n += made
+		}
+		return nil
+	})
+	return n, err
+}
+
+func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
+	turns, err := all[turnRow](t.db, `SELECT t.id, t.session_id, t.branch_id FROM turns t
+		LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
+		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') ORDER BY t.branch_id, t.turn_seq`, kind)
+	if err != nil {
+		return 0, err
+	}
+	for _, turn := range turns {
+		if err := t.enqueue(kind, turn); err != nil {
+			return 0, err
+		}
+	}
+	return len(turns), nil
+}
+
+// releaseJobs ends leases that ran out before a moment.
+func (t *tx) releaseJobs(before string) (int64, error) {
+	return t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
+		last_error = 'The program ended while this was running.', updated_at = ?
+		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.stamp(), before)
+}
+
+// releaseOrphanedJobs runs when the writer's lock was just taken: whatever was
+// running belonged to a process that is gone, its lease along with it.
+func (s *Store) releaseOrphanedJobs(ctx context.Context) error {
+	return s.write(ctx, "store.open", func(t *tx) error {
+		_, err := t.releaseJobs(endOfTime)
+		return err
+	})
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// A turn's metrics arrive in parts: what was measured while assembling, at the
+// end of the answer, when summarised and when indexed.
+
+// mergeTurnMetrics adds what is not zero in m to a turn's row. Numbers that a
+// record does not yield never stop the turn: a damaged row is begun anew.
+func (t *tx) mergeTurnMetrics(turn chat.TurnID, m chat.TurnMetrics) error {
+	if m == (chat.TurnMetrics{}) {
+		return nil
+	}
+	old, err := all[string](t.db, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
+	if err != nil {
+		return err
+	}
+	var sum chat.TurnMetrics
+	if len(old) > 0 {
+		_ = json.Unmarshal([]byte(old[0]), &sum)
+	}
+	return t.putMetrics(turn, "", mergeMetrics(sum, m))
+}
+
+func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
+	return chat.TurnMetrics{
+		EstimateTokens: newer(a.EstimateTokens, b.EstimateTokens),
+		SearchMs:       newer(a.SearchMs, b.SearchMs), EmbedMs: newer(a.EmbedMs, b.EmbedMs),
+		AssembleMs: newer(a.AssembleMs, b.AssembleMs), StreamMs: newer(a.StreamMs, b.StreamMs),
+		SummarizeMs: newer(a.SummarizeMs, b.SummarizeMs), IndexMs: newer(a.IndexMs, b.IndexMs),
+		Candidates: newer(a.Candidates, b.Candidates), Selected: newer(a.Selected, b.Selected),
+		PackedTokens: newer(a.PackedTokens, b.PackedTokens), Attempts: newer(a.Attempts, b.Attempts),
+		ValidationTries: newer(a.ValidationTries, b.ValidationTries),
+	}
+}
+
+// newer is b where it was measured.
+func newer[N int | int64](a, b N) N {
+	if b != 0 {
+		return b
+	}
+	return a
+}
+
+func (t *tx) putStepMetrics(turn chat.TurnID, step chat.StepID, m chat.StepMetrics) error {
+	return t.putMetrics(turn, string(step), m)
+}
+
+func (t *tx) putMetrics(turn chat.TurnID, step string, m any) error {
+	b, err := chat.MarshalJSON(m)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO metrics (turn_id, step_id, created_at, updated_at, metrics_json) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (turn_id, step_id) DO UPDATE SET metrics_json = excluded.metrics_json, updated_at = excluded.updated_at`,
+		turn, step, t.stamp(), t.stamp(), string(b))
+	return err
+}
+
+type metricsRow struct {
+	ID          string
+	TurnSeq     int64
+	UsageJSON   *string
+	MetricsJSON *string
+	StepJSON    *string
+	Attempts    int
+}
+
+func (r metricsRow) row() chat.TurnMetricsRow {
+	out := chat.TurnMetricsRow{TurnID: chat.TurnID(r.ID), TurnSeq: r.TurnSeq}
+	if u, err := decodeOptional[chat.Usage](r.UsageJSON); err == nil && u != nil {
+		out.Usage = *u
+	}
+	if m, err := decodeOptional[chat.TurnMetrics](r.MetricsJSON); err == nil && m != nil {
+		out.Metrics = *m
+	}
+	if st, err := decodeOptional[chat.StepMetrics](r.StepJSON); err == nil && st != nil {
+		out.FirstByte = st.FirstByteMs
+	}
+	out.Metrics.Attempts = max(out.Metrics.Attempts, r.Attempts)
+	return out
+}
+
+// Metrics are the newest turns of a branch with what was measured, newest first.
+func (s *Store) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
+	var rows []metricsRow
+	err := s.read(ctx, "metrics.read", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		from, to, err := pageBounds(db, segs, chat.LineageQuery{Limit: limit, Newest: true})
+		if err != nil || from > to {
+			return err
+		}
+		scope, err := scopeJSON(segs)
+		if err != nil {
+			return err
+		}
+		rows, err = all[metricsRow](db, scopeCTE+`
+			SELECT t.id, t.turn_seq, t.usage_json, m.metrics_json,
+			  (SELECT sm.metrics_json FROM steps st JOIN metrics sm ON sm.turn_id = t.id AND sm.step_id = st.id
+			   WHERE st.turn_id = t.id ORDER BY st.step_index DESC, st.attempt DESC LIMIT 1) AS step_json,
+			  (SELECT count(*) FROM steps st WHERE st.turn_id = t.id) AS attempts
+			FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
+			LEFT JOIN metrics m ON m.turn_id = t.id AND m.step_id = ''
+			WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq DESC`, scope, from, to)
+		return err
+	})
+	out := make([]chat.TurnMetricsRow, len(rows))
+	for i, r := range rows {
+		out[i] = r.row()
+	}
+	return out, err
+}

@@ -1,0 +1,211 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/glebarez/sqlite"
+	"github.com/pressly/goose/v3"
+
+	"contextinfinity/backend/chat"
+)
+
+//go:embed migrations/*.sql
+var embedded embed.FS
+
+// applicationID marks our databases in their header: "CINF".
+const applicationID = 0x43494E46
+
+// versionTable is where the migrator keeps what was applied.
+const versionTable = "goose_db_version"
+
+func migrations() fs.FS {
+	sub, err := fs.Sub(embedded, "migrations")
+	if err != nil {
+		panic(err) // the directory is compiled in
+	}
+	return sub
+}
+
+// found is what a look at the file, without changing it, says.
+type found struct {
+	version int64 // 0: no database, or an empty one
+	newest  int64 // what this program knows
+}
+
+// probe looks at the database before anything may write to it, and refuses one
+// that is newer, damaged or another program's.
+func probe(ctx context.Context, path string, steps fs.FS) (found, error) {
+	const op = "store.open"
+	have := found{newest: newestVersion(steps)}
+	info, err := os.Stat(path)
+	if os.IsNotExist(err) || err == nil && info.Size() == 0 {
+		return have, nil
+	}
+	if err != nil {
+		return have, mapError(op, err)
+	}
+	have.version, err = readVersion(ctx, path)
+	if err != nil {
+		return have, unopenable(path, err)
+	}
+	if have.version > have.newest {
+		return have, chat.Errorf(chat.CodeNewer, op,
+			"The data was written by a newer version of ContextInfinity (schema %d, this one knows %d). It was left untouched.",
+			have.version, have.newest).WithHint("install the newer version")
+	}
+	return have, nil
+}
+
+// readVersion opens the file read-only for a moment.
+func readVersion(ctx context.Context, path string) (int64, error) {
+	q := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)", "query_only(1)"}}
+	db, err := sql.Open(sqlite.DriverName, fileURI(path)+"?"+q.Encode())
+	if err != nil {
+		return 0, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	var tables, app int64
+	var versioned bool
+	row := db.QueryRowContext(ctx, `SELECT count(*), coalesce(sum(name = ?), 0) > 0 FROM sqlite_master`, versionTable)
+	if err := row.Scan(&tables, &versioned); err != nil {
+		return 0, err
+	}
+	if err := db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&app); err != nil {
+		return 0, err
+	}
+	if tables == 0 {
+		return 0, nil
+	}
+	if !versioned || app != applicationID {
+		return unfinishedVersion(ctx, db, versioned, app, tables)
+	}
+	var version int64
+	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM `+versionTable).Scan(&version)
+	return version, err
+}
+
+// unfinishedVersion tells a database of ours whose first migration was cut short
+// (it holds the migrator's table alone) from someone else's.
+func unfinishedVersion(ctx context.Context, db *sql.DB, versioned bool, app, tables int64) (int64, error) {
+	var others int64
+	err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' AND name <> ?`,
+		versionTable).Scan(&others)
+	if err == nil && (!versioned || others > 0) {
+		err = fmt.Errorf("not a database of this program: application id %#x, %d objects", app, tables)
+	}
+	return 0, err
+}
+
+func unopenable(path string, err error) error {
+	mapped := chat.AsError(mapError("store.open", err))
+	if mapped.Code == chat.CodeCancelled || mapped.Code == chat.CodeTimeout || mapped.Code == chat.CodeLocked {
+		return mapped
+	}
+	return chat.WrapError(chat.CodeCorrupt, "store.open", err,
+		"The database "+path+" cannot be opened. Nothing was overwritten.").
+		WithHint("keep a copy of the file; the backups beside it can be restored")
+}
+
+func newestVersion(steps fs.FS) int64 {
+	names, _ := fs.Glob(steps, "*.sql")
+	var newest int64
+	for _, name := range names {
+		if v, err := goose.NumericComponent(name); err == nil {
+			newest = max(newest, v)
+		}
+	}
+	return newest
+}
+
+// migrate brings the schema up to date. An existing database is copied first.
+func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
+	const op = "store.migrate"
+	if have.version == have.newest {
+		return nil
+	}
+	if have.version > 0 {
+		path, err := s.backupBefore(ctx, have.version)
+		if err != nil {
+			return err
+		}
+		s.log.Info("backed up before migrating", "from", have.version, "to", have.newest, "file", filepath.Base(path))
+	}
+	pool, err := s.writer.DB()
+	if err != nil {
+		return mapError(op, err)
+	}
+	up, err := goose.NewProvider(goose.DialectSQLite3, pool, steps, goose.WithSlog(s.log))
+	if err != nil {
+		return mapError(op, err)
+	}
+	if _, err := up.Up(ctx); err != nil {
+		return migrationFailed(op, err)
+	}
+	return nil
+}
+
+func migrationFailed(op string, err error) error {
+	mapped := chat.AsError(mapError(op, err))
+	if mapped.Code != chat.CodeInternal {
+		return mapped
+	}
+	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded and stands as it was.").
+		WithHint("the backup made before it is in the folder " + BackupDir)
+}
+
+// backupBefore writes a copy named by the version it has and the moment.
+func (s *Store) backupBefore(ctx context.Context, version int64) (string, error) {
+	dir := filepath.Join(s.dir, BackupDir)
+	if err := secureDir(dir); err != nil {
+		return "", mapError("store.migrate", err)
+	}
+	moment := s.clock.Now().Format("20060102T150405.000")
+	path := filepath.Join(dir, fmt.Sprintf("contextinfinity-v%d-%s.db", version, moment))
+	return path, s.Backup(ctx, path)
+}
+
+// BackupInfo is a copy of the database in the backup directory.
+type BackupInfo struct {
+	Path string
+	Size int64
+	At   time.Time
+}
+
+// Backups lists the copies in a data directory, newest first. It needs no open
+// store: it is what there is to offer when the database cannot be opened.
+func Backups(dataDir string) ([]BackupInfo, error) {
+	dir := filepath.Join(dataDir, BackupDir)
+	entries, err := os.ReadDir(dir)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, mapError("store.backups", err)
+	}
+	var list []BackupInfo
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), ".db") {
+			continue
+		}
+		list = append(list, BackupInfo{Path: filepath.Join(dir, e.Name()), Size: info.Size(), At: info.ModTime().UTC()})
+	}
+	slices.SortFunc(list, func(a, b BackupInfo) int {
+		if c := b.At.Compare(a.At); c != 0 {
+			return c
+		}
+		return strings.Compare(b.Path, a.Path)
+	})
+	return list, nil
+}

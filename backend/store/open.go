@@ -1,0 +1,247 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/glebarez/sqlite"
+	"gorm.io/gorm"
+	"gorm.io/gorm/logger"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+)
+
+// Names of what the store keeps in the data directory.
+const (
+	DatabaseFile = "contextinfinity.db"
+	LockFile     = "writer.lock"
+	BackupDir    = "backups"
+)
+
+// readers is the size of the pool of reading connections.
+const readers = 4
+
+// Options say where the data is and how it is opened.
+type Options struct {
+	DataDir  string
+	ReadOnly bool         // no lock, no migration, no write; works beside a writer
+	Clock    clock.Clock  // nil: the system's
+	Logger   *slog.Logger // nil: silent
+}
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	dir      string
+	readOnly bool
+	clock    clock.Clock
+	log      *slog.Logger
+	lock     *fileLock // nil when read-only
+	writer   *gorm.DB  // one connection; nil when read-only
+	reader   *gorm.DB
+	tokens   tokenizer
+
+	// running holds the turns this process accepted or resumed and has not
+	// finished: an unfinished turn that is not in it was left by a crash.
+	mu      sync.Mutex
+	running map[chat.TurnID]bool
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open opens the database in o.DataDir and, unless read-only, makes it if there
+// is none, takes the writer's lock and migrates it after a backup.
+//
+// Errors: CodeLocked (another process is the writer; names its pid), CodeNewer,
+// CodeCorrupt (cannot be opened, or is not ours), CodeNotFound (read-only and
+// nothing there yet). In all these cases the file is left untouched.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	return open(ctx, o, migrations())
+}
+
+func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Store{
+		dir: o.DataDir, readOnly: o.ReadOnly, clock: o.Clock, log: o.Logger,
+		running: map[chat.TurnID]bool{},
+	}
+	var err error
+	if o.ReadOnly {
+		err = s.openReader(ctx, steps)
+	} else {
+		err = s.openWriter(ctx, steps)
+	}
+	if err != nil {
+		_ = s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
+	const op = "store.open"
+	have, err := probe(ctx, s.path(), steps)
+	if err != nil {
+		return err
+	}
+	switch {
+	case have.version == 0:
+		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.dir).
+			WithHint("send a first message")
+	case have.version < have.newest:
+		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
+			WithHint("open the window once")
+	}
+	s.reader, err = connect(s.path(), readerPragmas, readers)
+	return mapError(op, err)
+}
+
+func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
+	const op = "store.open"
+	if err := secureDir(s.dir); err != nil {
+		return mapError(op, err)
+	}
+	var err error
+	if s.lock, err = lockFile(filepath.Join(s.dir, LockFile)); err != nil {
+		return err
+	}
+	have, err := probe(ctx, s.path(), steps)
+	if err != nil {
+		return err
+	}
+	if err := secureFile(s.path()); err != nil {
+		return mapError(op, err)
+	}
+	if s.writer, err = connect(s.path(), writerPragmas, 1); err != nil {
+		return mapError(op, err)
+	}
+	if err := s.migrate(ctx, have, steps); err != nil {
+		return err
+	}
+	if s.reader, err = connect(s.path(), readerPragmas, readers); err != nil {
+		return mapError(op, err)
+	}
+	return s.releaseOrphanedJobs(ctx)
+}
+
+// DataDir is the directory the store was opened in.
+func (s *Store) DataDir() string { return s.dir }
+
+func (s *Store) path() string { return filepath.Join(s.dir, DatabaseFile) }
+
+// Close ends all connections and gives up the lock. Calling it again is safe.
+func (s *Store) Close() error {
+	s.closeOnce.Do(func() {
+		s.closeErr = mapError("store.close", errors.Join(
+			s.tokens.close(), disconnect(s.reader), disconnect(s.writer), s.lock.release()))
+	})
+	return s.closeErr
+}
+
+// Each connection is set up by these pragmas. Temporary tables stay in memory:
+// no text of the user's outside the data directory.
+var (
+	commonPragmas = []string{
+		"busy_timeout(5000)", "foreign_keys(1)", "temp_store(2)", "trusted_schema(0)",
+		"cell_size_check(1)", "cache_size(-8000)",
+	}
+	writerPragmas = append([]string{"journal_mode(WAL)", "synchronous(FULL)", "wal_autocheckpoint(2000)"}, commonPragmas...)
+	readerPragmas = append([]string{"query_only(1)"}, commonPragmas...)
+)
+
+// connect opens a pool. Writers begin immediate transactions: a deferred one
+// that reads first and then writes loses to SQLITE_BUSY three times in four.
+func connect(path string, pragmas []string, connections int) (*gorm.DB, error) {
+	q := url.Values{"_pragma": pragmas}
+	q.Set("_txlock", "deferred")
+	if connections == 1 {
+		q.Set("_txlock", "immediate")
+	}
+	pool, err := sql.Open(sqlite.DriverName, fileURI(path)+"?"+q.Encode())
+	if err != nil {
+		return nil, err
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	db, err := gorm.Open(&sqlite.Dialector{Conn: pool}, &gorm.Config{
+		SkipDefaultTransaction: true,
+		TranslateError:         false,          // mapError reads the engine's own codes
+		Logger:                 logger.Discard, // its messages would hold row text
+	})
+	if err != nil {
+		return nil, errors.Join(err, pool.Close())
+	}
+	return db, nil
+}
+
+func disconnect(db *gorm.DB) error {
+	if db == nil {
+		return nil
+	}
+	pool, err := db.DB()
+	if err != nil {
+		return err
+	}
+	return pool.Close()
+}
+
+// fileURI names a database for SQLite: in a URI a ?, # or % of the path must not
+// be taken for syntax.
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if filepath.VolumeName(path) != "" && !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
+}
+
+// secureDir makes the data directory, open to its owner alone (SPEC 13).
+func secureDir(dir string) error {
+	if dir == "" {
+		return fs.ErrNotExist
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return narrow(dir, 0o700)
+}
+
+// secureFile makes sure the database exists with mode 0600; SQLite gives its
+// companions, the WAL and the shared memory, the same mode.
+func secureFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return narrow(path, 0o600)
+}
+
+// narrow takes away rights beyond mode. A file system without modes is let be.
+func narrow(path string, mode fs.FileMode) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&^mode == 0 {
+		return nil
+	}
+	if err := os.Chmod(path, info.Mode().Perm()&mode); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("closing %s to other users: %w", filepath.Base(path), err)
+	}
+	return nil
+}

@@ -1,0 +1,278 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// Pins are versions that never change: an edit and a removal are new rows naming
+// the row they replace. A branch sees the rows of its lineage that were made
+// before the fork, both in time and by turn; what no visible row replaces stands.
+// So a removal on a child hides an inherited pin there and nowhere else.
+
+type pinRow struct {
+	ID           string
+	SessionID    string
+	BranchID     string
+	AfterTurnSeq int64
+	Replaces     *string
+	Removed      bool
+	Tokens       int
+	CreatedAt    string
+	ContentHash  []byte
+	Text         string
+}
+
+func (pinRow) TableName() string { return "pins" }
+
+type pinOrderRow struct {
+	ID           string
+	SessionID    string
+	BranchID     string
+	AfterTurnSeq int64
+	CreatedAt    string
+	PinsJSON     string
+}
+
+func (pinOrderRow) TableName() string { return "pin_orders" }
+
+// visible is the condition on row p of what a lineage shows.
+const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR p.created_at = seg.left_at AND p.id < seg.left_by)`
+
+// pinned is a pin as it stands on a branch.
+type pinned struct {
+	pinRow
+	first string // id of its first version, which orders refer to
+}
+
+// pinsOn is what stands on a lineage, in order.
+func pinsOn(db *gorm.DB, segs []segment) ([]pinned, error) {
+	scope, err := scopeJSON(segs)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := all[pinRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pins p ON p.branch_id = seg.branch
+		WHERE `+visible+` ORDER BY p.created_at, p.id`, scope)
+	if err != nil {
+		return nil, err
+	}
+	orders, err := all[pinOrderRow](db, scopeCTE+`SELECT p.* FROM seg JOIN pin_orders p ON p.branch_id = seg.branch
+		WHERE `+visible+` ORDER BY p.created_at DESC, p.id DESC LIMIT 1`, scope)
+	if err != nil {
+		return nil, err
+	}
+	standing := standingPins(rows)
+	if len(orders) > 0 {
+		sortPins(standing, orders[0].PinsJSON)
+	}
+	return standing, nil
+}
+
+// standingPins drops what another row replaces, and removals.
+func standingPins(rows []pinRow) []pinned {
+	replaced := map[string]bool{}
+	first := map[string]string{}
+	for _, r := range rows { // oldest first: what a row replaces came before it
+		first[r.ID] = r.ID
+		if r.Replaces != nil {
+			replaced[*r.Replaces] = true
+			if f, ok := first[*r.Replaces]; ok {
+				first[r.ID] = f
+			}
+		}
+	}
+	place := map[string]int{}
+	for i, r := range rows {
+		if first[r.ID] == r.ID {
+			place[r.ID] = i
+		}
+	}
+	var out []pinned
+	for _, r := range rows {
+		if !replaced[r.ID] && !r.Removed {
+			out = append(out, pinned{r, first[r.ID]})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b pinned) int { return place[a.first] - place[b.first] })
+	return out
+}
+
+// sortPins applies a stored order; pins it does not know come after, as made.
+func sortPins(pins []pinned, orderJSON string) {
+	var order []string
+	if json.Unmarshal([]byte(orderJSON), &order) != nil {
+		return // verify reports it; the order of making serves
+	}
+	at := map[string]int{}
+	for i, id := range order {
+		at[id] = i
+	}
+	rank := func(p pinned) int {
+		if i, ok := at[p.first]; ok {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(pins, func(a, b pinned) int { return rank(a) - rank(b) })
+}
+
+func (p pinned) pin(position int) chat.Pin {
+	return chat.Pin{
+		ID: chat.PinID(p.ID), SessionID: chat.SessionID(p.SessionID), BranchID: chat.BranchID(p.BranchID),
+		AfterTurn: p.AfterTurnSeq, Text: p.Text, Position: position, Replaces: chat.PinID(text(p.Replaces)),
+		Tokens: p.Tokens, CreatedAt: moment(p.CreatedAt),
+	}
+}
+
+// Pins are the pinned facts of a branch, in order; Position counts from 0.
+func (s *Store) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, error) {
+	var standing []pinned
+	err := s.read(ctx, "pin.list", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		standing, err = pinsOn(db, segs)
+		return err
+	})
+	out := make([]chat.Pin, len(standing))
+	for i, p := range standing {
+		out[i] = p.pin(i)
+	}
+	return out, err
+}
+
+// AddPin pins a fact on a branch, after those it has.
+func (s *Store) AddPin(ctx context.Context, branch chat.BranchID, fact string, tokens int) (chat.Pin, error) {
+	return s.changePin(ctx, "pin.add", branch, "", fact, tokens)
+}
+
+// EditPin replaces a pin by a new version, which has a new id and the old place.
+func (s *Store) EditPin(ctx context.Context, branch chat.BranchID, pin chat.PinID, fact string, tokens int) (chat.Pin, error) {
+	return s.changePin(ctx, "pin.edit", branch, pin, fact, tokens)
+}
+
+func (s *Store) changePin(ctx context.Context, op string, branch chat.BranchID, replaces chat.PinID, fact string, tokens int) (chat.Pin, error) {
+	var made chat.Pin
+	err := s.write(ctx, op, func(t *tx) error {
+		fact := clean(fact)
+		if fact == "" {
+			return invalid("There is nothing to pin.")
+		}
+		segs, standing, err := t.pinsFor(branch, replaces)
+		if err != nil {
+			return err
+		}
+		kind := EventPinAdded
+		if replaces != "" {
+			kind = EventPinEdited
+		}
+		row, err := t.insertPin(segs, pinRow{Replaces: orNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
+		if err != nil {
+			return err
+		}
+		made = pinned{pinRow: row}.pin(len(standing))
+		if i := indexOfPin(standing, replaces); i >= 0 {
+			made.Position = i
+		}
+		return nil
+	})
+	return made, err
+}
+
+// RemovePin takes a pin off a branch. An inherited one is hidden on it only.
+func (s *Store) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID) error {
+	return s.write(ctx, "pin.remove", func(t *tx) error {
+		if pin == "" {
+			return invalid("No pin was named.")
+		}
+		segs, _, err := t.pinsFor(branch, pin)
+		if err != nil {
+			return err
+		}
+		_, err = t.insertPin(segs, pinRow{Replaces: orNull(pin), Removed: true}, EventPinRemoved)
+		return err
+	})
+}
+
+// MovePin gives a pin another place, from 0; beyond the end means last.
+func (s *Store) MovePin(ctx context.Context, branch chat.BranchID, pin chat.PinID, position int) error {
+	return s.write(ctx, "pin.move", func(t *tx) error {
+		segs, standing, err := t.pinsFor(branch, pin)
+		if err != nil {
+			return err
+		}
+		from := indexOfPin(standing, pin)
+		if from < 0 {
+			return invalid("No pin was named.")
+		}
+		moved := standing[from]
+		standing = slices.Delete(standing, from, from+1)
+		standing = slices.Insert(standing, min(max(position, 0), len(standing)), moved)
+		return t.insertPinOrder(segs, standing)
+	})
+}
+
+// pinsFor reads a branch's pins and, when one is named, makes sure it is there.
+func (t *tx) pinsFor(branch chat.BranchID, pin chat.PinID) ([]segment, []pinned, error) {
+	segs, err := segments(t.db, branch)
+	if err != nil {
+		return nil, nil, err
+	}
+	standing, err := pinsOn(t.db, segs)
+	if err == nil && pin != "" && indexOfPin(standing, pin) < 0 {
+		err = chat.Errorf(chat.CodeNotFound, "", "There is no pin %s on this branch.", pin)
+	}
+	return segs, standing, err
+}
+
+func indexOfPin(pins []pinned, id chat.PinID) int {
+	return slices.IndexFunc(pins, func(p pinned) bool { return p.ID == string(id) })
+}
+
+func (t *tx) insertPin(segs []segment, row pinRow, kind EventType) (pinRow, error) {
+	own := segs[len(segs)-1]
+	after, err := lastSeq(t.db, segs)
+	if err != nil {
+		return row, err
+	}
+	row.ID, row.SessionID, row.BranchID, row.AfterTurnSeq = t.newID(), own.Session, own.Branch, after
+	row.CreatedAt, row.ContentHash = t.stamp(), hashBytes([]byte(row.Text))
+	if err := t.db.Create(&row).Error; err != nil {
+		return row, err
+	}
+	return row, t.event(chat.SessionID(row.SessionID), kind, row.ID, pinChanged{
+		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(text(row.Replaces)),
+		Text: row.Text, Tokens: row.Tokens,
+	})
+}
+
+func (t *tx) insertPinOrder(segs []segment, pins []pinned) error {
+	own := segs[len(segs)-1]
+	after, err := lastSeq(t.db, segs)
+	if err != nil {
+		return err
+	}
+	ids := make([]chat.PinID, len(pins))
+	for i, p := range pins {
+		ids[i] = chat.PinID(p.first)
+	}
+	order, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return err
+	}
+	row := pinOrderRow{
+		ID: t.newID(), SessionID: own.Session, BranchID: own.Branch, AfterTurnSeq: after,
+		CreatedAt: t.stamp(), PinsJSON: string(order),
+	}
+	if err := t.db.Create(&row).Error; err != nil {
+		return err
+	}
+	return t.event(chat.SessionID(own.Session), EventPinsMoved, row.ID,
+		pinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
+}

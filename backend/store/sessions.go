@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// mainBranch is the label of a session's first branch.
+const mainBranch = "main"
+
+// CreateSession makes a session with its first branch and root state.
+func (s *Store) CreateSession(ctx context.Context, n chat.NewSession) (chat.Session, chat.Branch, error) {
+	var session sessionRow
+	var branch branchRow
+	err := s.write(ctx, "session.create", func(t *tx) error {
+		var err error
+		session, branch, err = t.createSession(n)
+		return err
+	})
+	return session.session(), branch.branch(), err
+}
+
+func (t *tx) createSession(n chat.NewSession) (sessionRow, branchRow, error) {
+	if n.Source == "" {
+		n.Source = "native"
+	}
+	session := sessionRow{
+		ID: t.newID(), CreatedAt: t.stamp(), UpdatedAt: t.stamp(), Source: clean(n.Source),
+		ActiveBranch: t.newID(), Title: clean(n.Title), SystemPrompt: clean(n.SystemPrompt),
+	}
+	root := stateRow{
+		ID: t.newID(), SessionID: session.ID, BranchID: session.ActiveBranch,
+		Origin: string(chat.StateRoot), SchemaVersion: stateSchema, CreatedAt: t.stamp(),
+	}
+	branch := branchRow{
+		ID: session.ActiveBranch, SessionID: session.ID, CreatedAt: t.stamp(), Label: mainBranch,
+		BaseState: root.ID, HeadState: root.ID,
+	}
+	if err := t.db.Create(&session).Error; err != nil {
+		return session, branch, err
+	}
+	err := t.event(chat.SessionID(session.ID), EventSessionCreated, session.ID, sessionCreated{
+		Title: session.Title, SystemPrompt: session.SystemPrompt, Source: session.Source,
+		ActiveBranch: chat.BranchID(branch.ID),
+	})
+	if err != nil {
+		return session, branch, err
+	}
+	if err := t.insertBranch(branch); err != nil {
+		return session, branch, err
+	}
+	return session, branch, t.insertState(root, nil, 0)
+}
+
+// Session reads one session.
+func (s *Store) Session(ctx context.Context, id chat.SessionID) (chat.Session, error) {
+	var row sessionRow
+	err := s.read(ctx, "session.read", func(db *gorm.DB) (err error) {
+		row, err = sessionByID(db, id)
+		return err
+	})
+	return row.session(), err
+}
+
+func sessionByID(db *gorm.DB, id chat.SessionID) (sessionRow, error) {
+	return one[sessionRow](db, "session", id, `SELECT * FROM sessions WHERE id = ?`, id)
+}
+
+type summaryRow struct {
+	sessionRow  `gorm:"embedded"`
+	Branches    int
+	Turns       int
+	Pending     int
+	LastPhase   string
+	LastOutcome string
+}
+
+// Sessions lists sessions, pinned ones first, then newest first.
+//
+// Sequences have no gaps, so the number of the newest turn is the length of the
+// lineage; each count is one look into an index.
+func (s *Store) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.SessionSummary, error) {
+	query := `
+		SELECT s.*,
+		  (SELECT count(*) FROM branches x WHERE x.session_id = s.id AND x.archived_at IS NULL) AS branches,
+		  coalesce(last.turn_seq, b.fork_seq, 0) AS turns,
+		  (SELECT count(*) FROM turns p WHERE p.branch_id = s.active_branch AND p.phase = 'ResponseFinalized') AS pending,
+		  coalesce(last.phase, '') AS last_phase, coalesce(last.outcome, '') AS last_outcome
+		FROM sessions s
+		LEFT JOIN branches b ON b.id = s.active_branch
+		LEFT JOIN turns last ON last.id = coalesce(
+		  (SELECT n.id FROM turns n WHERE n.branch_id = s.active_branch ORDER BY n.turn_seq DESC LIMIT 1), b.fork_turn)
+		WHERE (s.archived_at IS NOT NULL) = ? AND (? = '' OR s.title LIKE ? ESCAPE '\')
+		ORDER BY s.pinned DESC, s.updated_at DESC, s.id DESC LIMIT ? OFFSET ?`
+	limit := q.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	title := clean(q.Title)
+	var rows []summaryRow
+	err := s.read(ctx, "session.list", func(db *gorm.DB) (err error) {
+		rows, err = all[summaryRow](db, query, q.Archived, title, likePattern(title), limit, max(q.Offset, 0))
+		return err
+	})
+	out := make([]chat.SessionSummary, len(rows))
+	for i, r := range rows {
+		out[i] = chat.SessionSummary{
+			Session: r.session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
+			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome),
+		}
+	}
+	return out, err
+}
+
+// likePattern matches s anywhere, its own wildcards taken literally.
+func likePattern(s string) string {
+	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s) + "%"
+}
+
+// RenameSession gives a session another title.
+func (s *Store) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
+	title = clean(title)
+	return s.changeSession(ctx, "session.rename", id, "title", title, EventSessionRenamed, textChanged{title})
+}
+
+// SetSystemPrompt sets the session's system text.
+func (s *Store) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
+	prompt = clean(prompt)
+	return s.changeSession(ctx, "session.prompt", id, "system_prompt", prompt, EventSessionPrompt, textChanged{prompt})
+}
+
+// SetSessionModel sets the model the session uses from now on; empty: the default.
+func (s *Store) SetSessionModel(ctx context.Context, id chat.SessionID, model string) error {
+	model = clean(model)
+	return s.changeSession(ctx, "session.model", id, "model", model, EventSessionModel, textChanged{model})
+}
+
+// PinSession keeps a session at the top of the list, or lets it go.
+func (s *Store) PinSession(ctx context.Context, id chat.SessionID, pinned bool) error {
+	return s.changeSession(ctx, "session.pin", id, "pinned", pinned, EventSessionPinned, flagChanged{pinned})
+}
+
+// ArchiveSession hides a session from list and search, or brings it back.
+func (s *Store) ArchiveSession(ctx context.Context, id chat.SessionID, archived bool) error {
+	return s.write(ctx, "session.archive", func(t *tx) error {
+		return t.setSession(id, "archived_at", archivedAt(t, archived), EventSessionArchived, flagChanged{archived})
+	})
+}
+
+func archivedAt(t *tx, archived bool) *string {
+	if !archived {
+		return nil
+	}
+	now := t.stamp()
+	return &now
+}
+
+func (s *Store) changeSession(ctx context.Context, op string, id chat.SessionID, column string, value any, kind EventType, data any) error {
+	return s.write(ctx, op, func(t *tx) error { return t.setSession(id, column, value, kind, data) })
+}
+
+// setSession changes one column of a session and tells the ledger. Its place in
+// the list, updated_at, moves with turns only.
+func (t *tx) setSession(id chat.SessionID, column string, value any, kind EventType, data any) error {
+	n, err := t.exec(`UPDATE sessions SET `+column+` = ? WHERE id = ?`, value, id)
+	if err != nil {
+		return err
+	}
+	if n == 0 {
+		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
+	}
+	return t.event(id, kind, string(id), data)
+}
+
+// touch moves a session to the top of the list.
+func (t *tx) touch(id string) error {
+	_, err := t.exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, t.stamp(), id)
+	return err
+}

@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+)
+
+// BeginStep opens an attempt of a provider call. Its row, request included, is
+// durable before a byte leaves; the turn is Responding from here on.
+func (s *Store) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, error) {
+	var row stepRow
+	err := s.write(ctx, "step.begin", func(t *tx) (err error) {
+		row, err = t.beginStep(b)
+		return err
+	})
+	if err != nil {
+		return chat.Step{}, err
+	}
+	s.setRunning(b.TurnID, true)
+	return row.step(), nil
+}
+
+func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
+	turn, err := turnHead(t.db, b.TurnID)
+	if err != nil {
+		return stepRow{}, err
+	}
+	if chat.Phase(turn.Phase) != chat.PhaseResponding {
+		if err := t.move(&turn, chat.PhaseResponding); err != nil {
+			return stepRow{}, err
+		}
+	} else if turn.Outcome != "" {
+		return stepRow{}, conflict("Turn %d is incomplete.", turn.TurnSeq).WithHint("retry or continue it")
+	}
+	if err := t.refuseRunningStep(b.TurnID); err != nil {
+		return stepRow{}, err
+	}
+	row, err := newStep(t, b)
+	if err != nil {
+		return row, err
+	}
+	if err := t.db.Create(&row).Error; err != nil {
+		return row, err
+	}
+	return row, t.event(chat.SessionID(turn.SessionID), EventStepStarted, row.ID, stepStarted{
+		TurnID: b.TurnID, Index: row.StepIndex, Attempt: row.Attempt, Provider: row.Provider, ModelID: row.ModelID,
+		StreamPath: row.StreamPath, RequestSHA256: hexHash(b.Request), RequestBytes: len(b.Request),
+	})
+}
+
+func newStep(t *tx, b chat.StepStart) (stepRow, error) {
+	if b.Index < 0 {
+		return stepRow{}, invalid("A step's index is not negative.")
+	}
+	attempt, err := one[int](t.db, "turn", b.TurnID,
+		`SELECT coalesce(max(attempt), 0) + 1 FROM steps WHERE turn_id = ? AND step_index = ?`, b.TurnID, b.Index)
+	row := stepRow{
+		ID: t.newID(), TurnID: string(b.TurnID), StepIndex: b.Index, Attempt: attempt,
+		Status: string(chat.StepRunning), Provider: clean(b.Provider), ModelID: clean(b.ModelID), StartedAt: t.stamp(),
+		OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", RequestJSON: pack(orEmpty(b.Request)),
+	}
+	if b.StreamPath != nil {
+		row.StreamPath = clean(b.StreamPath(chat.StepID(row.ID)))
+	}
+	return row, err
+}
+
+func orEmpty(b []byte) []byte {
+	if b == nil {
+		return []byte{}
+	}
+	return b
+}
+
+func (t *tx) refuseRunningStep(turn chat.TurnID) error {
+	open, err := all[string](t.db, `SELECT id FROM steps WHERE turn_id = ? AND status = 'running'`, turn)
+	if err == nil && len(open) > 0 {
+		err = conflict("Step %s of this turn is still open.", open[0])
+	}
+	return err
+}
+
+// EndStep closes an attempt that is not the turn's last word.
+func (s *Store) EndStep(ctx context.Context, e chat.StepEnd) error {
+	return s.write(ctx, "step.end", func(t *tx) error {
+		step, err := stepByID(t.db, e.StepID)
+		if err != nil {
+			return err
+		}
+		return t.endStep(chat.TurnID(step.TurnID), e)
+	})
+}
+
+// closeSteps ends the step that closes with its turn. Without one, none may be open.
+func (t *tx) closeSteps(turn chat.TurnID, e *chat.StepEnd) error {
+	if e != nil {
+		if err := t.endStep(turn, *e); err != nil {
+			return err
+		}
+	}
+	return t.refuseRunningStep(turn)
+}
+
+func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd) error {
+	step, err := stepByID(t.db, e.StepID)
+	if err != nil {
+		return err
+	}
+	if err := checkStepEnd(step, turn, e); err != nil {
+		return err
+	}
+	row, err := endedStep(e)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, usage_json = ?,
+		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
+		row.Status, t.stamp(), row.OutcomeJSON, row.NormalizedItemsJSON, row.UsageJSON,
+		e.DisplayedBytes, e.DurableBytes, row.ResponseJSON, row.RawEvents, e.StepID); err != nil {
+		return err
+	}
+	if err := t.putStepMetrics(turn, e.StepID, e.Metrics); err != nil {
+		return err
+	}
+	head, err := turnHead(t.db, turn)
+	if err != nil {
+		return err
+	}
+	return t.event(chat.SessionID(head.SessionID), EventStepEnded, string(e.StepID), row.endedEvent(turn, e))
+}
+
+func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
+	switch {
+	case step.TurnID != string(turn):
+		return invalid("Step %s belongs to another turn.", e.StepID)
+	case chat.StepStatus(step.Status) != chat.StepRunning:
+		return conflict("Step %s has already ended.", e.StepID)
+	case e.Outcome.Status == chat.StepRunning || e.Outcome.Status == "":
+		return invalid("A step cannot end as running.")
+	case e.DisplayedBytes < 0 || e.DurableBytes < 0:
+		return invalid("A step's byte counts are not negative.")
+	}
+	return nil
+}
+
+// endedStep encodes what a step's end brings.
+func endedStep(e chat.StepEnd) (stepRow, error) {
+	items := e.Items
+	if items == nil {
+		items = chat.Items{}
+	}
+	itemsJSON, err := chat.MarshalJSON(items)
+	if err != nil {
+		return stepRow{}, invalid("The step's items cannot be stored: %v.", err)
+	}
+	outcome, err := chat.MarshalJSON(e.Outcome)
+	if err != nil {
+		return stepRow{}, err
+	}
+	usage, err := encodeOptional(e.Usage)
+	if err != nil {
+		return stepRow{}, err
+	}
+	events, err := encodeEvents(e.Events)
+	return stepRow{
+		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), NormalizedItemsJSON: string(itemsJSON),
+		UsageJSON: usage, ResponseJSON: pack(e.Response), RawEvents: pack(events),
+	}, err
+}
+
+// encodeEvents is a stream as JSON, its bytes exact (base64), nil for none.
+func encodeEvents(events []chat.RawEvent) ([]byte, error) {
+	if events == nil {
+		return nil, nil
+	}
+	return chat.MarshalJSON(events)
+}
+
+func (r stepRow) endedEvent(turn chat.TurnID, e chat.StepEnd) stepEnded {
+	ev := stepEnded{
+		TurnID: turn, Outcome: e.Outcome, Items: json.RawMessage(r.NormalizedItemsJSON), Usage: e.Usage,
+		DisplayedBytes: e.DisplayedBytes, DurableBytes: e.DurableBytes,
+	}
+	if e.Response != nil {
+		ev.ResponseSHA256 = hexHash(e.Response)
+	}
+	if e.Events != nil {
+		// The packed column was made from these very bytes.
+		if b, err := Unpack(r.RawEvents); err == nil {
+			ev.EventsSHA256 = hexHash(b)
+		}
+	}
+	return ev
+}

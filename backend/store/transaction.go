@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// tx is a writing transaction: the only handle inside it, one moment throughout.
+type tx struct {
+	ctx   context.Context
+	db    *gorm.DB
+	now   time.Time
+	tails map[chat.SessionID]ledgerTail // end of each ledger written to so far
+}
+
+// stamp is the transaction's moment as it is stored.
+func (t *tx) stamp() string { return chat.FormatTime(t.now) }
+
+// newID returns a fresh identifier at the transaction's moment.
+func (t *tx) newID() string { return chat.NewID(t.now) }
+
+// exec runs a statement and reports how many rows it changed.
+func (t *tx) exec(query string, args ...any) (int64, error) {
+	res := t.db.Exec(query, args...)
+	return res.RowsAffected, res.Error
+}
+
+// write runs do in one transaction: committed when do returns nil, else undone.
+func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error {
+	if s.writer == nil {
+		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+	}
+	db := s.writer.WithContext(ctx).Begin()
+	if db.Error != nil {
+		return mapError(op, db.Error)
+	}
+	defer db.Rollback() // does nothing once committed; its error says only that
+	t := &tx{ctx: ctx, db: db, now: s.clock.Now(), tails: map[chat.SessionID]ledgerTail{}}
+	if err := do(t); err != nil {
+		return mapError(op, err)
+	}
+	return mapError(op, db.Commit().Error)
+}
+
+// read runs do on one moment's view of the database.
+func (s *Store) read(ctx context.Context, op string, do func(*gorm.DB) error) error {
+	db := s.reader.WithContext(ctx).Begin(&sql.TxOptions{})
+	if db.Error != nil {
+		return mapError(op, db.Error)
+	}
+	defer db.Rollback()
+	return mapError(op, do(db))
+}
+
+// one reads exactly one row, or says what is missing.
+func one[R any](db *gorm.DB, what string, id any, query string, args ...any) (R, error) {
+	var rows []R
+	if err := db.Raw(query, args...).Scan(&rows).Error; err != nil {
+		var none R
+		return none, err
+	}
+	if len(rows) == 0 {
+		var none R
+		return none, chat.Errorf(chat.CodeNotFound, "", "There is no %s %v.", what, id)
+	}
+	return rows[0], nil
+}
+
+// all reads every row of a query.
+func all[R any](db *gorm.DB, query string, args ...any) ([]R, error) {
+	var rows []R
+	err := db.Raw(query, args...).Scan(&rows).Error
+	return rows, err
+}

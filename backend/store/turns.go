@@ -1,0 +1,309 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strconv"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Turn reads one turn.
+func (s *Store) Turn(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+	var row turnRow
+	err := s.read(ctx, "turn.read", func(db *gorm.DB) (err error) {
+		row, err = turnByID(db, id)
+		return err
+	})
+	return row.turn(), err
+}
+
+func turnByID(db *gorm.DB, id chat.TurnID) (turnRow, error) {
+	return one[turnRow](db, "turn", id, `SELECT `+turnColumns+` FROM turns t WHERE t.id = ?`, id)
+}
+
+// turnHead reads a turn without its messages: enough to decide about it.
+func turnHead(db *gorm.DB, id chat.TurnID) (turnRow, error) {
+	return one[turnRow](db, "turn", id, `
+		SELECT id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status
+		FROM turns WHERE id = ?`, id)
+}
+
+// Lineage reads turns of a branch's lineage, in turn_seq order.
+func (s *Store) Lineage(ctx context.Context, q chat.LineageQuery) ([]chat.Turn, error) {
+	var rows []turnRow
+	err := s.read(ctx, "turn.lineage", func(db *gorm.DB) error {
+		segs, err := segments(db, q.Branch)
+		if err != nil {
+			return err
+		}
+		from, to, err := pageBounds(db, segs, q)
+		if err != nil || from > to {
+			return err
+		}
+		rows, err = lineageRows(db, segs, from, to)
+		if chat.CodeOf(mapError("", err)) == chat.CodeCorrupt {
+			rows, err = lineageOneByOne(db, segs, from, to)
+		}
+		return err
+	})
+	return turnsOf(rows), err
+}
+
+// pageBounds turns a query into a range of sequences. A lineage's sequences run
+// from 1 without a gap, so a page is arithmetic and reads only its own rows.
+func pageBounds(db *gorm.DB, segs []segment, q chat.LineageQuery) (int64, int64, error) {
+	last, err := lastSeq(db, segs)
+	if err != nil {
+		return 0, 0, err
+	}
+	from, to := max(q.FromSeq, 1), last
+	if q.ToSeq > 0 {
+		to = min(q.ToSeq, last)
+	}
+	if limit := int64(q.Limit); limit > 0 {
+		if q.Newest {
+			from = max(from, to-limit+1)
+		} else {
+			to = min(to, from+limit-1)
+		}
+	}
+	return from, to, nil
+}
+
+// lastSeq is the turn_seq of the newest turn of a lineage, 0 for none.
+func lastSeq(db *gorm.DB, segs []segment) (int64, error) {
+	own := segs[len(segs)-1]
+	return one[int64](db, "branch", own.Branch,
+		`SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, own.From, own.Branch)
+}
+
+func lineageRows(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, error) {
+	scope, err := scopeJSON(segs)
+	if err != nil {
+		return nil, err
+	}
+	return all[turnRow](db, scopeCTE+`
+		SELECT `+turnColumns+` FROM seg JOIN turns t ON t.branch_id = seg.branch
+		  AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
+		WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq`, scope, from, to)
+}
+
+// lineageOneByOne is for a damaged file: a page of it that cannot be read costs
+// the one turn that lies on it. That turn stands in its place, said to be unreadable.
+func lineageOneByOne(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, error) {
+	scope, err := scopeJSON(segs)
+	if err != nil {
+		return nil, err
+	}
+	heads, err := all[turnRow](db, scopeCTE+`
+		SELECT t.id, t.session_id, t.branch_id, t.turn_seq, t.state_before, t.state_after, t.phase, t.outcome, t.created_at, t.updated_at
+		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
+		WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq`, scope, from, to)
+	if err != nil {
+		return nil, err
+	}
+	for i, head := range heads {
+		if row, err := turnByID(db, chat.TurnID(head.ID)); err == nil {
+			heads[i] = row
+		}
+	}
+	return heads, nil
+}
+
+// LineageBounds is the first and last turn_seq of a lineage and how many turns
+// it has; all 0 when it has none.
+func (s *Store) LineageBounds(ctx context.Context, branch chat.BranchID) (first, last int64, count int, err error) {
+	err = s.read(ctx, "turn.lineage", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		last, err = lastSeq(db, segs)
+		return err
+	})
+	if last > 0 {
+		first = 1
+	}
+	return first, last, int(last), err
+}
+
+// PendingTurns are the lineage's final turns that no state covers yet, in order.
+func (s *Store) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.Turn, error) {
+	var rows []turnRow
+	err := s.read(ctx, "turn.pending", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		scope, err := scopeJSON(segs)
+		if err != nil {
+			return err
+		}
+		rows, err = all[turnRow](db, scopeCTE+`
+			SELECT `+turnColumns+` FROM seg JOIN turns t ON t.branch_id = seg.branch
+			  AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
+			WHERE t.phase = 'ResponseFinalized' ORDER BY t.turn_seq`, scope)
+		return err
+	})
+	return turnsOf(rows), err
+}
+
+// pendingIDs are a branch's own pending turns up to a sequence, in order.
+func pendingIDs(db *gorm.DB, branch chat.BranchID, upTo int64) ([]chat.TurnID, error) {
+	return all[chat.TurnID](db, `SELECT id FROM turns WHERE branch_id = ? AND phase = 'ResponseFinalized'
+		AND turn_seq <= ? ORDER BY turn_seq`, branch, upTo)
+}
+
+// LastTurn is the newest turn of the lineage, if there is one.
+func (s *Store) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
+	turns, err := s.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: 1, Newest: true})
+	if err != nil || len(turns) == 0 {
+		return chat.Turn{}, false, err
+	}
+	return turns[0], true, nil
+}
+
+// UnfinishedTurns are those of all sessions whose answer is not final: accepted,
+// prepared or responding, the incomplete ones too.
+func (s *Store) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
+	var rows []turnRow
+	err := s.read(ctx, "turn.unfinished", func(db *gorm.DB) (err error) {
+		rows, err = all[turnRow](db, `SELECT `+turnColumns+` FROM turns t
+			WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.created_at, t.id`)
+		return err
+	})
+	return turnsOf(rows), err
+}
+
+// Steps are a turn's attempts, by index and attempt, without their payloads.
+func (s *Store) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
+	var rows []stepRow
+	err := s.read(ctx, "step.list", func(db *gorm.DB) (err error) {
+		rows, err = all[stepRow](db, `SELECT `+stepColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
+		return err
+	})
+	out := make([]chat.Step, len(rows))
+	for i, r := range rows {
+		out[i] = r.step()
+	}
+	return out, err
+}
+
+// StepByID reads one step without its payload.
+func (s *Store) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
+	var row stepRow
+	err := s.read(ctx, "step.read", func(db *gorm.DB) (err error) {
+		row, err = stepByID(db, id)
+		return err
+	})
+	return row.step(), err
+}
+
+func stepByID(db *gorm.DB, id chat.StepID) (stepRow, error) {
+	return one[stepRow](db, "step", id, `SELECT `+stepColumns+` FROM steps WHERE id = ?`, id)
+}
+
+// StepPayload reads the exact request, response and stream of a step.
+func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
+	var p chat.StepPayload
+	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
+		row, err := one[stepRow](db, "step", id, `SELECT request_json, response_json, raw_events FROM steps WHERE id = ?`, id)
+		if err != nil {
+			return err
+		}
+		p, err = row.payload()
+		if err != nil {
+			return corruptRecord("steps", string(id), err)
+		}
+		return nil
+	})
+	return p, err
+}
+
+func (r stepRow) payload() (p chat.StepPayload, err error) {
+	if p.Request, err = Unpack(r.RequestJSON); err != nil {
+		return p, err
+	}
+	if p.Response, err = Unpack(r.ResponseJSON); err != nil {
+		return p, err
+	}
+	events, err := Unpack(r.RawEvents)
+	if err != nil || events == nil {
+		return p, err
+	}
+	return p, json.Unmarshal(events, &p.Events)
+}
+
+// Manifest is the description of the context that was last assembled for a turn,
+// nil before there was one.
+func (s *Store) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
+	var manifest []byte
+	err := s.read(ctx, "turn.manifest", func(db *gorm.DB) error {
+		row, err := one[struct{ Manifest []byte }](db, "turn", turn, `SELECT manifest FROM turns WHERE id = ?`, turn)
+		if err != nil {
+			return err
+		}
+		if manifest, err = Unpack(row.Manifest); err != nil {
+			return corruptRecord("turns", string(turn), err)
+		}
+		return nil
+	})
+	return manifest, err
+}
+
+// State reads one state.
+func (s *Store) State(ctx context.Context, id chat.StateID) (chat.State, error) {
+	var row stateRow
+	err := s.read(ctx, "state.read", func(db *gorm.DB) (err error) {
+		row, err = stateByID(db, id)
+		return err
+	})
+	return row.state(), err
+}
+
+func stateByID(db *gorm.DB, id chat.StateID) (stateRow, error) {
+	return one[stateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
+}
+
+// States are the states of a branch's lineage, newest first, the root last.
+func (s *Store) States(ctx context.Context, branch chat.BranchID) ([]chat.State, error) {
+	var rows []stateRow
+	err := s.read(ctx, "state.list", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		scope, err := scopeJSON(segs)
+		if err != nil {
+			return err
+		}
+		rows, err = all[stateRow](db, scopeCTE+`
+			SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
+			ORDER BY st.state_seq DESC`, scope)
+		return err
+	})
+	out := make([]chat.State, len(rows))
+	for i, r := range rows {
+		out[i] = r.state()
+	}
+	return out, err
+}
+
+// StateTurnSeq is the turn_seq of the last turn a state covers, 0 for a root.
+func (s *Store) StateTurnSeq(ctx context.Context, id chat.StateID) (int64, error) {
+	var seq int64
+	err := s.read(ctx, "state.read", func(db *gorm.DB) (err error) {
+		seq, err = one[int64](db, "state", id, `SELECT covers_seq FROM states WHERE id = ?`, id)
+		return err
+	})
+	return seq, err
+}
+
+// allTurns is an open upper bound of turn_seq.
+const allTurns = math.MaxInt64

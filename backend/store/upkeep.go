@@ -1,0 +1,110 @@
+package store
+
+import (
+	"context"
+	"os"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// Checkpoint brings the write-ahead log into the database file and empties it.
+// Readers that are at work make it a partial one, which is no error.
+func (s *Store) Checkpoint(ctx context.Context) error {
+	const op = "store.checkpoint"
+	if s.writer == nil {
+		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+	}
+	return mapError(op, s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error)
+}
+
+// Backup writes a compact copy of the whole database to a new file, fsynced. A
+// path that exists is refused; a copy that fails is removed.
+func (s *Store) Backup(ctx context.Context, path string) error {
+	const op = "store.backup"
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if os.IsExist(err) {
+		return chat.Errorf(chat.CodeConflict, op, "There is already a file %s.", path).WithHint("choose another name")
+	}
+	if err != nil {
+		return mapError(op, err)
+	}
+	defer f.Close()
+	db := s.writer
+	if db == nil {
+		db = s.reader
+	}
+	err = db.WithContext(ctx).Exec(`VACUUM INTO ?`, path).Error
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		_ = os.Remove(path)
+	}
+	return mapError(op, err)
+}
+
+// Setting reads a piece of small application state.
+func (s *Store) Setting(ctx context.Context, key string) (string, bool, error) {
+	var rows []string
+	err := s.read(ctx, "setting.read", func(db *gorm.DB) (err error) {
+		rows, err = all[string](db, `SELECT value FROM settings WHERE key = ?`, key)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return "", false, err
+	}
+	return rows[0], true, nil
+}
+
+// PutSetting keeps a piece of small application state, such as the last session.
+func (s *Store) PutSetting(ctx context.Context, key, value string) error {
+	return s.write(ctx, "setting.write", func(t *tx) error {
+		_, err := t.exec(`INSERT INTO settings (key, value, updated_at) VALUES (?, ?, ?)
+			ON CONFLICT (key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+			clean(key), clean(value), t.stamp())
+		return err
+	})
+}
+
+// Stats are counts of what is stored, and its size.
+type Stats struct {
+	Sessions int   `json:"sessions"`
+	Branches int   `json:"branches"`
+	Turns    int   `json:"turns"`
+	Pending  int   `json:"pending"`
+	Steps    int   `json:"steps"`
+	States   int   `json:"states"`
+	Pins     int   `json:"pins"` // standing or not: every version
+	Chunks   int   `json:"chunks"`
+	Units    int   `json:"units"`
+	Events   int   `json:"events"`
+	Jobs     int   `json:"jobs"`      // not done
+	DeadJobs int   `json:"dead_jobs"` // of them
+	Schema   int64 `json:"schema"`
+	Bytes    int64 `json:"bytes"` // database and its log on disk
+}
+
+// Stats counts what is stored.
+func (s *Store) Stats(ctx context.Context) (Stats, error) {
+	var st Stats
+	err := s.read(ctx, "store.stats", func(db *gorm.DB) error {
+		return db.Raw(`SELECT
+			(SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM branches) AS branches,
+			(SELECT count(*) FROM turns) AS turns,
+			(SELECT count(*) FROM turns WHERE phase = 'ResponseFinalized') AS pending,
+			(SELECT count(*) FROM steps) AS steps, (SELECT count(*) FROM states) AS states,
+			(SELECT count(*) FROM pins) AS pins, (SELECT count(*) FROM chunks) AS chunks,
+			(SELECT count(*) FROM units) AS units, (SELECT count(*) FROM events) AS events,
+			(SELECT count(*) FROM jobs WHERE state IN ('queued', 'running', 'dead')) AS jobs,
+			(SELECT count(*) FROM jobs WHERE state = 'dead') AS dead_jobs,
+			(SELECT max(version_id) FROM ` + versionTable + `) AS schema`).Scan(&st).Error
+	})
+	for _, name := range []string{s.path(), s.path() + "-wal"} {
+		if info, statErr := os.Stat(name); statErr == nil {
+			st.Bytes += info.Size()
+		}
+	}
+	return st, err
+}
