@@ -43,3 +43,9 @@ export function moment(at: number, now = Date.now()): string {
 export function clock(at: number): string {
   return new Date(at).toLocaleTimeString('en-GB');
 }
+
+/** A day and its time, in full: "20 Nov 2026, 14:32:10". */
+export function stamp(at: number): string {
+  const date = new Date(at);
+  return `${date.getDate()} ${date.toLocaleString('en', { month: 'short' })} ${date.getFullYear()}, ${clock(at)}`;
+}

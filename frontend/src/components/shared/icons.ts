@@ -8,7 +8,7 @@ export { default as ChevronUp } from '@lucide/svelte/icons/chevron-up';
 export { default as ArrowUpRight } from '@lucide/svelte/icons/arrow-up-right';
 export { default as Copy } from '@lucide/svelte/icons/copy';
 export { default as Clock } from '@lucide/svelte/icons/clock';
-export { default as FolderOpen } from '@lucide/svelte/icons/folder-open';
+export { default as Ellipsis } from '@lucide/svelte/icons/ellipsis';
 export { default as GitBranch } from '@lucide/svelte/icons/git-branch';
 export { default as Globe } from '@lucide/svelte/icons/globe';
 export { default as GripVertical } from '@lucide/svelte/icons/grip-vertical';

@@ -1,0 +1,23 @@
+import type { Setting } from '$lib/backend/types';
+import { grouped } from '$shared/format';
+
+/** A value as people read it: on and off for switches, grouped digits for whole numbers. */
+export function shownValue(setting: Setting, value: string): string {
+  if (setting.type === 'bool') return value === 'true' ? 'on' : 'off';
+  if (setting.type === 'int' && /^\d+$/.test(value)) return grouped(Number(value));
+  return value === '' ? 'empty' : value;
+}
+
+/** "1 000 to 100 000 tokens", or nothing for what has no bounds. */
+export function bounds(setting: Setting): string {
+  if (setting.min === 0 && setting.max === 0) return '';
+  const number = (n: number) => (Number.isInteger(n) ? grouped(n) : String(n));
+  const unit = setting.unit && setting.unit !== 'share' ? ` ${setting.unit}` : '';
+  return `${number(setting.min)} to ${number(setting.max)}${unit}`;
+}
+
+/** Numbers may be typed with the spaces we show them with. */
+export function typedValue(setting: Setting, typed: string): string {
+  const text = typed.trim();
+  return setting.type === 'int' ? text.replace(/[\s\u202f\u00a0_]/g, '') : text;
+}

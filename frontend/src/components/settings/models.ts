@@ -1,0 +1,59 @@
+import type { ModelView } from '$lib/backend/types';
+
+export function emptyModel(): ModelView {
+  return {
+    name: '',
+    provider: 'chatcompletions',
+    modelId: '',
+    baseUrl: '',
+    apiKeyEnv: '',
+    contextLimit: 0,
+    maxOutput: 0,
+    limitSource: '',
+    ceiling: 0,
+    stream: true,
+    usable: false,
+    why: '',
+    default: false,
+    builtIn: false,
+    options: '',
+  };
+}
+
+/** The model as it was configured: limits that were only looked up are left to be looked up again. */
+export function asConfigured(model: ModelView): ModelView {
+  return model.limitSource === 'configured' ? model : { ...model, contextLimit: 0 };
+}
+
+/** A short name made from a model id, free of what a TOML table name cannot hold, and not yet taken. */
+export function suggestedName(modelId: string, taken: (name: string) => boolean): string {
+  const base =
+    modelId
+      .trim()
+      .replace(/^.*\//, '')
+      .toLowerCase()
+      .replace(/[^a-z0-9_-]+/g, '-')
+      .replace(/^-+|-+$/g, '') || 'model';
+  let name = base;
+  for (let i = 2; taken(name); i++) name = `${base}-${i}`;
+  return name;
+}
+
+/** A typed limit in tokens: empty is 0, which means "look it up". Undefined for what is no whole number. */
+export function typedLimit(text: string): number | undefined {
+  const digits = text.replace(/[\s\u202f\u00a0_]/g, '');
+  if (digits === '') return 0;
+  return /^\d{1,9}$/.test(digits) ? Number(digits) : undefined;
+}
+
+/** What is wrong with provider options, or "". They are one JSON object, or nothing. */
+export function optionsProblem(text: string): string {
+  if (text.trim() === '') return '';
+  try {
+    const value: unknown = JSON.parse(text);
+    const object = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return object ? '' : 'Give one JSON object, such as {"temperature": 0.2}';
+  } catch (thrown) {
+    return `Not JSON: ${(thrown as Error).message}`;
+  }
+}

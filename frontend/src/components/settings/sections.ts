@@ -1,0 +1,54 @@
+import type { Setting } from '$lib/backend/types';
+
+/** A page of the settings, in the order of the list at the left. */
+export interface Section {
+  id: string;
+  title: string;
+  lead: string;
+}
+
+const providersLead =
+  'Keys are read from the environment or kept in the system keyring. They are never written to the database, a log, an export or an error.';
+
+const own: Section[] = [
+  { id: 'general', title: 'General', lead: 'Where your conversations are kept, and what a new one starts with.' },
+  { id: 'providers', title: 'Providers and keys', lead: providersLead },
+  { id: 'models', title: 'Models', lead: 'Every model you can send to, and how much of the conversation it can hold.' },
+];
+
+const last: Section[] = [
+  { id: 'appearance', title: 'Appearance', lead: 'Changes show at once and are remembered.' },
+  { id: 'shortcuts', title: 'Shortcuts', lead: 'Everything in the window can be reached from the keyboard.' },
+];
+
+/** What a group of plain settings is about. A group without a sentence stands by its name. */
+const leads: Record<string, string> = {
+  'Context budget':
+    'How large a request may grow, and what gives way first when the conversation is longer. The transcript itself is always kept whole.',
+  Streaming: 'How an answer is kept while it arrives. Solid bars are on disk, striped ones are shown but not yet safe from a power cut.',
+  Librarian: 'The background work that folds finished turns into the head summary. A conversation never waits for it.',
+  Tools: 'What happens when a model asks to call a tool.',
+  Providers: 'What is sent along to a provider, beside the conversation.',
+};
+
+/** Groups that pages of their own take in. */
+const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance' };
+
+export function groupId(group: string): string {
+  return absorbed[group] ?? `group:${group}`;
+}
+
+/** All pages: our own, then each group the program named, in its order, then what is about the window. */
+export function sectionsOf(settings: readonly Setting[]): Section[] {
+  const groups = [...new Set(settings.map((setting) => setting.group))].filter((group) => !absorbed[group]);
+  const middle = groups.map((group) => ({
+    id: groupId(group),
+    title: group === 'Providers' ? 'Provider options' : group,
+    lead: leads[group] ?? '',
+  }));
+  return [...own, ...middle, ...last];
+}
+
+export function settingsOf(section: string, settings: readonly Setting[]): Setting[] {
+  return settings.filter((setting) => groupId(setting.group) === section);
+}

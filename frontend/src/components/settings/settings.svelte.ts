@@ -1,0 +1,58 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { Setting, SettingsView } from '$lib/backend/types';
+import { Loaded } from '$shared/loaded.svelte';
+
+/**
+ * The configuration as the settings screen edits it: each key on its own, written at
+ * once, with the program's own refusal beside the key it refused.
+ */
+export class SettingsEditor {
+  readonly view: Loaded<SettingsView>;
+  #errors = $state<Record<string, BackendError>>({});
+  #saved = $state('');
+  readonly #backend: Backend;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    this.view = new Loaded(() => backend.settings.settings());
+  }
+
+  get settings(): readonly Setting[] {
+    return this.view.value?.settings ?? [];
+  }
+
+  errorOf(key: string): BackendError | undefined {
+    return this.#errors[key];
+  }
+
+  /** The key that was written last: the row says so. */
+  get saved(): string {
+    return this.#saved;
+  }
+
+  forget(key: string): void {
+    delete this.#errors[key];
+  }
+
+  set(key: string, value: string): Promise<boolean> {
+    return this.#write(key, () => this.#backend.settings.set(key, value));
+  }
+
+  reset(key: string): Promise<boolean> {
+    return this.#write(key, () => this.#backend.settings.reset(key));
+  }
+
+  async #write(key: string, work: () => Promise<SettingsView>): Promise<boolean> {
+    this.#saved = '';
+    try {
+      this.view.put(await work());
+      delete this.#errors[key];
+      this.#saved = key;
+      return true;
+    } catch (thrown) {
+      this.#errors[key] = toBackendError(thrown);
+      return false;
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { cleanup, render } from '@testing-library/svelte';
+import type { Component } from 'svelte';
+import { fakeBackend, type FakeBackend, type FakeOptions } from '$lib/backend/fake';
+import { App } from '$lib/state/app.svelte';
+import Harness from './Harness.svelte';
+
+// jsdom has dialogs but cannot open them.
+HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+  this.setAttribute('open', '');
+};
+HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
+  this.removeAttribute('open');
+};
+
+export interface Mounted {
+  app: App;
+  backend: FakeBackend;
+}
+
+/** Draws a component over a program in memory that has started, as the window would. */
+export async function mountWith<P extends object>(
+  component: Component<P>,
+  props: P | ((app: App) => P),
+  options: Partial<FakeOptions> = {},
+  prepare: (backend: FakeBackend) => void = () => undefined,
+): Promise<Mounted> {
+  const backend = fakeBackend(options);
+  prepare(backend);
+  const app = new App(backend);
+  await app.start();
+  const given = typeof props === 'function' ? props(app) : props;
+  render(Harness, { app, of: component as unknown as Component<Record<string, unknown>>, props: given as Record<string, unknown> });
+  return { app, backend };
+}
+
+export { cleanup };
