@@ -1,0 +1,355 @@
+package secrets
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/zalando/go-keyring"
+
+	"contextinfinity/backend/chat"
+)
+
+// Service is the name under which the keyring keeps this program's keys; the
+// user there is the provider's name.
+const Service = "contextinfinity"
+
+// Source says where a key was found.
+type Source string
+
+const (
+	SourceNone        Source = ""
+	SourceKeyring     Source = "keyring"
+	SourceEnvironment Source = "environment"
+	SourceRun         Source = "this run" // in memory only: there is no keyring
+)
+
+// Keyring is the system's store of secrets. Get and Delete answer ErrNotFound
+// for what is not there; any other error means it cannot be used.
+type Keyring interface {
+	Get(service, user string) (string, error)
+	Set(service, user, password string) error
+	Delete(service, user string) error
+}
+
+// ErrNotFound is a Keyring's word for a key it does not hold.
+var ErrNotFound = keyring.ErrNotFound
+
+// Options are seams; the zero value is the real system.
+type Options struct {
+	Keyring Keyring
+	Getenv  func(string) string
+	Timeout time.Duration // how long the keyring may take; 2 s
+	Fresh   time.Duration // how long its answer holds; 1 minute
+	Now     func() time.Time
+}
+
+// Store looks keys up and keeps them. It is safe for concurrent use.
+type Store struct {
+	opts     Options
+	redactor *Redactor
+	calls    chan struct{} // holds a token while the keyring is being asked
+
+	mu      sync.Mutex
+	run     map[string]Key     // pasted, no keyring
+	answers map[string]*answer // of the keyring, by provider
+	down    error              // the last call failed or hung; nil while it works
+}
+
+// answer is what the keyring said of one provider, or will say.
+type answer struct {
+	done   chan struct{} // closed when key and at hold
+	key    Key
+	before Key // what the answer before this one said, in force until done
+	at     time.Time
+	waited bool // one caller has waited the timeout in vain
+}
+
+// New opens the system's keyring and environment. It asks neither yet.
+func New() *Store { return NewWith(Options{}) }
+
+// NewWith is New with seams.
+func NewWith(opts Options) *Store {
+	if opts.Keyring == nil {
+		opts.Keyring = systemKeyring{}
+	}
+	if opts.Getenv == nil {
+		opts.Getenv = os.Getenv
+	}
+	if opts.Timeout == 0 {
+		opts.Timeout = 2 * time.Second
+	}
+	if opts.Fresh == 0 {
+		opts.Fresh = time.Minute
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Store{
+		opts: opts, redactor: NewRedactor(), calls: make(chan struct{}, 1),
+		run: map[string]Key{}, answers: map[string]*answer{},
+	}
+}
+
+type systemKeyring struct{}
+
+func (systemKeyring) Get(s, u string) (string, error) { return keyring.Get(s, u) }
+func (systemKeyring) Set(s, u, p string) error        { return keyring.Set(s, u, p) }
+func (systemKeyring) Delete(s, u string) error        { return keyring.Delete(s, u) }
+
+// Redactor hides every key this store has seen.
+func (s *Store) Redactor() *Redactor { return s.redactor }
+
+// Warm asks the keyring for the providers' keys in the background, so that the
+// first Get need not wait.
+func (s *Store) Warm(providers ...string) {
+	for _, p := range providers {
+		if p != "" {
+			s.ask(p)
+		}
+	}
+}
+
+// Get finds the key of a provider, whose environment variable is env; either may
+// be empty. No key is the zero Key and SourceNone.
+func (s *Store) Get(provider, env string) (Key, Source) {
+	if provider != "" {
+		s.mu.Lock()
+		k, ok := s.run[provider]
+		s.mu.Unlock()
+		if ok {
+			return k, SourceRun
+		}
+		if k := s.fromKeyring(provider); !k.IsZero() {
+			return k, SourceKeyring
+		}
+	}
+	if env == "" {
+		return Key{}, SourceNone
+	}
+	if text := strings.TrimSpace(s.opts.Getenv(env)); text != "" {
+		s.redactor.Add(text)
+		return newKey(text), SourceEnvironment
+	}
+	return Key{}, SourceNone
+}
+
+// Source says where Get would find the key.
+func (s *Store) Source(provider, env string) Source {
+	_, source := s.Get(provider, env)
+	return source
+}
+
+// Have reports whether there is a key at all.
+func (s *Store) Have(provider, env string) bool { return s.Source(provider, env) != SourceNone }
+
+// Ref names a key: the provider it is kept under and its environment variable.
+type Ref struct{ Provider, Env string }
+
+// Entry says where a key is, never what it is.
+type Entry struct {
+	Ref
+	Source Source
+}
+
+// List says where each of the keys is, in the order asked.
+func (s *Store) List(refs ...Ref) []Entry {
+	out := make([]Entry, len(refs))
+	for i, r := range refs {
+		out[i] = Entry{r, s.Source(r.Provider, r.Env)}
+	}
+	return out
+}
+
+// KeyringOK reports whether this system has a keyring that answers.
+func (s *Store) KeyringOK() bool {
+	s.fromKeyring("keyring-check")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.down == nil
+}
+
+// Set keeps a key: in the keyring, or where there is none, for this run only,
+// which the source says.
+func (s *Store) Set(provider, text string) (Source, error) {
+	text = strings.TrimSpace(text)
+	if err := checkKey(provider, text); err != nil {
+		return SourceNone, err
+	}
+	s.redactor.Add(text)
+	k := newKey(text)
+	err := s.call(func() error { return s.opts.Keyring.Set(Service, provider, text) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = err
+	if err != nil {
+		s.run[provider] = k
+		return SourceRun, nil
+	}
+	delete(s.run, provider)
+	s.answers[provider] = s.answered(k)
+	return SourceKeyring, nil
+}
+
+func checkKey(provider, text string) error {
+	const op = "keys.set"
+	const longest = 16 << 10
+	switch {
+	case strings.TrimSpace(provider) == "":
+		return chat.Errorf(chat.CodeInvalid, op, "a key needs the name of its provider")
+	case text == "":
+		return chat.Errorf(chat.CodeInvalid, op, "the key is empty; nothing was changed").WithHint("paste the key, or remove it instead")
+	case len(text) > longest:
+		return chat.Errorf(chat.CodeInvalid, op, "this is too long for a key; nothing was changed")
+	case strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsPrint(r) || r == ' ' }):
+		return chat.Errorf(chat.CodeInvalid, op, "this is not a key: keys have no spaces, line breaks or special characters; nothing was changed").
+			WithHint("copy the key alone")
+	}
+	return nil
+}
+
+// Remove forgets a provider's key in this run and in the keyring. A key in the
+// environment stays, since only its owner can remove it.
+func (s *Store) Remove(provider string) error {
+	const op = "keys.remove"
+	s.mu.Lock()
+	_, inRun := s.run[provider]
+	delete(s.run, provider)
+	s.mu.Unlock()
+	err := s.call(func() error { return s.opts.Keyring.Delete(Service, provider) })
+	if errors.Is(err, ErrNotFound) {
+		err = nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.down = err
+	if err == nil {
+		s.answers[provider] = s.answered(Key{})
+		return nil
+	}
+	if inRun && !errors.Is(err, errSilent) {
+		return nil // there is no keyring: it was only ever in memory
+	}
+	return chat.WrapError(chat.CodeUnavailable, op, s.redactor.Error(err), "the system keyring did not answer; a key kept there is still there").
+		WithHint("unlock the keyring and try again")
+}
+
+// answered is an answer already known. The caller holds mu.
+func (s *Store) answered(k Key) *answer {
+	a := &answer{done: make(chan struct{}), key: k, at: s.opts.Now()}
+	close(a.done)
+	return a
+}
+
+// fromKeyring waits for the keyring's answer, up to the timeout, once.
+func (s *Store) fromKeyring(provider string) Key {
+	a := s.ask(provider)
+	s.mu.Lock()
+	waited := a.waited
+	s.mu.Unlock()
+	patience := s.opts.Timeout
+	if waited {
+		patience = 0
+	}
+	if !await(a.done, patience) {
+		s.mu.Lock()
+		a.waited = true
+		s.down = errSilent
+		s.mu.Unlock()
+		return a.before
+	}
+	return a.key
+}
+
+func await(done <-chan struct{}, patience time.Duration) bool {
+	select {
+	case <-done:
+		return true
+	default:
+	}
+	if patience <= 0 {
+		return false
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// ask returns the provider's answer, asking the keyring if there is none or it
+// is stale. A stale answer is asked again because another process, such as the
+// command line, may have changed the key.
+func (s *Store) ask(provider string) *answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var before Key
+	if a := s.answers[provider]; a != nil {
+		select {
+		case <-a.done:
+			if s.opts.Now().Sub(a.at) < s.opts.Fresh {
+				return a
+			}
+			before = a.key
+		default:
+			return a // under way
+		}
+	}
+	// While the keyring is known to hang, nobody waits for it again.
+	a := &answer{done: make(chan struct{}), before: before, waited: errors.Is(s.down, errSilent)}
+	s.answers[provider] = a
+	go s.lookUp(provider, a)
+	return a
+}
+
+// lookUp asks the keyring, however long it takes, and records what it says.
+func (s *Store) lookUp(provider string, a *answer) {
+	s.calls <- struct{}{}
+	text, err := s.opts.Keyring.Get(Service, provider)
+	<-s.calls
+	switch {
+	case errors.Is(err, ErrNotFound):
+		err = nil
+	case err != nil:
+		a.key = a.before // a keyring that fails now has not forgotten what it said
+	case text != "":
+		s.redactor.Add(text)
+		a.key = newKey(text)
+	}
+	s.mu.Lock()
+	a.at, s.down = s.opts.Now(), err
+	s.mu.Unlock()
+	close(a.done)
+}
+
+var errSilent = errors.New("the system keyring does not answer")
+
+// call runs f, a change of the keyring, after what is under way and within the
+// timeout. When it takes longer it goes on, but the caller is told errSilent.
+func (s *Store) call(f func() error) error {
+	result := make(chan error, 1)
+	timer := time.NewTimer(s.opts.Timeout)
+	defer timer.Stop()
+	select {
+	case s.calls <- struct{}{}:
+	case <-timer.C:
+		return errSilent // something else hangs; f was not begun
+	}
+	go func() {
+		err := f()
+		<-s.calls
+		result <- err
+	}()
+	select {
+	case err := <-result:
+		return err
+	case <-timer.C:
+		return errSilent
+	}
+}
