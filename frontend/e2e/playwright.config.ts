@@ -1,4 +1,12 @@
 import { defineConfig } from '@playwright/test';
+import { execSync } from 'node:child_process';
+
+// The system's Chromium: the tests download no browser.
+const chromium = execSync('command -v chromium || command -v chromium-browser || command -v google-chrome || true', { encoding: 'utf8' }).trim();
+const launch = {
+  executablePath: chromium || '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'],
+};
 
 // Two projects of one runner, so that both report and count alike: `browser` drives the dev build's page in Chromium,
 // `window` the production program over WebDriver. Every test has a program, a home and a provider of its own.
@@ -13,7 +21,18 @@ export default defineConfig({
   forbidOnly: true,
   reporter: [['list'], ['json', { outputFile: 'results/report.json' }]],
   projects: [
-    { name: 'browser', testDir: 'browser' },
+    {
+      name: 'browser',
+      testDir: 'browser',
+      use: {
+        browserName: 'chromium',
+        launchOptions: launch,
+        viewport: { width: 1280, height: 800 },
+        locale: 'en-GB',
+        screenshot: 'only-on-failure',
+        trace: 'retain-on-failure',
+      },
+    },
     { name: 'window', testDir: 'window', workers: 1 },
   ],
 });

@@ -39,8 +39,8 @@ export class Home {
     return env;
   }
 
-  /** Configures models that reach the provider over each protocol; `mock` (Responses) is the default. */
-  configure(provider: Provider, more = ''): void {
+  /** Configures models that reach the provider over each protocol; the chosen one is the default. */
+  configure(provider: Provider, more = '', chosen = 'mock'): void {
     const model = (name: string, protocol: string, base: string) => `
 [models.${name}]
 provider = "${protocol}"
@@ -52,7 +52,7 @@ max_output = 4096
 `;
     writeFileSync(
       this.configFile,
-      `[general]\ndefault_model = "mock"\n${more}\n` +
+      `[general]\ndefault_model = "${chosen}"\n${more}\n` +
         model('mock', 'openai', `${provider.url}/v1`) +
         model('mock-messages', 'anthropic', provider.url) +
         model('mock-chat', 'chatcompletions', `${provider.url}/v1`),

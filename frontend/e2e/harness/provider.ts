@@ -18,8 +18,12 @@ type Request = { messages?: { role: string; content: unknown }[] };
 export class Provider {
   private constructor(private readonly server: LLMock) {}
 
-  static async start(): Promise<Provider> {
-    const server = new LLMock({ port: 0, host: '127.0.0.1', chunkSize: 12, latency: 2 });
+  static start(): Promise<Provider> {
+    return Provider.startAt(0);
+  }
+
+  static async startAt(port: number): Promise<Provider> {
+    const server = new LLMock({ port, host: '127.0.0.1', chunkSize: 12, latency: 2 });
     await server.start();
     return new Provider(server);
   }
@@ -41,6 +45,16 @@ export class Provider {
   /** The questions that arrived, in order. */
   questions(): string[] {
     return this.server.getRequests().map((entry) => lastUserText((entry.body ?? {}) as Request));
+  }
+
+  /** The newest request's body, as the mock read it. */
+  lastRequest(): unknown {
+    return this.server.getLastRequest()?.body;
+  }
+
+  /** Credentials that arrived. */
+  keys(): string[] {
+    return this.server.getRequests().map((entry) => String(entry.headers['authorization'] ?? entry.headers['x-api-key'] ?? '').replace(/^Bearer /, ''));
   }
 
   async stop(): Promise<void> {

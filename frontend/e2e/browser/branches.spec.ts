@@ -1,0 +1,36 @@
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation } from './conversation.ts';
+
+test.beforeEach(({ home, provider }) => home.configure(provider));
+
+test('fork and switch: two ways on from the same turn, neither sees the other', async ({ provider, launch, page }) => {
+  provider.answer('The common start', 'Where both begin.');
+  provider.answer('The first way', 'Down the first way.');
+  provider.answer('The other way', 'Down the other way.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'The common start', 'Where both begin.');
+  await chat.askAndWait(2, 'The first way', 'Down the first way.');
+
+  await chat.turn(1).hover();
+  await chat.turn(1).getByRole('button', { name: /^Fork/ }).click();
+  await expect(chat.turn(2)).toHaveCount(0);
+  await expect(chat.answer(1)).toContainText('Where both begin.');
+  await chat.askAndWait(2, 'The other way', 'Down the other way.');
+  await expect(page.getByText('Down the first way.')).toHaveCount(0);
+
+  await switchBranch(page, /main|branch 1/i);
+  await expect(chat.answer(2)).toContainText('Down the first way.');
+  await expect(page.getByText('Down the other way.')).toHaveCount(0);
+  // What goes to the model on one branch holds nothing of its sibling.
+  provider.answer('What was said?', 'Only this.');
+  await chat.askAndWait(3, 'What was said?', 'Only this.');
+  const sent = JSON.stringify(provider.lastRequest());
+  expect(sent).toContain('Down the first way.');
+  expect(sent).not.toContain('Down the other way.');
+});
+
+async function switchBranch(page: import('@playwright/test').Page, name: RegExp): Promise<void> {
+  await page.getByRole('banner').getByRole('button', { name: /branch/i }).first().click();
+  await page.getByRole('menuitemradio', { name }).or(page.getByRole('menuitem', { name })).first().click();
+}

@@ -1,0 +1,115 @@
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation, plain, prose } from './conversation.ts';
+
+test.beforeEach(({ home, provider }) => home.configure(provider));
+
+test('send and stream: text grows while it arrives, and the turn commits', async ({ provider, launch, page }) => {
+  const text = prose(60);
+  provider.answer('Tell me all', text, { chunkSize: 20, latency: 25 });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Tell me all');
+
+  const early = await chat.shown(1, 40);
+  await expect(chat.stop).toBeVisible();
+  expect(early.length).toBeLessThan(plain(text).length);
+  expect(plain(text).startsWith(early)).toBe(true);
+  const later = await chat.shown(1, early.length + 200);
+  expect(plain(text).startsWith(later)).toBe(true);
+
+  await expect(chat.stop).toBeHidden({ timeout: 20_000 });
+  expect(await chat.text(1)).toBe(plain(text));
+  await expect(chat.turn(1)).toHaveAccessibleName(/head|committed/i);
+  await expect(chat.header.getByText(/#1\b/).first()).toBeVisible();
+  expect(provider.questions()).toHaveLength(1);
+});
+
+for (const [model, protocol] of [['mock-messages', 'Messages'], ['mock-chat', 'Chat Completions']] as const) {
+  test(`a conversation over ${protocol}`, async ({ home, provider, launch, page }) => {
+    home.configure(provider, '', model);
+    provider.answer('First of two', 'The first answer, in words.');
+    provider.answer('Second of two', 'The second answer, in other words.');
+    await launch();
+    const chat = new Conversation(page);
+    await chat.askAndWait(1, 'First of two', 'The first answer, in words.');
+    await chat.askAndWait(2, 'Second of two', 'The second answer, in other words.');
+    await expect(chat.header).toContainText(model);
+  });
+}
+
+test('stop: what was shown stays, marked stopped, and the next message goes out', async ({ home, provider, launch, page }) => {
+  const text = prose(200);
+  provider.answer('Go on for ever', text, { chunkSize: 15, latency: 30 });
+  provider.answer('And now?', 'Now something short.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Go on for ever');
+  await chat.shown(1, 100);
+  await page.keyboard.press('Escape');
+
+  await expect(chat.stop).toBeHidden();
+  await expect(chat.turn(1)).toContainText(/stopped/i);
+  const kept = await chat.text(1);
+  expect(kept.length).toBeGreaterThan(100);
+  expect(plain(text).startsWith(kept)).toBe(true);
+  expect(kept.length).toBeLessThan(plain(text).length);
+  await chat.askAndWait(2, 'And now?', 'Now something short.');
+  expect(home.journals().size).toBeLessThanOrEqual(2);
+});
+
+test('error and retry: the words of the provider, the question kept, and a second chance', async ({ provider, launch, page }) => {
+  provider.refuse('Will this work?', 400, 'The model is resting today');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Will this work?');
+
+  await expect(chat.turn(1)).toContainText('The model is resting today');
+  await expect(chat.turn(1)).toContainText('Will this work?');
+  await expect(chat.stop).toBeHidden();
+  provider.answer('Will this work?', 'This time it does.');
+  await chat.turn(1).getByRole('button', { name: /^Retry/ }).first().click();
+  await expect(page.getByText('This time it does.')).toBeVisible();
+});
+
+test('a connection that drops: the part stays, incomplete, and can be discarded', async ({ provider, launch, page }) => {
+  const text = prose(40);
+  provider.answer('Half of it', text, { chunkSize: 20, latency: 20, truncateAfterChunks: 12 });
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Half of it');
+
+  await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
+  const part = await chat.text(1);
+  expect(part.length).toBeGreaterThan(60);
+  expect(plain(text).startsWith(part)).toBe(true);
+  await chat.turn(1).getByRole('button', { name: /^Discard/ }).first().click();
+  await expect(chat.turn(1)).not.toHaveAccessibleName(/incomplete/i);
+});
+
+test('a message sent while an answer streams waits its turn', async ({ provider, launch, page }) => {
+  provider.answer('Long one', prose(60), { chunkSize: 20, latency: 25 });
+  provider.answer('Short one', 'Here it is.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Long one');
+  await chat.shown(1, 60);
+  await chat.ask('Short one');
+  await expect(page.getByText(/queued/i).first()).toBeVisible();
+  await expect(chat.answer(2)).toContainText('Here it is.', { timeout: 20_000 });
+  expect(await chat.text(1)).toBe(plain(prose(60)));
+});
+
+test('hostile Markdown draws as text: no script runs and nothing is fetched', async ({ provider, launch, page }) => {
+  const text =
+    'Look: <img src="https://example.com/x.png" onerror="window.harmed=true"> <script>window.harmed=true</script>\n\n' +
+    '[a link](javascript:window.harmed=true) ![remote](https://example.com/y.png)\n\nThe end of it.';
+  provider.answer('Harm me', text);
+  const fetched: string[] = [];
+  page.on('request', (request) => fetched.push(request.url()));
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Harm me', 'The end of it.');
+  expect(await page.evaluate(() => (window as { harmed?: boolean }).harmed)).toBeUndefined();
+  expect(fetched.filter((url) => url.includes('example.com'))).toEqual([]);
+  expect(await chat.turn(1).locator('a[href^="javascript"], script, img[src^="http"]').count()).toBe(0);
+});

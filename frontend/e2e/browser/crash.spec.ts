@@ -1,0 +1,90 @@
+import { expect, test, verb } from '../harness/fixtures.ts';
+import type { Home, Journal } from '../harness/home.ts';
+import { Conversation, plain, prose } from './conversation.ts';
+
+test.beforeEach(({ home, provider }) => home.configure(provider));
+
+test('kill -9 while streaming: the part stands there, byte for byte what the journal holds', async ({ home, provider, launch, page }) => {
+  const text = `${prose(100, 'Grüße, 世界 👋')}`;
+  provider.answer('Tell me', text, { chunkSize: 15, latency: 30 });
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Tell me');
+  const shown = await chat.shown(1, 200);
+  await program.crash();
+
+  const journal = onlyJournal(home);
+  expect(journal.end).toBe('');
+  expect(plain(journal.text).startsWith(shown)).toBe(true); // nothing that was shown is lost
+  expect(text.startsWith(journal.text)).toBe(true);
+
+  await launch();
+  await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
+  expect(await chat.text(1)).toBe(plain(journal.text));
+  expect(recorded(home)).toBe(journal.text);
+  // The bytes that the window names are the journal's, however it groups their digits.
+  const bytes = Buffer.byteLength(journal.text);
+  await expect.poll(async () => (await chat.turn(1).innerText()).replace(/(\d)[\s\u202f\u00a0]+(?=\d)/g, '$1')).toContain(`${bytes} bytes`);
+  expect(verb(home, 'verify')).not.toMatch(/problem|finding \d/i);
+});
+
+test('killed twice, recovered twice: nothing stands there twice', async ({ home, provider, launch, page }) => {
+  provider.answer('Tell me', prose(100), { chunkSize: 15, latency: 30 });
+  const first = await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Tell me');
+  await chat.shown(1, 150);
+  await first.crash();
+  const part = onlyJournal(home).text;
+
+  const second = await launch();
+  await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
+  await second.crash();
+  await launch();
+  await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
+  expect(await chat.text(1)).toBe(plain(part));
+  await expect(page.getByRole('article')).toHaveCount(1);
+});
+
+test('after the crash the recovered answer can be kept, and the conversation goes on', async ({ home, provider, launch, page }) => {
+  provider.answer('Tell me', prose(100), { chunkSize: 15, latency: 30 });
+  provider.answer('Go on then', 'On it goes.');
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Tell me');
+  await chat.shown(1, 150);
+  await program.crash();
+  const part = onlyJournal(home).text;
+
+  await launch();
+  await chat.turn(1).getByRole('button', { name: 'Keep', exact: true }).click();
+  await expect(chat.turn(1)).not.toHaveAccessibleName(/incomplete/i);
+  expect(await chat.text(1)).toBe(plain(part));
+  await chat.askAndWait(2, 'Go on then', 'On it goes.');
+});
+
+test('a crash between answers loses nothing', async ({ provider, launch, page }) => {
+  provider.answer('First', 'One answer.');
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'First', 'One answer.');
+  await chat.composer.fill('half a thought');
+  await expect.poll(() => page.evaluate(() => document.hasFocus() !== undefined)).toBe(true);
+  await program.crash();
+
+  await launch();
+  await expect(chat.answer(1)).toContainText('One answer.');
+});
+
+function onlyJournal(home: Home): Journal {
+  const journals = [...home.journals().values()];
+  expect(journals).toHaveLength(1);
+  return journals[0] as Journal;
+}
+
+/** What the database holds as the first turn's answer, by the command line. */
+function recorded(home: Home): string {
+  const sessions = JSON.parse(verb(home, 'sessions', '--json')).sessions;
+  const shown = JSON.parse(verb(home, 'show', sessions[0].session_id ?? sessions[0].id, '--json'));
+  return JSON.stringify(shown.turns[0]);
+}

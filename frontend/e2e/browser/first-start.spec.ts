@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { Provider } from '../harness/provider.ts';
+import { Vendors } from '../harness/vendors.ts';
+import { canaryKey } from '../harness/home.ts';
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation, prose } from './conversation.ts';
+
+test.describe('first start', () => {
+  test('with a key: tested at once, and a conversation with it', async ({ home, provider, launch, page }) => {
+    test.skip(process.platform !== 'linux', 'SSL_CERT_FILE is read on Linux alone');
+    const vendors = await Vendors.start(home, provider);
+    provider.answer('Hello there', 'A greeting from the vendor.');
+    await launch(vendors.env);
+
+    await page.getByLabel('API key').fill(canaryKey);
+    await page.getByRole('button', { name: 'Test the key' }).click();
+    await expect(page.getByText(/OpenAI.*Works/)).toBeVisible();
+    await page.getByRole('button', { name: /^Start with/ }).first().click();
+
+    const chat = new Conversation(page);
+    await expect(chat.composer).toBeFocused();
+    await chat.askAndWait(1, 'Hello there', 'A greeting from the vendor.');
+    expect(vendors.keys).toEqual(new Set([canaryKey]));
+    expect(vendors.requests.at(-1)).toBe('api.openai.com /v1/responses');
+    expect(home.filesHolding(canaryKey)).toEqual([]);
+    await vendors.stop();
+  });
+
+  test('with a server on this machine', async ({ home, launch, page }) => {
+    const local = await Provider.startAt(11434).catch(() => undefined);
+    test.skip(local === undefined, 'something else listens on port 11434 of this machine');
+    const server = local as Provider;
+    try {
+      server.answer('Are you local?', 'Yes, on this very machine.');
+      await launch();
+      await expect(page.getByText('Ollama answered')).toBeVisible();
+      await page.getByRole('region', { name: 'Use this machine' }).getByRole('button', { name: /^Start with/ }).click();
+
+      const chat = new Conversation(page);
+      await expect(chat.composer).toBeFocused();
+      await chat.askAndWait(1, 'Are you local?', 'Yes, on this very machine.');
+      expect(readFileSync(home.configFile, 'utf8')).toContain('http://127.0.0.1:11434');
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('with no key and no network: recall quotes what was said before', async ({ launch, page }) => {
+    await launch();
+    await page.getByRole('button', { name: 'Start with recall' }).click();
+
+    const chat = new Conversation(page);
+    await expect(chat.composer).toBeFocused();
+    await chat.ask('The migration to Postgres starts on the ninth of May.');
+    await expect(chat.answer(1)).not.toBeEmpty();
+    await expect(chat.turn(1)).toHaveAccessibleName(/committed|head/i);
+    await chat.ask('When does the Postgres migration start?');
+    await expect(chat.answer(2)).toContainText('ninth of May');
+  });
+
+  test('is not asked again', async ({ launch, page }) => {
+    const first = await launch();
+    await page.getByRole('button', { name: 'Start with recall' }).click();
+    await expect(new Conversation(page).composer).toBeVisible();
+    await first.stop();
+    await launch();
+    await expect(new Conversation(page).composer).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Start with recall' })).toBeHidden();
+  });
+
+  test('a long first answer leaves nothing behind the fold', async ({ home, provider, launch, page }) => {
+    home.configure(provider);
+    const text = prose(120);
+    provider.answer('Tell me at length', text);
+    await launch();
+    const chat = new Conversation(page);
+    await chat.askAndWait(1, 'Tell me at length', text);
+    await expect(chat.answer(1)).toBeInViewport();
+    await expect(page.getByText('Sentence 120 of the answer is here.')).toBeInViewport();
+  });
+});

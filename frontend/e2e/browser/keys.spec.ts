@@ -1,0 +1,30 @@
+import { canaryKey } from '../harness/home.ts';
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation } from './conversation.ts';
+
+test('a key is in no page, no storage, no file and no output, even when the provider echoes it', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.refuse('Is my key good?', 401, `Incorrect API key provided: ${canaryKey}`);
+  const program = await launch({ CONTEXTINFINITY_E2E_KEY: canaryKey });
+  const chat = new Conversation(page);
+  await chat.ask('Is my key good?');
+  await expect(chat.turn(1)).toContainText(/key/i);
+  await expect(chat.stop).toBeHidden();
+
+  // Every place of the window that could show it: the turn's raw request and response, and the settings.
+  for (const tab of ['State', 'Activity', 'Pending']) {
+    await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click();
+    expect(await page.content()).not.toContain(canaryKey);
+  }
+  await page.getByRole('button', { name: /settings/i }).first().click();
+  await page.getByText(/keys/i).first().click();
+  await expect(page.getByText('CONTEXTINFINITY_E2E_KEY').first()).toBeVisible();
+  expect(await page.content()).not.toContain(canaryKey);
+  const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]));
+  expect(stored).not.toContain(canaryKey);
+
+  expect(provider.keys()).toContain(canaryKey); // it did go to the provider
+  await program.stop();
+  expect(program.output).not.toContain(canaryKey);
+  expect(home.filesHolding(canaryKey)).toEqual([]);
+});

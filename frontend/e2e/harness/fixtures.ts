@@ -1,0 +1,111 @@
+import { test as base, type Page } from '@playwright/test';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { Home } from './home.ts';
+import { Child, built, freePort, repository, until } from './process.ts';
+import { Provider } from './provider.ts';
+
+/** The dev build: the program itself, its page and services also served to Chromium on the loopback. */
+export class Served {
+  private constructor(
+    private readonly child: Child,
+    readonly url: string,
+  ) {}
+
+  static async start(home: Home, extra: Record<string, string> = {}): Promise<Served> {
+    const port = await freePort();
+    const env = home.env({
+      devserver: `127.0.0.1:${port}`,
+      assetdir: join(repository, 'frontend/dist'),
+      // Nothing of a test may leave the machine; a test that needs the vendors sets its own.
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+      ...extra,
+    });
+    const child = new Child(built('contextinfinity-dev'), [], env, home.root);
+    const served = new Served(child, `http://127.0.0.1:${port}`);
+    try {
+      await until('the page is served', () => served.answers(), 30_000);
+    } catch (error) {
+      await child.crash();
+      throw new Error(`${error}\n${child.output}`);
+    }
+    return served;
+  }
+
+  get output(): string {
+    return this.child.output;
+  }
+
+  /** kill -9. */
+  crash(): Promise<void> {
+    return this.child.crash();
+  }
+
+  stop(): Promise<boolean> {
+    return this.child.stop();
+  }
+
+  private async answers(): Promise<boolean> {
+    if (!this.child.running) throw new Error('the program ended');
+    return fetch(this.url).then((answer) => answer.ok, () => false);
+  }
+}
+
+interface Parts {
+  home: Home;
+  provider: Provider;
+  /** Starts the program and opens its page; again after a crash, on the same home. */
+  launch: (extra?: Record<string, string>) => Promise<Served>;
+}
+
+/** A home, a provider, and a program started by the test itself. Everything is gone afterwards. */
+export const test = base.extend<Parts>({
+  home: async ({}, use) => {
+    const home = new Home();
+    await use(home);
+    home.remove();
+  },
+  provider: async ({}, use) => {
+    const provider = await Provider.start();
+    await use(provider);
+    await provider.stop();
+  },
+  launch: async ({ home, page }, use, info) => {
+    const started: Served[] = [];
+    const problems = watch(page);
+    await use(async (extra) => {
+      const served = await Served.start(home, extra);
+      started.push(served);
+      await page.goto(served.url);
+      return served;
+    });
+    for (const served of started) await served.stop();
+    if (info.status !== info.expectedStatus) {
+      await info.attach('program output', { body: started.map((one) => one.output).join('\n---\n') });
+      await info.attach('page problems', { body: problems.join('\n') });
+    } else if (problems.length > 0) {
+      throw new Error(`the page reported errors:\n${problems.join('\n')}`);
+    }
+  },
+});
+
+/** Errors of the page, but for the known noise of Wails' own script in a browser. */
+function watch(page: Page): string[] {
+  const problems: string[] = [];
+  page.on('pageerror', (error) => {
+    if (!error.message.includes("'nodes'")) problems.push(String(error.stack ?? error));
+  });
+  page.on('console', (message) => {
+    const text = message.text();
+    const known = /favicon|WebSocket|ERR_CONNECTION|wails/i.test(text + message.location().url);
+    if (message.type() === 'error' && !known) problems.push(text);
+  });
+  return problems;
+}
+
+/** Runs a verb of the same program on a home: what the command line says of it. */
+export function verb(home: Home, ...args: string[]): string {
+  return execFileSync(built('contextinfinity'), args, { env: home.env(), encoding: 'utf8' });
+}
+
+export { expect } from '@playwright/test';
