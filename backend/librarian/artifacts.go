@@ -1,0 +1,204 @@
+package librarian
+
+import (
+	"strings"
+	"unicode"
+)
+
+// artifactKind tells by its form what a token names; "" for an ordinary word.
+func artifactKind(token string) Kind {
+	switch {
+	case isURL(token):
+		return KindURL
+	case isPath(token):
+		return KindPath
+	case isID(token):
+		return KindID
+	case isSymbol(token):
+		return KindSymbol
+	}
+	return ""
+}
+
+func isURL(s string) bool {
+	scheme, rest, ok := strings.Cut(s, "://")
+	return ok && len(scheme) >= 2 && len(scheme) <= 12 && len(rest) >= 3 && only(scheme, isASCIILetter, "+.-0123456789")
+}
+
+// extensions are those by which a bare name is taken for a file.
+var extensions = setOf(`adoc asm avi bat bin bmp bz2 c cc cfg cjs class clj cmake conf cpp cs css csv dart db deb diff dll doc
+	docx ejs env epub erl ex exe exs fs gif go gql gradle graphql groovy gz h hcl hpp hs html ico ini ipynb iso jar java jpeg jpg
+	js json jsonl jsx jl kt kts less lock log lua m4 md mdx mjs mk mod mov mp3 mp4 ndjson nix odt parquet patch pdf php pl plist
+	png ppt pptx proto ps1 psd pt py pyc pyi r rb rs rst rtf sass scala scss sh so sql sqlite sqlite3 sum svelte svg swift tar tex
+	tf tfvars tgz toml ts tsv tsx ttf txt vue wasm wav webm webp woff woff2 xls xlsx xml yaml yml zig zip zsh`)
+
+// bareFiles are well-known files without an extension.
+var bareFiles = setOf(`Makefile Dockerfile Jenkinsfile Procfile Vagrantfile Gemfile Rakefile CMakeLists.txt LICENSE CHANGELOG README
+	.env .gitignore .dockerignore .bashrc .zshrc .profile .editorconfig .npmrc`)
+
+func isPath(s string) bool {
+	if name, line, ok := strings.Cut(s, ":"); ok && only(line, isDigit, ":-") && len(name) > 1 {
+		s = name // a line number
+	}
+	s = strings.TrimPrefix(s, "@")
+	if len(s) < 3 || !strings.ContainsFunc(s, unicode.IsLetter) {
+		return false
+	}
+	if len(s) > 3 && s[1] == ':' && isASCIILetter(rune(s[0])) && (s[2] == '\\' || s[2] == '/') {
+		return true
+	}
+	if !strings.Contains(s, "/") {
+		return bareFiles[s] || (hasExtension(s) && only(s, isWordRune, ".-+"))
+	}
+	return isSlashPath(s)
+}
+
+// isSlashPath tells a path from "and/or", a date and a fraction.
+func isSlashPath(s string) bool {
+	for _, prefix := range []string{"./", "../", "~/"} {
+		if strings.HasPrefix(s, prefix) {
+			return len(s) > len(prefix)
+		}
+	}
+	slashes := strings.Count(s, "/")
+	last := s[strings.LastIndexByte(s, '/')+1:]
+	switch {
+	case strings.Contains(s, "//"):
+		return false
+	case hasExtension(last):
+		return true
+	case s[0] == '/':
+		return slashes >= 2
+	case last == "":
+		return true // "backend/": written as a directory
+	}
+	return slashes >= 2 && strings.ContainsAny(s, "._-0123456789")
+}
+
+func hasExtension(name string) bool {
+	i := strings.LastIndexByte(name, '.')
+	return i > 0 && extensions[strings.ToLower(name[i+1:])] && strings.ContainsFunc(name[:i], isWordRune)
+}
+
+func isID(s string) bool {
+	switch {
+	case isUUID(s), isHash(s), isULID(s), isTicket(s), isVersion(s), isMail(s):
+		return true
+	case s[0] == '#':
+		return len(s) > 1 && len(s) <= 10 && only(s[1:], isDigit, "")
+	}
+	return false
+}
+
+func isUUID(s string) bool {
+	return len(s) == 36 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-' && only(s, isHex, "-")
+}
+
+// isHash accepts hexadecimal of a commit's or a digest's length that is neither
+// a number nor a word.
+func isHash(s string) bool {
+	s = strings.TrimPrefix(s, "0x")
+	return len(s) >= 7 && len(s) <= 128 && only(s, isHex, "") &&
+		strings.ContainsFunc(s, isDigit) && strings.ContainsFunc(s, isASCIILetter)
+}
+
+func isULID(s string) bool {
+	return len(s) == 26 && s[0] >= '0' && s[0] <= '7' && only(s, func(r rune) bool { return isDigit(r) || (r >= 'A' && r <= 'Z') }, "")
+}
+
+// isTicket accepts ABC-123 and CVE-2026-1234.
+func isTicket(s string) bool {
+	project, number, ok := strings.Cut(s, "-")
+	return ok && len(project) >= 2 && len(project) <= 10 && project != "UTF" &&
+		only(project, unicode.IsUpper, "") && len(number) > 0 && isDigit(rune(number[0])) && only(number, isDigit, "-")
+}
+
+// isVersion accepts 1.2.3, v1.2.3-rc.1, and addresses such as 10.0.0.1:80.
+func isVersion(s string) bool {
+	s = strings.TrimPrefix(s, "v")
+	core, _, _ := strings.Cut(s, "-")
+	return strings.Count(core, ".") >= 2 && isDigit(rune(core[0])) && isDigit(rune(core[len(core)-1])) && only(core, isDigit, ".:/")
+}
+
+func isMail(s string) bool {
+	name, host, ok := strings.Cut(s, "@")
+	return ok && name != "" && strings.Contains(strings.Trim(host, "."), ".") && only(host, isWordRune, ".-")
+}
+
+// isSymbol accepts names as programs have them: call(), snake_case, camelCase,
+// pkg.Name, ns::name, --flag.
+func isSymbol(s string) bool {
+	if flag, ok := strings.CutPrefix(s, "--"); ok {
+		return len(flag) > 1 && isASCIILetter(rune(flag[0])) && only(flag, isWordRune, "-=.")
+	}
+	if len(s) > 80 || !only(s, isWordRune, ".:#$") || !isNameStart(rune(s[0])) {
+		return false
+	}
+	if strings.Contains(strings.Trim(s, "_"), "_") || strings.Contains(s, "::") {
+		return strings.ContainsFunc(s, isASCIILetter)
+	}
+	return hasHump(s)
+}
+
+// hasHump reports a lower case letter that an upper case one follows, with at
+// most a dot between.
+func hasHump(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if s[i] < 'A' || s[i] > 'Z' {
+			continue
+		}
+		before := s[i-1]
+		if before == '.' && i > 1 {
+			before = s[i-2]
+		}
+		if before >= 'a' && before <= 'z' {
+			return true
+		}
+	}
+	return false
+}
+
+// declarations are the words that a declared name follows in common languages.
+var declarations = setOf("func def class type function struct interface fn enum trait module package")
+
+// declared is the name that a line of code declares, if any.
+func declared(line string) string {
+	if rest, ok := strings.CutPrefix(line, "func ("); ok { // a Go method: leave out the receiver
+		_, after, _ := strings.Cut(rest, ")")
+		line = "func " + after
+	}
+	words := strings.FieldsFunc(line, func(r rune) bool { return !isWordRune(r) })
+	for i, word := range words {
+		if i > 4 {
+			break
+		}
+		if declarations[word] && i+1 < len(words) && isNameStart(rune(words[i+1][0])) && len(words[i+1]) <= 80 {
+			return words[i+1]
+		}
+	}
+	return ""
+}
+
+func isASCIILetter(r rune) bool { return (r|0x20) >= 'a' && (r|0x20) <= 'z' }
+func isDigit(r rune) bool       { return r >= '0' && r <= '9' }
+func isHex(r rune) bool         { return isDigit(r) || ((r|0x20) >= 'a' && (r|0x20) <= 'f') }
+func isNameStart(r rune) bool   { return isASCIILetter(r) || r == '_' || r == '$' }
+func isWordRune(r rune) bool    { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
+
+// only reports that each rune of s satisfies f or is one of also.
+func only(s string, f func(rune) bool, also string) bool {
+	for _, r := range s {
+		if !f(r) && !strings.ContainsRune(also, r) {
+			return false
+		}
+	}
+	return true
+}
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		set[w] = true
+	}
+	return set
+}

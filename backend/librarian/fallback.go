@@ -1,0 +1,292 @@
+package librarian
+
+import (
+	"encoding/json"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// DefaultTarget is librarian.target_tokens (SPEC 16).
+const DefaultTarget = 1200
+
+// recallProvider answers with quotations from the whole memory, other sessions'
+// too. Its answers never enter a summary, which goes to other providers.
+const recallProvider = "recall"
+
+// excerptBytes bounds each side of the last exchange.
+const excerptBytes = 300
+
+// Limits of what one message may add. People say what counts; an assistant's
+// long answer is full of "must" and names.
+var messageLimits = map[chat.Role]struct{ statements, artifacts int }{
+	chat.RoleUser:      {statements: 24, artifacts: 48},
+	chat.RoleAssistant: {statements: 8, artifacts: 24},
+}
+
+// Update is what a librarian works from: an earlier summary and the turns that
+// came since, oldest first.
+type Update struct {
+	Previous string // Markdown; empty at the root
+	Pins     []chat.Pin
+	Turns    []chat.Turn
+	Target   int              // tokens; 0: DefaultTarget
+	Count    func(string) int // nil: four bytes a token
+}
+
+// Result is a new summary. Tokens is at most the update's target.
+type Result struct {
+	Summary    string
+	Tokens     int
+	Origin     chat.StateOrigin
+	Validation json.RawMessage
+}
+
+// Validation is stored with a state: what was found and what became of it,
+// entries by heading.
+type Validation struct {
+	Method       string         `json:"method"`
+	Turns        int            `json:"turns"`
+	TargetTokens int            `json:"target_tokens"`
+	Tokens       int            `json:"tokens"`
+	Found        map[string]int `json:"found"`
+	Kept         map[string]int `json:"kept"`
+	DroppedCount int            `json:"dropped_count"`
+	Dropped      []string       `json:"dropped"` // the most important of them
+}
+
+// maxDropped bounds the list in a Validation.
+const maxDropped = 40
+
+// Fallback brings a summary up to date without a model (SRD 10.3): earlier
+// entries and what the new turns decided, demanded, named and left open are
+// kept, said once, the newest mention counting; a short excerpt of the last
+// exchange is appended; the oldest of the least important goes until it fits.
+// Without turns it changes nothing in a summary of its own that fits. A target
+// too small for the bare headings gives an empty summary.
+func Fallback(u Update) Result {
+	if u.Target <= 0 {
+		u.Target = DefaultTarget
+	}
+	if u.Count == nil {
+		u.Count = func(s string) int { return (len(s) + 3) / 4 }
+	}
+	d := newDraft(u.Pins)
+	previous := Parse(u.Previous)
+	if len(u.Turns) > 0 {
+		previous.entries[LastExchange] = excerpt(u.Turns[len(u.Turns)-1])
+	}
+	d.takeSummary(previous)
+	for _, t := range u.Turns {
+		d.takeTurn(t)
+	}
+	whole := d.summary()
+	kept, text, tokens := trim(whole, u.Target, u.Count)
+	v := Validation{
+		Method: string(chat.StateFallback), Turns: len(u.Turns), TargetTokens: u.Target, Tokens: tokens,
+		Found: whole.sizes(), Kept: kept.sizes(),
+	}
+	v.Dropped, v.DroppedCount = missing(whole, kept)
+	validation, _ := chat.MarshalJSON(v) // plain strings and numbers always encode
+	return Result{Summary: text, Tokens: tokens, Origin: chat.StateFallback, Validation: validation}
+}
+
+// draft gathers entries, each said once, the latest mention last.
+type draft struct {
+	entries [sectionCount][]noted
+	at      map[string]spot // by what they say
+	pinned  map[string]bool
+}
+
+type spot struct {
+	sec   Section
+	index int
+}
+
+type noted struct {
+	text string
+	gone bool // said again later, or done
+}
+
+func newDraft(pins []chat.Pin) *draft {
+	d := &draft{at: map[string]spot{}, pinned: map[string]bool{}}
+	for _, p := range pins {
+		d.pinned[key(Facts, plainLine(p.Text))] = true
+		for line := range strings.Lines(p.Text) {
+			eachSentence(strings.TrimSpace(line), func(s string) { d.pinned[key(Facts, plainLine(s))] = true })
+		}
+	}
+	return d
+}
+
+// note adds an entry, or moves the one that says the same to the end of the
+// section that has it: a decision that is repeated stays a decision.
+func (d *draft) note(sec Section, text string) {
+	text = plainLine(text)
+	if text == "" || (sec != Artifacts && d.pinned[key(Facts, text)]) {
+		return
+	}
+	if at, ok := d.drop(sec, text); ok {
+		sec = at
+	}
+	d.at[meaning(sec, text)] = spot{sec, len(d.entries[sec])}
+	d.entries[sec] = append(d.entries[sec], noted{text: text})
+}
+
+// drop removes the entry that says the same, and tells where it stood.
+func (d *draft) drop(sec Section, text string) (Section, bool) {
+	k := meaning(sec, text)
+	at, ok := d.at[k]
+	if ok {
+		d.entries[at.sec][at.index].gone = true
+		delete(d.at, k)
+	}
+	return at.sec, ok
+}
+
+// meaning is equal for entries of which one is enough. Statements are compared
+// over all sections, names and the last exchange among themselves.
+func meaning(sec Section, text string) string {
+	switch sec {
+	case Artifacts:
+		return "name " + key(sec, text)
+	case LastExchange:
+		return "last " + key(sec, text)
+	}
+	return "statement " + key(sec, text)
+}
+
+func (d *draft) takeSummary(s Summary) {
+	for sec := range sectionCount {
+		for _, e := range s.entries[sec] {
+			d.note(sec, e)
+		}
+	}
+}
+
+func (d *draft) takeTurn(t chat.Turn) {
+	d.takeMessage(t.User)
+	if t.Assistant != nil && t.Provider != recallProvider {
+		d.takeMessage(*t.Assistant)
+	}
+}
+
+func (d *draft) takeMessage(m chat.Message) {
+	var statements, artifacts []Entity
+	for _, e := range Extract(m.RenderedText()) {
+		switch {
+		case sectionFor(e.Kind) == Artifacts:
+			artifacts = append(artifacts, e)
+		case e.Kind == KindFact && m.Role == chat.RoleAssistant && !measured(e.Text):
+			// "our", "I use": an assistant tells nothing about itself.
+		default:
+			statements = append(statements, e)
+		}
+	}
+	limit := messageLimits[m.Role]
+	for _, e := range append(ends(statements, limit.statements), ends(artifacts, limit.artifacts)...) {
+		if e.Kind == KindDone {
+			d.finish(plainLine(e.Text))
+			continue
+		}
+		d.note(sectionFor(e.Kind), e.Text)
+	}
+}
+
+// finish drops an open task, and nothing that is not one.
+func (d *draft) finish(task string) {
+	if at, ok := d.at[meaning(OpenTasks, task)]; ok && at.sec == OpenTasks {
+		d.drop(OpenTasks, task)
+	}
+}
+
+func sectionFor(k Kind) Section {
+	switch k {
+	case KindDecision:
+		return Decisions
+	case KindConstraint:
+		return Constraints
+	case KindTask, KindDone:
+		return OpenTasks
+	case KindPath, KindSymbol, KindID, KindURL:
+		return Artifacts
+	}
+	return Facts
+}
+
+// ends keeps n entities, half from the beginning and half from the end: what a
+// long paste is about stands before or after it.
+func ends(list []Entity, n int) []Entity {
+	if len(list) <= n {
+		return list
+	}
+	head := (n + 1) / 2
+	return append(list[:head:head], list[len(list)-(n-head):]...)
+}
+
+// excerpt is the last exchange in two lines.
+func excerpt(t chat.Turn) []string {
+	var lines []string
+	if user := beginning(t.User); user != "" {
+		lines = append(lines, "User: "+user)
+	}
+	switch {
+	case t.Assistant == nil:
+	case t.Provider == recallProvider:
+		lines = append(lines, "Assistant: (quoted from memory)")
+	default:
+		if answer := beginning(*t.Assistant); answer != "" {
+			lines = append(lines, "Assistant: "+answer)
+		}
+	}
+	return lines
+}
+
+func beginning(m chat.Message) string {
+	text := m.RenderedText()
+	if len(text) > 4*excerptBytes {
+		text = text[:4*excerptBytes]
+	}
+	return clip(oneLine(text), excerptBytes)
+}
+
+func (d *draft) summary() Summary {
+	var s Summary
+	for sec, list := range d.entries {
+		for _, e := range list {
+			if !e.gone {
+				s.entries[sec] = append(s.entries[sec], e.text)
+			}
+		}
+	}
+	return s
+}
+
+// sizes counts entries by heading.
+func (s Summary) sizes() map[string]int {
+	n := map[string]int{}
+	for sec := range sectionCount {
+		n[sec.Heading()] = len(s.entries[sec])
+	}
+	return n
+}
+
+// missing lists what is in whole and not in kept, the most important first.
+func missing(whole, kept Summary) ([]string, int) {
+	list, n := []string{}, 0
+	for _, sec := range importance {
+		still := map[string]bool{}
+		for _, e := range kept.entries[sec] {
+			still[e] = true
+		}
+		for _, e := range whole.entries[sec] {
+			if still[e] {
+				continue
+			}
+			if n++; len(list) < maxDropped {
+				list = append(list, clip(e, 120))
+			}
+		}
+	}
+	return list, n
+}

@@ -1,0 +1,251 @@
+package librarian
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Section is a heading of the summary, in the order they stand.
+type Section int
+
+const (
+	Facts Section = iota
+	Decisions
+	Constraints
+	Artifacts
+	OpenTasks
+	LastExchange // present only if it has entries
+	sectionCount
+)
+
+var headings = [sectionCount]string{"Facts", "Decisions", "Constraints", "Artifacts", "Open tasks", "Last exchange"}
+
+// Heading is the section's title in the document.
+func (s Section) Heading() string { return headings[s] }
+
+// maxEntry bounds one entry, in bytes.
+const maxEntry = 400
+
+// maxParse bounds how much of an earlier summary is read, in bytes. A summary of
+// 1200 tokens has about five thousand.
+const maxParse = 256 << 10
+
+// Summary is the document: entries, oldest first, under fixed headings. Every
+// entry is one line that Markdown reads as plain text.
+type Summary struct {
+	entries [sectionCount][]string
+}
+
+// Entries are a section's, oldest first.
+func (s Summary) Entries(sec Section) []string { return s.entries[sec] }
+
+// Parse reads a summary, also one that a model wrote: known headings of any
+// level may stand in any order, repeat or lack; what stands under none of them
+// is a fact. Parse(s.Render()) is s.
+func Parse(markdown string) Summary {
+	if len(markdown) > maxParse {
+		markdown = markdown[:maxParse]
+	}
+	var s Summary
+	sec, open := Facts, false // open: the last entry may go on
+	for line := range strings.Lines(markdown) {
+		text := strings.TrimSpace(line)
+		if text == "" {
+			open = false
+			continue
+		}
+		if title, ok := headingText(text); ok {
+			known, isKnown := sectionOf(title)
+			if sec, open = known, false; !isKnown {
+				s.add(Facts, title)
+			}
+			continue
+		}
+		item, bullet := cutBullet(text)
+		switch indented := line[0] == ' ' || line[0] == '\t'; {
+		case !bullet && indented && open:
+			s.extendLast(sec, text)
+		case strings.HasPrefix(item, "[x] "), strings.HasPrefix(item, "[X] "):
+			open = false // a task that is done
+		default:
+			open = s.add(sec, strings.TrimPrefix(item, "[ ] "))
+		}
+	}
+	return s
+}
+
+// headingText is the title of a Markdown heading line.
+func headingText(line string) (string, bool) {
+	rest := strings.TrimLeft(line, "#")
+	level := len(line) - len(rest)
+	if level == 0 || level > 6 || (rest != "" && rest[0] != ' ') {
+		return "", false
+	}
+	return strings.Trim(rest, " #*:"), true
+}
+
+// sectionOf finds the section with a title; Facts if there is none.
+func sectionOf(title string) (Section, bool) {
+	for i, h := range headings {
+		if strings.EqualFold(title, h) {
+			return Section(i), true
+		}
+	}
+	return Facts, false
+}
+
+// cutBullet removes a list marker.
+func cutBullet(line string) (string, bool) {
+	for _, marker := range []string{"- ", "* ", "+ ", "• "} {
+		if rest, ok := strings.CutPrefix(line, marker); ok {
+			return strings.TrimSpace(rest), true
+		}
+	}
+	if n := numbering(line); n > 0 && n < len(line) && line[n] == ' ' {
+		return strings.TrimSpace(line[n:]), true
+	}
+	return line, false
+}
+
+// numbering is the length of a leading "12." or "12)", 0 if there is none.
+func numbering(s string) int {
+	digits := 0
+	for digits < len(s) && digits < 9 && s[digits] >= '0' && s[digits] <= '9' {
+		digits++
+	}
+	if digits > 0 && digits < len(s) && (s[digits] == '.' || s[digits] == ')') {
+		return digits + 1
+	}
+	return 0
+}
+
+// add appends an entry, made safe. It is false if nothing is left of it.
+func (s *Summary) add(sec Section, text string) bool {
+	entry := plainLine(text)
+	if entry == "" {
+		return false
+	}
+	s.entries[sec] = append(s.entries[sec], entry)
+	return true
+}
+
+func (s *Summary) extendLast(sec Section, text string) {
+	list := s.entries[sec]
+	list[len(list)-1] = plainLine(list[len(list)-1] + " " + text)
+}
+
+// Render writes the document.
+func (s Summary) Render() string {
+	var b strings.Builder
+	for sec := range sectionCount {
+		if sec == LastExchange && len(s.entries[sec]) == 0 {
+			continue
+		}
+		if sec > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString("## " + sec.Heading() + "\n")
+		for _, e := range s.entries[sec] {
+			b.WriteString("- " + e + "\n")
+		}
+	}
+	return b.String()
+}
+
+// plainLine makes one bounded line of text that opens no Markdown block and no
+// HTML. It leaves what it made unchanged.
+func plainLine(text string) string {
+	// Cut first, so that the work does not grow with the input.
+	if len(text) > 4*maxEntry {
+		text = text[:4*maxEntry]
+	}
+	line := escapeTags(oneLine(text))
+	if n := blockMarker(line); n >= 0 {
+		line = line[:n] + `\` + line[n:]
+	}
+	return clip(line, maxEntry)
+}
+
+// oneLine collapses white space and drops control characters, among them those
+// that reverse the direction of text.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// blockMarker is where a backslash must stand so that a line's beginning is no
+// block of its own: a heading, list, quote, fence, table or link definition. -1:
+// nowhere.
+func blockMarker(line string) int {
+	if line == "" {
+		return -1
+	}
+	if strings.ContainsRune("#>-+*=~|[", rune(line[0])) || strings.HasPrefix(line, "```") {
+		return 0
+	}
+	return numbering(line) - 1
+}
+
+// escapeTags puts a backslash before each "<" that could open HTML.
+func escapeTags(line string) string {
+	if !strings.Contains(line, "<") {
+		return line
+	}
+	var b strings.Builder
+	escaped := false // by an odd number of backslashes before
+	for i := range len(line) {
+		c := line[i]
+		if c == '<' && !escaped && i+1 < len(line) && opensTag(line[i+1]) {
+			b.WriteByte('\\')
+		}
+		escaped = c == '\\' && !escaped
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+func opensTag(c byte) bool {
+	return c == '/' || c == '!' || c == '?' || (c|0x20 >= 'a' && c|0x20 <= 'z')
+}
+
+// clip cuts s to at most n bytes, between runes, and says so with an ellipsis.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	cut := n - len("…")
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	if space := strings.LastIndexByte(s[:cut], ' '); space > cut*3/4 {
+		cut = space
+	}
+	return strings.TrimRight(s[:cut], " ") + "…"
+}
+
+// key is equal for entries that say the same: case, punctuation and spacing do
+// not count, except in artifacts, whose every character does.
+func key(sec Section, entry string) string {
+	if sec == Artifacts {
+		return strings.ReplaceAll(entry, `\`, "")
+	}
+	k := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, entry)
+	if k == "" {
+		return entry
+	}
+	return k
+}

@@ -1,0 +1,141 @@
+package librarian
+
+import "sort"
+
+// importance orders the sections from the last to be trimmed to the first.
+var importance = [sectionCount]Section{Constraints, Decisions, OpenTasks, Artifacts, LastExchange, Facts}
+
+// shares are the parts of the budget that a section's newest entries have for
+// themselves; what one does not use is shared by the others in proportion.
+var shares = [sectionCount]float64{
+	Facts: 0.08, Decisions: 0.24, Constraints: 0.28, Artifacts: 0.18, OpenTasks: 0.10, LastExchange: 0.12,
+}
+
+// maxCandidates bounds how many entries of a section are weighed.
+const maxCandidates = 500
+
+// candidate is an entry that may stay.
+type candidate struct {
+	sec     Section
+	index   int
+	cost    int
+	reserve bool // within its section's share
+	rank    int  // of its section in importance
+}
+
+// trim returns what of a summary fits the target, with its text and size. The
+// counter's word on the whole text is final: counts of parts only guide.
+func trim(s Summary, target int, count func(string) int) (Summary, string, int) {
+	for sec := range sectionCount {
+		if n := len(s.entries[sec]); n > maxCandidates {
+			s.entries[sec] = s.entries[sec][n-maxCandidates:]
+		}
+	}
+	if text := s.Render(); count(text) <= target {
+		return s, text, count(text)
+	}
+	var bare Summary
+	frame := count(bare.Render() + "\n## " + LastExchange.Heading() + "\n")
+	kept := choose(candidates(s, target-frame, count), target-frame)
+	for drop := 1; ; drop *= 2 {
+		fit := s.only(kept)
+		text := fit.Render()
+		if tokens := count(text); tokens <= target {
+			return fit, text, tokens
+		}
+		if len(kept) == 0 {
+			return Summary{}, "", 0 // not even the headings fit
+		}
+		kept = kept[:max(len(kept)-drop, 0)]
+	}
+}
+
+// candidates lists the entries from the last to be dropped to the first: what is
+// within its section's allotment, then by importance, the newest first.
+func candidates(s Summary, budget int, count func(string) int) []candidate {
+	var list []candidate
+	var demand [sectionCount]int
+	for rank, sec := range importance {
+		for i := len(s.entries[sec]) - 1; i >= 0; i-- {
+			cost := count("- " + s.entries[sec][i] + "\n")
+			demand[sec] += cost
+			list = append(list, candidate{sec: sec, index: i, rank: rank, cost: cost})
+		}
+	}
+	left := allot(demand, budget)
+	for i := range list {
+		c := &list[i]
+		left[c.sec] -= c.cost
+		c.reserve = left[c.sec] >= 0
+	}
+	sort.SliceStable(list, func(a, b int) bool {
+		if list[a].reserve != list[b].reserve {
+			return list[a].reserve
+		}
+		return list[a].rank < list[b].rank
+	})
+	return list
+}
+
+// allot divides the budget by shares. A section that needs less than its share
+// gets what it needs, and the rest is divided among the others.
+func allot(demand [sectionCount]int, budget int) (got [sectionCount]int) {
+	var settled [sectionCount]bool
+	for range sectionCount {
+		weight := 0.0
+		for sec, share := range shares {
+			if !settled[sec] {
+				weight += share
+			}
+		}
+		changed := false
+		rest := budget
+		for sec, share := range shares {
+			if settled[sec] {
+				continue
+			}
+			got[sec] = int(float64(budget) * share / weight)
+			if demand[sec] <= got[sec] {
+				got[sec], settled[sec], changed = demand[sec], true, true
+				rest -= demand[sec]
+			}
+		}
+		if !changed {
+			break
+		}
+		budget = rest
+	}
+	return got
+}
+
+// choose takes candidates in order while they fit.
+func choose(list []candidate, budget int) []candidate {
+	var kept []candidate
+	for _, c := range list {
+		if c.cost <= budget {
+			budget -= c.cost
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// only is the summary reduced to the given entries, in their old order.
+func (s Summary) only(kept []candidate) Summary {
+	var in [sectionCount]map[int]bool
+	for _, c := range kept {
+		if in[c.sec] == nil {
+			in[c.sec] = map[int]bool{}
+		}
+		in[c.sec][c.index] = true
+	}
+	var out Summary
+	for sec, list := range s.entries {
+		for i, e := range list {
+			if in[sec][i] {
+				out.entries[sec] = append(out.entries[sec], e)
+			}
+		}
+	}
+	return out
+}
