@@ -100,10 +100,12 @@ func (r *Runner) tryCommit(ctx context.Context, t chat.Turn, jobID int64) error 
 		return err
 	}
 	count := func(s string) int { return r.d.Counter.Count("", s) }
-	sum := librarian.Fallback(librarian.Input{Previous: head.Summary, Turns: []chat.Turn{summarizable(t)}, Target: r.d.TargetTokens(), Count: count})
+	sum := librarian.Fallback(librarian.Update{
+		Previous: head.Summary, Pins: pins, Turns: []chat.Turn{t}, Target: r.d.TargetTokens(), Count: count,
+	})
 	_, err = r.d.Store.Commit(ctx, chat.Commit{
-		BranchID: b.ID, Epoch: b.Epoch, Turns: []chat.TurnID{t.ID}, Summary: sum.Text, PinnedFacts: pinnedFacts(pins),
-		TokenCount: sum.Tokens, Origin: chat.StateFallback, Validation: sum.Validation, JobID: jobID,
+		BranchID: b.ID, Epoch: b.Epoch, Turns: []chat.TurnID{t.ID}, Summary: sum.Summary, PinnedFacts: pinnedFacts(pins),
+		TokenCount: sum.Tokens, Origin: sum.Origin, Validation: sum.Validation, JobID: jobID,
 		SummarizeMs: time.Since(begun).Milliseconds(),
 	})
 	if err == nil {
@@ -111,15 +113,6 @@ func (r *Runner) tryCommit(ctx context.Context, t chat.Turn, jobID int64) error 
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(t.ID), Session: t.SessionID})
 	}
 	return err
-}
-
-// summarizable leaves out recall's quotations: they are the user's memory of
-// other places, not something said here.
-func summarizable(t chat.Turn) chat.Turn {
-	if t.Provider == "recall" {
-		t.Assistant = nil
-	}
-	return t
 }
 
 func pinnedFacts(pins []chat.Pin) string {

@@ -81,6 +81,21 @@ func New(opt Options) *Journals {
 	return &Journals{opt: opt.withDefaults(), open: map[chat.StepID]struct{}{}}
 }
 
+// Configure changes the durability and its numbers for journals begun from now
+// on. Directory, file system and clock stay.
+func (j *Journals) Configure(opt Options) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	opt.Dir, opt.FS, opt.Clock = j.opt.Dir, j.opt.FS, j.opt.Clock
+	j.opt = opt.withDefaults()
+}
+
+func (j *Journals) options() Options {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.opt
+}
+
 // Path is where a step's journal is, relative to the data directory.
 func (j *Journals) Path(step chat.StepID) string {
 	return "streams/" + string(step) + extension
@@ -97,30 +112,31 @@ func (j *Journals) Begin(step chat.StepID, provider string) (*Writer, error) {
 	if provider == "" || provider == ownProvider {
 		return nil, chat.Errorf(chat.CodeInvalid, op, "a journal needs the name of its provider")
 	}
-	if j.opt.Durability != Buffered && j.opt.Durability != WriteAhead {
-		return nil, chat.Errorf(chat.CodeConfig, op, "stream.durability is %q; it can be buffered or write_ahead", j.opt.Durability)
+	opt := j.options()
+	if opt.Durability != Buffered && opt.Durability != WriteAhead {
+		return nil, chat.Errorf(chat.CodeConfig, op, "stream.durability is %q; it can be buffered or write_ahead", opt.Durability)
 	}
-	f, err := j.create(path)
+	f, err := j.create(opt, path)
 	if err != nil {
 		return nil, createError(op, step, err)
 	}
 	j.mu.Lock()
 	j.open[step] = struct{}{}
 	j.mu.Unlock()
-	return newWriter(j, step, provider, f), nil
+	return newWriter(j, opt, step, provider, f), nil
 }
 
 // create makes the file, or leaves nothing behind.
-func (j *Journals) create(path string) (File, error) {
-	if err := j.opt.FS.MkdirAll(j.opt.Dir); err != nil {
+func (j *Journals) create(opt Options, path string) (File, error) {
+	if err := opt.FS.MkdirAll(opt.Dir); err != nil {
 		return nil, err
 	}
-	f, err := j.opt.FS.Create(path)
+	f, err := opt.FS.Create(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := j.opt.FS.SyncDir(j.opt.Dir); err != nil {
-		return nil, errors.Join(err, f.Close(), j.opt.FS.Remove(path))
+	if err := opt.FS.SyncDir(opt.Dir); err != nil {
+		return nil, errors.Join(err, f.Close(), opt.FS.Remove(path))
 	}
 	return f, nil
 }
@@ -128,7 +144,7 @@ func (j *Journals) create(path string) (File, error) {
 // List returns the steps that have a journal, oldest first. Other files in the
 // directory are left alone.
 func (j *Journals) List() ([]chat.StepID, error) {
-	names, err := j.opt.FS.ReadDir(j.opt.Dir)
+	names, err := j.options().FS.ReadDir(j.options().Dir)
 	if missing(err) {
 		return nil, nil
 	}
@@ -158,13 +174,13 @@ func (j *Journals) Prune(step chat.StepID) error {
 	if busy {
 		return chat.Errorf(chat.CodeConflict, op, "the journal of step %s is still being written", step)
 	}
-	if err := j.opt.FS.Remove(path); err != nil {
+	if err := j.options().FS.Remove(path); err != nil {
 		if missing(err) {
 			return nil
 		}
 		return chat.WrapError(chat.CodeInternal, op, err, "A finished stream journal could not be removed; nothing is lost.")
 	}
-	if err := j.opt.FS.SyncDir(j.opt.Dir); err != nil {
+	if err := j.options().FS.SyncDir(j.options().Dir); err != nil {
 		return chat.WrapError(chat.CodeInternal, op, err, "The removal of a finished stream journal is not durable yet; nothing is lost.")
 	}
 	return nil
@@ -176,7 +192,7 @@ func (j *Journals) file(op string, step chat.StepID) (string, error) {
 	if !chat.ValidID(string(step)) {
 		return "", chat.Errorf(chat.CodeInvalid, op, "%q does not name a step", string(step))
 	}
-	return filepath.Join(j.opt.Dir, string(step)+extension), nil
+	return filepath.Join(j.options().Dir, string(step)+extension), nil
 }
 
 func (j *Journals) release(step chat.StepID) {

@@ -36,7 +36,7 @@ func (j *Journals) Replay(step chat.StepID) (Replay, error) {
 	if err != nil {
 		return Replay{}, err
 	}
-	f, err := j.opt.FS.Open(path)
+	f, err := j.options().FS.Open(path)
 	if missing(err) {
 		return Replay{Missing: true}, nil
 	}

@@ -66,9 +66,9 @@ type Writer struct {
 	endErr error // what End returned, kept for a second call
 }
 
-func newWriter(j *Journals, step chat.StepID, provider string, f File) *Writer {
+func newWriter(j *Journals, opt Options, step chat.StepID, provider string, f File) *Writer {
 	w := &Writer{
-		journals: j, opt: j.opt, step: step, provider: provider, file: f,
+		journals: j, opt: opt, step: step, provider: provider, file: f,
 		grace:      time.NewTimer(stallGrace),
 		work:       make(chan struct{}, 1),
 		wrote:      make(chan struct{}, 1),
@@ -179,6 +179,9 @@ func (w *Writer) progress() Progress {
 	}
 	return p
 }
+
+// WriteAhead reports that text is to be shown only when OnDurable reports it.
+func (w *Writer) WriteAhead() bool { return w.opt.Durability == WriteAhead }
 
 // OnDurable has f called after each fsync that made lines durable, never
 // concurrently, the last time before End returns. Set it before the first

@@ -53,6 +53,19 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	return verdict(provider, ids, err, time.Since(begun))
 }
 
+// TestPlace tries a key by the name it is kept under: with the protocol and the
+// address of the first model that uses it.
+func (c *Catalog) TestPlace(ctx context.Context, name, key string) TestResult {
+	provider, base := name, ""
+	for _, m := range c.d.Config().Models(c.have) {
+		if m.KeyName() == name {
+			provider, base = m.Provider, m.BaseURL
+			break
+		}
+	}
+	return c.Test(ctx, provider, key, base)
+}
+
 func verdict(provider string, ids []string, err error, took time.Duration) TestResult {
 	r := TestResult{Provider: provider, Elapsed: took}
 	if err != nil {

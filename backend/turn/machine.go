@@ -79,10 +79,12 @@ func (r *run) prepare(ctx context.Context) state {
 	if err == nil {
 		r.body, err = r.model.Provider.Encode(r.request())
 	}
+	if err == nil {
+		err = faults.Point("turn.prepared")
+	}
 	if err != nil {
 		return r.failWith(err)
 	}
-	faults.Point("turn.prepared")
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	return r.begin
 }
@@ -119,10 +121,12 @@ func (r *run) begin(ctx context.Context) state {
 		TurnID: r.turn.ID, Index: r.index, Provider: r.model.Provider.Name(), ModelID: r.model.Endpoint.ModelID,
 		Request: r.body, StreamPath: r.e.journals.Path,
 	})
+	if err == nil {
+		err = faults.Point("turn.step_begun")
+	}
 	if err != nil {
 		return r.failWith(err)
 	}
-	faults.Point("turn.step_begun")
 	r.step = step
 	if r.writer, err = r.e.journals.Begin(step.ID, r.model.Provider.Name()); err != nil {
 		r.err = err
@@ -139,7 +143,7 @@ func (r *run) openEmitter() {
 		Session: r.turn.SessionID, Branch: r.turn.BranchID, Turn: r.turn.ID,
 		Step: r.step.ID, Attempt: r.step.Attempt,
 	}
-	em := newEmitter(ids, r.base, s.FrameEvery, s.WriteAhead, r.e.publish.Frame)
+	em := newEmitter(ids, r.base, s.FrameEvery, r.writer.WriteAhead(), r.e.publish.Frame)
 	r.writer.OnDurable(func(p journal.Progress) { em.progress(p.DurableSeq, p.Durable) })
 	r.mu.Lock()
 	r.emitter = em
@@ -192,8 +196,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 	r.events = append(r.events, ev)
 	r.timing.Deltas += int64(len(deltas))
 	r.emitter.add(deltas, seq)
-	faults.Point("turn.event")
-	return nil
+	return faults.Point("turn.event")
 }
 
 // settle judges the attempt and closes its journal.
@@ -202,7 +205,9 @@ func (r *run) settle(context.Context) state {
 		result: r.decoder.Result(), err: r.err, events: len(r.events), number: r.number, earlier: r.earlier,
 	})
 	r.closeJournal()
-	faults.Point("turn.journal_sealed")
+	if err := faults.Point("turn.journal_sealed"); err != nil {
+		return r.failWith(err)
+	}
 	switch r.end.verdict {
 	case verdictFinal:
 		return r.finalize
@@ -349,8 +354,10 @@ func (r *run) settled(t chat.Turn, err error) {
 		r.e.log.Error("a turn could not be settled", "turn", r.turn.ID, "err", err)
 		return
 	}
-	faults.Point("turn.settled")
 	r.turn = t
+	if faults.Point("turn.settled") != nil {
+		return
+	}
 	if t.Phase.Finalized() || t.Phase == chat.PhaseFailed {
 		r.e.pruneAll(r.closed)
 		r.e.prune(r.step.ID)

@@ -74,8 +74,6 @@ type Settings struct {
 	Backoff func(attempt int) time.Duration
 	// System is the instruction text of sessions that have none.
 	System string
-	// WriteAhead: text is shown only once it is fsynced (stream.durability).
-	WriteAhead bool
 	// ToolsMode is tools.mode (SRD 12.1).
 	ToolsMode llm.ToolsMode
 }

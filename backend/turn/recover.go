@@ -145,7 +145,9 @@ func (rec *recovery) settle(ctx context.Context) ([]chat.RecoveryItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	faults.Point("recover.settled")
+	if err := faults.Point("recover.settled"); err != nil {
+		return nil, err
+	}
 	return append([]chat.RecoveryItem{item}, rec.dropped()...), nil
 }
 

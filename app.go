@@ -1,0 +1,330 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/branches"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/anthropic"
+	"contextinfinity/backend/llm/chatcompletions"
+	"contextinfinity/backend/llm/openai"
+	"contextinfinity/backend/llm/recall"
+	"contextinfinity/backend/models"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/tokens"
+	"contextinfinity/backend/turn"
+)
+
+// app is the composition root: every service of one open data directory, built
+// once, started and stopped in order. It has no business of its own.
+type app struct {
+	setup
+
+	store    *store.Store
+	turns    *turn.Engine
+	jobs     *jobs.Runner
+	branches *branches.Service
+
+	mu       sync.Mutex
+	recovery chat.RecoveryReport
+	once     sync.Once
+}
+
+// setup is what there is without a database.
+type setup struct {
+	config  *config.Store
+	keys    models.Keyring
+	catalog *models.Catalog
+	memory  *memory
+	log     *slog.Logger
+}
+
+// closeTimeout bounds how long running answers may take to be put away.
+const closeTimeout = 5 * time.Second
+
+// openSetup opens configuration, keys and models. A fault in the file is not an
+// error here: the defaults hold, and config.Err says what is wrong.
+func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+	s := setup{
+		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
+		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
+	}
+	client := models.NewHTTPClient()
+	s.catalog = models.New(models.Deps{
+		Config: cfg.Config, Keys: s.keys, Limits: limitsOf(cfg),
+		Providers: []llm.Provider{
+			openai.New(client), anthropic.New(client), chatcompletions.New(client), recall.New(s.memory, nil),
+		},
+	})
+	return s
+}
+
+func logLevel() slog.Level {
+	if os.Getenv("CONTEXTINFINITY_DEBUG") != "" {
+		return slog.LevelDebug
+	}
+	return slog.LevelError
+}
+
+func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
+	return func(modelID string, contextLimit, maxOutput int) models.Limits {
+		b := cfg.Config().Budget
+		r := tokens.Limits(modelID, contextLimit, maxOutput, tokens.Fallback{ContextLimit: b.FallbackContextLimit, MaxOutput: b.FallbackMaxOutput})
+		return models.Limits{ContextLimit: r.ContextLimit, MaxOutput: r.MaxOutput, Source: r.Source}
+	}
+}
+
+// openApp opens the data directory. As the writer it recovers what a crash left
+// before it returns; publish hears of everything from then on.
+func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
+	a := &app{setup: openSetup(o, keys)}
+	cfg := a.config.Config()
+	var err error
+	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, ReadOnly: o.ReadOnly, Logger: a.log})
+	if err != nil {
+		return nil, err
+	}
+	a.memory.store = a.store
+	journals := journal.New(journalOptions(cfg))
+	a.config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
+	a.jobs = jobs.NewRunner(jobs.Deps{
+		Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
+		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
+	})
+	a.branches = branches.New(a.store, a.jobs, o.Publish)
+	a.turns = turn.NewEngine(turn.Deps{
+		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
+		Counter: counter{}, Settings: a.turnSettings, Log: a.log,
+	})
+	if o.ReadOnly {
+		return a, nil
+	}
+	if _, err := a.reconcile(ctx); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+func journalOptions(c *config.Config) journal.Options {
+	return journal.Options{
+		Dir: filepath.Join(c.DataDir, "streams"), Durability: journal.Durability(c.Stream.Durability),
+		FlushMs: c.Stream.FlushMs, FlushBytes: c.Stream.FlushBytes, FsyncMs: c.Stream.FsyncMs,
+	}
+}
+
+func (a *app) turnSettings() turn.Settings {
+	c := a.config.Config()
+	return turn.Settings{
+		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
+		ToolsMode: llm.ToolsMode(c.Tools.Mode),
+	}
+}
+
+// reconcile settles what a crash left and queues what is missing (SPEC 11).
+func (a *app) reconcile(ctx context.Context) (chat.RecoveryReport, error) {
+	report, err := a.turns.Recover(ctx)
+	if err != nil {
+		return report, err
+	}
+	n, err := a.store.RequeueMissing(ctx)
+	if n > 0 {
+		report.Items = append(report.Items, chat.RecoveryItem{
+			Kind: chat.RecoveredRequeued, Count: n, Message: "Background work that was missing or abandoned was queued again.",
+		})
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.recovery = report
+	return report, err
+}
+
+func (a *app) recoveryReport() chat.RecoveryReport {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.recovery
+}
+
+// close ends running answers (what arrived is kept), then background work, then
+// the database. It may be called twice.
+func (a *app) close() error {
+	var err error
+	a.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		err = errors.Join(a.turns.Close(ctx), a.stopJobs(), a.store.Close())
+	})
+	return err
+}
+
+func (a *app) stopJobs() error { a.jobs.Stop(); return nil }
+
+// counter counts tokens as each model would.
+type counter struct{}
+
+func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }
+
+// commandLine is what the verbs reach the program through.
+func commandLine() cli.App {
+	keys := secrets.New()
+	return cli.App{
+		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
+		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
+			return openForVerb(ctx, o, keys)
+		},
+		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
+			s := openSetup(o, keys)
+			return &cli.Setup{Config: s.config, Keys: verbKeys{s}, Models: verbModels{s.catalog}}, nil
+		},
+	}
+}
+
+func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*cli.Services, error) {
+	a, err := openApp(ctx, o, keys)
+	if err != nil {
+		return nil, err
+	}
+	return &cli.Services{
+		Store: a.store, Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Models: verbModels{a.catalog},
+		Counter: counter{}, Stats: a.stats, Recovery: a.recoveryReport(), Close: a.close,
+	}, nil
+}
+
+// stats are the figures of `stats`.
+func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
+	st, err := a.store.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []cli.Stat{
+		{Name: "sessions", Value: st.Sessions}, {Name: "branches", Value: st.Branches}, {Name: "turns", Value: st.Turns},
+		{Name: "pending", Value: st.Pending}, {Name: "states", Value: st.States}, {Name: "pins", Value: st.Pins},
+		{Name: "chunks", Value: st.Chunks}, {Name: "units", Value: st.Units}, {Name: "events", Value: st.Events},
+		{Name: "jobs", Value: st.Jobs}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema},
+		{Name: "bytes", Value: st.Bytes},
+	}, nil
+}
+
+// verbModels is the catalog as the command line wants it.
+type verbModels struct{ *models.Catalog }
+
+func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
+	var out []cli.ModelInfo
+	for _, in := range m.Catalog.List() {
+		out = append(out, cli.ModelInfo{
+			Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, Window: in.Limits.ContextLimit,
+			Output: in.Limits.MaxOutput, Source: in.Source, Ceiling: in.Ceiling, Stream: in.Stream, Usable: in.Usable,
+			Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+		})
+	}
+	return out, nil
+}
+
+func (m verbModels) Test(ctx context.Context, provider, key string) (string, error) {
+	r := m.TestPlace(ctx, provider, key)
+	if !r.OK {
+		return "", chat.Errorf(chat.CodeAuth, "keys.test", "%s", r.Message)
+	}
+	return r.Message, nil
+}
+
+// verbKeys is the keyring as the command line wants it.
+type verbKeys struct{ setup }
+
+func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {
+	var out []cli.KeyInfo
+	for _, p := range k.catalog.KeyPlaces() {
+		out = append(out, cli.KeyInfo{Provider: p.Name, Env: p.Env, Source: k.keys.Where(p.Name, p.Env), Models: p.Models})
+	}
+	return out, nil
+}
+
+func (k verbKeys) Set(_ context.Context, provider, key string) error {
+	if !k.keys.KeyringOK() {
+		return chat.Errorf(chat.CodeUnavailable, "keys.set", "This system has no keyring that answers, so the key was not kept.").
+			WithHint("put it into the environment instead: %s", k.envOf(provider))
+	}
+	_, err := k.keys.SetKey(provider, key)
+	return err
+}
+
+func (k verbKeys) envOf(provider string) string {
+	for _, p := range k.catalog.KeyPlaces() {
+		if p.Name == provider && p.Env != "" {
+			return p.Env
+		}
+	}
+	return "the variable that the model's api_key_env names"
+}
+
+func (k verbKeys) Remove(_ context.Context, provider string) error { return k.keys.RemoveKey(provider) }
+
+// window opens the data directory and binds the services to a page. When it
+// cannot be opened, the page says why.
+func window(o cli.OpenOptions) desktop.Window {
+	hub := api.NewHub()
+	o.Publish = hub
+	core := &api.Core{Hub: hub, Counter: counter{}, Version: version}
+	keys := secrets.New()
+	a, err := openApp(context.Background(), o, keys)
+	var s setup
+	if err != nil {
+		s = openSetup(o, keys)
+		core.Fatal = chat.AsError(err)
+	} else {
+		s = a.setup
+		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
+		core.Recovery, core.Reconcile = a.recoveryReport, a.reconcile
+		hub.Listen(func(c chat.Change) {
+			if c.Kind == chat.ChangeTurn {
+				a.jobs.Wake()
+			}
+		})
+		a.jobs.Start()
+	}
+	core.Log, core.DataDir = s.log, s.config.Config().DataDir
+	w := bind(core, s)
+	w.Ready = hub.Attach
+	w.Close = func() {
+		hub.Attach(nil)
+		if a == nil {
+			return
+		}
+		if err := a.close(); err != nil {
+			s.log.Error("the program did not close in order", "err", err)
+		}
+	}
+	return w
+}
+
+// emptyWindow has every service and no data: for generating bindings.
+func emptyWindow() desktop.Window {
+	return bind(&api.Core{Hub: api.NewHub()}, setup{})
+}
+
+func bind(core *api.Core, s setup) desktop.Window {
+	return desktop.Window{
+		Assets: assets, Icon: icon, FormatError: core.FormatError,
+		Ready: func(func(string, any)) {}, Close: func() {},
+		Bind: []any{
+			api.NewSessions(core), api.NewChat(core), api.NewInspect(core),
+			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
+		},
+	}
+}
+
+func openWindow(w desktop.Window) error { return desktop.Run(w) }

@@ -1,0 +1,490 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/turn"
+)
+
+var (
+	errOverloaded = &llm.Error{Code: chat.CodeUnavailable, Status: 529, Message: "overloaded", Retry: true}
+	errLimited    = &llm.Error{Code: chat.CodeRateLimited, Status: 429, Message: "slow down", Retry: true, RetryAfter: 2 * time.Millisecond}
+	errRefused    = &llm.Error{Code: chat.CodeAuth, Status: 401, Message: "bad key"}
+	errDropped    = &llm.Error{Code: chat.CodeUnavailable, Message: "connection reset", Retry: true}
+)
+
+// TestEndings: every way a stream can end leads to the phase and outcome that
+// SPEC 4 names.
+func TestEndings(t *testing.T) {
+	four := []call{{err: errOverloaded}, {err: errOverloaded}, {err: errOverloaded}, {err: errOverloaded}}
+	tests := []struct {
+		name     string
+		calls    []call
+		phase    chat.Phase
+		outcome  chat.Outcome
+		answer   string
+		code     chat.Code
+		attempts int
+	}{
+		{"done", []call{{events: []string{text("hel"), text("lo"), done}}}, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "hello", "", 1},
+		{"retried once", []call{{err: errLimited}, {events: []string{text("a"), done}}}, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "a", "", 2},
+		{"four tries", four, chat.PhaseFailed, chat.OutcomeFailed, "", chat.CodeUnavailable, 4},
+		{"not retryable", []call{{err: errRefused}}, chat.PhaseFailed, chat.OutcomeFailed, "", chat.CodeAuth, 1},
+		{"dropped after text", []call{{events: []string{text("par")}, err: errDropped}}, chat.PhaseResponding, chat.OutcomeIncomplete, "par", chat.CodeUnavailable, 1},
+		{"dropped after an event without text", []call{{events: []string{`{"t":"ping"}`}, err: errDropped}}, chat.PhaseFailed, chat.OutcomeFailed, "", chat.CodeUnavailable, 1},
+		{"no terminal event, text", []call{{events: []string{text("par")}}}, chat.PhaseResponding, chat.OutcomeIncomplete, "par", chat.CodeUnavailable, 1},
+		{"no terminal event, nothing", []call{{}}, chat.PhaseFailed, chat.OutcomeFailed, "", chat.CodeUnavailable, 1},
+		{"error event after text", []call{{events: []string{text("x"), `{"t":"error","code":"provider"}`}}}, chat.PhaseResponding, chat.OutcomeIncomplete, "x", chat.CodeProvider, 1},
+		{"error event alone", []call{{events: []string{`{"t":"error","code":"provider"}`}}}, chat.PhaseFailed, chat.OutcomeFailed, "", chat.CodeProvider, 1},
+		{"done without a word", []call{{events: []string{done}}}, chat.PhaseFailed, chat.OutcomeFailed, "", chat.CodeProvider, 1},
+		{"done with blank text", []call{{events: []string{text(" \n"), done}}}, chat.PhaseFailed, chat.OutcomeFailed, " \n", chat.CodeProvider, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.provider.script(tt.calls...)
+			got := w.send("hi")
+			w.is(got, tt.phase, tt.outcome, tt.answer)
+			if code := failureCode(got); code != tt.code {
+				t.Errorf("failure code %q, want %q", code, tt.code)
+			}
+			steps, err := w.store.Steps(t.Context(), got.ID)
+			if err != nil || len(steps) != tt.attempts {
+				t.Errorf("%d attempts (%v), want %d", len(steps), err, tt.attempts)
+			}
+			w.clean()
+		})
+	}
+}
+
+func failureCode(t chat.Turn) chat.Code {
+	if t.Failure == nil {
+		return ""
+	}
+	return t.Failure.Code
+}
+
+// TestPromptIsDurableFirst: the prompt stands in the database when the first
+// byte could leave.
+func TestPromptIsDurableFirst(t *testing.T) {
+	w := newWorld(t)
+	var found bool
+	w.provider.script(call{events: []string{text("a"), done}, after: func(i int) {
+		last, ok, err := w.store.LastTurn(context.Background(), w.branch.ID)
+		found = err == nil && ok && last.User.RenderedText() == "remember me"
+	}})
+	w.send("remember me")
+	if !found {
+		t.Fatal("the prompt was not in the database while the answer streamed")
+	}
+}
+
+// TestStop: what arrived becomes final, marked stopped; with nothing it failed.
+func TestStop(t *testing.T) {
+	for _, events := range [][]string{{text("so far")}, nil} {
+		w := newWorld(t)
+		begun := make(chan struct{})
+		w.provider.script(call{events: append([]string{`{"t":"ping"}`}, events...), gate: make(chan struct{}), after: func(i int) {
+			if i == len(events) {
+				close(begun)
+			}
+		}})
+		h := w.start("hi")
+		<-begun
+		got, err := w.engine.Stop(t.Context(), h.Turn.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if events == nil {
+			w.is(got, chat.PhaseFailed, chat.OutcomeFailed, "")
+		} else {
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeStopped, "so far")
+		}
+		w.clean()
+	}
+}
+
+// TestIdleTimeout: a silent stream ends as an error.
+func TestIdleTimeout(t *testing.T) {
+	w := newWorld(t)
+	w.settings.IdleTimeout = 20 * time.Millisecond
+	w.provider.script(call{events: []string{text("then nothing")}, gate: make(chan struct{})})
+	got := w.send("hi")
+	w.is(got, chat.PhaseResponding, chat.OutcomeIncomplete, "then nothing")
+	if got.Failure.Code != chat.CodeTimeout {
+		t.Fatalf("failure %+v", got.Failure)
+	}
+}
+
+// TestDecisions: keep, discard, retry and continue of an incomplete turn.
+func TestDecisions(t *testing.T) {
+	incomplete := func(t *testing.T) (*world, chat.Turn) {
+		w := newWorld(t)
+		w.provider.script(call{events: []string{text("half")}, err: errDropped})
+		got := w.send("hi")
+		w.is(got, chat.PhaseResponding, chat.OutcomeIncomplete, "half")
+		return w, got
+	}
+	t.Run("keep", func(t *testing.T) {
+		w, got := incomplete(t)
+		got, err := w.engine.Keep(t.Context(), got.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeKept, "half")
+		w.clean()
+	})
+	t.Run("discard", func(t *testing.T) {
+		w, got := incomplete(t)
+		got, err := w.engine.Discard(t.Context(), got.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.is(got, chat.PhaseFailed, chat.OutcomeDiscarded, "half") // still readable
+		w.clean()
+	})
+	t.Run("retry", func(t *testing.T) {
+		w, got := incomplete(t)
+		w.provider.script(call{events: []string{text("whole"), done}})
+		h, err := w.engine.Retry(t.Context(), got.ID, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = w.wait(h)
+		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "whole")
+		steps, _ := w.store.Steps(t.Context(), got.ID)
+		if len(steps) != 2 || steps[0].Attempt != 1 || steps[1].Attempt != 2 {
+			t.Fatalf("steps %+v: the old attempt is kept", steps)
+		}
+		w.clean()
+	})
+	t.Run("a retry that brings nothing does not take the text away", func(t *testing.T) {
+		w, got := incomplete(t)
+		w.provider.script(call{err: errRefused})
+		h, err := w.engine.Retry(t.Context(), got.ID, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.is(w.wait(h), chat.PhaseResponding, chat.OutcomeIncomplete, "half")
+		w.clean()
+	})
+	t.Run("continue", func(t *testing.T) {
+		w, got := incomplete(t)
+		w.provider.script(call{events: []string{text(" and the rest"), done}})
+		h, err := w.engine.Continue(t.Context(), got.ID, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.is(w.wait(h), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "half and the rest")
+		reqs := w.provider.requests()
+		if !strings.Contains(reqs[1], `"half"`) || !strings.Contains(reqs[1], "cut off") {
+			t.Fatalf("the model was not shown its partial answer: %s", reqs[1])
+		}
+		w.clean()
+	})
+}
+
+// TestBlockedBranch: an incomplete turn blocks its branch until the policy says.
+func TestBlockedBranch(t *testing.T) {
+	for policy, want := range map[turn.IncompletePolicy]chat.Outcome{
+		turn.IncompleteRefuse: chat.OutcomeIncomplete, turn.IncompleteKeep: chat.OutcomeKept, turn.IncompleteDiscard: chat.OutcomeDiscarded,
+	} {
+		w := newWorld(t)
+		w.provider.script(call{events: []string{text("half")}, err: errDropped})
+		first := w.send("one")
+		h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two"), Incomplete: policy})
+		if policy == turn.IncompleteRefuse {
+			if chat.CodeOf(err) != chat.CodeIncomplete {
+				t.Fatalf("sending past an incomplete turn: %v", err)
+			}
+		} else {
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.is(w.wait(h), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+		}
+		if first, err = w.store.Turn(t.Context(), first.ID); err != nil || first.Outcome != want {
+			t.Fatalf("policy %s: %s %v, want %s", policy, first.Outcome, err, want)
+		}
+		w.clean()
+	}
+}
+
+// TestSummaryLag is SRD 22.1: a turn sent at once after another streamed holds
+// that one as a pending turn, in full.
+func TestSummaryLag(t *testing.T) {
+	w := newWorld(t)
+	w.provider.script(call{events: []string{text("the answer is ELEPHANT"), done}})
+	w.send("what is it?")
+	w.send("and now?")
+	if req := w.provider.requests()[1]; !strings.Contains(req, "ELEPHANT") || !strings.Contains(req, "what is it?") {
+		t.Fatalf("the pending turn is not in the next context: %s", req)
+	}
+	pending, err := w.store.PendingTurns(t.Context(), w.branch.ID)
+	if err != nil || len(pending) != 2 {
+		t.Fatalf("%d pending turns (%v), want 2", len(pending), err)
+	}
+	if _, err := w.jobs.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := w.store.Branch(t.Context(), w.branch.ID)
+	if err != nil || b.HeadSeq != 2 {
+		t.Fatalf("head is #%d (%v), want #2", b.HeadSeq, err)
+	}
+	for _, p := range pending {
+		got, err := w.store.Turn(t.Context(), p.ID)
+		if err != nil || got.Phase != chat.PhaseDone || got.StateAfter == "" {
+			t.Fatalf("turn #%d is %s with state %q (%v)", got.Seq, got.Phase, got.StateAfter, err)
+		}
+	}
+	w.clean()
+}
+
+// TestFailedTurnsStayOut: a failed turn blocks nothing and is in no context;
+// retrying it makes a new turn that names it.
+func TestFailedTurnsStayOut(t *testing.T) {
+	w := newWorld(t)
+	w.provider.script(call{err: errRefused})
+	failed := w.send("SECRETLY broken")
+	w.send("next")
+	if strings.Contains(w.provider.requests()[1], "SECRETLY") {
+		t.Fatal("a failed turn is in the next context")
+	}
+	h, err := w.engine.Retry(t.Context(), failed.ID, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := w.wait(h)
+	if again.RetryOf != failed.ID || again.Seq != 3 || again.Phase != chat.PhaseResponseFinalized {
+		t.Fatalf("retry made %+v", again)
+	}
+	w.clean()
+}
+
+// TestRetryFinalForks: answering a final turn anew never overwrites it.
+func TestRetryFinalForks(t *testing.T) {
+	w := newWorld(t)
+	w.send("one")
+	second := w.send("two")
+	h, err := w.engine.Retry(t.Context(), second.ID, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := w.wait(h)
+	if again.BranchID == second.BranchID || again.Seq != 2 || again.RetryOf != second.ID {
+		t.Fatalf("retry made %+v", again)
+	}
+	s, err := w.store.Session(t.Context(), w.session.ID)
+	if err != nil || s.ActiveBranch != again.BranchID {
+		t.Fatalf("the fork is not active: %v", err)
+	}
+	w.clean()
+}
+
+// TestOverBudget: the prompt is kept and the error has numbers.
+func TestOverBudget(t *testing.T) {
+	w := newWorld(t)
+	w.window = 2000
+	got := w.send(strings.Repeat("word ", 5000))
+	w.is(got, chat.PhaseFailed, chat.OutcomeFailed, "")
+	if got.Failure.Code != chat.CodeOverBudget || !strings.Contains(got.Failure.Message, "5004") {
+		t.Fatalf("failure %+v", got.Failure)
+	}
+	if len(w.provider.requests()) != 0 {
+		t.Fatal("a request over budget was sent")
+	}
+}
+
+// TestBadMessages are refused before anything is written.
+func TestBadMessages(t *testing.T) {
+	w := newWorld(t)
+	for _, s := range []string{"", "  \n", "bad \xff byte"} {
+		_, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText(s)})
+		if chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("sending %q: %v", s, err)
+		}
+	}
+	if _, ok, _ := w.store.LastTurn(t.Context(), w.branch.ID); ok {
+		t.Error("a refused message made a turn")
+	}
+}
+
+// TestQueuedMessage is sent when the answer before it is final, once.
+func TestQueuedMessage(t *testing.T) {
+	w := newWorld(t)
+	gate, begun := make(chan struct{}), make(chan struct{})
+	w.provider.script(call{events: []string{text("a")}, gate: gate, after: func(int) { close(begun) }})
+	h := w.start("one")
+	<-begun
+	queued, err := w.engine.SendOrQueue(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two")})
+	if err != nil || queued != nil {
+		t.Fatalf("queueing gave %v, %v", queued, err)
+	}
+	if _, err := w.engine.Stop(t.Context(), h.Turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the queued message was not answered", func() bool {
+		last, ok, err := w.store.LastTurn(context.Background(), w.branch.ID)
+		return err == nil && ok && last.Seq == 2 && last.Phase == chat.PhaseResponseFinalized && last.User.RenderedText() == "two"
+	})
+	if _, ok, _ := w.store.Draft(t.Context(), w.branch.ID); ok {
+		t.Error("the draft is still there")
+	}
+	w.clean()
+}
+
+func (w *world) eventually(msg string, ok func() bool) {
+	w.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if ok() {
+			return
+		}
+	}
+	w.t.Fatal(msg)
+}
+
+// TestFrames: numbered without gaps, adding up to the answer, counting bytes,
+// durable never beyond displayed.
+func TestFrames(t *testing.T) {
+	for _, ahead := range []bool{false, true} {
+		w := newWorld(t)
+		if ahead {
+			w.journals.Configure(journal.Options{Durability: journal.WriteAhead})
+		}
+		var events []string
+		for range 200 {
+			events = append(events, text("wörd "))
+		}
+		w.provider.script(call{events: append(events, done)})
+		got := w.send("hi")
+		var sb strings.Builder
+		var last chat.Frame
+		for i, f := range w.seen.all() {
+			if f.Seq != int64(i+1) {
+				t.Fatalf("frame %d has seq %d", i+1, f.Seq)
+			}
+			if f.Durable > f.Displayed || f.Displayed < last.Displayed || f.Durable < last.Durable {
+				t.Fatalf("counters run wrong: %+v after %+v", f, last)
+			}
+			sb.WriteString(f.Text)
+			if f.Displayed != int64(sb.Len()) {
+				t.Fatalf("displayed %d of %d bytes", f.Displayed, sb.Len())
+			}
+			if ahead && f.Text != "" && f.Durable != f.Displayed {
+				t.Fatalf("write-ahead showed text before it was durable: %+v", f)
+			}
+			last = f
+		}
+		if sb.String() != got.Assistant.RenderedText() || last.Durable != int64(sb.Len()) {
+			t.Fatalf("frames add up to %d bytes, %d durable, answer has %d", sb.Len(), last.Durable, len(got.Assistant.RenderedText()))
+		}
+	}
+}
+
+// TestConcurrentBranches: two branches stream at once, one branch one at a time.
+func TestConcurrentBranches(t *testing.T) {
+	w := newWorld(t)
+	base := w.send("base")
+	fork, err := w.branches.After(t.Context(), base.ID, "side", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gate := make(chan struct{})
+	w.provider.script(call{events: []string{text("a"), done}, gate: gate}, call{events: []string{text("b"), done}, gate: gate})
+	one := w.start("on main")
+	two, err := w.engine.Send(t.Context(), turn.Message{Branch: fork.ID, Content: chat.UserText("on side")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("too soon")})
+	if chat.CodeOf(err) != chat.CodeBusy {
+		t.Fatalf("a second turn on a running branch: %v", err)
+	}
+	close(gate)
+	if a, b := w.wait(one), w.wait(two); a.Phase != chat.PhaseResponseFinalized || b.Phase != chat.PhaseResponseFinalized {
+		t.Fatalf("%s and %s", a.Phase, b.Phase)
+	}
+	w.clean()
+}
+
+// TestClose keeps what arrived.
+func TestClose(t *testing.T) {
+	w := newWorld(t)
+	begun := make(chan struct{})
+	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
+	h := w.start("hi")
+	<-begun
+	if err := w.engine.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.is(w.wait(h), chat.PhaseResponding, chat.OutcomeIncomplete, "so far")
+	if _, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("x"), Incomplete: turn.IncompleteKeep}); err == nil {
+		t.Fatal("a closed engine started a turn")
+	}
+}
+
+// TestSettleFails: when the database cannot take the end of a turn, its journal
+// still has it, and the next decision recovers it without a restart.
+func TestSettleFails(t *testing.T) {
+	w := newWorld(t)
+	broken := &failing{Store: w.store, err: errors.New("disk full")}
+	e := turn.NewEngine(turn.Deps{
+		Store: broken, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Settings: func() turn.Settings { return w.settings },
+	})
+	w.provider.script(call{events: []string{text("precious"), done}})
+	h, err := e.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("hi")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Wait(t.Context()); err == nil {
+		t.Fatal("the failure was not told")
+	}
+	broken.err = nil
+	h, err = e.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("next")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.wait(h)
+	first, err := w.store.Lineage(t.Context(), chat.LineageQuery{Branch: w.branch.ID, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.is(first[0], chat.PhaseResponseFinalized, chat.OutcomeCompleted, "precious")
+	w.clean()
+}
+
+// failing is a store whose Finalize fails while err is set.
+type failing struct {
+	turn.Store
+	err error
+}
+
+func (f *failing) Finalize(ctx context.Context, in chat.Finalization) (chat.Turn, error) {
+	if f.err != nil {
+		return chat.Turn{}, f.err
+	}
+	return f.Store.Finalize(ctx, in)
+}
+
+// TestWaitLevels: a turn's background work goes as far as asked.
+func TestWaitLevels(t *testing.T) {
+	for level, want := range map[jobs.Level]chat.Phase{
+		jobs.LevelFinalized: chat.PhaseResponseFinalized, jobs.LevelCommitted: chat.PhaseStateCommitted, jobs.LevelIndexed: chat.PhaseDone,
+	} {
+		w := newWorld(t)
+		got := w.send("hi")
+		got, err := w.jobs.RunTurn(t.Context(), got.ID, level)
+		if err != nil || got.Phase != want {
+			t.Errorf("%s: %s (%v), want %s", level, got.Phase, err, want)
+		}
+	}
+}

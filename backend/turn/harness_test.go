@@ -1,0 +1,190 @@
+package turn_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/branches"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is an engine over a real database and real journals.
+type world struct {
+	t        *testing.T
+	dir      string
+	store    *store.Store
+	journals *journal.Journals
+	provider *scripted
+	engine   *turn.Engine
+	jobs     *jobs.Runner
+	branches *branches.Service
+	seen     *recorder
+	settings turn.Settings
+	window   int
+
+	session chat.Session
+	branch  chat.Branch
+}
+
+// recorder keeps what was published.
+type recorder struct {
+	mu      sync.Mutex
+	frames  []chat.Frame
+	changes []chat.Change
+}
+
+func (r *recorder) Frame(f chat.Frame) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.frames = append(r.frames, f)
+}
+
+func (r *recorder) Change(c chat.Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changes = append(r.changes, c)
+}
+
+func (r *recorder) all() []chat.Frame {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]chat.Frame{}, r.frames...)
+}
+
+// models resolves every name to the scripted provider.
+type models struct{ w *world }
+
+func (m models) Resolve(_ context.Context, name string) (turn.Model, error) {
+	if name == "" {
+		name = "main"
+	}
+	return turn.Model{
+		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: llm.ToolsDisabled},
+		Provider: m.w.provider,
+		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000},
+	}, nil
+}
+
+func (m models) Provider(string) (llm.Provider, bool) { return m.w.provider, true }
+
+type words struct{}
+
+func (words) Count(_, s string) int { return len(strings.Fields(s)) }
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
+	w.settings = turn.Settings{
+		IdleTimeout: time.Minute, FrameEvery: time.Millisecond,
+		Backoff: func(int) time.Duration { return time.Millisecond }, ToolsMode: llm.ToolsDisabled,
+	}
+	w.open()
+	var err error
+	if w.session, w.branch, err = w.store.CreateSession(t.Context(), chat.NewSession{Title: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	return w
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	s, err := store.Open(context.Background(), store.Options{DataDir: w.dir})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store = s
+	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams")})
+	w.jobs = jobs.NewRunner(jobs.Deps{Store: s, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	w.branches = branches.New(s, w.jobs, w.seen)
+	w.engine = turn.NewEngine(turn.Deps{
+		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Settings: func() turn.Settings { return w.settings },
+	})
+}
+
+func (w *world) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := w.engine.Close(ctx); err != nil {
+		w.t.Error(err)
+	}
+	w.jobs.Stop()
+	if err := w.store.Close(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// send sends and waits for the end.
+func (w *world) send(s string) chat.Turn {
+	w.t.Helper()
+	h := w.start(s)
+	return w.wait(h)
+}
+
+func (w *world) start(s string) *turn.Handle {
+	w.t.Helper()
+	h, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText(s)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return h
+}
+
+func (w *world) wait(h *turn.Handle) chat.Turn {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	t, err := h.Wait(ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return t
+}
+
+// is checks how a turn ended.
+func (w *world) is(t chat.Turn, phase chat.Phase, outcome chat.Outcome, answer string) {
+	w.t.Helper()
+	if t.Phase != phase || t.Outcome != outcome {
+		w.t.Fatalf("turn is %s %q, want %s %q (failure %+v)", t.Phase, t.Outcome, phase, outcome, t.Failure)
+	}
+	m, err := w.engine.Answer(context.Background(), t)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if got := m.RenderedText(); got != answer {
+		w.t.Fatalf("answer is %q, want %q", got, answer)
+	}
+}
+
+// clean runs verify.
+func (w *world) clean() {
+	w.t.Helper()
+	v, ok := any(w.store).(interface {
+		Verify(context.Context) ([]chat.Finding, error)
+	})
+	if !ok {
+		return
+	}
+	found, err := v.Verify(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range found {
+		w.t.Errorf("verify: %+v", f)
+	}
+}

@@ -1,0 +1,130 @@
+package turn_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// scripted is a provider whose every call follows a script. Its wire events are
+// {"t":"text","s":...}, {"t":"done"}, {"t":"error","code":...}.
+type scripted struct {
+	mu    sync.Mutex
+	calls []call
+	sent  []json.RawMessage
+}
+
+// call is what one Stream call does: yield events, then wait for gate (if any),
+// then return err.
+type call struct {
+	events []string
+	// after is called with the index of each event once it was yielded.
+	after func(int)
+	gate  <-chan struct{}
+	err   error
+}
+
+type wireEvent struct {
+	T    string    `json:"t"`
+	S    string    `json:"s"`
+	Code chat.Code `json:"code"`
+}
+
+func text(s string) string { return event(wireEvent{T: "text", S: s}) }
+
+const done = `{"t":"done"}`
+
+func event(e wireEvent) string {
+	raw, _ := json.Marshal(e)
+	return string(raw)
+}
+
+func (p *scripted) Name() string { return "scripted" }
+
+func (p *scripted) Encode(r llm.Request) (json.RawMessage, error) {
+	return chat.MarshalJSON(map[string]any{"system": r.Context.System(), "messages": r.Context.Messages()})
+}
+
+func (p *scripted) next(body json.RawMessage) call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.sent = append(p.sent, body)
+	if len(p.calls) == 0 {
+		return call{events: []string{text("ok"), done}}
+	}
+	c := p.calls[0]
+	p.calls = p.calls[1:]
+	return c
+}
+
+func (p *scripted) script(calls ...call) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, calls...)
+}
+
+func (p *scripted) requests() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]string, len(p.sent))
+	for i, b := range p.sent {
+		out[i] = string(b)
+	}
+	return out
+}
+
+func (p *scripted) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {
+	c := p.next(body)
+	for i, ev := range c.events {
+		if err := ctx.Err(); err != nil {
+			return &llm.Error{Code: chat.CodeCancelled, Err: err}
+		}
+		if err := yield(chat.RawEvent{Type: "message", Data: []byte(ev)}); err != nil {
+			return err
+		}
+		if c.after != nil {
+			c.after(i)
+		}
+	}
+	if c.gate != nil {
+		select {
+		case <-c.gate:
+		case <-ctx.Done():
+			return &llm.Error{Code: chat.CodeCancelled, Err: ctx.Err()}
+		}
+	}
+	return c.err
+}
+
+func (p *scripted) NewDecoder(llm.ToolsMode) llm.Decoder { return &scriptedDecoder{} }
+
+type scriptedDecoder struct{ r llm.Result }
+
+func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
+	var w wireEvent
+	_ = json.Unmarshal(ev.Data, &w)
+	switch w.T {
+	case "text":
+		if len(d.r.Blocks) == 0 {
+			d.r.Blocks = chat.Blocks{chat.Text{}}
+		}
+		d.r.Blocks[0] = chat.Text{Text: d.r.Blocks[0].(chat.Text).Text + w.S}
+		d.r.Items = chat.Items{chat.AssistantMessage{Blocks: d.r.Blocks}}
+		return []llm.Delta{{Kind: llm.DeltaText, Text: w.S}}
+	case "done":
+		d.r.Terminal, d.r.Status = true, chat.StepCompleted
+		d.r.Usage = &chat.Usage{InputTokens: 10, OutputTokens: 5}
+	case "error":
+		d.r.Terminal, d.r.Status, d.r.Err = true, chat.StepFailed, &llm.Error{Code: w.Code, Message: "the script said so"}
+	}
+	return nil
+}
+
+func (d *scriptedDecoder) Result() llm.Result {
+	r := d.r
+	r.Blocks = append(chat.Blocks{}, r.Blocks...)
+	return r
+}
