@@ -382,14 +382,14 @@ type Setting struct {
 	Group   string   `json:"group"` // "General", "Context budget", ...
 	Label   string   `json:"label"`
 	Help    string   `json:"help"`  // what it does and its effect on the token budget
-	Type    string   `json:"type"`  // "int", "float", "bool", "string", "choice"
+	Type    string   `json:"type"`  // "int", "float", "bool", "string", "choice", "list" (its value is a TOML array of texts on one line)
 	Value   string   `json:"value"` // as TOML would print it, strings unquoted
 	Default string   `json:"default"`
 	Choices []string `json:"choices"`
 	Min     float64  `json:"min"`
 	Max     float64  `json:"max"`
 	Unit    string   `json:"unit"`   // "tokens", "ms", "bytes", ""
-	Origin  string   `json:"origin"` // "default", "file"
+	Origin  string   `json:"origin"` // "default", "file", "environment"
 }
 
 // SettingsView is the settings screen.
