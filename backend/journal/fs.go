@@ -38,14 +38,22 @@ func OS() FS { return osFS{} }
 
 type osFS struct{}
 
-func (osFS) MkdirAll(dir string) error {
-	if _, err := os.Stat(dir); err == nil {
+// MkdirAll goes up to what exists: a directory is durable only if its parents are.
+func (o osFS) MkdirAll(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
 		return nil
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	parent := filepath.Dir(dir)
+	if missing(err) && parent != dir {
+		if err := o.MkdirAll(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	return syncDir(parent)
 }
 
 func (osFS) Create(path string) (File, error) {

@@ -189,3 +189,14 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	b.ReportMetric(float64(10_000*b.N)/b.Elapsed().Seconds(), "deltas/s")
 }
+
+func TestAFileInTheWayIsAnError(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "streams")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := journal.New(journal.Options{Dir: dir}).Begin(newStep(), "openai")
+	if err == nil {
+		t.Fatal("a journal was begun where a file stands")
+	}
+}
