@@ -7,6 +7,14 @@ const launch = {
   executablePath: chromium || '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
   args: ['--no-sandbox', '--disable-gpu', '--force-color-profile=srgb'],
 };
+const chrome = {
+  browserName: 'chromium',
+  launchOptions: launch,
+  viewport: { width: 1280, height: 800 },
+  locale: 'en-GB',
+  screenshot: 'only-on-failure',
+  trace: 'retain-on-failure',
+} as const;
 
 // Two projects of one runner, so that both report and count alike: `browser` drives the dev build's page in Chromium,
 // `window` the production program over WebDriver. Every test has a program, a home and a provider of its own.
@@ -21,18 +29,9 @@ export default defineConfig({
   forbidOnly: true,
   reporter: [['list'], ['json', { outputFile: 'results/report.json' }]],
   projects: [
-    {
-      name: 'browser',
-      testDir: 'browser',
-      use: {
-        browserName: 'chromium',
-        launchOptions: launch,
-        viewport: { width: 1280, height: 800 },
-        locale: 'en-GB',
-        screenshot: 'only-on-failure',
-        trace: 'retain-on-failure',
-      },
-    },
+    { name: 'browser', testDir: 'browser', use: chrome },
     { name: 'window', testDir: 'window', workers: 1 },
+    // `make screenshots`: no tests.
+    { name: 'pictures', testDir: 'pictures', use: { ...chrome, deviceScaleFactor: 2 } },
   ],
 });

@@ -5,7 +5,7 @@ import { Conversation } from './conversation.ts';
 test('a key is in no page, no storage, no file and no output, even when the provider echoes it', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   provider.refuse('Is my key good?', 401, `Incorrect API key provided: ${canaryKey}`);
-  const program = await launch({ CONTEXTINFINITY_E2E_KEY: canaryKey });
+  const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('Is my key good?');
   await expect(chat.turn(1)).toContainText(/key/i);

@@ -15,6 +15,8 @@ export class Home {
   readonly configFile = join(this.root, '.config', 'contextinfinity', 'config.toml');
   readonly dataDir = join(this.root, '.local', 'share', 'contextinfinity');
 
+  configured = false;
+
   constructor() {
     mkdirSync(join(this.root, 'run'), { mode: 0o700 });
     mkdirSync(join(this.root, '.config', 'contextinfinity'), { recursive: true });
@@ -30,6 +32,7 @@ export class Home {
       XDG_RUNTIME_DIR: join(this.root, 'run'),
       LANG: 'C.UTF-8',
       TZ: 'UTC',
+      ...(this.configured ? { CONTEXTINFINITY_E2E_KEY: canaryKey } : {}),
       ...extra,
     };
     for (const name of ['PATH', 'DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'GSETTINGS_BACKEND', 'NO_AT_BRIDGE']) {
@@ -50,6 +53,7 @@ api_key_env = "CONTEXTINFINITY_E2E_KEY"
 context_limit = 128000
 max_output = 4096
 `;
+    this.configured = true;
     writeFileSync(
       this.configFile,
       `[general]\ndefault_model = "${chosen}"\n${more}\n` +

@@ -16,9 +16,9 @@ export class Desktop {
     readonly pid: number,
   ) {}
 
-  static async start(home: Home, program: string): Promise<Desktop> {
+  static async start(home: Home, program: string, extra: Record<string, string> = {}): Promise<Desktop> {
     const port = await freePort();
-    const driver = new Child('WebKitWebDriver', ['--host=127.0.0.1', `--port=${port}`], home.env(), home.root);
+    const driver = new Child('WebKitWebDriver', ['--host=127.0.0.1', `--port=${port}`], home.env(extra), home.root);
     const address = `http://127.0.0.1:${port}`;
     await until('WebKitWebDriver starts', () => fetch(`${address}/status`).then((answer) => answer.ok, () => false));
     const pidFile = join(home.root, 'pid');
@@ -33,10 +33,14 @@ export class Desktop {
     }
   }
 
+  get running(): boolean {
+    return existsSync(`/proc/${this.pid}`);
+  }
+
   /** Closes the window as its close button does, and waits for the process to end. */
   async close(): Promise<boolean> {
     spawnSync('wmctrl', ['-i', '-c', windowOf(this.pid)]);
-    const gone = until('the program ends', () => !existsSync(`/proc/${this.pid}`), 15_000);
+    const gone = until('the program ends', () => !this.running, 15_000);
     const ended = await gone.then(() => true, () => false);
     await this.endDriver();
     return ended;
@@ -45,13 +49,13 @@ export class Desktop {
   /** kill -9. */
   async crash(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
-    await until('the killed program is gone', () => !existsSync(`/proc/${this.pid}`));
+    await until('the killed program is gone', () => !this.running);
     await this.endDriver();
   }
 
   /** For the end of a test, whatever its outcome. */
   async abandon(): Promise<void> {
-    if (existsSync(`/proc/${this.pid}`)) await this.crash();
+    if (this.running) await this.crash();
     else await this.endDriver();
   }
 

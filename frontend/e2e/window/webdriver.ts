@@ -1,3 +1,5 @@
+import { until } from '../harness/process.ts';
+
 /** The part of the W3C WebDriver protocol these tests need, over plain fetch. */
 export class WebDriver {
   private constructor(
@@ -21,6 +23,14 @@ export class WebDriver {
 
   async click(css: string): Promise<void> {
     await this.post(`element/${await this.find(css)}/click`, {});
+  }
+
+  /** Presses the button whose words begin so, as soon as it is there and can be pressed. */
+  async press(words: string): Promise<void> {
+    const script = `return [...document.querySelectorAll('button')].find((button) => !button.disabled && button.offsetParent
+      && (button.getAttribute('aria-label') ?? button.innerText).trim().startsWith(arguments[0])) ?? null`;
+    const element = await until(`a button "${words}"`, () => this.run<Record<string, string> | null>(script, words));
+    await this.post(`element/${Object.values(element)[0]}/click`, {});
   }
 
   async type(css: string, text: string): Promise<void> {

@@ -1,0 +1,39 @@
+import AxeBuilder from '@axe-core/playwright';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation, prose } from './conversation.ts';
+
+/** Serious and critical findings, each with where it is. */
+async function findings(page: Page): Promise<string[]> {
+  const result = await new AxeBuilder({ page }).analyze();
+  return result.violations
+    .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
+    .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}: ${node.failureSummary}`));
+}
+
+test('first start: no serious finding', async ({ launch, page }) => {
+  await launch();
+  await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
+  expect(await findings(page)).toEqual([]);
+});
+
+for (const theme of ['light', 'dark', 'contrast']) {
+  test(`the window in ${theme}: no serious finding on any screen`, async ({ home, provider, launch, page }) => {
+    home.configure(provider, `\n[appearance]\ntheme = "${theme}"\n`);
+    provider.answer('Show me', `${prose(3)}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`go\nfunc main() {}\n\`\`\`\n\nThe end of it.`);
+    provider.answer('Break off', prose(40), { chunkSize: 20, latency: 5, truncateAfterChunks: 12 });
+    await launch();
+    const chat = new Conversation(page);
+    expect(await findings(page), 'an empty conversation').toEqual([]);
+    await chat.askAndWait(1, 'Show me', 'The end of it.');
+    await chat.ask('Break off');
+    await expect(chat.turn(2)).toHaveAccessibleName(/incomplete/i);
+    for (const tab of ['Pending', 'State', 'Activity']) {
+      await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click();
+      expect(await findings(page), `conversation and ${tab}`).toEqual([]);
+    }
+    await page.getByRole('button', { name: /settings/i }).first().click();
+    await expect(page.getByRole('heading', { name: /settings/i }).first()).toBeVisible();
+    expect(await findings(page), 'settings').toEqual([]);
+  });
+}

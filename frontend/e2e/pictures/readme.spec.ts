@@ -1,0 +1,72 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '../harness/fixtures.ts';
+import { repository } from '../harness/process.ts';
+import { Conversation, plain } from '../browser/conversation.ts';
+
+// The README's pictures, of the program as it is: not tests, and not part of `make test`.
+const directory = join(repository, 'docs/screenshots');
+mkdirSync(directory, { recursive: true });
+
+const first = `Yes. Tie the batch size to the lag you measure, not to the clock:
+
+- Under 2 s of lag, grow the batch by a tenth.
+- Between 2 s and 5 s, hold.
+- Over 5 s, halve it, and never go below 200 rows.
+
+\`\`\`go
+// next returns the batch size for the lag just measured.
+func (t *Throttle) next(lag time.Duration) int {
+	switch {
+	case lag < 2*time.Second:
+		t.size += t.size / 10
+	case lag > 5*time.Second:
+		t.size /= 2
+	}
+	t.size = min(max(t.size, 200), 20_000)
+	return t.size
+}
+\`\`\`
+
+| Hour | Rows copied | Lag p95, fixed | Lag p95, throttled |
+|---|--:|--:|--:|
+| 01:00 | 412 000 | 3.1 s | 1.9 s |
+| 02:00 | 398 000 | 9.4 s | 3.8 s |
+`;
+
+const second = `Cut over when three things hold at the same time, and go back when any one of them stops holding.
+
+**Before.** Reads have been compared for a whole week with no difference that is not explained. The lag has stayed under two
+seconds for a day. The person on call has tried the way back once, on the copy, and it took under five minutes.
+
+**During.** Turn reads first, for one service, and leave writes on both sides. Watch the error rate and the slowest
+twentieth of requests. If either moves by more than a tenth, turn the flag back and look before trying again.
+
+**After.** Keep writing to the old side for two weeks. Nothing that is written in between is lost, and nobody has to restore
+a backup. Only then stop, and only then remove the code.`;
+
+test('pictures for the README', async ({ home, provider, launch, page }) => {
+  home.configure(provider, '\n[stream]\nfsync_ms = 10000\n\n[appearance]\ntheme = "light"\n');
+  provider.answer('a fixed rate?', first);
+  provider.answer('When may we cut over?', second, { chunkSize: 9, latency: 45 });
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ask('The backfill fell behind again last night. Can we throttle it by replication lag instead of a fixed rate?');
+  await expect(chat.answer(1)).toContainText('3.8 s');
+  await expect(chat.turn(1)).toHaveAccessibleName(/head|committed/i);
+  await page.screenshot({ path: join(directory, 'conversation.png') });
+
+  await chat.ask('When may we cut over?');
+  await chat.shown(2, 420);
+  await expect(chat.header).toContainText('buffered');
+  await page.screenshot({ path: join(directory, 'streaming.png') });
+
+  await chat.shown(2, 560);
+  await program.crash();
+  const part = [...home.journals().values()].at(-1)?.text ?? '';
+  await launch();
+  await expect(chat.turn(2)).toHaveAccessibleName(/incomplete/i);
+  expect(plain(part).length).toBeGreaterThan(400);
+  await page.getByRole('tab', { name: /^Activity/ }).click();
+  await page.screenshot({ path: join(directory, 'recovery.png') });
+});

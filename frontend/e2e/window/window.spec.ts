@@ -1,0 +1,130 @@
+import { writeFileSync } from 'node:fs';
+import { expect, test as base } from '@playwright/test';
+import { Home, canaryKey } from '../harness/home.ts';
+import { Child, built, family, listeningPorts, until } from '../harness/process.ts';
+import { Provider } from '../harness/provider.ts';
+import { Vendors } from '../harness/vendors.ts';
+import { plain, prose } from '../browser/conversation.ts';
+import { Desktop, waitForWindow } from './desktop.ts';
+
+interface Parts {
+  home: Home;
+  provider: Provider;
+  vendors: Vendors;
+  /** Opens the production window; a picture of it is kept when the test fails. */
+  open: () => Promise<Desktop>;
+}
+
+const test = base.extend<Parts>({
+  home: async ({}, use) => {
+    const home = new Home();
+    await use(home);
+    home.remove();
+  },
+  provider: async ({}, use) => {
+    const provider = await Provider.start();
+    await use(provider);
+    await provider.stop();
+  },
+  vendors: async ({ home, provider }, use) => {
+    const vendors = await Vendors.start(home, provider);
+    await use(vendors);
+    await vendors.stop();
+  },
+  open: async ({ home, vendors }, use, info) => {
+    const opened: Desktop[] = [];
+    await use(async () => {
+      const desktop = await Desktop.start(home, built('contextinfinity'), vendors.env);
+      opened.push(desktop);
+      return desktop;
+    });
+    for (const desktop of opened) {
+      if (info.status !== info.expectedStatus && desktop.running) {
+        const picture = await desktop.page.screenshot().catch(() => undefined);
+        if (picture) writeFileSync(info.outputPath('window.png'), picture);
+      }
+      await desktop.abandon();
+    }
+  },
+});
+
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+
+const composer = 'textarea[aria-label="Your message"]';
+
+test('from the first start to a whole answer; closed, and reopened on it', async ({ provider, vendors, open, home }) => {
+  const text = prose(40);
+  provider.answer('Tell me, window', text, { chunkSize: 24, latency: 15 });
+  let desktop = await open();
+  await firstStart(desktop);
+  await desktop.page.type(composer, 'Tell me, window\uE007');
+
+  await until('the answer begins', async () => (await said(desktop)).includes('Sentence 1 of'));
+  await until('the answer ends', async () => (await said(desktop)).includes('Sentence 40 of'));
+  await until('the turn is committed', async () => /head|committed/i.test(await turnName(desktop)));
+  expect(plain(await said(desktop))).toContain(plain(text));
+  const picture = await desktop.page.screenshot();
+  expect(picture.length).toBeGreaterThan(20_000); // a blank window compresses to far less
+  expect(vendors.keys).toEqual(new Set([canaryKey]));
+  expect(await desktop.close()).toBe(true);
+
+  desktop = await open();
+  await until('the turn stands there again', async () => (await said(desktop)).includes('Sentence 40 of'));
+  // Without a keyring the pasted key was for that run alone, and was written nowhere.
+  expect(home.filesHolding(canaryKey)).toEqual([]);
+  expect(await desktop.close()).toBe(true);
+});
+
+test('kill -9 while the window streams: the part is there again, byte for byte', async ({ provider, open, home }) => {
+  const text = prose(200);
+  provider.answer('Tell me, window', text, { chunkSize: 16, latency: 25 });
+  let desktop = await open();
+  await firstStart(desktop);
+  await desktop.page.type(composer, 'Tell me, window\uE007');
+  await until('some of the answer is shown', async () => (await said(desktop)).includes('Sentence 6 of'));
+  await desktop.crash();
+
+  const [journal] = [...home.journals().values()];
+  expect(journal?.end).toBe('');
+  desktop = await open();
+  await until('the turn is incomplete', async () => /incomplete/i.test(await turnName(desktop)));
+  expect(plain(await said(desktop))).toContain(plain(journal?.text ?? 'no journal'));
+  expect(await desktop.close()).toBe(true);
+});
+
+test('the production program listens on no port, and ends when told to', async ({ home }) => {
+  const program = new Child(built('contextinfinity'), [], home.env(), home.root);
+  try {
+    await waitForWindow(program.pid);
+    expect(family(program.pid).flatMap(listeningPorts)).toEqual([]);
+    expect(await program.stop()).toBe(true);
+  } finally {
+    if (program.running) await program.crash();
+  }
+});
+
+test('what the check for ports would find, it finds', async ({ home }) => {
+  const script = "require('http').createServer().listen(0, '127.0.0.1', () => console.log('listening'))";
+  const program = new Child(process.execPath, ['-e', script], home.env(), home.root);
+  await until('the server listens', () => program.output.includes('listening'));
+  expect(family(program.pid).flatMap(listeningPorts)).toHaveLength(1);
+  await program.stop();
+});
+
+/** Pastes a key, has it tested, and starts with what it opens. */
+async function firstStart({ page }: Desktop): Promise<void> {
+  await until('the first start', () => page.has('input[type="password"]'));
+  await page.type('input[type="password"]', canaryKey);
+  await page.press('Test the key');
+  await until('the key is tested', async () => /Works/.test(await page.text()));
+  await page.press('Start with gpt');
+  await until('the composer', () => page.has(composer));
+}
+
+function said(desktop: Desktop): Promise<string> {
+  return desktop.page.run<string>(`return [...document.querySelectorAll('article')].map((turn) => turn.innerText).join('\\n')`);
+}
+
+function turnName(desktop: Desktop): Promise<string> {
+  return desktop.page.run<string>(`return document.querySelector('article')?.getAttribute('aria-label') ?? ''`);
+}
