@@ -64,6 +64,9 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
 		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
 	}
+	patterns := func(c *config.Config) { keys.Redactor().SetPatterns(c.Redaction.Patterns) }
+	patterns(cfg.Config())
+	cfg.Subscribe(patterns)
 	client := models.NewHTTPClient()
 	s.catalog = models.New(models.Deps{
 		Config: cfg.Config, Keys: s.keys, Limits: limitsOf(cfg),
@@ -296,6 +299,8 @@ func window(o cli.OpenOptions) desktop.Window {
 		})
 		a.jobs.Start()
 	}
+	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
+	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
 	w := bind(core, s)
 	w.Ready = hub.Attach

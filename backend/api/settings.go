@@ -95,6 +95,9 @@ func (s *Settings) Settings() SettingsView {
 		v.Error = err.Error()
 	}
 	for _, in := range s.config.Config().Settings() {
+		if in.Reserved { // nothing obeys it yet
+			continue
+		}
 		v.Settings = append(v.Settings, Setting{
 			Key: in.Key, Group: in.Group, Label: in.Label, Help: in.Help, Type: in.Type, Value: in.Value,
 			Default: in.Default, Choices: append([]string{}, in.Choices...), Min: in.Min, Max: in.Max, Unit: in.Unit, Origin: in.Origin,
@@ -151,15 +154,29 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 		BaseURL: strings.TrimSpace(v.BaseURL), APIKeyEnv: strings.TrimSpace(v.APIKeyEnv),
 		ContextLimit: v.ContextLimit, MaxOutput: v.MaxOutput, Stream: v.Stream,
 	}
-	if v.LimitSource != "" && v.LimitSource != "configured" {
-		m.ContextLimit, m.MaxOutput = 0, 0
-	}
+	s.keepResolved(&m)
 	if strings.TrimSpace(v.Options) != "" {
 		if err := json.Unmarshal([]byte(v.Options), &m.Options); err != nil {
 			return s.Models(), chat.Errorf(chat.CodeInvalid, "models.save", "The provider options are not a JSON object; nothing was changed.")
 		}
 	}
 	return s.editModels(s.config.SaveModel(m))
+}
+
+// keepResolved takes limits back that the window only sent back as it was shown
+// them: what the table knows is not to be written down as configured.
+func (s *Settings) keepResolved(m *config.Model) {
+	for _, in := range s.catalog.List() {
+		if in.Name != m.Name {
+			continue
+		}
+		if m.ContextLimit == in.Limits.ContextLimit {
+			m.ContextLimit = in.Model.ContextLimit
+		}
+		if m.MaxOutput == in.Limits.MaxOutput {
+			m.MaxOutput = in.Model.MaxOutput
+		}
+	}
 }
 
 // RemoveModel takes a configured model away. Its conversations stay.

@@ -81,15 +81,16 @@ func newModel(name string) Model {
 }
 
 // vendors are the providers whose own service needs a key, and what is built in
-// for them. The model ids of sonnet and gpt are SRD 18's.
+// for them. gpt is SRD 18's; the sonnet it names was retired in June 2026, so its
+// successor stands here.
 var vendors = []struct {
 	provider, host, env string
 	chat, cheap         Model
 }{
 	{
 		ProviderAnthropic, "api.anthropic.com", "ANTHROPIC_API_KEY",
-		Model{Name: "sonnet", Provider: ProviderAnthropic, ModelID: "claude-sonnet-4-20250514", Stream: true, BuiltIn: true},
-		Model{Name: "haiku", Provider: ProviderAnthropic, ModelID: "claude-haiku-4-5", Stream: true, BuiltIn: true},
+		Model{Name: "sonnet", Provider: ProviderAnthropic, ModelID: "claude-sonnet-5-5", Stream: true, BuiltIn: true},
+		Model{Name: "haiku", Provider: ProviderAnthropic, ModelID: "claude-haiku-5-5", Stream: true, BuiltIn: true},
 	},
 	{
 		ProviderOpenAI, "api.openai.com", "OPENAI_API_KEY",

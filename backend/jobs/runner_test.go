@@ -1,0 +1,264 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/store"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type bench struct {
+	t       *testing.T
+	store   *store.Store
+	clock   *clock.Fake
+	branch  chat.Branch
+	changes recorder
+}
+
+type recorder struct {
+	mu   sync.Mutex
+	seen []chat.Change
+}
+
+func (r *recorder) Change(c chat.Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, c)
+}
+
+type bytesCount struct{}
+
+func (bytesCount) Count(_, s string) int { return (len(s) + 3) / 4 }
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	b := &bench{t: t, clock: clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
+	var err error
+	if b.store, err = store.Open(t.Context(), store.Options{DataDir: t.TempDir(), Clock: b.clock.Now}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.store.Close() })
+	if _, b.branch, err = b.store.CreateSession(t.Context(), chat.NewSession{}); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func (b *bench) runner(s jobs.Store) *jobs.Runner {
+	return jobs.NewRunner(jobs.Deps{Store: s, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }})
+}
+
+// final makes a turn with a final answer.
+func (b *bench) final(n int) chat.Turn {
+	b.t.Helper()
+	ctx := b.t.Context()
+	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(fmt.Sprintf("We decided to use plan %d.", n)), Provider: "p", Model: "m"})
+	b.must(err)
+	b.must(b.store.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte("{}")}))
+	step, err := b.store.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}"), StreamPath: func(id chat.StepID) string { return string(id) }})
+	b.must(err)
+	turn, err = b.store.Finalize(ctx, chat.Finalization{
+		TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText(fmt.Sprintf("Answer %d.", n)),
+		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}},
+	})
+	b.must(err)
+	return turn
+}
+
+func (b *bench) must(err error) {
+	b.t.Helper()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) phase(id chat.TurnID) chat.Phase {
+	b.t.Helper()
+	t, err := b.store.Turn(b.t.Context(), id)
+	b.must(err)
+	return t.Phase
+}
+
+func (b *bench) head() chat.Branch {
+	b.t.Helper()
+	br, err := b.store.Branch(b.t.Context(), b.branch.ID)
+	b.must(err)
+	return br
+}
+
+// TestDrain: finalized turns become committed and indexed, in order, one state each.
+func TestDrain(t *testing.T) {
+	b := newBench(t)
+	var turns []chat.Turn
+	for n := range 5 {
+		turns = append(turns, b.final(n))
+	}
+	r := b.runner(b.store)
+	n, err := r.Drain(t.Context())
+	b.must(err)
+	if n != 10 {
+		t.Errorf("%d jobs ran, want 10", n)
+	}
+	for i, turn := range turns {
+		got, err := b.store.Turn(t.Context(), turn.ID)
+		b.must(err)
+		st, err := b.store.State(t.Context(), got.StateAfter)
+		b.must(err)
+		if got.Phase != chat.PhaseDone || st.Seq != int64(i+1) {
+			t.Errorf("turn %d is %s at state #%d", i+1, got.Phase, st.Seq)
+		}
+	}
+	if n, err := r.Drain(t.Context()); n != 0 || err != nil {
+		t.Errorf("a second drain ran %d jobs (%v)", n, err)
+	}
+}
+
+// TestLateJobFirst: the job of a later turn commits the earlier ones too; no
+// head skips a turn, and their own jobs then find nothing to do.
+func TestLateJobFirst(t *testing.T) {
+	b := newBench(t)
+	first, last := b.final(1), b.final(2)
+	r := b.runner(b.store)
+	if _, err := r.RunTurn(t.Context(), last.ID, jobs.LevelCommitted); err != nil {
+		t.Fatal(err)
+	}
+	if b.phase(first.ID) != chat.PhaseStateCommitted || b.phase(last.ID) != chat.PhaseStateCommitted || b.head().HeadSeq != 2 {
+		t.Fatalf("%s, %s, head #%d", b.phase(first.ID), b.phase(last.ID), b.head().HeadSeq)
+	}
+	if _, err := r.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if b.head().HeadSeq != 2 || b.phase(first.ID) != chat.PhaseDone {
+		t.Fatalf("head #%d, first %s", b.head().HeadSeq, b.phase(first.ID))
+	}
+}
+
+// losing loses the compare-and-swap a number of times.
+type losing struct {
+	*store.Store
+	times int
+}
+
+func (l *losing) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
+	if l.times > 0 {
+		l.times--
+		c.Epoch--
+	}
+	return l.Store.Commit(ctx, c)
+}
+
+// TestStaleWriterRetries: a lost race is run again on the new head and never
+// overwrites (OXY 7).
+func TestStaleWriterRetries(t *testing.T) {
+	b := newBench(t)
+	turn := b.final(1)
+	if _, err := b.runner(&losing{Store: b.store, times: 3}).RunTurn(t.Context(), turn.ID, jobs.LevelCommitted); err != nil {
+		t.Fatal(err)
+	}
+	if b.head().HeadSeq != 1 {
+		t.Fatalf("head #%d", b.head().HeadSeq)
+	}
+}
+
+// broken fails to index.
+type broken struct {
+	*store.Store
+	err error
+}
+
+func (s *broken) Index(ctx context.Context, i chat.Indexing) error {
+	if s.err != nil && i.Status == chat.IndexOK {
+		return s.err
+	}
+	return s.Store.Index(ctx, i)
+}
+
+// TestDeadAndDegraded: after 8 tries the job is dead, the turn is shown as not
+// searchable, nothing runs for ever, and a retry by hand repairs it.
+func TestDeadAndDegraded(t *testing.T) {
+	b := newBench(t)
+	turn := b.final(1)
+	s := &broken{Store: b.store, err: errors.New("index broke")}
+	r := b.runner(s)
+	ran := 0
+	for range 50 {
+		n, err := r.Drain(t.Context())
+		b.must(err)
+		ran += n
+		b.clock.Advance(10 * time.Minute)
+	}
+	if ran != 1+chat.MaxJobAttempts {
+		t.Errorf("%d jobs ran, want %d", ran, 1+chat.MaxJobAttempts)
+	}
+	got, err := b.store.Turn(t.Context(), turn.ID)
+	b.must(err)
+	if got.IndexStatus != chat.IndexDegraded || got.Phase != chat.PhaseStateCommitted {
+		t.Fatalf("turn is %s, index %q", got.Phase, got.IndexStatus)
+	}
+	if n, err := b.store.RequeueMissing(t.Context()); n != 0 || err != nil {
+		t.Errorf("a dead job was queued again by itself: %d %v", n, err)
+	}
+	job, _, err := b.store.JobFor(t.Context(), turn.ID, chat.JobIndexTurn)
+	b.must(err)
+	if job.State != chat.JobDead || job.LastError == "" {
+		t.Fatalf("job %+v", job)
+	}
+	s.err = nil
+	b.must(b.store.RetryJob(t.Context(), job.ID))
+	_, err = r.Drain(t.Context())
+	b.must(err)
+	if b.phase(turn.ID) != chat.PhaseDone {
+		t.Fatalf("after the retry the turn is %s", b.phase(turn.ID))
+	}
+}
+
+// TestBackground: started, the runner works by itself; stopped twice, it stays
+// stopped.
+func TestBackground(t *testing.T) {
+	b := newBench(t)
+	turn := b.final(1)
+	r := b.runner(b.store)
+	r.Start()
+	r.Start()
+	r.Wake()
+	for deadline := time.Now().Add(10 * time.Second); b.phase(turn.ID) != chat.PhaseDone; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the background work did not run")
+		}
+	}
+	r.Stop()
+	r.Stop()
+}
+
+// TestIndexTwice is SRD 22.5 for the whole path: running index_turn again
+// inserts nothing.
+func TestIndexTwice(t *testing.T) {
+	b := newBench(t)
+	turn := b.final(1)
+	r := b.runner(b.store)
+	_, err := r.Drain(t.Context())
+	b.must(err)
+	before, err := b.store.Stats(t.Context())
+	b.must(err)
+	job, _, err := b.store.JobFor(t.Context(), turn.ID, chat.JobIndexTurn)
+	b.must(err)
+	_ = b.store.RetryJob(t.Context(), job.ID)
+	_, err = r.Drain(t.Context())
+	b.must(err)
+	after, err := b.store.Stats(t.Context())
+	b.must(err)
+	if after.Chunks != before.Chunks || after.Units != before.Units {
+		t.Fatalf("chunks %d to %d, units %d to %d", before.Chunks, after.Chunks, before.Units, after.Units)
+	}
+}
