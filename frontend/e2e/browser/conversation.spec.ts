@@ -24,6 +24,15 @@ test('send and stream: text grows while it arrives, and the turn commits', async
   expect(provider.questions()).toHaveLength(1);
 });
 
+test('a long answer ends in view', async ({ provider, launch, page }) => {
+  const text = prose(120);
+  provider.answer('Tell me at length', text);
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Tell me at length', text);
+  await expect(page.getByText('Sentence 120 of the answer is here.')).toBeInViewport();
+});
+
 for (const [model, protocol] of [['mock-messages', 'Messages'], ['mock-chat', 'Chat Completions']] as const) {
   test(`a conversation over ${protocol}`, async ({ home, provider, launch, page }) => {
     home.configure(provider, '', model);

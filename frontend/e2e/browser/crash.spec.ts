@@ -63,18 +63,26 @@ test('after the crash the recovered answer can be kept, and the conversation goe
   await chat.askAndWait(2, 'Go on then', 'On it goes.');
 });
 
-test('a crash between answers loses nothing', async ({ provider, launch, page }) => {
+test('a crash between answers loses nothing, nor what was being written', async ({ provider, launch, page }) => {
   provider.answer('First', 'One answer.');
   const program = await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'First', 'One answer.');
   await chat.composer.fill('half a thought');
-  await expect.poll(() => page.evaluate(() => document.hasFocus() !== undefined)).toBe(true);
+  await expect.poll(() => page.evaluate(savedDraft)).toBe('half a thought');
   await program.crash();
 
   await launch();
   await expect(chat.answer(1)).toContainText('One answer.');
+  await expect(chat.composer).toHaveValue('half a thought');
 });
+
+/** The draft that the program holds for the newest session. */
+async function savedDraft(): Promise<string> {
+  const { Sessions } = (window as unknown as { go: { api: { Sessions: Record<string, (...args: unknown[]) => Promise<any>> } } }).go.api;
+  const [session] = await Sessions.List?.(false, '');
+  return (await Sessions.Draft?.(session.activeBranch)).text;
+}
 
 function onlyJournal(home: Home): Journal {
   const journals = [...home.journals().values()];

@@ -3,7 +3,7 @@ import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
 import { canaryKey } from '../harness/home.ts';
 import { expect, test } from '../harness/fixtures.ts';
-import { Conversation, prose } from './conversation.ts';
+import { Conversation } from './conversation.ts';
 
 test.describe('first start', () => {
   test('with a key: tested at once, and a conversation with it', async ({ home, provider, launch, page }) => {
@@ -66,16 +66,5 @@ test.describe('first start', () => {
     await launch();
     await expect(new Conversation(page).composer).toBeVisible();
     await expect(page.getByRole('button', { name: 'Start with recall' })).toBeHidden();
-  });
-
-  test('a long first answer leaves nothing behind the fold', async ({ home, provider, launch, page }) => {
-    home.configure(provider);
-    const text = prose(120);
-    provider.answer('Tell me at length', text);
-    await launch();
-    const chat = new Conversation(page);
-    await chat.askAndWait(1, 'Tell me at length', text);
-    await expect(chat.answer(1)).toBeInViewport();
-    await expect(page.getByText('Sentence 120 of the answer is here.')).toBeInViewport();
   });
 });
