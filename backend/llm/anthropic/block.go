@@ -165,7 +165,12 @@ func (b *block) absorb(raw json.RawMessage) {
 	if b.extra == nil {
 		b.extra = map[string]json.RawMessage{}
 	}
+	var whole map[string]json.RawMessage
+	_ = json.Unmarshal(b.start, &whole)
 	for name, value := range members {
+		if _, grown := b.extra[name]; !grown && whole[name] != nil {
+			b.extra[name] = whole[name]
+		}
 		before, after := wire.Unquote(b.extra[name]), wire.Unquote(value)
 		if before != "" && after != "" {
 			value, _ = chat.MarshalJSON(before + after)

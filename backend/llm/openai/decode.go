@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
@@ -91,7 +93,7 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 	}
 	var ev event
 	if !wire.Decodes(raw.Data, &ev) {
-		return nil
+		return d.malformed(raw)
 	}
 	if ev.Type == "" {
 		ev.Type = raw.Type
@@ -101,6 +103,32 @@ func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
 		return nil
 	}
 	return handle(d, &ev, raw.Data)
+}
+
+// endings are the events that end a response.
+var endings = map[string]bool{
+	"response.completed": true, "response.incomplete": true, "response.failed": true, "response.cancelled": true,
+}
+
+// malformed skips what is not JSON, except the end of a response: some gateways
+// spoil the large final event, and the answer before it is whole all the same.
+// Lost closing braces are put back; beyond that its name says how it ended.
+func (d *decoder) malformed(raw chat.RawEvent) []llm.Delta {
+	name := raw.Type
+	if rest, ok := bytes.CutPrefix(raw.Data, []byte(`{"type":"`)); ok && !endings[name] {
+		found, _, _ := bytes.Cut(rest, []byte{'"'})
+		name = string(found)
+	}
+	if !endings[name] {
+		return nil
+	}
+	var ev event
+	for _, braces := range []string{"}", "}}"} {
+		if wire.Decodes(append(bytes.Clone(raw.Data), braces...), &ev) {
+			return d.ended(&ev, nil)
+		}
+	}
+	return d.finish(responseBody{ID: d.current().id, Status: strings.TrimPrefix(name, "response.")})
 }
 
 // responseBody is what is read of a response object.
@@ -192,7 +220,7 @@ func (d *decoder) ended(ev *event, _ []byte) []llm.Delta {
 		return nil
 	}
 	if body.Status == "" || body.Status == "in_progress" {
-		body.Status = ev.Type[len("response."):]
+		body.Status = strings.TrimPrefix(ev.Type, "response.")
 	}
 	return d.finish(body)
 }

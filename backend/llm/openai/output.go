@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/internal/wire"
 )
@@ -174,7 +175,7 @@ func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	switch body.Type {
 	case "custom_tool_call":
 		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Input))...)
-		p.Input, _ = json.Marshal(p.Text.String())
+		p.Input, _ = chat.MarshalJSON(p.Text.String())
 	case "function_call", "mcp_approval_request":
 		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Arguments))...)
 	default:
@@ -311,7 +312,7 @@ func (d *decoder) argumentsDelta(ev *event, _ []byte) []llm.Delta {
 	p := o.part(wire.PartTool)
 	deltas := d.draft.Append(p, ev.Delta)
 	if strings.HasPrefix(ev.Type, "response.custom_tool") {
-		p.Input, _ = json.Marshal(p.Text.String())
+		p.Input, _ = chat.MarshalJSON(p.Text.String())
 	}
 	return deltas
 }
@@ -325,7 +326,7 @@ func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
 	p := o.part(wire.PartTool)
 	deltas := d.draft.Settle(p, wire.Unquote(final))
 	if strings.HasPrefix(ev.Type, "response.custom_tool") {
-		p.Input, _ = json.Marshal(p.Text.String())
+		p.Input, _ = chat.MarshalJSON(p.Text.String())
 	}
 	return deltas
 }

@@ -1,0 +1,105 @@
+package anthropic
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/llmtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	started = `{"type":"message_start","message":{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[],"stop_reason":null,"usage":{"input_tokens":8,"cache_read_input_tokens":4,"output_tokens":1}}}`
+	stop    = `{"type":"message_stop"}`
+)
+
+func startBlock(index int, block string) string {
+	return fmt.Sprintf(`{"type":"content_block_start","index":%d,"content_block":%s}`, index, block)
+}
+
+func blockDelta(index int, kind, member, json string) string {
+	return fmt.Sprintf(`{"type":"content_block_delta","index":%d,"delta":{"type":%q,%q:%s}}`, index, kind, member, json)
+}
+
+func stopBlock(index int) string {
+	return fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, index)
+}
+
+func because(reason string) string {
+	return `{"type":"message_delta","delta":{"stop_reason":"` + reason + `","stop_sequence":null},"usage":{"output_tokens":5}}`
+}
+
+// textAt is a whole text block.
+func textAt(index int, pieces ...string) []string {
+	out := []string{startBlock(index, `{"type":"text","text":""}`)}
+	for _, p := range pieces {
+		out = append(out, blockDelta(index, "text_delta", "text", p))
+	}
+	return append(out, stopBlock(index))
+}
+
+// recorded is a whole recording, its end included.
+func recorded(reason string, parts ...[]string) []chat.RawEvent {
+	all := []string{started, `{"type":"ping"}`}
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return llmtest.Events(append(all, because(reason), stop)...)
+}
+
+var harness = llmtest.Harness{
+	New: func(c *http.Client) llm.Provider { return New(c) },
+	Endpoint: func(base string) llm.Endpoint {
+		return llm.Endpoint{Name: "sonnet", Provider: Name, ModelID: "m-1", BaseURL: base}
+	},
+	Wire: llmtest.Wire{
+		Text:           recorded("end_turn", textAt(0, `"Hello, "`, `"w\u00f6rld"`, `" 🌍"`)),
+		TerminalEvents: 1,
+		EmptyDelta:     recorded("end_turn", textAt(0, `""`, `"Late."`)),
+		Surrogates:     recorded("end_turn", textAt(0, `"\ud83c"`, `"\udf0d"`)),
+		TwoItems: recorded("end_turn", textAt(0, `"First."`),
+			[]string{startBlock(1, `{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{}}`), stopBlock(1)},
+			textAt(2, `"Sec"`, `"ond."`)),
+		Reasoning: recorded("end_turn", []string{
+			startBlock(0, `{"type":"thinking","thinking":"","signature":""}`),
+			blockDelta(0, "thinking_delta", "thinking", `"Let me "`),
+			blockDelta(0, "thinking_delta", "thinking", `"think."`),
+			blockDelta(0, "signature_delta", "signature", `"c2ln"`), stopBlock(0),
+		}, textAt(1, `"Done."`)),
+		Refusal: llmtest.Events(started,
+			`{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","explanation":"I cannot help with that."}},"usage":{"output_tokens":5}}`, stop),
+		ToolCall: recorded("tool_use", textAt(0, `"Checking."`), []string{
+			startBlock(1, `{"type":"tool_use","id":"call_1","name":"get_weather","input":{}}`),
+			blockDelta(1, "input_json_delta", "partial_json", `""`),
+			blockDelta(1, "input_json_delta", "partial_json", `"{\"city\":"`),
+			blockDelta(1, "input_json_delta", "partial_json", `"\"Berlin\"}"`), stopBlock(1),
+		}),
+		Unknown: recorded("end_turn",
+			[]string{
+				`{"type":"telepathy_start","index":0}`,
+				startBlock(0, `{"type":"telepathy","thought":"never_seen"}`),
+				blockDelta(0, "telepathy_delta", "thought", `"!"`), stopBlock(0),
+			}, textAt(1, `"Known."`)),
+		ErrorEvent: llmtest.Events(started, startBlock(0, `{"type":"text","text":""}`),
+			blockDelta(0, "text_delta", "text", `"Partial"`),
+			`{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_1"}`),
+		DuplicateStart: llmtest.Events(append(append([]string{started, started}, textAt(0, `"Once."`)...), because("end_turn"), stop)...),
+		Truncated:      recorded("max_tokens", textAt(0, `"Cut"`)),
+		Whole:          `{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[{"type":"text","text":"Hello, whole"}],"stop_reason":"end_turn","usage":{"input_tokens":8,"output_tokens":5}}`,
+		ErrorBody: func(code, words string) string {
+			if code == "" {
+				code = "invalid_request_error"
+			}
+			return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":%q},"request_id":"req_1"}`, code, words)
+		},
+		TooLarge: [2]string{"invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"},
+	},
+}
+
+func TestConformance(t *testing.T) { llmtest.Conformance(t, harness) }

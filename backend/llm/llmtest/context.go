@@ -1,0 +1,50 @@
+package llmtest
+
+import (
+	"reflect"
+	"testing"
+	"unsafe"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// Context describes a prepared context by hand.
+type Context struct {
+	System    []string
+	Messages  []chat.Message
+	Stable    int
+	MaxOutput int // 0 is 1024
+}
+
+// Prepare makes a prepared context without the assembler, so that golden bytes
+// of an adapter do not change when the assembler's words do. Only the assembler
+// can make one in the program: the fields are unexported, and this reaches them
+// by reflection, which fails loudly when they change.
+func Prepare(t testing.TB, c Context) prompt.PreparedContext {
+	t.Helper()
+	if c.MaxOutput == 0 {
+		c.MaxOutput = 1024
+	}
+	var p prompt.PreparedContext
+	v := reflect.ValueOf(&p).Elem()
+	set := func(name string, value any) {
+		f := v.FieldByName(name)
+		if !f.IsValid() || f.Type() != reflect.TypeOf(value) {
+			t.Fatalf("llmtest: prompt.PreparedContext has no field %s of type %T", name, value)
+		}
+		reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem().Set(reflect.ValueOf(value))
+	}
+	set("ok", true)
+	set("system", c.System)
+	set("messages", c.Messages)
+	set("stable", c.Stable)
+	set("maxOutput", c.MaxOutput)
+	return p
+}
+
+// Ask is a context of one question.
+func Ask(t testing.TB, question string) prompt.PreparedContext {
+	t.Helper()
+	return Prepare(t, Context{System: []string{"Be brief."}, Messages: []chat.Message{chat.UserText(question)}})
+}

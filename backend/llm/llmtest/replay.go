@@ -1,0 +1,267 @@
+package llmtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+var update = flag.Bool("update", false, "write golden files instead of comparing with them")
+
+// Event makes a raw event from its JSON; its type is the JSON's.
+func Event(data string) chat.RawEvent {
+	var head struct{ Type string }
+	if json.Unmarshal([]byte(data), &head) != nil || head.Type == "" {
+		head.Type = "message"
+	}
+	return chat.RawEvent{Type: head.Type, Data: []byte(data)}
+}
+
+// Events makes raw events, one for each JSON text.
+func Events(data ...string) []chat.RawEvent {
+	out := make([]chat.RawEvent, len(data))
+	for i, d := range data {
+		out[i] = Event(d)
+	}
+	return out
+}
+
+// ReadRecording reads a recorded stream: one JSON event a line.
+func ReadRecording(t testing.TB, path string) []chat.RawEvent {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []chat.RawEvent
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\xEF\xBB\xBF")))
+		if len(line) > 0 {
+			out = append(out, Event(string(line)))
+		}
+	}
+	return out
+}
+
+// Recordings lists the recorded streams of a provider that stand beside the
+// checkout, in the directory shared/fixtures or where CONTEXTINFINITY_SHARED
+// says; it skips the test if there are none.
+func Recordings(t *testing.T, provider string) []string {
+	t.Helper()
+	for _, root := range sharedRoots() {
+		found, _ := filepath.Glob(filepath.Join(root, "fixtures", "provider-streams", provider, "*.txt"))
+		if len(found) > 0 {
+			return found
+		}
+	}
+	t.Skip("the recorded provider streams are not beside this checkout (set CONTEXTINFINITY_SHARED)")
+	return nil
+}
+
+func sharedRoots() []string {
+	if env := os.Getenv("CONTEXTINFINITY_SHARED"); env != "" {
+		return []string{env}
+	}
+	var roots []string
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		roots = append(roots, filepath.Join(dir, "shared"))
+	}
+	return roots
+}
+
+// Played is what came of a stream.
+type Played struct {
+	Result llm.Result
+	Deltas []llm.Delta
+}
+
+// Play decodes events and checks what holds for every decoder and every stream:
+// text is valid UTF-8, a delta's block exists and never moves, the deltas of a
+// block are exactly its text, what was shown never changes, the result encodes,
+// and a fresh decoder says the same.
+func Play(t testing.TB, p llm.Provider, mode llm.ToolsMode, events []chat.RawEvent) Played {
+	t.Helper()
+	first := play(t, p, mode, events)
+	if again := play(t, p, mode, events); !reflect.DeepEqual(first, again) {
+		t.Fatalf("a replay differs from the first decoding")
+	}
+	return first
+}
+
+func play(t testing.TB, p llm.Provider, mode llm.ToolsMode, events []chat.RawEvent) Played {
+	t.Helper()
+	d := p.NewDecoder(mode)
+	var out Played
+	shown := map[int]*strings.Builder{}
+	for i, ev := range events {
+		for _, delta := range d.Decode(ev) {
+			if !utf8.ValidString(delta.Text) {
+				t.Fatalf("event %d: delta is not valid UTF-8: %q", i, delta.Text)
+			}
+			if shown[delta.Block] == nil {
+				shown[delta.Block] = &strings.Builder{}
+			}
+			shown[delta.Block].WriteString(delta.Text)
+			out.Deltas = append(out.Deltas, delta)
+		}
+	}
+	out.Result = d.Result()
+	for block, text := range shown {
+		checkShown(t, out.Result.Blocks, block, text.String())
+	}
+	if _, err := chat.MarshalJSON(out.Result.Blocks); err != nil {
+		t.Fatalf("blocks do not encode: %v", err)
+	}
+	if _, err := chat.MarshalJSON(out.Result.Items); err != nil {
+		t.Fatalf("items do not encode: %v", err)
+	}
+	if !utf8.ValidString(out.Result.Text()) {
+		t.Fatal("the text is not valid UTF-8")
+	}
+	return out
+}
+
+// checkShown compares what the deltas of a block said with the block.
+func checkShown(t testing.TB, blocks chat.Blocks, block int, shown string) {
+	t.Helper()
+	if block < 0 || block >= len(blocks) {
+		t.Fatalf("a delta names block %d of %d", block, len(blocks))
+	}
+	var text string
+	switch b := blocks[block].(type) {
+	case chat.Text:
+		text = b.Text
+	case chat.Reasoning:
+		text = b.Summary
+	case chat.Refusal:
+		text = b.Text
+	default:
+		return // arguments and raw parts are not prose
+	}
+	if text != shown {
+		t.Fatalf("block %d holds %q, the deltas said %q", block, text, shown)
+	}
+}
+
+// Describe is a result in lines that a person can check against the recording:
+// the outcome, then each block, item and figure, long texts by length and ends.
+func Describe(p Played) string {
+	r := p.Result
+	var sb strings.Builder
+	fmt.Fprintf(&sb, "terminal=%v status=%s reason=%q refused=%v\n", r.Terminal, r.Status, r.Reason, r.Refused)
+	if r.Err != nil {
+		fmt.Fprintf(&sb, "error code=%s type=%q retry=%v %q\n", r.Err.Code, r.Err.Type, r.Err.Retry, r.Err.Message)
+	}
+	fmt.Fprintf(&sb, "response=%s model=%s\n", r.ResponseID, r.Model)
+	if r.Usage != nil {
+		fmt.Fprintf(&sb, "usage %+v\n", *r.Usage)
+	}
+	fmt.Fprintf(&sb, "deltas=%d text=%s\n", len(p.Deltas), short(r.Text()))
+	for i, b := range r.Blocks {
+		fmt.Fprintf(&sb, "block %d %s\n", i, describeBlock(b))
+	}
+	for i, it := range r.Items {
+		fmt.Fprintf(&sb, "item %d %s\n", i, describeItem(it))
+	}
+	return sb.String()
+}
+
+func describeBlock(b chat.Block) string {
+	switch b := b.(type) {
+	case chat.Text:
+		return fmt.Sprintf("text phase=%q annotations=%d %s", b.Phase, len(b.Annotations), short(b.Text))
+	case chat.ToolUse:
+		return fmt.Sprintf("tool_use %s %s %s", b.ToolUseID, b.Name, short(string(b.Input)))
+	case chat.Reasoning:
+		return fmt.Sprintf("reasoning encrypted=%d raw=%d %s", len(b.EncryptedContent), len(b.Raw), short(b.Summary))
+	case chat.Refusal:
+		return "refusal " + short(b.Text)
+	case chat.Unknown:
+		return "unknown " + short(string(b.Raw))
+	}
+	return fmt.Sprintf("%T", b)
+}
+
+func describeItem(it chat.Item) string {
+	switch it := it.(type) {
+	case chat.AssistantMessage:
+		parts := []string{"message"}
+		for _, b := range it.Blocks {
+			parts = append(parts, "["+describeBlock(b)+"]")
+		}
+		return strings.Join(parts, " ")
+	case chat.ToolCall:
+		return fmt.Sprintf("call server=%v %s %s %s", it.ServerSide, it.CallID, it.Name, short(string(it.Arguments)))
+	case chat.ToolOutput:
+		return fmt.Sprintf("output %s %s", it.CallID, short(string(it.Output)))
+	case chat.ReasoningItem:
+		return fmt.Sprintf("reasoning encrypted=%d raw=%d %s", len(it.EncryptedContent), len(it.Raw), short(it.Summary))
+	case chat.Metadata:
+		return "metadata " + it.Key + "=" + it.Value
+	case chat.UnknownItem:
+		return "unknown " + short(string(it.Raw))
+	}
+	return fmt.Sprintf("%T", it)
+}
+
+// short is a text whole, or its length and both ends with its hash.
+func short(s string) string {
+	if len(s) <= 160 {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprintf("%d bytes %s %q … %q", len(s), chat.HashText(s)[:12],
+		strings.ToValidUTF8(s[:60], ""), strings.ToValidUTF8(s[len(s)-40:], ""))
+}
+
+// Golden compares text with testdata/name, or writes it with -update.
+func Golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (run with -update once, then read the file)", err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; run with -update and read the change\n--- want\n%s\n--- got\n%s", path, want, got)
+	}
+}
+
+// Indented is JSON for a golden file.
+func Indented(t testing.TB, raw json.RawMessage) string {
+	t.Helper()
+	var buf bytes.Buffer
+	if err := json.Indent(&buf, raw, "", "  "); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+	return buf.String() + "\n"
+}
+
+// Outcome is how a stream ended, in a line or two.
+func Outcome(p Played) string {
+	lines := strings.SplitAfter(Describe(p), "\n")
+	if p.Result.Err != nil {
+		return lines[0] + lines[1]
+	}
+	return lines[0]
+}

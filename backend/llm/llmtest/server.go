@@ -1,0 +1,147 @@
+package llmtest
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// Step is how the server answers one request.
+type Step struct {
+	Status int // 0 is 200
+	Header map[string]string
+	Chunks []string // written and flushed one by one
+	// Drop ends the connection after the chunks instead of ending the answer.
+	// Without chunks the connection ends before any byte of an answer.
+	Drop bool
+	// Start, if set, is waited for before the answer begins.
+	Start <-chan struct{}
+	// Hold keeps the answer open after the chunks until the client goes away.
+	Hold bool
+	// Got, if set, is closed when the request is in; Sent when the chunks are
+	// out; Gone when a held client has gone.
+	Got, Sent, Gone chan struct{}
+}
+
+// Request is what the server received, byte for byte. Headers are for a test to
+// look at: no product code records them.
+type Request struct {
+	Method, Path string
+	Header       http.Header
+	Body         []byte
+}
+
+// Server answers requests by its steps, in order; the last one serves all that
+// follow.
+type Server struct {
+	URL string
+
+	mu       sync.Mutex
+	steps    []Step
+	requests []Request
+}
+
+// NewServer starts a server that t ends.
+func NewServer(t testing.TB, steps ...Step) *Server {
+	t.Helper()
+	s := &Server{steps: steps}
+	h := httptest.NewServer(s)
+	t.Cleanup(h.Close)
+	s.URL = h.URL
+	return s
+}
+
+// Requests are those received so far.
+func (s *Server) Requests() []Request {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Request(nil), s.requests...)
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	step := s.next(Request{Method: r.Method, Path: r.URL.Path, Header: r.Header.Clone(), Body: body})
+	if step.Got != nil {
+		close(step.Got)
+	}
+	if step.Start != nil {
+		select {
+		case <-step.Start:
+		case <-r.Context().Done():
+			return
+		}
+	}
+	if step.Drop && len(step.Chunks) == 0 {
+		panic(http.ErrAbortHandler)
+	}
+	write(w, step)
+	if step.Sent != nil {
+		close(step.Sent)
+	}
+	if step.Hold {
+		<-r.Context().Done()
+	}
+	if step.Gone != nil {
+		close(step.Gone)
+	}
+	if step.Drop {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+func (s *Server) next(r Request) Step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r)
+	return s.steps[min(len(s.requests), len(s.steps))-1]
+}
+
+func write(w http.ResponseWriter, step Step) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for k, v := range step.Header {
+		w.Header().Set(k, v)
+	}
+	status := step.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	w.WriteHeader(status)
+	flush := func() { _ = http.NewResponseController(w).Flush() }
+	flush()
+	for _, c := range step.Chunks {
+		_, _ = io.WriteString(w, c)
+		flush()
+	}
+}
+
+// Stream is a step that sends events and ends.
+func Stream(events ...chat.RawEvent) Step {
+	step := Step{}
+	for _, ev := range events {
+		step.Chunks = append(step.Chunks, SSE(ev))
+	}
+	return step
+}
+
+// JSON is a step that answers with one document.
+func JSON(status int, body string) Step {
+	return Step{Status: status, Header: map[string]string{"Content-Type": "application/json"}, Chunks: []string{body}}
+}
+
+// SSE is an event on the wire. One of type "message" has no name there.
+func SSE(ev chat.RawEvent) string {
+	var sb strings.Builder
+	if ev.Type != "message" {
+		sb.WriteString("event: " + ev.Type + "\n")
+	}
+	for line := range strings.SplitSeq(string(ev.Data), "\n") {
+		sb.WriteString("data: " + line + "\n")
+	}
+	return sb.String() + "\n"
+}

@@ -1,0 +1,99 @@
+package openai
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/llmtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	created = `{"type":"response.created","response":{"id":"resp_1","model":"m-1","status":"in_progress","output":[]}}`
+	usageIn = `"usage":{"input_tokens":12,"input_tokens_details":{"cached_tokens":4},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0}}`
+)
+
+func completed(output string) string {
+	return `{"type":"response.completed","response":{"id":"resp_1","model":"m-1","status":"completed","output":[` + output + `],` + usageIn + `}}`
+}
+
+func textItem(index int, text string) string {
+	return fmt.Sprintf(`{"type":"message","id":"msg_%d","role":"assistant","status":"completed","content":[{"type":"output_text","text":%q,"annotations":[]}]}`, index, text)
+}
+
+func added(index int, item string) string {
+	return fmt.Sprintf(`{"type":"response.output_item.added","output_index":%d,"item":%s}`, index, item)
+}
+
+func done(index int, item string) string {
+	return fmt.Sprintf(`{"type":"response.output_item.done","output_index":%d,"item":%s}`, index, item)
+}
+
+func delta(index int, json string) string {
+	return fmt.Sprintf(`{"type":"response.output_text.delta","output_index":%d,"content_index":0,"delta":%s}`, index, json)
+}
+
+const emptyMessage = `{"type":"message","id":"msg_0","role":"assistant","status":"in_progress","content":[]}`
+
+func said(deltas ...string) []chat.RawEvent {
+	events := []string{created, added(0, emptyMessage)}
+	for _, d := range deltas {
+		events = append(events, delta(0, d))
+	}
+	return llmtest.Events(append(events, completed(""))...)
+}
+
+var harness = llmtest.Harness{
+	New: func(c *http.Client) llm.Provider { return New(c) },
+	Endpoint: func(base string) llm.Endpoint {
+		return llm.Endpoint{Name: "gpt", Provider: Name, ModelID: "m-1", BaseURL: base}
+	},
+	Wire: llmtest.Wire{
+		Text:           said(`"Hello, "`, `"w\u00f6rld"`, `" 🌍"`),
+		TerminalEvents: 1,
+		EmptyDelta:     said(`""`, `"Late."`),
+		Surrogates:     said(`"\ud83c"`, `"\udf0d"`),
+		TwoItems: llmtest.Events(created,
+			added(0, emptyMessage), delta(0, `"First."`), done(0, textItem(0, "First.")),
+			added(1, textItem(1, "")), delta(1, `"Sec"`), delta(1, `"ond."`), completed(textItem(0, "First.")+","+textItem(1, "Second."))),
+		Reasoning: llmtest.Events(created,
+			added(0, `{"type":"reasoning","id":"rs_1","summary":[]}`),
+			`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"Let me "}`,
+			`{"type":"response.reasoning_summary_text.delta","output_index":0,"summary_index":0,"delta":"think."}`,
+			done(0, `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Let me think."}],"encrypted_content":"gAAA"}`),
+			added(1, textItem(1, "")), delta(1, `"Done."`), completed("")),
+		Refusal: llmtest.Events(created, added(0, emptyMessage),
+			`{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":"I cannot "}`,
+			`{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":"help with that."}`,
+			`{"type":"response.refusal.done","output_index":0,"content_index":0,"refusal":"I cannot help with that."}`,
+			completed("")),
+		ToolCall: llmtest.Events(created, added(0, emptyMessage), delta(0, `"Checking."`),
+			added(1, `{"type":"function_call","id":"fc_1","call_id":"call_1","name":"get_weather","arguments":""}`),
+			`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"{\"city\":"}`,
+			`{"type":"response.function_call_arguments.delta","output_index":1,"delta":"\"Berlin\"}"}`,
+			`{"type":"response.function_call_arguments.done","output_index":1,"arguments":"{\"city\":\"Berlin\"}"}`,
+			completed("")),
+		Unknown: llmtest.Events(created,
+			`{"type":"response.telepathy.delta","output_index":0,"delta":"?"}`,
+			added(0, `{"type":"telepathy","id":"tp_1","thought":"never_seen"}`),
+			added(1, textItem(1, "")), delta(1, `"Known."`), completed("")),
+		ErrorEvent: llmtest.Events(created, added(0, emptyMessage), delta(0, `"Partial"`),
+			`{"type":"error","error":{"type":"server_error","code":"server_is_overloaded","message":"We are overloaded."}}`),
+		DuplicateStart: llmtest.Events(created, created, added(0, emptyMessage), added(0, emptyMessage), delta(0, `"Once."`), completed("")),
+		Truncated: llmtest.Events(created, added(0, emptyMessage), delta(0, `"Cut"`),
+			`{"type":"response.incomplete","response":{"id":"resp_1","status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[]}}`),
+		Whole: `{"id":"resp_1","object":"response","model":"m-1","status":"completed","output":[` + textItem(0, "Hello, whole") + `],` + usageIn + `}`,
+		ErrorBody: func(code, message string) string {
+			return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error","param":null,"code":%q}}`, message, code)
+		},
+		TooLarge: [2]string{"context_length_exceeded", "Your input exceeds the context window of this model."},
+	},
+}
+
+func TestConformance(t *testing.T) { llmtest.Conformance(t, harness) }
