@@ -47,7 +47,8 @@ const visible = `p.after_turn_seq <= seg."to" AND (p.created_at < seg.left_at OR
 // pinned is a pin as it stands on a branch.
 type pinned struct {
 	pinRow
-	first string // id of its first version, which orders refer to
+	first   string // id of its first version, which orders refer to
+	version int    // from 1
 }
 
 // pinsOn is what stands on a lineage, in order.
@@ -77,12 +78,13 @@ func pinsOn(db *gorm.DB, segs []segment) ([]pinned, error) {
 func standingPins(rows []pinRow) []pinned {
 	replaced := map[string]bool{}
 	first := map[string]string{}
+	version := map[string]int{}
 	for _, r := range rows { // oldest first: what a row replaces came before it
-		first[r.ID] = r.ID
+		first[r.ID], version[r.ID] = r.ID, 1
 		if r.Replaces != nil {
 			replaced[*r.Replaces] = true
 			if f, ok := first[*r.Replaces]; ok {
-				first[r.ID] = f
+				first[r.ID], version[r.ID] = f, version[*r.Replaces]+1
 			}
 		}
 	}
@@ -95,7 +97,7 @@ func standingPins(rows []pinRow) []pinned {
 	var out []pinned
 	for _, r := range rows {
 		if !replaced[r.ID] && !r.Removed {
-			out = append(out, pinned{r, first[r.ID]})
+			out = append(out, pinned{r, first[r.ID], version[r.ID]})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b pinned) int { return place[a.first] - place[b.first] })
@@ -125,7 +127,7 @@ func (p pinned) pin(position int) chat.Pin {
 	return chat.Pin{
 		ID: chat.PinID(p.ID), SessionID: chat.SessionID(p.SessionID), BranchID: chat.BranchID(p.BranchID),
 		AfterTurn: p.AfterTurnSeq, Text: p.Text, Position: position, Replaces: chat.PinID(text(p.Replaces)),
-		Tokens: p.Tokens, CreatedAt: moment(p.CreatedAt),
+		Tokens: p.Tokens, Version: p.version, CreatedAt: moment(p.CreatedAt),
 	}
 }
 

@@ -195,6 +195,23 @@ func (s *Store) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error
 	return out, err
 }
 
+// StepsOf are the attempts of several turns, for a page of a transcript.
+func (s *Store) StepsOf(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+	out := map[chat.TurnID][]chat.Step{}
+	if len(turns) == 0 {
+		return out, nil
+	}
+	err := s.read(ctx, "step.list", func(db *gorm.DB) error {
+		rows, err := all[stepRow](db, `SELECT `+stepColumns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
+		for _, r := range rows {
+			step := r.step()
+			out[step.TurnID] = append(out[step.TurnID], step)
+		}
+		return err
+	})
+	return out, err
+}
+
 // StepByID reads one step without its payload.
 func (s *Store) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
 	var row stepRow
