@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+// branchRow is a branch in lists.
+type branchRow struct {
+	ID        chat.BranchID `json:"branch_id"`
+	Label     string        `json:"label"`
+	Active    bool          `json:"active"`
+	Parent    chat.BranchID `json:"parent_branch"`
+	ForkTurn  chat.TurnID   `json:"fork_turn"`
+	ForkSeq   int64         `json:"fork_seq"`
+	Turns     int           `json:"turns"`
+	Pending   int           `json:"pending"`
+	LastSeq   int64         `json:"last_seq"`
+	HeadState chat.StateID  `json:"head_state"`
+	HeadSeq   int64         `json:"head_seq"`
+	Epoch     int64         `json:"epoch"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+func branchRows(session chat.Session, all []chat.BranchSummary) []branchRow {
+	rows := make([]branchRow, len(all))
+	for i, b := range all {
+		rows[i] = branchRow{
+			ID: b.ID, Label: b.Label, Active: b.ID == session.ActiveBranch, Parent: b.ParentBranch, ForkTurn: b.ForkTurn,
+			ForkSeq: b.ForkSeq, Turns: b.Turns, Pending: b.Pending, LastSeq: b.LastSeq, HeadState: b.HeadState,
+			HeadSeq: b.HeadSeq, Epoch: b.Epoch, UpdatedAt: b.UpdatedAt,
+		}
+	}
+	return rows
+}
+
+type branchesReply struct {
+	SessionID chat.SessionID `json:"session_id"`
+	Branches  []branchRow    `json:"branches"`
+}
+
+func (c *call) branchesCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "branches SESSION", Short: "List a session's branches", Args: exactly("SESSION")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			session, err := s.session(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			all, err := s.Store.Branches(ctx, session.ID)
+			if err != nil {
+				return reply{}, err
+			}
+			doc := branchesReply{session.ID, branchRows(session, all)}
+			return reply{doc: doc, text: doc.print}, nil
+		})
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (r branchesReply) print(o *output) {
+	t := newTable("", "BRANCH", "LABEL", "FORKED AFTER", "TURNS", "PENDING", "HEAD", "UPDATED").numbers(3, 4, 5)
+	for _, b := range r.Branches {
+		mark, fork := "", ""
+		if b.Active {
+			mark = "*"
+		}
+		if b.Parent != "" {
+			fork = "#" + decimal(b.ForkSeq)
+		}
+		t.add(mark, string(b.ID), clip(b.Label, 32), fork, count(b.Turns), count(b.Pending), headOf(b.HeadSeq, b.HeadState), local(b.UpdatedAt))
+	}
+	t.print(o)
+}
+
+// headOf names a state as people see it.
+func headOf(seq int64, id chat.StateID) string { return "#" + decimal(seq) + " " + chat.ShortID(id) }
+
+type branchReply struct {
+	SessionID chat.SessionID `json:"session_id"`
+	BranchID  chat.BranchID  `json:"branch_id"`
+	Label     string         `json:"label"`
+	Active    bool           `json:"active"`
+	HeadState chat.StateID   `json:"head_state"`
+	HeadSeq   int64          `json:"head_seq"`
+}
+
+func (s *Services) branchReply(ctx context.Context, b chat.Branch, done string) (reply, error) {
+	session, err := s.Store.Session(ctx, b.SessionID)
+	doc := branchReply{b.SessionID, b.ID, b.Label, session.ActiveBranch == b.ID, b.HeadState, b.HeadSeq}
+	return reply{doc: doc, text: func(o *output) {
+		o.printf("%s %s (%s), head %s.\n", done, b.ID, line(b.Label), headOf(b.HeadSeq, b.HeadState))
+	}}, err
+}
+
+func (c *call) forkCommand() *cobra.Command {
+	var before, activate bool
+	var label string
+	cmd := &cobra.Command{
+		Use:   "fork TURN",
+		Short: "Start a branch after a turn",
+		Long: `The new branch shares everything up to TURN. A turn that is still pending is
+committed first. The session's active branch stays as it is unless --switch is given.`,
+		Args: exactly("TURN"),
+	}
+	cmd.Flags().BoolVar(&before, "before", false, "leave the turn itself out: the way to ask it differently")
+	cmd.Flags().BoolVar(&activate, "switch", false, "make the new branch the active one")
+	cmd.Flags().StringVar(&label, "label", "", "the branch's name")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if err := checkText("cli.fork", "label", label, true); err != nil {
+			return reply{}, err
+		}
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			t, err := s.turn(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			fork := s.Branches.After
+			if before {
+				fork = s.Branches.Before
+			}
+			b, err := fork(ctx, t.ID, label, activate)
+			if err != nil {
+				return reply{}, err
+			}
+			return s.branchReply(ctx, b, "New branch")
+		})
+	})
+	return cmd
+}
+
+func (c *call) rollbackCommand() *cobra.Command {
+	var to string
+	cmd := &cobra.Command{
+		Use:   "rollback SESSION --to STATE",
+		Short: "Go back to an earlier state on a new branch; nothing is deleted",
+		Args:  exactly("SESSION"),
+	}
+	cmd.Flags().StringVar(&to, "to", "", "the state (see states)")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if to == "" {
+			return reply{}, usageHint("states "+clip(args[0], 26)+" lists them", "--to STATE is missing.")
+		}
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			session, err := s.session(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			state, err := s.state(ctx, session.ID, to)
+			if err != nil {
+				return reply{}, err
+			}
+			b, err := s.Branches.Rollback(ctx, session.ID, state)
+			if err != nil {
+				return reply{}, err
+			}
+			return s.branchReply(ctx, b, "Rolled back, on the new branch")
+		})
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (c *call) switchCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "switch SESSION BRANCH", Short: "Make a branch the active one", Args: exactly("SESSION", "BRANCH")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			session, b, err := s.place(ctx, args[0], args[1])
+			if err != nil {
+				return reply{}, err
+			}
+			if err := s.Branches.Switch(ctx, session.ID, b.ID); err != nil {
+				return reply{}, err
+			}
+			return s.branchReply(ctx, b, "Switched to")
+		})
+	})
+	cmd.ValidArgsFunction = c.completeBranch
+	return cmd
+}
+
+// stateRow is a state in the list of a branch.
+type stateRow struct {
+	ID        chat.StateID     `json:"state_id"`
+	Seq       int64            `json:"state_seq"`
+	Head      bool             `json:"head"`
+	TurnSeq   int64            `json:"turn_seq"` // the last turn it covers, 0 for the root
+	Origin    chat.StateOrigin `json:"origin"`
+	Model     string           `json:"model"`
+	Tokens    int              `json:"token_count_est"`
+	Summary   string           `json:"summary"`
+	CreatedAt time.Time        `json:"created_at"`
+}
+
+type statesReply struct {
+	SessionID chat.SessionID `json:"session_id"`
+	BranchID  chat.BranchID  `json:"branch_id"`
+	States    []stateRow     `json:"states"`
+}
+
+func (c *call) statesCommand() *cobra.Command {
+	var branch string
+	cmd := &cobra.Command{Use: "states SESSION", Short: "List a branch's committed states, newest first", Args: exactly("SESSION")}
+	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the active one")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) { return s.states(ctx, args[0], branch) })
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (s *Services) states(ctx context.Context, typed, branch string) (reply, error) {
+	session, b, err := s.place(ctx, typed, branch)
+	if err != nil {
+		return reply{}, err
+	}
+	all, err := s.Store.States(ctx, b.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	doc := statesReply{SessionID: session.ID, BranchID: b.ID, States: []stateRow{}}
+	for _, st := range all {
+		seq, err := s.Store.StateTurnSeq(ctx, st.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		doc.States = append(doc.States, stateRow{
+			ID: st.ID, Seq: st.Seq, Head: st.ID == b.HeadState, TurnSeq: seq, Origin: st.Origin, Model: st.Model,
+			Tokens: st.TokenCount, Summary: st.Summary, CreatedAt: st.CreatedAt,
+		})
+	}
+	return reply{doc: doc, text: doc.print}, nil
+}
+
+func (r statesReply) print(o *output) {
+	t := newTable("", "STATE", "SEQ", "COVERS TO", "ORIGIN", "TOKENS", "MADE").numbers(2, 3, 5)
+	for _, st := range r.States {
+		mark := ""
+		if st.Head {
+			mark = "*"
+		}
+		t.add(mark, string(st.ID), decimal(st.Seq), "#"+decimal(st.TurnSeq), string(st.Origin), decimal(st.Tokens), local(st.CreatedAt))
+	}
+	t.print(o)
+}

@@ -1,0 +1,255 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/turn"
+)
+
+func (c *call) chatCommand() *cobra.Command {
+	var session, branch, model string
+	cmd := &cobra.Command{
+		Use:   "chat",
+		Short: "Have a conversation in the terminal, line by line",
+		Long: `Reads a message a line; a line that ends with \ goes on in the next. /help lists
+what else can be typed. Ctrl-C stops the answer, Ctrl-D leaves. Without --session a
+new session starts with the first message. Also reads messages from a pipe; then the
+exit code is 1 if one of them was not answered.`,
+		Args: exactly(),
+	}
+	cmd.Flags().StringVar(&session, "session", "", "the session to go on with")
+	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the session's active one")
+	cmd.Flags().StringVar(&model, "model", "", "a configured model, instead of the session's")
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		switch {
+		case c.json:
+			return reply{}, usageHint("send --json answers with one document", "chat is for people and has no --json.")
+		case branch != "" && session == "":
+			return reply{}, usagef("--branch needs --session.")
+		}
+		st := newStream()
+		return c.writing(ctx, st, func(s *Services) (reply, error) {
+			t := &talk{c: c, s: s, st: st, model: model}
+			return reply{}, t.run(ctx, session, branch)
+		})
+	})
+	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
+	return cmd
+}
+
+// talk is a conversation at the terminal.
+type talk struct {
+	c     *call
+	s     *Services
+	st    *stream
+	lines *lineReader
+
+	session chat.Session // empty until the first message of a new one
+	branch  chat.BranchID
+	model   string // chosen here; empty: the session's
+	failed  bool   // a message was not answered
+}
+
+// errLeave ends the conversation in order.
+var errLeave = errors.New("leave")
+
+func (t *talk) run(ctx context.Context, session, branch string) error {
+	if err := t.begin(ctx, session, branch); err != nil {
+		return err
+	}
+	t.s.Jobs.Start()
+	t.lines = startLines(t.c.in)
+	defer t.lines.close()
+	for {
+		text, err := t.next(ctx)
+		if err == nil {
+			err = t.take(ctx, text)
+		}
+		switch {
+		case err == nil:
+		case errors.Is(err, errLeave), errors.Is(err, io.EOF):
+			return t.end()
+		case errors.Is(err, errQuit), ctx.Err() != nil:
+			return err
+		default:
+			t.failed = true
+			t.c.printError(err)
+		}
+	}
+}
+
+// end is how a piped conversation reports what its reader could not see.
+func (t *talk) end() error {
+	if t.failed && !t.c.in.terminal {
+		return chat.Errorf(chat.CodeIncomplete, "cli.chat", "Not every message was answered; what was said about each stands above.")
+	}
+	return nil
+}
+
+func (t *talk) begin(ctx context.Context, session, branch string) error {
+	if t.model != "" {
+		if _, err := t.s.Models.Resolve(ctx, t.model); err != nil {
+			return err
+		}
+	}
+	if session != "" {
+		found, b, err := t.s.place(ctx, session, branch)
+		if err != nil {
+			return err
+		}
+		t.session, t.branch = found, b.ID
+	}
+	t.greet()
+	return nil
+}
+
+func (t *talk) greet() {
+	model := t.modelName()
+	switch {
+	case t.session.ID == "":
+		t.say("New session with %s. /help lists the commands, /sessions your earlier sessions.", model)
+	default:
+		t.say("%s, with %s. /help lists the commands.", line(titleOf(t.session.Title)), model)
+	}
+	if model == config.Recall {
+		t.say("No provider key is set, so recall answers: it quotes the best passages of your own sessions.")
+		t.say("For a model, leave and run: contextinfinity keys set anthropic   (or openai), or configure a local server.")
+	}
+}
+
+// modelName is the model the next message goes to.
+func (t *talk) modelName() string {
+	switch {
+	case t.model != "":
+		return t.model
+	case t.session.Model != "":
+		return t.session.Model
+	}
+	return t.s.Models.Default()
+}
+
+// say is a word of the program's own: on stderr, so that a pipe gets answers only.
+func (t *talk) say(format string, args ...any) {
+	t.c.note.printf(format+"\n", args...)
+}
+
+// next reads a message, over several lines where they end with a backslash. At
+// the prompt a first Ctrl-C drops what was typed, a second one leaves.
+func (t *talk) next(ctx context.Context) (string, error) {
+	interrupts, release := t.c.signal.hold()
+	defer release()
+	var text []string
+	warned := false
+	for {
+		t.prompt(len(text) > 0)
+		select {
+		case <-ctx.Done():
+			return "", ctx.Err()
+		case <-interrupts:
+			if warned {
+				return "", errLeave
+			}
+			warned, text = true, nil
+			t.say("\nCtrl-C again or Ctrl-D leaves.")
+		case typed, ok := <-t.lines.ask():
+			if !ok {
+				return lastLine(text, t.lines.err)
+			}
+			t.lines.got()
+			more := strings.HasSuffix(typed, `\`)
+			text = append(text, strings.TrimSuffix(typed, `\`))
+			if !more {
+				return strings.Join(text, "\n"), nil
+			}
+		}
+	}
+}
+
+// lastLine is what stood before the end of the input.
+func lastLine(text []string, err error) (string, error) {
+	if len(text) > 0 && errors.Is(err, io.EOF) {
+		return strings.Join(text, "\n"), nil
+	}
+	return "", err
+}
+
+func (t *talk) prompt(goesOn bool) {
+	if !t.c.in.terminal || !t.c.out.terminal {
+		return
+	}
+	mark := "> "
+	if goesOn {
+		mark = ". "
+	}
+	t.c.out.printf("%s", t.c.out.bold(mark))
+}
+
+// take carries out one message or command.
+func (t *talk) take(ctx context.Context, text string) error {
+	word := strings.TrimSpace(text)
+	switch {
+	case word == "":
+		return nil
+	case strings.HasPrefix(word, "//"):
+		return t.send(ctx, strings.Replace(text, "//", "/", 1))
+	case strings.HasPrefix(word, "/"):
+		name, rest, _ := strings.Cut(word, " ")
+		return t.command(ctx, name, strings.TrimSpace(rest))
+	}
+	return t.send(ctx, text)
+}
+
+func (t *talk) send(ctx context.Context, text string) error {
+	content, err := message(text, nil)
+	if err != nil {
+		return err
+	}
+	if t.session.ID == "" {
+		session, branch, err := t.s.newSession(ctx, chat.TitleFrom(text), t.model)
+		if err != nil {
+			return err
+		}
+		t.session, t.branch = session, branch.ID
+	}
+	end, _, err := t.c.deliver(ctx, t.s, t.st, turn.Message{
+		Branch: t.branch, Content: content, Model: t.model, Incomplete: turn.IncompleteRefuse,
+	})
+	if err != nil {
+		return inChat(err)
+	}
+	return t.answered(end)
+}
+
+// answered says how an answer ended and has its background work begun.
+func (t *talk) answered(end chat.Turn) error {
+	t.branch = end.BranchID
+	t.s.Jobs.Wake()
+	t.c.noteOutcome(end)
+	if end.Outcome == chat.OutcomeStopped {
+		t.c.notef("stopped; the text so far is the answer")
+		return nil
+	}
+	return inChat(outcomeError(end))
+}
+
+// inChat gives an error advice that can be followed here.
+func inChat(err error) error {
+	if err == nil || errors.Is(err, errQuit) {
+		return err
+	}
+	e := *chat.AsError(err)
+	switch {
+	case e.Code == chat.CodeIncomplete, strings.HasPrefix(e.Hint, "continue, retry"):
+		return e.WithHint("/continue, /retry, /keep or /discard it")
+	case strings.HasPrefix(e.Hint, "your message is saved"):
+		return e.WithHint("your message is saved: /retry")
+	}
+	return &e
+}

@@ -1,0 +1,356 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/turn"
+)
+
+// command is something that can be typed at the prompt.
+type command struct {
+	name string
+	args string
+	help string
+	run  func(t *talk, ctx context.Context, args string) error
+}
+
+// commands are listed by /help in this order.
+func commands() []command {
+	return []command{
+		{"/help", "", "this list", (*talk).help},
+		{"/model", "[NAME]", "show the models, or choose one for this conversation", (*talk).chooseModel},
+		{"/new", "", "start a new session with the next message", (*talk).fresh},
+		{"/sessions", "", "list the sessions", (*talk).listSessions},
+		{"/switch", "ID", "go on with another session, or another branch of this one", (*talk).switchTo},
+		{"/branches", "", "list the branches of this session", (*talk).listBranches},
+		{"/fork", "[TURN]", "branch off after a turn (its id or #number; else the last) and go on there", (*talk).fork},
+		{"/show", "[N]", "print the newest N turns (10)", (*talk).show},
+		{"/pin", "TEXT", "pin a fact that every request carries", (*talk).pin},
+		{"/pins", "", "list the pinned facts", (*talk).listPins},
+		{"/unpin", "ID", "take one out", (*talk).unpin},
+		{"/pending", "", "list the turns that are not yet committed", (*talk).listPending},
+		{"/commit", "", "commit them now", (*talk).commit},
+		{"/retry", "", "ask again for the last answer", (*talk).retry},
+		{"/continue", "", "have the last, incomplete answer continued", (*talk).goOn},
+		{"/keep", "", "make it final as it is", (*talk).keep},
+		{"/discard", "", "give it up; it stays readable", (*talk).discard},
+		{"/quit", "", "leave (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
+	}
+}
+
+func (t *talk) command(ctx context.Context, name, args string) error {
+	for _, cmd := range commands() {
+		if cmd.name == name {
+			return cmd.run(t, ctx, args)
+		}
+	}
+	return chat.Errorf(chat.CodeInvalid, "cli.chat", "There is no command %s.", clip(name, 40)).
+		WithHint("/help lists them; a message that begins with / is typed with //")
+}
+
+func (t *talk) help(context.Context, string) error {
+	list := newTable("TYPE", "TO")
+	for _, cmd := range commands() {
+		list.add(strings.TrimSpace(cmd.name+" "+cmd.args), cmd.help)
+	}
+	list.print(t.c.note)
+	t.say(`A line that ends with \ goes on in the next. Ctrl-C stops an answer.`)
+	return nil
+}
+
+func (t *talk) chooseModel(ctx context.Context, name string) error {
+	if name == "" {
+		modelsReply{modelRows(t.s.Models.List())}.print(t.c.note)
+		t.say("This conversation goes to %s.", t.modelName())
+		return nil
+	}
+	if _, err := t.s.Models.Resolve(ctx, name); err != nil {
+		return err
+	}
+	if t.session.ID != "" {
+		if err := t.s.Store.SetSessionModel(ctx, t.session.ID, name); err != nil {
+			return err
+		}
+		t.session.Model = name
+	}
+	t.model = name
+	t.say("From now on %s answers.", line(name))
+	return nil
+}
+
+func (t *talk) fresh(context.Context, string) error {
+	t.session, t.branch = chat.Session{}, ""
+	t.say("A new session starts with the next message.")
+	return nil
+}
+
+func (t *talk) listSessions(ctx context.Context, _ string) error {
+	all, err := t.s.Store.Sessions(ctx, chat.SessionQuery{})
+	if err == nil {
+		sessionsAnswer(all).text(t.c.note)
+	}
+	return err
+}
+
+// switchTo takes an id for a branch of this session first, then for a session.
+func (t *talk) switchTo(ctx context.Context, id string) error {
+	if id == "" {
+		return needs("/switch", "the id of a session or branch")
+	}
+	if t.session.ID != "" {
+		b, err := t.s.branchOf(ctx, t.session, id)
+		if err == nil {
+			return t.moveTo(ctx, b)
+		}
+		if chat.CodeOf(err) != chat.CodeNotFound {
+			return err
+		}
+	}
+	session, err := t.s.session(ctx, id)
+	if err != nil {
+		return err
+	}
+	t.session, t.branch, t.model = session, session.ActiveBranch, ""
+	t.say("Now in: %s, with %s.", line(titleOf(session.Title)), t.modelName())
+	return nil
+}
+
+func needs(cmd, what string) error {
+	return chat.Errorf(chat.CodeInvalid, "cli.chat", "%s needs %s.", cmd, what)
+}
+
+// moveTo makes a branch of this session the active one.
+func (t *talk) moveTo(ctx context.Context, b chat.Branch) error {
+	if err := t.s.Branches.Switch(ctx, t.session.ID, b.ID); err != nil {
+		return err
+	}
+	t.session.ActiveBranch, t.branch = b.ID, b.ID
+	t.say("Now on branch %s (%s).", line(b.Label), b.ID)
+	return nil
+}
+
+// here refuses a command that needs a session which has not begun.
+func (t *talk) here() error {
+	if t.session.ID != "" {
+		return nil
+	}
+	return chat.Errorf(chat.CodeInvalid, "cli.chat", "The new session has no message yet.").WithHint("/switch goes to an earlier one")
+}
+
+func (t *talk) listBranches(ctx context.Context, _ string) error {
+	if err := t.here(); err != nil {
+		return err
+	}
+	all, err := t.s.Store.Branches(ctx, t.session.ID)
+	if err == nil {
+		branchesReply{t.session.ID, branchRows(t.session, all)}.print(t.c.note)
+	}
+	return err
+}
+
+func (t *talk) fork(ctx context.Context, which string) error {
+	from, err := t.turnHere(ctx, which)
+	if err != nil {
+		return err
+	}
+	b, err := t.s.Branches.After(ctx, from.ID, "", true)
+	if err != nil {
+		return err
+	}
+	t.session.ActiveBranch, t.branch = b.ID, b.ID
+	t.say("Branched off after #%d: now on %s (%s).", from.Seq, line(b.Label), b.ID)
+	return nil
+}
+
+// turnHere finds a turn of this branch: by #number, by id, or the last.
+func (t *talk) turnHere(ctx context.Context, which string) (chat.Turn, error) {
+	if err := t.here(); err != nil {
+		return chat.Turn{}, err
+	}
+	if which == "" {
+		return t.last(ctx)
+	}
+	if seq, ok := turnNumber(which); ok {
+		found, err := t.s.Store.Lineage(ctx, chat.LineageQuery{Branch: t.branch, FromSeq: seq, ToSeq: seq, Limit: 1})
+		if err != nil || len(found) == 1 {
+			return first(found), err
+		}
+		return chat.Turn{}, chat.Errorf(chat.CodeNotFound, "cli.chat", "This branch has no turn #%d.", seq)
+	}
+	found, err := t.s.turn(ctx, which)
+	if err == nil && found.SessionID != t.session.ID {
+		err = chat.Errorf(chat.CodeNotFound, "cli.chat", "Turn %s belongs to another session.", found.ID)
+	}
+	return found, err
+}
+
+func first(turns []chat.Turn) chat.Turn {
+	if len(turns) == 0 {
+		return chat.Turn{}
+	}
+	return turns[0]
+}
+
+func (t *talk) last(ctx context.Context) (chat.Turn, error) {
+	if err := t.here(); err != nil {
+		return chat.Turn{}, err
+	}
+	found, ok, err := t.s.Store.LastTurn(ctx, t.branch)
+	if err == nil && !ok {
+		err = chat.Errorf(chat.CodeNotFound, "cli.chat", "This branch has no turn yet.")
+	}
+	return found, err
+}
+
+func (t *talk) show(ctx context.Context, n string) error {
+	if err := t.here(); err != nil {
+		return err
+	}
+	turns := int64(10)
+	if n != "" {
+		var ok bool
+		if turns, ok = turnNumber(n); !ok {
+			return needs("/show", "a number of turns")
+		}
+	}
+	b, err := t.s.Store.Branch(ctx, t.branch)
+	if err != nil {
+		return err
+	}
+	r, err := t.s.transcript(ctx, t.session, b, int(min(turns, 1000)))
+	if err == nil {
+		r.text(t.c.out)
+	}
+	return err
+}
+
+func (t *talk) pin(ctx context.Context, fact string) error {
+	if err := t.here(); err != nil {
+		return err
+	}
+	if err := checkText("cli.pin", "fact", fact, false); err != nil {
+		return err
+	}
+	p, err := t.s.pin(ctx, t.branch, fact)
+	if err == nil {
+		t.say("Pinned %s (%s).", p.ID, plural(p.Tokens, "token"))
+	}
+	return err
+}
+
+func (t *talk) listPins(ctx context.Context, _ string) error {
+	if err := t.here(); err != nil {
+		return err
+	}
+	r, err := t.s.pins(ctx, t.session.ID, t.branch)
+	if err == nil {
+		r.print(t.c.note)
+	}
+	return err
+}
+
+func (t *talk) unpin(ctx context.Context, id string) error {
+	if err := t.here(); err != nil {
+		return err
+	}
+	gone, err := t.s.unpin(ctx, t.branch, id)
+	if err == nil {
+		t.say("Unpinned %s.", gone)
+	}
+	return err
+}
+
+func (t *talk) listPending(ctx context.Context, _ string) error {
+	if err := t.here(); err != nil {
+		return err
+	}
+	r, err := t.s.pending(ctx, t.session.ID, t.branch)
+	if err == nil {
+		r.print(t.c.note)
+	}
+	return err
+}
+
+func (t *talk) commit(ctx context.Context, _ string) error {
+	if err := t.here(); err != nil {
+		return err
+	}
+	r, err := t.s.commit(ctx, t.branch)
+	if err == nil {
+		r.print(t.c.note)
+	}
+	return err
+}
+
+func (t *talk) retry(ctx context.Context, _ string) error {
+	return t.rerun(ctx, false, func(id chat.TurnID) (*turn.Handle, error) { return t.s.Turns.Retry(ctx, id, t.model) })
+}
+
+func (t *talk) goOn(ctx context.Context, _ string) error {
+	return t.rerun(ctx, true, func(id chat.TurnID) (*turn.Handle, error) { return t.s.Turns.Continue(ctx, id, t.model) })
+}
+
+// rerun starts an answer to the last turn and shows it.
+func (t *talk) rerun(ctx context.Context, goesOn bool, start func(chat.TurnID) (*turn.Handle, error)) error {
+	last, err := t.last(ctx)
+	if err != nil {
+		return err
+	}
+	base, err := t.s.standing(ctx, t.st, last, goesOn)
+	if err != nil {
+		return err
+	}
+	defer func() { t.st.muted = false }()
+	h, err := start(last.ID)
+	if err != nil {
+		return err
+	}
+	if h.Turn.BranchID != t.branch {
+		t.session.ActiveBranch, t.branch = h.Turn.BranchID, h.Turn.BranchID
+		t.say("Answered anew on a new branch (%s).", t.branch)
+	}
+	end, _, err := t.c.follow(ctx, t.s, t.st, h, base)
+	if err != nil {
+		return err
+	}
+	return t.answered(end)
+}
+
+func (t *talk) keep(ctx context.Context, _ string) error {
+	return t.decide(ctx, "Kept: it is final as it is.", t.s.Turns.Keep)
+}
+
+func (t *talk) discard(ctx context.Context, _ string) error {
+	return t.decide(ctx, "Discarded; it stays readable.", t.s.Turns.Discard)
+}
+
+func (t *talk) decide(ctx context.Context, done string, decide func(context.Context, chat.TurnID) (chat.Turn, error)) error {
+	last, err := t.last(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := decide(ctx, last.ID); err != nil {
+		return err
+	}
+	t.s.Jobs.Wake()
+	t.say("%s", done)
+	return nil
+}
+
+// turnNumber reads #12 or 12.
+func turnNumber(s string) (int64, bool) {
+	var n int64
+	digits := strings.TrimPrefix(s, "#")
+	if digits == "" || len(digits) > 9 {
+		return 0, false
+	}
+	for _, d := range digits {
+		if d < '0' || d > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(d-'0')
+	}
+	return n, n > 0
+}

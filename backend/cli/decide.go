@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/turn"
+)
+
+// rerun is what starts an answer for a turn that exists.
+type rerun func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error)
+
+func (c *call) retryCommand() *cobra.Command {
+	return c.rerunCommand("retry TURN", "Ask again for the answer of a turn",
+		`An incomplete turn gets a new attempt, the old one is kept. A failed one is sent
+again as a new turn. A final one is answered anew on a new branch, which becomes
+the active one. An unsent one is sent.`, false,
+		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
+			return s.Turns.Retry(ctx, id, model)
+		})
+}
+
+func (c *call) continueCommand() *cobra.Command {
+	return c.rerunCommand("continue TURN", "Ask the model to go on with an incomplete answer",
+		"Prints the part that had arrived, then what follows as it arrives.", true,
+		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
+			return s.Turns.Continue(ctx, id, model)
+		})
+}
+
+func (c *call) resendCommand() *cobra.Command {
+	return c.rerunCommand("resend TURN", "Send a message that a crash left unsent", "", false,
+		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
+			return s.Turns.SendUnsent(ctx, id, model)
+		})
+}
+
+// rerunCommand is a verb that streams like send. goesOn prints what stands first.
+func (c *call) rerunCommand(use, short, long string, goesOn bool, start rerun) *cobra.Command {
+	var f sendFlags
+	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: exactly("TURN")}
+	f.shared(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if err := f.check(); err != nil {
+			return reply{}, err
+		}
+		st := newStream()
+		return c.writing(ctx, st, func(s *Services) (reply, error) {
+			t, err := s.turn(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			return c.rerun(ctx, s, st, t, f, goesOn, start)
+		})
+	})
+	return cmd
+}
+
+func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, f sendFlags, goesOn bool, start rerun) (reply, error) {
+	if err := c.unqueue(ctx, s, t.BranchID); err != nil {
+		return reply{}, err
+	}
+	base, err := s.standing(ctx, st, t, goesOn)
+	if err != nil {
+		return reply{}, err
+	}
+	h, err := start(s, ctx, t.ID, f.model)
+	if err != nil {
+		return reply{}, err
+	}
+	if h.Turn.BranchID != t.BranchID {
+		c.notef("answered anew on the new branch %s, now the active one", h.Turn.BranchID)
+	}
+	end, answer, err := c.follow(ctx, s, st, h, base)
+	if err != nil {
+		return sentSoFar(end), err
+	}
+	return c.answered(ctx, s, end, answer, jobs.Level(f.wait))
+}
+
+// standing is the part of the answer that stays and is printed first. A retry of
+// a continuation keeps what came before that: only the whole is printed then.
+func (s *Services) standing(ctx context.Context, st *stream, t chat.Turn, goesOn bool) (chat.Blocks, error) {
+	if goesOn {
+		part, err := s.Turns.Answer(ctx, t)
+		return part.Blocks, err
+	}
+	steps, err := s.Store.Steps(ctx, t.ID)
+	if n := len(steps); n > 0 {
+		st.muted = t.Incomplete() && steps[n-1].Index > 0
+	}
+	return nil, err
+}
+
+func (c *call) keepCommand() *cobra.Command {
+	return c.decideCommand("keep TURN", "Make an incomplete answer final as it is", "kept: it is final as it is",
+		func(s *Services, ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+			return s.Turns.Keep(ctx, id)
+		})
+}
+
+func (c *call) discardCommand() *cobra.Command {
+	return c.decideCommand("discard TURN", "Give up an incomplete or unsent turn; it stays readable", "discarded; it stays readable",
+		func(s *Services, ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+			return s.Turns.Discard(ctx, id)
+		})
+}
+
+func (c *call) decideCommand(use, short, done string, decide func(*Services, context.Context, chat.TurnID) (chat.Turn, error)) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: exactly("TURN")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			t, err := s.turn(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			if t, err = decide(s, ctx, t.ID); err != nil {
+				return reply{}, err
+			}
+			return s.decided(ctx, t, done)
+		})
+	})
+	return cmd
+}
+
+func (s *Services) decided(ctx context.Context, t chat.Turn, done string) (reply, error) {
+	answer, err := s.Turns.Answer(ctx, t)
+	if err != nil {
+		return reply{}, err
+	}
+	doc, err := s.turnReply(ctx, t, answer)
+	return reply{doc: doc, text: func(o *output) { o.printf("Turn #%d %s.\n", t.Seq, done) }}, err
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+
+	"contextinfinity/backend/chat"
+)
+
+// Exit codes (SPEC 15).
+const (
+	exitDone     = 0
+	exitFailed   = 1
+	exitUsage    = 2
+	exitProblems = 3
+)
+
+// usageError is a wrong call: nothing was opened or changed.
+type usageError struct{ cause *chat.Error }
+
+func (e usageError) Error() string { return e.cause.Error() }
+func (e usageError) Unwrap() error { return e.cause }
+
+func usagef(format string, args ...any) error {
+	return usageError{chat.Errorf(chat.CodeInvalid, "cli.usage", format, args...)}
+}
+
+func usageHint(hint, format string, args ...any) error {
+	return usageError{chat.Errorf(chat.CodeInvalid, "cli.usage", format, args...).WithHint("%s", hint)}
+}
+
+// problemsError is verify's: the verb did its work and what it found is bad.
+type problemsError struct{ cause *chat.Error }
+
+func (e problemsError) Error() string { return e.cause.Error() }
+func (e problemsError) Unwrap() error { return e.cause }
+
+// errQuit is the second Ctrl-C: leave without closing anything in order.
+var errQuit = chat.Errorf(chat.CodeCancelled, "cli.quit", "Interrupted.").
+	WithHint("what had arrived is in the stream journal and is recovered at the next start")
+
+func exitCode(err error) int {
+	var usage usageError
+	var problems problemsError
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.As(err, &usage):
+		return exitUsage
+	case errors.As(err, &problems):
+		return exitProblems
+	}
+	return exitFailed
+}
+
+// errorJSON is an error as --json gives it.
+type errorJSON struct {
+	Code    chat.Code `json:"code"`
+	Op      string    `json:"op"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint"`
+}
+
+// describe makes an error presentable: coded, named, redacted.
+func (c *call) describe(err error) errorJSON {
+	e := chat.AsError(err)
+	out := errorJSON{Code: e.Code, Op: e.Op, Message: e.Message, Hint: e.Hint}
+	if out.Message == "" && e.Err != nil {
+		out.Message = e.Err.Error()
+	}
+	if errors.Is(err, context.Canceled) && out.Code == chat.CodeInternal {
+		out.Code, out.Message = chat.CodeCancelled, "Interrupted."
+	}
+	if out.Op == "" {
+		out.Op = "cli." + c.verbName
+	}
+	out.Message, out.Hint = c.redact(out.Message), c.redact(out.Hint)
+	return out
+}
+
+func (c *call) redact(s string) string {
+	if c.app.Redact == nil {
+		return s
+	}
+	return c.app.Redact(s)
+}
+
+// closedPipe reports that whoever read our output went away: nobody is there to
+// be told.
+func closedPipe(err error) bool {
+	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, os.ErrClosed)
+}
+
+func outputError(err error) error {
+	code := chat.CodeInternal
+	if errors.Is(err, syscall.ENOSPC) {
+		code = chat.CodeNoSpace
+	}
+	return chat.WrapError(code, "cli.output", err, "The output could not be written: "+err.Error()+".").
+		WithHint("what was done is done and stored")
+}

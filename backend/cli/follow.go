@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/turn"
+)
+
+// settled is how a turn stood when its answer ended.
+type settled struct {
+	turn chat.Turn
+	err  error
+}
+
+// follow shows a turn until its answer ends. The first Ctrl-C stops the answer,
+// the second leaves (errQuit).
+func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Handle, base chat.Blocks) (chat.Turn, chat.Message, error) {
+	interrupts, release := c.signal.hold()
+	defer release()
+	show := c.out
+	if c.json {
+		show = newOutput(nil)
+	}
+	p := startPrinter(st, show, base)
+	done := make(chan settled, 1)
+	go func() {
+		t, err := h.Wait(ctx)
+		done <- settled{t, err}
+	}()
+	end, err := c.await(ctx, s, st, h, interrupts, done)
+	if err != nil {
+		p.abandon()
+		return h.Turn, chat.Message{}, err
+	}
+	answer, err := s.Turns.Answer(ctx, end)
+	if err != nil {
+		return end, answer, err
+	}
+	if !p.finish(answer.RenderedText()) && !c.json {
+		c.notef("parts of this answer arrived out of order; show %s prints it as it is stored", end.SessionID)
+	}
+	return end, answer, nil
+}
+
+func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handle, interrupts <-chan struct{}, done <-chan settled) (chat.Turn, error) {
+	stopping, attempts := false, 0
+	for {
+		select {
+		case r := <-done:
+			return r.turn, r.err
+		case <-st.moved:
+			attempts = c.noteAttempts(ctx, s, h.Turn.ID, attempts)
+		case <-interrupts:
+			if stopping {
+				return h.Turn, errQuit
+			}
+			stopping = true
+			c.notef("stopping; the text so far is kept (Ctrl-C again leaves at once)")
+			go func() { _, _ = s.Turns.Stop(ctx, h.Turn.ID) }() // its end is the handle's
+		}
+	}
+}
+
+// noteAttempts tells of attempts that failed and are tried again, each once.
+func (c *call) noteAttempts(ctx context.Context, s *Services, id chat.TurnID, told int) int {
+	t, err := s.Store.Turn(ctx, id)
+	if err != nil || t.Outcome != chat.OutcomeNone {
+		return told
+	}
+	steps, err := s.Store.Steps(ctx, id)
+	if err != nil {
+		return told
+	}
+	for i, step := range steps {
+		if i >= told && step.Outcome.Status == chat.StepFailed {
+			c.notef("attempt %d failed, trying again: %s", step.Attempt, line(step.Outcome.Message))
+			told = i + 1
+		}
+	}
+	return told
+}
+
+// turnReply is what send and the decisions about a turn answer.
+type turnReply struct {
+	SessionID chat.SessionID `json:"session_id"`
+	BranchID  chat.BranchID  `json:"branch_id"`
+	TurnID    chat.TurnID    `json:"turn_id"`
+	Seq       int64          `json:"turn_seq"`
+	Phase     chat.Phase     `json:"phase"`
+	Outcome   chat.Outcome   `json:"outcome"`
+	Text      string         `json:"text"`
+	Usage     *chat.Usage    `json:"usage"`
+	Attempts  int            `json:"attempts"`
+	Model     string         `json:"model"`
+	Provider  string         `json:"provider"`
+}
+
+func (s *Services) turnReply(ctx context.Context, t chat.Turn, answer chat.Message) (turnReply, error) {
+	steps, err := s.Store.Steps(ctx, t.ID)
+	return turnReply{
+		SessionID: t.SessionID, BranchID: t.BranchID, TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
+		Text: answer.RenderedText(), Usage: t.Usage, Attempts: len(steps), Model: t.Model, Provider: t.Provider,
+	}, err
+}
+
+// outcome is the error of a turn that did not end with a whole answer, nil
+// otherwise. A refusal or a limit of the provider's is its answer.
+func outcomeError(t chat.Turn) error {
+	const op = "turn.send"
+	switch {
+	case t.Outcome == chat.OutcomeStopped:
+		return chat.Errorf(chat.CodeCancelled, op, "Stopped. The text so far is kept as the answer, marked stopped.")
+	case t.Phase.Finalized():
+		return nil
+	}
+	e := chat.Errorf(chat.CodeIncomplete, op, "The answer is incomplete. What had arrived is kept.")
+	if f := t.Failure; f != nil {
+		e = chat.Errorf(f.Code, op, "%s", f.Message).WithHint("%s", f.Hint)
+	}
+	switch {
+	case t.Incomplete():
+		return e.WithHint("continue, retry, keep or discard it: contextinfinity continue %s", t.ID)
+	case e.Hint == "":
+		return e.WithHint("your message is saved: contextinfinity retry %s", t.ID)
+	}
+	return e
+}
+
+// answered finishes a verb that ran a turn: background work as far as --wait
+// says, then the reply.
+func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer chat.Message, to jobs.Level) (reply, error) {
+	failure := outcomeError(t)
+	if t.Phase.Finalized() {
+		c.noteOutcome(t)
+		worked, err := s.Jobs.RunTurn(ctx, t.ID, to)
+		if err == nil {
+			t, err = worked, reached(worked, to)
+		}
+		if failure == nil {
+			failure = err
+		}
+	}
+	doc, err := s.turnReply(ctx, t, answer)
+	if failure == nil {
+		failure = err
+	}
+	return reply{doc: doc}, failure
+}
+
+// reached checks that background work went as far as asked.
+func reached(t chat.Turn, to jobs.Level) error {
+	ok := true
+	switch to {
+	case jobs.LevelCommitted:
+		ok = t.StateAfter != ""
+	case jobs.LevelIndexed:
+		ok = t.Phase == chat.PhaseIndexed || t.Phase == chat.PhaseDone
+	}
+	if ok {
+		return nil
+	}
+	return chat.Errorf(chat.CodeConflict, "cli.wait", "The answer is final and safe, but its background work is not done yet (%s).", t.Phase).
+		WithHint("contextinfinity jobs shows why, reconcile tries again")
+}
+
+// noteOutcome says how a final answer differs from a plain one.
+func (c *call) noteOutcome(t chat.Turn) {
+	switch t.Outcome {
+	case chat.OutcomeTruncated:
+		c.notef("the provider cut this answer short (its output limit or a filter)")
+	case chat.OutcomeRefused:
+		c.notef("the provider declined")
+	case chat.OutcomePaused:
+		c.notef("the answer ends in tool calls, which were not run")
+	}
+}
+
+// levels are the values of --wait.
+var levels = []string{string(jobs.LevelFinalized), string(jobs.LevelCommitted), string(jobs.LevelIndexed)}

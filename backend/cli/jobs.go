@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+type jobsReply struct {
+	Queued  int        `json:"queued"`
+	Running int        `json:"running"`
+	Dead    int        `json:"dead"`
+	Jobs    []chat.Job `json:"jobs"`
+}
+
+func (c *call) jobsCommand() *cobra.Command {
+	var state, session string
+	var limit int
+	cmd := &cobra.Command{Use: "jobs", Short: "List background jobs, or retry and end one", Args: exactly()}
+	cmd.Flags().StringVar(&state, "state", "", "only queued, running, done or dead ones")
+	cmd.Flags().StringVar(&session, "session", "", "only those of this session")
+	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many, the newest first (0: all)")
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		q := chat.JobQuery{State: chat.JobState(state), Limit: limit}
+		if err := checkJobQuery(q); err != nil {
+			return reply{}, err
+		}
+		return c.jobs(ctx, q, session)
+	})
+	cmd.AddCommand(
+		c.jobCommand("retry", "Try a job again now, a dead one too", "queued again", func(ctx context.Context, s Store, id int64) error { return s.RetryJob(ctx, id) }),
+		c.jobCommand("kill", "Give a job up; it stays visible and can be retried", "given up", func(ctx context.Context, s Store, id int64) error { return s.KillJob(ctx, id) }),
+	)
+	return cmd
+}
+
+func checkJobQuery(q chat.JobQuery) error {
+	switch q.State {
+	case "", chat.JobQueued, chat.JobRunning, chat.JobDone, chat.JobDead:
+	default:
+		return usagef("--state is one of queued, running, done, dead, not %q.", clip(string(q.State), 40))
+	}
+	if q.Limit < 0 {
+		return usagef("--limit is not negative.")
+	}
+	return nil
+}
+
+func (c *call) jobs(ctx context.Context, q chat.JobQuery, session string) (reply, error) {
+	none := jobsReply{Jobs: []chat.Job{}}
+	return c.readingAny(ctx, reply{doc: none, text: none.print}, func(s *Services) (reply, error) {
+		if session != "" {
+			found, err := s.session(ctx, session)
+			if err != nil {
+				return reply{}, err
+			}
+			q.Session = found.ID
+		}
+		doc, err := s.jobList(ctx, q)
+		return reply{doc: doc, text: doc.print}, err
+	})
+}
+
+func (s *Services) jobList(ctx context.Context, q chat.JobQuery) (jobsReply, error) {
+	doc := jobsReply{Jobs: []chat.Job{}}
+	found, err := s.Store.Jobs(ctx, q)
+	if err != nil {
+		return doc, err
+	}
+	doc.Jobs = append(doc.Jobs, found...)
+	doc.Queued, doc.Running, doc.Dead, err = s.Store.JobCounts(ctx)
+	return doc, err
+}
+
+func (r jobsReply) print(o *output) {
+	o.printf("%d queued, %d running, %d dead\n", r.Queued, r.Running, r.Dead)
+	if len(r.Jobs) == 0 {
+		return
+	}
+	t := newTable("JOB", "TYPE", "STATE", "TRIES", "TURN", "DUE", "LAST ERROR").numbers(0, 3)
+	for _, j := range r.Jobs {
+		t.add(decimal(j.ID), string(j.Type), string(j.State), count(j.Attempts), string(j.TurnID), local(j.RunAfter), clip(j.LastError, 60))
+	}
+	t.print(o)
+}
+
+type jobReply struct {
+	JobID int64 `json:"job_id"`
+}
+
+func (c *call) jobCommand(use, short, done string, act func(context.Context, Store, int64) error) *cobra.Command {
+	cmd := &cobra.Command{Use: use + " JOB", Short: short, Args: exactly("JOB")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		id, err := strconv.ParseInt(args[0], 10, 64)
+		if err != nil || id < 1 {
+			return reply{}, usageHint("jobs lists them", "%q is no job number.", clip(args[0], 40))
+		}
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			if err := act(ctx, s.Store, id); err != nil {
+				return reply{}, err
+			}
+			return reply{doc: jobReply{id}, text: func(o *output) { o.printf("Job %d is %s.\n", id, done) }}, nil
+		})
+	})
+	return cmd
+}

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// maxImage is the largest image that providers take.
+const maxImage = 5 << 20
+
+// imageTypes are what providers take.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// message makes the user's message: images first, then the text, byte for byte.
+// It is checked here, before anything is opened or made.
+func message(text string, images []string) (chat.Message, error) {
+	m := chat.Message{Role: chat.RoleUser}
+	for _, path := range images {
+		image, err := readImage(path)
+		if err != nil {
+			return m, err
+		}
+		m.Blocks = append(m.Blocks, image)
+	}
+	if err := checkText("cli.send", "message", text, len(images) > 0); err != nil {
+		return m, err
+	}
+	if strings.TrimSpace(text) != "" {
+		m.Blocks = append(m.Blocks, chat.Text{Text: text})
+	}
+	return m, nil
+}
+
+// checkText refuses what could not be kept as it is.
+func checkText(op, what, text string, mayBeEmpty bool) error {
+	if !utf8.ValidString(text) {
+		return chat.Errorf(chat.CodeInvalid, op, "The %s is not valid UTF-8 (byte %d); nothing was stored or sent.", what, invalidAt(text)+1).
+			WithHint("convert it first, for instance with iconv -t UTF-8")
+	}
+	if strings.TrimSpace(text) == "" && !mayBeEmpty {
+		return chat.Errorf(chat.CodeInvalid, op, "The %s is empty; nothing was stored or sent.", what)
+	}
+	return nil
+}
+
+// invalidAt is the offset of the first byte that is not UTF-8.
+func invalidAt(s string) int {
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return len(s)
+}
+
+func readImage(path string) (chat.Image, error) {
+	const op = "cli.image"
+	f, err := os.Open(path)
+	if err != nil {
+		return chat.Image{}, chat.WrapError(chat.CodeInvalid, op, err, "The image could not be opened; nothing was sent: "+err.Error()+".")
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, maxImage+1))
+	if err != nil {
+		return chat.Image{}, chat.WrapError(chat.CodeInvalid, op, err, "The image could not be read; nothing was sent: "+err.Error()+".")
+	}
+	if len(data) > maxImage {
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, op, "%s is larger than %d MB; nothing was sent.", path, maxImage>>20)
+	}
+	media := http.DetectContentType(data)
+	if !slices.Contains(imageTypes, media) {
+		return chat.Image{}, chat.Errorf(chat.CodeInvalid, op, "%s is no PNG, JPEG, GIF or WebP image; nothing was sent.", path)
+	}
+	source, err := chat.MarshalJSON(map[string]string{"data": base64.StdEncoding.EncodeToString(data)})
+	return chat.Image{MediaType: media, Source: source}, err
+}
+
+// argument is a text given as an argument, or piped in: with `-`, or without an
+// argument when stdin is no terminal.
+func (c *call) argument(args []string, what string) (string, error) {
+	if len(args) > 0 && args[0] != "-" {
+		return args[0], nil
+	}
+	if len(args) == 0 && c.in.terminal {
+		return "", usageHint("quote it, or pipe it in", "The %s is missing.", what)
+	}
+	return c.in.all()
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"contextinfinity/backend/chat"
+)
+
+// schema is the version of every --json document.
+const schema = 1
+
+// output is stdout. It remembers its first failure and is silent after it, so
+// that a reader who went away does not stop the work.
+type output struct {
+	w        io.Writer
+	err      error
+	terminal bool // text is made safe to show, and may be dimmed
+	color    bool
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.err == nil {
+		_, o.err = o.w.Write(p)
+	}
+	return len(p), nil
+}
+
+// printf writes our own words; what they quote of stored text goes through line.
+func (o *output) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(o, format, args...)
+}
+
+// text writes stored text: exact into a file or pipe, without control characters
+// onto a terminal, where they could do anything.
+func (o *output) text(s string) {
+	if o.terminal {
+		s = harmless(s)
+	}
+	_, _ = io.WriteString(o, s)
+}
+
+func (o *output) dim(s string) string { return o.styled("2", s) }
+
+func (o *output) bold(s string) string { return o.styled("1", s) }
+
+func (o *output) styled(code, s string) string {
+	if !o.color || s == "" {
+		return s
+	}
+	return "\x1b[" + code + "m" + s + "\x1b[0m"
+}
+
+// harmless replaces what a terminal would obey instead of show: control
+// characters, and the marks that turn the direction of what follows.
+func harmless(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r == '\r':
+			return -1
+		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
+
+// line is text on one line of a table or message.
+func line(s string) string {
+	return strings.Join(strings.Fields(harmless(s)), " ")
+}
+
+// document encodes a reply as the one document: schema first, then the fields of
+// v (a struct or nil), then the error if there is one.
+func (c *call) document(v any, err error) ([]byte, error) {
+	var body bytes.Buffer
+	fmt.Fprintf(&body, `{"schema":%d`, schema)
+	if v != nil {
+		raw, mErr := chat.MarshalJSON(v)
+		if mErr != nil {
+			return nil, mErr
+		}
+		if fields := bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("{")), []byte("}")); len(fields) > 0 {
+			body.WriteByte(',')
+			body.Write(fields)
+		}
+	}
+	if err != nil {
+		raw, mErr := chat.MarshalJSON(c.describe(err))
+		if mErr != nil {
+			return nil, mErr
+		}
+		body.WriteString(`,"error":`)
+		body.Write(raw)
+	}
+	body.WriteString("}\n")
+	return body.Bytes(), nil
+}

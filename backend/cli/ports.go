@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"contextinfinity/backend/branches"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/models"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/turn"
+)
+
+// Store is what the verbs ask of the database themselves.
+type Store interface {
+	CreateSession(context.Context, chat.NewSession) (chat.Session, chat.Branch, error)
+	Session(context.Context, chat.SessionID) (chat.Session, error)
+	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
+	RenameSession(context.Context, chat.SessionID, string) error
+	ArchiveSession(context.Context, chat.SessionID, bool) error
+	SetSessionModel(context.Context, chat.SessionID, string) error
+	Branch(context.Context, chat.BranchID) (chat.Branch, error)
+	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
+
+	Turn(context.Context, chat.TurnID) (chat.Turn, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
+	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
+	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
+	StepByID(context.Context, chat.StepID) (chat.Step, error)
+	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
+	State(context.Context, chat.StateID) (chat.State, error)
+	States(context.Context, chat.BranchID) ([]chat.State, error)
+	StateTurnSeq(context.Context, chat.StateID) (int64, error)
+
+	AddPin(ctx context.Context, branch chat.BranchID, text string, tokens int) (chat.Pin, error)
+	RemovePin(context.Context, chat.BranchID, chat.PinID) error
+	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
+
+	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
+	SaveDraft(context.Context, chat.Draft) error
+
+	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
+	JobCounts(context.Context) (queued, running, dead int, err error)
+	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
+	RetryJob(context.Context, int64) error
+	KillJob(context.Context, int64) error
+	RequeueMissing(context.Context) (int, error)
+
+	Verify(context.Context) ([]chat.Finding, error)
+	Backup(ctx context.Context, path string) error
+	Checkpoint(context.Context) error
+}
+
+// Models is the catalogue of models: *models.Catalog.
+type Models interface {
+	Resolve(ctx context.Context, name string) (turn.Model, error)
+	List() []models.Info
+	Default() string
+	KeyPlaces() []models.KeyPlace
+	Test(ctx context.Context, provider, key, baseURL string) models.TestResult
+}
+
+// Keys is where keys are kept, by the names of models.KeyPlace: *secrets.Store.
+type Keys interface {
+	Source(name, env string) secrets.Source
+	Set(name, key string) (secrets.Source, error)
+	Remove(name string) error
+}
+
+// Services are what an open data directory offers.
+type Services struct {
+	Store    Store
+	Turns    *turn.Engine
+	Jobs     *jobs.Runner
+	Branches *branches.Service
+	Models   Models
+	Counter  turn.Counter
+	// Stats is what `stats` prints: a struct, by the names of its JSON fields.
+	Stats func(context.Context) (any, error)
+	// Recovery is what opening as the writer found and did.
+	Recovery chat.RecoveryReport
+	// Close stops everything in order; a running answer is left incomplete.
+	Close func() error
+}
+
+// Setup is what there is without a database.
+type Setup struct {
+	Config *config.Store
+	Keys   Keys
+	Models Models
+}
+
+// OpenOptions come from the persistent flags and the verb.
+type OpenOptions struct {
+	DataDir    string
+	ConfigPath string
+	ReadOnly   bool
+	Publish    turn.Publisher // never nil
+}
+
+// App is how the command line reaches the program it belongs to.
+type App struct {
+	Version string
+	Commit  string
+	// Open opens the data directory. As the writer it takes the lock, migrates and
+	// recovers open turns before it returns. A faulty configuration does not stop
+	// it: it runs on what is in force.
+	Open func(context.Context, OpenOptions) (*Services, error)
+	// OpenSetup opens configuration, keys and models only; it creates nothing and
+	// works while the configuration is faulty (Setup.Config.Err says how).
+	OpenSetup func(context.Context, OpenOptions) (*Setup, error)
+	// Redact takes secrets out of a text; nil leaves it as it is.
+	Redact func(string) string
+
+	In  io.Reader
+	Out io.Writer
+	Err io.Writer
+
+	// Signals replaces the process's own signals in tests.
+	Signals <-chan os.Signal
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const program = "contextinfinity"
+
+// root is the tree of verbs.
+func (c *call) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           program,
+		Short:         "Conversations with language models, whole and for ever",
+		Long:          "Without a verb the window opens. With --json stdout is exactly one JSON document.",
+		Args:          noVerb,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetOut(&c.help)
+	root.SetErr(c.note)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return asUsage(err) })
+	c.persistent(root.PersistentFlags())
+	root.AddCommand(c.verbs()...)
+	return root
+}
+
+func (c *call) persistent(f *pflag.FlagSet) {
+	f.StringVar(&c.dataDir, "data-dir", "", "where sessions are kept, instead of the configured place")
+	f.StringVar(&c.configPath, "config", "", "the configuration file, instead of the usual one")
+	f.BoolVar(&c.json, "json", false, "print exactly one JSON document")
+}
+
+func (c *call) verbs() []*cobra.Command {
+	return []*cobra.Command{
+		c.sendCommand(), c.chatCommand(),
+		c.sessionsCommand(), c.showCommand(),
+		c.branchesCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
+		c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
+		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),
+		c.pendingCommand(), c.commitCommand(),
+		c.modelsCommand(), c.keysCommand(), c.configCommand(),
+		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(), c.backupCommand(),
+		c.versionCommand(), c.completionCommand(),
+	}
+}
+
+func noVerb(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usageHint("contextinfinity help lists the verbs", "There is no verb %q.", args[0])
+}
+
+// group is a verb that only has others below it.
+func group(use, short string, below ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ArbitraryArgs}
+	names := make([]string, len(below))
+	for i, b := range below {
+		names[i] = b.Name()
+	}
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		list := strings.Join(names, ", ")
+		if len(args) > 0 {
+			return usageHint("one of: "+list, "%s has no %q.", use, args[0])
+		}
+		return usageHint("one of: "+list, "%s needs to be told what to do.", use)
+	}
+	cmd.AddCommand(below...)
+	return cmd
+}
+
+// exactly names the arguments a verb needs, in its error too.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return usageHint(cmd.UseLine(), "%s is missing.", strings.Join(names[len(args):], " and "))
+		case len(args) > len(names):
+			return usageHint(cmd.UseLine(), "%q is one argument too many.", clip(args[len(names)], 40))
+		}
+		return nil
+	}
+}
+
+// atMost is exactly with the last argument free to be left out.
+func atMost(names ...string) cobra.PositionalArgs {
+	all, fewer := exactly(names...), exactly(names[:len(names)-1]...)
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return fewer(cmd, args)
+		}
+		return all(cmd, args)
+	}
+}
+
+// Verbs lists the verbs of the command line.
+func Verbs() []string {
+	var out []string
+	for _, cmd := range new(call).verbs() {
+		out = append(out, cmd.Name())
+	}
+	return out
+}
+
+// IsVerb reports whether arg is a verb, help and the shell's completion requests
+// included.
+func IsVerb(arg string) bool {
+	switch arg {
+	case "help", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd:
+		return true
+	}
+	for _, v := range Verbs() {
+		if v == arg {
+			return true
+		}
+	}
+	return false
+}
+
+// IsCommandLine decides between command line and window: the window opens when
+// there is nothing but --data-dir and --config. Everything else, wrong words and
+// flags too, is the command line's to answer.
+func IsCommandLine(args []string) bool {
+	_, ok := WindowOptions(args)
+	return !ok
+}
+
+// WindowOptions reads the flags that a start of the window takes; false means
+// that args are not such a start.
+func WindowOptions(args []string) (OpenOptions, bool) {
+	var rest []string
+	for _, a := range args {
+		if !strings.HasPrefix(a, "-psn_") { // macOS' own, from a double click
+			rest = append(rest, a)
+		}
+	}
+	var c call
+	f := pflag.NewFlagSet(program, pflag.ContinueOnError)
+	f.SetOutput(&c.help)
+	f.Usage = func() {}
+	c.persistent(f)
+	if err := f.Parse(rest); err != nil || f.NArg() > 0 || c.json {
+		return OpenOptions{}, false
+	}
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath}, true
+}

@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/turn"
+)
+
+// call is one run of the command line.
+type call struct {
+	app    App
+	in     *input
+	out    *output
+	note   *output // stderr
+	signal *signals
+
+	json       bool
+	dataDir    string
+	configPath string
+
+	verbName string
+	started  bool         // the verb's own code ran: what fails now is no wrong usage
+	help     bytes.Buffer // what cobra prints
+	reply    reply
+}
+
+// reply is what a verb answers: a document for --json, words without it. A nil
+// text means that the verb has printed already.
+type reply struct {
+	doc  any
+	text func(*output)
+}
+
+// verb is the body of a command.
+type verb func(ctx context.Context, args []string) (reply, error)
+
+// Run carries out one command line and returns the exit code.
+func Run(ctx context.Context, app App, args []string) int {
+	c := newCall(app)
+	ctx, stop := c.signal.watch(ctx)
+	defer stop()
+	root := c.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err != nil && !c.started {
+		err = asUsage(err)
+		c.json = c.json || wantsJSON(args)
+	}
+	return c.finish(err)
+}
+
+func newCall(app App) *call {
+	c := &call{app: app, in: newInput(app.In), out: newOutput(app.Out), note: newOutput(app.Err), signal: newSignals(app.Signals)}
+	return c
+}
+
+// asUsage is an error of cobra's own parsing.
+func asUsage(err error) error {
+	var known usageError
+	if errors.As(err, &known) {
+		return err
+	}
+	msg := err.Error()
+	return usageHint("contextinfinity help lists the verbs", "%s", strings.ToUpper(msg[:1])+msg[1:]+".")
+}
+
+// wantsJSON looks for --json where parsing stopped before it.
+func wantsJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
+}
+
+// finish prints the reply and the error and chooses the exit code.
+func (c *call) finish(err error) int {
+	switch {
+	case c.json:
+		c.finishJSON(err)
+	default:
+		c.finishText(err)
+	}
+	if errors.Is(err, errQuit) || c.out.err == nil { // after errQuit a printer may still write
+		return exitCode(err)
+	}
+	if !closedPipe(c.out.err) {
+		c.note.printf("error: %s\n", outputError(c.out.err))
+	}
+	return max(exitFailed, exitCode(err))
+}
+
+func (c *call) finishJSON(err error) {
+	doc := c.reply.doc
+	if doc == nil && c.help.Len() > 0 && err == nil {
+		doc = struct {
+			Help string `json:"help"`
+		}{c.help.String()}
+	}
+	body, encodeErr := c.document(doc, err)
+	if encodeErr != nil {
+		body, _ = c.document(nil, errors.Join(err, encodeErr))
+	}
+	_, _ = c.out.Write(body)
+}
+
+func (c *call) finishText(err error) {
+	if c.reply.text != nil {
+		c.reply.text(c.out)
+	}
+	if c.help.Len() > 0 && err == nil {
+		_, _ = c.out.Write(c.help.Bytes())
+	}
+	if err != nil {
+		c.printError(err)
+	}
+}
+
+func (c *call) printError(err error) {
+	d := c.describe(err)
+	hint := ""
+	if d.Hint != "" {
+		hint = " (" + d.Hint + ")"
+	}
+	c.note.printf("error: %s%s\n", harmless(d.Message), harmless(hint))
+}
+
+// notef tells the reader something on the way, on stderr.
+func (c *call) notef(format string, args ...any) {
+	c.note.printf("%s\n", c.note.dim("note: "+harmless(c.redact(fmt.Sprintf(format, args...)))))
+}
+
+// run makes a verb a cobra command's body.
+func (c *call) run(v verb) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c.started = true
+		c.verbName = strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), program+" "), " ", "_")
+		var err error
+		c.reply, err = v(cmd.Context(), args)
+		return err
+	}
+}
+
+// silent is the Publisher of verbs that stream nothing.
+type silent struct{}
+
+func (silent) Frame(chat.Frame)   {}
+func (silent) Change(chat.Change) {}
+
+func (c *call) options(readOnly bool, p turn.Publisher) OpenOptions {
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, ReadOnly: readOnly, Publish: p}
+}
+
+// reading opens the data read-only and runs f.
+func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (reply, error) {
+	s, err := c.app.Open(ctx, c.options(true, silent{}))
+	if err != nil {
+		return reply{}, err
+	}
+	return c.closing(s, f)
+}
+
+// readingAny is reading for verbs that have an answer where there is no data yet.
+func (c *call) readingAny(ctx context.Context, none reply, f func(*Services) (reply, error)) (reply, error) {
+	r, err := c.reading(ctx, f)
+	if e := chat.AsError(errOrNone(err)); e.Code == chat.CodeNotFound && e.Op == opOpen {
+		return none, nil
+	}
+	return r, err
+}
+
+// opOpen is the operation of the store's own refusals to open.
+const opOpen = "store.open"
+
+func errOrNone(err error) error {
+	if err == nil {
+		return chat.Errorf("", "", "")
+	}
+	return err
+}
+
+// writing opens the data as the writer and runs f.
+func (c *call) writing(ctx context.Context, p turn.Publisher, f func(*Services) (reply, error)) (reply, error) {
+	s, err := c.app.Open(ctx, c.options(false, p))
+	if err != nil {
+		return reply{}, err
+	}
+	c.noteRecovery(s.Recovery)
+	return c.closing(s, f)
+}
+
+// closing runs f and closes in order, except after a second Ctrl-C.
+func (c *call) closing(s *Services, f func(*Services) (reply, error)) (reply, error) {
+	r, err := f(s)
+	if errors.Is(err, errQuit) {
+		return r, err
+	}
+	if closeErr := s.Close(); err == nil {
+		err = closeErr
+	}
+	return r, err
+}
+
+// noteRecovery says in one line that an earlier run had ended badly.
+func (c *call) noteRecovery(r chat.RecoveryReport) {
+	if r.Clean() {
+		return
+	}
+	var open []string
+	for _, item := range r.Items {
+		if item.Kind == chat.RecoveredIncomplete || item.Kind == chat.RecoveredUnsent {
+			open = append(open, string(item.TurnID))
+		}
+	}
+	more := ""
+	if len(open) > 0 {
+		more = "; yours to decide: " + strings.Join(open[:min(3, len(open))], ", ")
+	}
+	c.notef("an earlier run did not end in order; recovered %s%s", plural(len(r.Items), "record"), more)
+}

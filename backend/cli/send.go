@@ -1,0 +1,213 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/turn"
+)
+
+// sendFlags are the flags of send; the decisions about a turn share some.
+type sendFlags struct {
+	session    string
+	branch     string
+	fresh      bool
+	model      string
+	wait       string
+	incomplete string
+	images     []string
+}
+
+func (c *call) sendCommand() *cobra.Command {
+	var f sendFlags
+	cmd := &cobra.Command{
+		Use:   "send [TEXT|-]",
+		Short: "Send a message and print the answer as it arrives",
+		Long: `Sends TEXT, or what is piped in, byte for byte, and streams the answer to stdout.
+Without --session or --new it goes to the session used last.
+
+Ctrl-C stops the answer: the text so far is kept and marked stopped, and the exit
+code is 1 (code "cancelled"). A second Ctrl-C leaves at once; what had arrived is
+recovered at the next start. The exit code is 0 only when the answer is final.`,
+		Args: atMost("TEXT"),
+	}
+	cmd.Flags().StringVar(&f.session, "session", "", "the session to go on with")
+	cmd.Flags().BoolVar(&f.fresh, "new", false, "start a new session")
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
+	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
+		"what becomes of an incomplete or unsent turn in the way: keep, discard, fail")
+	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
+	f.shared(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
+	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
+	return cmd
+}
+
+// shared adds what send has in common with the decisions about a turn.
+func (f *sendFlags) shared(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.model, "model", "", "a configured model, instead of the session's")
+	cmd.Flags().StringVar(&f.wait, "wait", string(jobs.LevelFinalized),
+		"run background work until the turn is finalized, committed or indexed")
+	_ = cmd.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func (f *sendFlags) check() error {
+	switch {
+	case f.session != "" && f.fresh:
+		return usagef("--session and --new exclude each other.")
+	case f.branch != "" && f.fresh:
+		return usagef("--branch and --new exclude each other.")
+	case !slices.Contains(levels, f.wait):
+		return usagef("--wait is one of %s, not %q.", strings.Join(levels, ", "), f.wait)
+	}
+	return nil
+}
+
+func (f *sendFlags) policy() (turn.IncompletePolicy, error) {
+	p := turn.IncompletePolicy(f.incomplete)
+	switch p {
+	case turn.IncompleteKeep, turn.IncompleteDiscard, turn.IncompleteRefuse:
+		return p, nil
+	}
+	return p, usagef("--incomplete is one of keep, discard, fail, not %q.", f.incomplete)
+}
+
+func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, error) {
+	if err := f.check(); err != nil {
+		return reply{}, err
+	}
+	policy, err := f.policy()
+	if err != nil {
+		return reply{}, err
+	}
+	text, err := c.sendText(args, f)
+	if err != nil {
+		return reply{}, err
+	}
+	content, err := message(text, f.images)
+	if err != nil {
+		return reply{}, err
+	}
+	st := newStream()
+	return c.writing(ctx, st, func(s *Services) (reply, error) {
+		m := turn.Message{Content: content, Model: f.model, Incomplete: policy}
+		if m.Branch, err = c.target(ctx, s, f, chat.TitleFrom(text)); err != nil {
+			return reply{}, err
+		}
+		t, answer, err := c.deliver(ctx, s, st, m)
+		if err != nil {
+			return sentSoFar(t), err
+		}
+		return c.answered(ctx, s, t, answer, jobs.Level(f.wait))
+	})
+}
+
+// sendText reads the message; with images it may be left out.
+func (c *call) sendText(args []string, f sendFlags) (string, error) {
+	if len(args) == 0 && len(f.images) > 0 && c.in.terminal {
+		return "", nil
+	}
+	return c.argument(args, "message")
+}
+
+// sentSoFar is the reply of a send that could not be followed to its end.
+func sentSoFar(t chat.Turn) reply {
+	if t.ID == "" {
+		return reply{}
+	}
+	return reply{doc: turnReply{
+		SessionID: t.SessionID, BranchID: t.BranchID, TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
+		Model: t.Model, Provider: t.Provider,
+	}}
+}
+
+// target finds the branch to send to, making a session where one is wanted or
+// there is none. A model that cannot be called must not leave an empty session.
+func (c *call) target(ctx context.Context, s *Services, f sendFlags, title string) (chat.BranchID, error) {
+	switch {
+	case f.session != "":
+		_, b, err := s.place(ctx, f.session, f.branch)
+		return b.ID, err
+	case f.branch != "":
+		b, err := s.anyBranch(ctx, f.branch)
+		return b.ID, err
+	case !f.fresh:
+		if last, ok, err := s.recent(ctx); ok || err != nil {
+			return last.ActiveBranch, err
+		}
+	}
+	_, b, err := s.newSession(ctx, title, f.model)
+	return b.ID, err
+}
+
+// newSession starts a session that goes on with the given model.
+func (s *Services) newSession(ctx context.Context, title, model string) (chat.Session, chat.Branch, error) {
+	if _, err := s.Models.Resolve(ctx, model); err != nil {
+		return chat.Session{}, chat.Branch{}, err
+	}
+	session, branch, err := s.Store.CreateSession(ctx, chat.NewSession{Title: title})
+	if err == nil && model != "" {
+		err = s.Store.SetSessionModel(ctx, session.ID, model)
+	}
+	return session, branch, err
+}
+
+// deliver sends a message and shows its answer.
+func (c *call) deliver(ctx context.Context, s *Services, st *stream, m turn.Message) (chat.Turn, chat.Message, error) {
+	if err := c.unqueue(ctx, s, m.Branch); err != nil {
+		return chat.Turn{}, chat.Message{}, err
+	}
+	before, _, err := s.Store.LastTurn(ctx, m.Branch)
+	if err != nil {
+		return chat.Turn{}, chat.Message{}, err
+	}
+	h, err := s.Turns.Send(ctx, m)
+	if err != nil {
+		return chat.Turn{}, chat.Message{}, withChoices(err, before)
+	}
+	c.noteCleared(before, m.Incomplete)
+	return c.follow(ctx, s, st, h, nil)
+}
+
+// unqueue leaves a message that a window had queued as a draft: sent from here
+// it would be cut off when the verb ends.
+func (c *call) unqueue(ctx context.Context, s *Services, branch chat.BranchID) error {
+	d, ok, err := s.Store.Draft(ctx, branch)
+	if err != nil || !ok || !d.Queued {
+		return err
+	}
+	d.Queued = false
+	c.notef("a queued message of this branch stays a draft")
+	return s.Store.SaveDraft(ctx, d)
+}
+
+// withChoices names the turn that blocks a branch and what can be done with it.
+func withChoices(err error, blocking chat.Turn) error {
+	if chat.CodeOf(err) != chat.CodeIncomplete {
+		return err
+	}
+	e := *chat.AsError(err)
+	verbs := "continue, retry, keep or discard"
+	if blocking.Unsent() {
+		verbs = "resend or discard"
+	}
+	return e.WithHint("%s turn %s, or send with --incomplete keep or discard", verbs, blocking.ID)
+}
+
+// noteCleared says what became of the turn that stood in the way.
+func (c *call) noteCleared(t chat.Turn, p turn.IncompletePolicy) {
+	switch {
+	case t.ID == "" || !t.Incomplete() && !t.Unsent():
+	case p == turn.IncompleteKeep && t.Incomplete():
+		c.notef("the incomplete answer of turn #%d was kept as it is", t.Seq)
+	case t.Incomplete():
+		c.notef("the incomplete answer of turn #%d was discarded; it stays readable", t.Seq)
+	default:
+		c.notef("turn #%d, which was never sent, was discarded; it stays readable", t.Seq)
+	}
+}

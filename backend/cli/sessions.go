@@ -1,0 +1,160 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+func (c *call) sessionsCommand() *cobra.Command {
+	var q chat.SessionQuery
+	cmd := &cobra.Command{Use: "sessions", Short: "List sessions, or rename and archive them", Args: exactly()}
+	cmd.Flags().BoolVar(&q.Archived, "archived", false, "the archived ones")
+	cmd.Flags().StringVar(&q.Title, "title", "", "only those whose title contains this")
+	cmd.Flags().IntVar(&q.Limit, "limit", 0, "at most so many (0: all)")
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) { return c.sessions(ctx, q) })
+	cmd.AddCommand(c.renameCommand(), c.archiveCommand("archive", true), c.archiveCommand("unarchive", false))
+	return cmd
+}
+
+// sessionRow is a session in lists.
+type sessionRow struct {
+	ID           chat.SessionID `json:"session_id"`
+	Title        string         `json:"title"`
+	ActiveBranch chat.BranchID  `json:"active_branch"`
+	Branches     int            `json:"branches"`
+	Turns        int            `json:"turns"`
+	Pending      int            `json:"pending"`
+	LastPhase    chat.Phase     `json:"last_phase"`
+	LastOutcome  chat.Outcome   `json:"last_outcome"`
+	Model        string         `json:"model"`
+	Source       string         `json:"source"`
+	Pinned       bool           `json:"pinned"`
+	CreatedAt    time.Time      `json:"created_at"`
+	UpdatedAt    time.Time      `json:"updated_at"`
+	ArchivedAt   *time.Time     `json:"archived_at"`
+}
+
+func rowOf(s chat.SessionSummary) sessionRow {
+	return sessionRow{
+		ID: s.ID, Title: s.Title, ActiveBranch: s.ActiveBranch, Branches: s.Branches, Turns: s.Turns, Pending: s.Pending,
+		LastPhase: s.LastPhase, LastOutcome: s.LastOutcome, Model: s.Model, Source: s.Source, Pinned: s.Pinned,
+		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt,
+	}
+}
+
+type sessionsReply struct {
+	Sessions []sessionRow `json:"sessions"`
+}
+
+func (c *call) sessions(ctx context.Context, q chat.SessionQuery) (reply, error) {
+	if q.Limit < 0 {
+		return reply{}, usagef("--limit is not negative.")
+	}
+	return c.readingAny(ctx, sessionsAnswer(nil), func(s *Services) (reply, error) {
+		found, err := s.Store.Sessions(ctx, q)
+		if err != nil {
+			return reply{}, err
+		}
+		return sessionsAnswer(found), nil
+	})
+}
+
+func sessionsAnswer(found []chat.SessionSummary) reply {
+	rows := make([]sessionRow, len(found))
+	for i, s := range found {
+		rows[i] = rowOf(s)
+	}
+	return reply{doc: sessionsReply{rows}, text: func(o *output) {
+		if len(rows) == 0 {
+			o.printf("No sessions.\n")
+			return
+		}
+		printSessions(o, rows)
+	}}
+}
+
+func printSessions(o *output, rows []sessionRow) {
+	t := newTable("SESSION", "TITLE", "TURNS", "BRANCHES", "PENDING", "STATUS", "UPDATED").numbers(2, 3, 4)
+	for _, r := range rows {
+		t.add(string(r.ID), clip(titleOf(r.Title), 48), count(r.Turns), count(r.Branches), count(r.Pending), r.status(), local(r.UpdatedAt))
+	}
+	t.print(o)
+}
+
+func titleOf(title string) string {
+	if strings.TrimSpace(title) == "" {
+		return "(untitled)"
+	}
+	return title
+}
+
+// status is the one thing worth a word about a session's newest turn.
+func (r sessionRow) status() string {
+	switch {
+	case r.LastOutcome == chat.OutcomeIncomplete:
+		return "incomplete"
+	case r.LastPhase == chat.PhaseFailed:
+		return "failed"
+	case r.LastPhase == chat.PhaseAccepted || r.LastPhase == chat.PhaseContextPrepared:
+		return "not sent"
+	case r.LastPhase == chat.PhaseResponding:
+		return "responding"
+	}
+	return ""
+}
+
+func (c *call) renameCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "rename SESSION TITLE", Short: "Give a session another title", Args: exactly("SESSION", "TITLE")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if err := checkText("cli.sessions_rename", "title", args[1], false); err != nil {
+			return reply{}, err
+		}
+		return c.changeSession(ctx, args[0], "Renamed", func(s *Services, id chat.SessionID) error {
+			return s.Store.RenameSession(ctx, id, args[1])
+		})
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (c *call) archiveCommand(use string, archived bool) *cobra.Command {
+	short, done := "Put a session away; nothing is deleted", "Archived"
+	if !archived {
+		short, done = "Bring an archived session back", "Brought back"
+	}
+	cmd := &cobra.Command{Use: use + " SESSION", Short: short, Args: exactly("SESSION")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.changeSession(ctx, args[0], done, func(s *Services, id chat.SessionID) error {
+			return s.Store.ArchiveSession(ctx, id, archived)
+		})
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+type sessionReply struct {
+	Session chat.Session `json:"session"`
+}
+
+func (c *call) changeSession(ctx context.Context, typed, done string, change func(*Services, chat.SessionID) error) (reply, error) {
+	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+		session, err := s.session(ctx, typed)
+		if err != nil {
+			return reply{}, err
+		}
+		if err := change(s, session.ID); err != nil {
+			return reply{}, err
+		}
+		if session, err = s.Store.Session(ctx, session.ID); err != nil {
+			return reply{}, err
+		}
+		return reply{doc: sessionReply{session}, text: func(o *output) {
+			o.printf("%s: %s  %s\n", done, session.ID, line(titleOf(session.Title)))
+		}}, nil
+	})
+}

@@ -1,0 +1,332 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+type showFlags struct {
+	branch string
+	raw    string
+	last   int
+}
+
+func (c *call) showCommand() *cobra.Command {
+	var f showFlags
+	cmd := &cobra.Command{
+		Use:   "show SESSION",
+		Short: "Print a session's transcript",
+		Long: `Prints the transcript of a branch with the state of each turn; with --json also
+every block, every step and every state id. Of an incomplete or failed turn it
+prints what had arrived.`,
+		Args: exactly("SESSION"),
+	}
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the active one")
+	cmd.Flags().IntVar(&f.last, "last", 0, "only so many of the newest turns (0: all)")
+	cmd.Flags().StringVar(&f.raw, "raw", "", "print the exact request and stream of this step instead")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.show(ctx, args[0], f) })
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (c *call) show(ctx context.Context, session string, f showFlags) (reply, error) {
+	if f.last < 0 {
+		return reply{}, usagef("--last is not negative.")
+	}
+	return c.reading(ctx, func(s *Services) (reply, error) {
+		found, branch, err := s.place(ctx, session, f.branch)
+		if err != nil {
+			return reply{}, err
+		}
+		if f.raw != "" {
+			return s.rawStep(ctx, branch, f.raw)
+		}
+		return s.transcript(ctx, found, branch, f.last)
+	})
+}
+
+// showReply is a transcript.
+type showReply struct {
+	Session  chat.Session `json:"session"`
+	Branch   chat.Branch  `json:"branch"` // the one shown
+	Branches []branchRow  `json:"branches"`
+	Turns    []turnRow    `json:"turns"`
+}
+
+// turnRow is a turn with all there is of it.
+type turnRow struct {
+	ID          chat.TurnID      `json:"turn_id"`
+	BranchID    chat.BranchID    `json:"branch_id"` // an ancestor's, for turns before a fork
+	Seq         int64            `json:"turn_seq"`
+	Phase       chat.Phase       `json:"phase"`
+	Outcome     chat.Outcome     `json:"outcome"`
+	User        chat.Message     `json:"user_message"`
+	Assistant   *chat.Message    `json:"assistant_message"`
+	Partial     *string          `json:"partial_text,omitempty"`
+	Steps       []stepRow        `json:"steps"`
+	StateBefore chat.StateID     `json:"state_before"`
+	StateAfter  chat.StateID     `json:"state_after"`
+	Error       *chat.Failure    `json:"error"`
+	Usage       *chat.Usage      `json:"usage"`
+	Model       string           `json:"model"`
+	Provider    string           `json:"provider"`
+	RetryOf     chat.TurnID      `json:"retry_of,omitempty"`
+	IndexStatus chat.IndexStatus `json:"index_status"`
+	CreatedAt   time.Time        `json:"created_at"`
+	UpdatedAt   time.Time        `json:"updated_at"`
+}
+
+// stepRow is one attempt of a provider call.
+type stepRow struct {
+	ID        chat.StepID      `json:"step_id"`
+	Index     int              `json:"index"`
+	Attempt   int              `json:"attempt"`
+	Provider  string           `json:"provider"`
+	ModelID   string           `json:"model_id"`
+	Outcome   chat.StepOutcome `json:"outcome"`
+	Items     chat.Items       `json:"items"`
+	Displayed int64            `json:"displayed_bytes"`
+	Durable   int64            `json:"durable_bytes"`
+	Usage     *chat.Usage      `json:"usage"`
+	StartedAt time.Time        `json:"started_at"`
+	EndedAt   *time.Time       `json:"ended_at"`
+}
+
+func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int) (reply, error) {
+	branches, err := s.Store.Branches(ctx, session.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	doc := showReply{Session: session, Branch: branch, Branches: branchRows(session, branches), Turns: []turnRow{}}
+	add := func(t chat.Turn) error {
+		row, err := s.turnRow(ctx, t)
+		doc.Turns = append(doc.Turns, row)
+		return err
+	}
+	if last == 0 {
+		err = s.eachTurn(ctx, branch.ID, 0, add)
+	} else {
+		err = s.newestTurns(ctx, branch.ID, last, add)
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{doc: doc, text: doc.print}, nil
+}
+
+func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int, f func(chat.Turn) error) error {
+	turns, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: n, Newest: true})
+	if err != nil {
+		return err
+	}
+	for _, t := range turns {
+		if err := f(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Services) turnRow(ctx context.Context, t chat.Turn) (turnRow, error) {
+	row := turnRow{
+		ID: t.ID, BranchID: t.BranchID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome, User: t.User, Assistant: t.Assistant,
+		Steps: []stepRow{}, StateBefore: t.StateBefore, StateAfter: t.StateAfter, Error: t.Failure, Usage: t.Usage,
+		Model: t.Model, Provider: t.Provider, RetryOf: t.RetryOf, IndexStatus: t.IndexStatus,
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
+	}
+	steps, err := s.Store.Steps(ctx, t.ID)
+	if err != nil {
+		return row, err
+	}
+	for _, st := range steps {
+		row.Steps = append(row.Steps, stepRow{
+			ID: st.ID, Index: st.Index, Attempt: st.Attempt, Provider: st.Provider, ModelID: st.ModelID, Outcome: st.Outcome,
+			Items: st.Items, Displayed: st.DisplayedBytes, Durable: st.DurableBytes, Usage: st.Usage,
+			StartedAt: st.StartedAt, EndedAt: st.EndedAt,
+		})
+	}
+	if t.Assistant == nil && len(steps) > 0 {
+		part, err := s.Turns.Received(ctx, t)
+		if err != nil {
+			return row, err
+		}
+		text := part.RenderedText()
+		row.Partial = &text
+	}
+	return row, nil
+}
+
+func (r showReply) print(o *output) {
+	o.printf("%s\n", o.bold(line(titleOf(r.Session.Title))))
+	o.printf("session %s\nbranch  %s  %s\n", r.Session.ID, r.Branch.ID, line(r.Branch.Label))
+	for _, t := range r.Turns {
+		t.print(o)
+	}
+}
+
+func (t turnRow) print(o *output) {
+	head := fmt.Sprintf("#%d  %s  %s  %s", t.Seq, t.ID, local(t.CreatedAt), t.state())
+	if t.Model != "" {
+		head += "  " + line(t.Model)
+	}
+	o.printf("\n%s\n%s\n", o.dim(head), o.bold("you:"))
+	o.text(messageText(t.User.Blocks) + "\n")
+	switch {
+	case t.Assistant != nil:
+		o.printf("%s\n", o.bold("answer:"))
+		o.text(messageText(t.Assistant.Blocks) + "\n")
+	case t.Partial != nil && *t.Partial != "":
+		o.printf("%s\n", o.bold("part of an answer:"))
+		o.text(*t.Partial + "\n")
+	}
+	if t.Error != nil {
+		o.printf("%s\n", o.dim("error: "+line(t.Error.Message)))
+	}
+}
+
+// state is where a turn stands, in words.
+func (t turnRow) state() string {
+	switch {
+	case t.Outcome == chat.OutcomeIncomplete:
+		return "incomplete: continue, retry, keep or discard it"
+	case t.Phase == chat.PhaseFailed && t.Outcome == chat.OutcomeDiscarded:
+		return "discarded"
+	case t.Phase == chat.PhaseFailed:
+		return "failed"
+	case t.Phase == chat.PhaseAccepted || t.Phase == chat.PhaseContextPrepared:
+		return "not sent"
+	case t.Phase == chat.PhaseResponding:
+		return "responding, or cut off by a crash"
+	case t.StateAfter == "":
+		return words(t.Outcome, "pending")
+	}
+	return words(t.Outcome, "committed")
+}
+
+// words adds an outcome that is worth one.
+func words(o chat.Outcome, state string) string {
+	if o == chat.OutcomeCompleted || o == chat.OutcomeNone {
+		return state
+	}
+	return string(o) + ", " + state
+}
+
+// messageText is a message to read: its visible text, and a line for each block
+// that has none.
+func messageText(blocks chat.Blocks) string {
+	var parts []string
+	for _, b := range blocks {
+		if p := blockText(b); p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+func blockText(b chat.Block) string {
+	switch b := b.(type) {
+	case chat.Text:
+		return b.Text
+	case chat.Refusal:
+		return b.Text
+	case chat.Image:
+		return "[image " + b.MediaType + "]"
+	case chat.ToolUse:
+		return "[tool call " + b.Name + " " + string(b.Input) + "]"
+	case chat.ToolResult:
+		return "[tool result]\n" + messageText(b.Content)
+	case chat.Unknown:
+		return "[part of an unknown kind from " + b.Provider + "]"
+	}
+	return ""
+}
+
+// rawReply is a step exactly as it went over the wire. Bytes that are no JSON
+// stand as a string.
+type rawReply struct {
+	StepID   chat.StepID     `json:"step_id"`
+	TurnID   chat.TurnID     `json:"turn_id"`
+	Request  json.RawMessage `json:"request"`
+	Response json.RawMessage `json:"response"` // null when it was a stream
+	Events   []rawEvent      `json:"events"`
+}
+
+type rawEvent struct {
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data"`
+}
+
+func (s *Services) rawStep(ctx context.Context, branch chat.Branch, typed string) (reply, error) {
+	step, err := s.step(ctx, branch, typed)
+	if err != nil {
+		return reply{}, err
+	}
+	payload, err := s.Store.StepPayload(ctx, step.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	doc := rawReply{StepID: step.ID, TurnID: step.TurnID, Request: rawJSON(payload.Request), Response: rawJSON(payload.Response), Events: []rawEvent{}}
+	for _, ev := range payload.Events {
+		doc.Events = append(doc.Events, rawEvent{ev.Type, rawJSON(ev.Data)})
+	}
+	return reply{doc: doc, text: func(o *output) { printRaw(o, payload) }}, nil
+}
+
+// step finds a step by its id, or part of it, in the branch's lineage.
+func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (chat.Step, error) {
+	id, err := parseID("step", typed)
+	if err != nil {
+		return chat.Step{}, err
+	}
+	if full(id) {
+		return s.Store.StepByID(ctx, chat.StepID(id))
+	}
+	var ids []chat.StepID
+	err = s.eachTurn(ctx, branch.ID, 0, func(t chat.Turn) error {
+		steps, err := s.Store.Steps(ctx, t.ID)
+		for _, st := range steps {
+			ids = append(ids, st.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return chat.Step{}, err
+	}
+	found, err := match("step", id, ids)
+	if err != nil {
+		return chat.Step{}, err
+	}
+	return s.Store.StepByID(ctx, found)
+}
+
+func rawJSON(b []byte) json.RawMessage {
+	switch {
+	case len(b) == 0:
+		return json.RawMessage("null")
+	case json.Valid(b):
+		return b
+	case utf8.Valid(b):
+		s, _ := chat.MarshalJSON(string(b))
+		return s
+	}
+	s, _ := chat.MarshalJSON(b) // base64: bytes that are no text
+	return s
+}
+
+func printRaw(o *output, p chat.StepPayload) {
+	o.text(string(p.Request) + "\n")
+	if len(p.Response) > 0 {
+		o.text("\n" + string(p.Response) + "\n")
+	}
+	for _, ev := range p.Events {
+		o.text("\nevent: " + ev.Type + "\n" + string(ev.Data) + "\n")
+	}
+}

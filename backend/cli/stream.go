@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"strings"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// stream is the Publisher of verbs that show an answer as it arrives. Frames are
+// queued without bound, which is the size of an answer, because a slow reader of
+// stdout must not hold up the receiving of it.
+type stream struct {
+	mu      sync.Mutex
+	queue   []chat.Frame
+	arrived chan struct{} // capacity 1
+	moved   chan struct{} // capacity 1: a turn changed
+	muted   bool          // show the answer at its end only
+}
+
+func newStream() *stream {
+	return &stream{arrived: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
+}
+
+// Frame implements turn.Publisher.
+func (s *stream) Frame(f chat.Frame) {
+	if s.muted || !isVisible(f.Kind) || f.Text == "" {
+		return
+	}
+	s.mu.Lock()
+	s.queue = append(s.queue, f)
+	s.mu.Unlock()
+	poke(s.arrived)
+}
+
+// Change implements turn.Publisher.
+func (s *stream) Change(ch chat.Change) {
+	if ch.Kind == chat.ChangeTurn {
+		poke(s.moved)
+	}
+}
+
+func isVisible(kind string) bool {
+	return kind == string(llm.DeltaText) || kind == string(llm.DeltaRefusal)
+}
+
+func poke(ch chan struct{}) {
+	select {
+	case ch <- struct{}{}:
+	default:
+	}
+}
+
+func (s *stream) take() []chat.Frame {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.queue
+	s.queue = nil
+	return q
+}
+
+// printer writes one answer from a stream of frames. Blocks are separated by an
+// empty line, as in the stored visible text.
+type printer struct {
+	s    *stream
+	o    *output
+	stop chan struct{}
+	done chan struct{}
+
+	block   int // the one being written, -1 before the first
+	shown   strings.Builder
+	jumbled bool // a frame of an earlier block came late
+}
+
+// startPrinter shows base, what stands already of the answer, then frames.
+func startPrinter(s *stream, o *output, base chat.Blocks) *printer {
+	p := &printer{s: s, o: o, stop: make(chan struct{}), done: make(chan struct{}), block: -1}
+	s.take() // of an earlier answer
+	p.base(base)
+	go p.loop()
+	return p
+}
+
+func (p *printer) base(base chat.Blocks) {
+	for i, b := range base {
+		if (chat.Blocks{b}).RenderedText() != "" {
+			p.block = i
+		}
+	}
+	p.write(base.RenderedText())
+}
+
+func (p *printer) loop() {
+	defer close(p.done)
+	for {
+		select {
+		case <-p.s.arrived:
+			p.frames()
+		case <-p.stop:
+			p.frames()
+			return
+		}
+	}
+}
+
+func (p *printer) frames() {
+	for _, f := range p.s.take() {
+		switch {
+		case f.Block < p.block:
+			p.jumbled = true
+		case f.Block > p.block && p.shown.Len() > 0:
+			p.write("\n\n")
+		}
+		if p.jumbled {
+			return
+		}
+		p.block = f.Block
+		p.write(f.Text)
+	}
+}
+
+func (p *printer) write(text string) {
+	p.shown.WriteString(text)
+	p.o.text(text)
+}
+
+// abandon stops printing without waiting for a reader who may never read.
+func (p *printer) abandon() { close(p.stop) }
+
+// finish writes what the frames did not hold and ends the line. It reports
+// whether what was written is the stored text.
+func (p *printer) finish(final string) bool {
+	close(p.stop)
+	<-p.done
+	rest, ok := strings.CutPrefix(final, p.shown.String())
+	if ok {
+		p.write(rest)
+	}
+	if p.shown.Len() > 0 {
+		p.o.text("\n")
+	}
+	return ok
+}

@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+type reconcileReply struct {
+	Recovery chat.RecoveryReport `json:"recovery"`
+	Requeued int                 `json:"requeued"`
+	Ran      int                 `json:"jobs_run"`
+	Queued   int                 `json:"queued"` // still waiting, for a later time
+	Dead     int                 `json:"dead"`
+}
+
+func (c *call) reconcileCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "reconcile", Short: "Recover what a crash left open and do all background work that is due",
+		Long: "Running it again changes nothing.", Args: exactly(),
+	}
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		s, err := c.app.Open(ctx, c.options(false, silent{}))
+		if err != nil {
+			return reply{}, err
+		}
+		return c.closing(s, func(s *Services) (reply, error) { return s.reconcile(ctx) })
+	})
+	return cmd
+}
+
+func (s *Services) reconcile(ctx context.Context) (reply, error) {
+	doc := reconcileReply{Recovery: s.Recovery}
+	if doc.Recovery.Items == nil {
+		doc.Recovery.Items = []chat.RecoveryItem{}
+	}
+	var err error
+	if doc.Requeued, err = s.Store.RequeueMissing(ctx); err == nil {
+		doc.Ran, err = s.Jobs.Drain(ctx)
+	}
+	if err == nil {
+		doc.Queued, _, doc.Dead, err = s.Store.JobCounts(ctx)
+	}
+	if err == nil {
+		err = s.Store.Checkpoint(ctx)
+	}
+	return reply{doc: doc, text: doc.print}, err
+}
+
+func (r reconcileReply) print(o *output) {
+	for _, i := range r.Recovery.Items {
+		place := ""
+		if i.TurnID != "" {
+			place = " turn " + string(i.TurnID)
+		}
+		o.printf("%s%s: %s\n", i.Kind, place, line(i.Message))
+	}
+	o.printf("%d requeued, %d run, %d waiting for a later time, %d dead.\n", r.Requeued, r.Ran, r.Queued, r.Dead)
+}
+
+type verifyReply struct {
+	OK       bool           `json:"ok"`
+	Findings []chat.Finding `json:"findings"`
+}
+
+func (c *call) verifyCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "verify", Short: "Check everything stored against its hashes, chains and rules",
+		Long: "Exits with 3 when it finds problems, each named by its record. It changes nothing.", Args: exactly(),
+	}
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		r, err := c.readingAny(ctx, verified(nil), func(s *Services) (reply, error) {
+			found, err := s.Store.Verify(ctx)
+			if err != nil {
+				return reply{}, err
+			}
+			return verified(found), foundProblems(len(found))
+		})
+		if _, found := err.(problemsError); !found && chat.CodeOf(err) == chat.CodeCorrupt {
+			// A file too damaged to open is what verify is there to find.
+			e := c.describe(err)
+			return verified([]chat.Finding{{Kind: "open", Table: "", ID: "database", Message: e.Message}}), foundProblems(1)
+		}
+		return r, err
+	})
+	return cmd
+}
+
+func verified(found []chat.Finding) reply {
+	doc := verifyReply{OK: len(found) == 0, Findings: append([]chat.Finding{}, found...)}
+	return reply{doc: doc, text: func(o *output) {
+		for _, f := range doc.Findings {
+			o.printf("%s: %s %s: %s\n", line(f.Kind), line(f.Table), line(f.ID), line(f.Message))
+		}
+		if doc.OK {
+			o.printf("No problems found.\n")
+		}
+	}}
+}
+
+func foundProblems(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.verify", "%s found.", plural(n, "problem")).
+		WithHint("everything else is intact; a backup may hold the records named")}
+}
+
+func (c *call) statsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "stats", Short: "Count what is stored", Args: exactly()}
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			stats, err := s.Stats(ctx)
+			if err != nil {
+				return reply{}, err
+			}
+			figures, err := figuresOf(stats)
+			return reply{doc: stats, text: func(o *output) { printFigures(o, figures) }}, err
+		})
+	})
+	return cmd
+}
+
+// figuresOf lists the JSON fields of a struct in their order.
+func figuresOf(v any) ([][2]string, error) {
+	raw, err := chat.MarshalJSON(v)
+	if err != nil {
+		return nil, err
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if _, err := dec.Token(); err != nil {
+		return nil, err
+	}
+	var out [][2]string
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := dec.Decode(&value); err != nil {
+			return nil, err
+		}
+		key, _ := name.(string)
+		out = append(out, [2]string{strings.ReplaceAll(key, "_", " "), strings.Trim(string(value), `"`)})
+	}
+	return out, nil
+}
+
+func printFigures(o *output, figures [][2]string) {
+	t := newTable("WHAT", "HOW MANY").numbers(1)
+	for _, f := range figures {
+		t.add(f[0], f[1])
+	}
+	t.print(o)
+}
+
+type backupReply struct {
+	Path string `json:"path"`
+}
+
+func (c *call) backupCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "backup PATH", Short: "Write a copy of the database to a new file",
+		Long: "Works while a window runs. A file that exists is not overwritten.", Args: exactly("PATH"),
+	}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		path, err := filepath.Abs(args[0])
+		if err != nil {
+			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
+		}
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			if err := s.Store.Backup(ctx, path); err != nil {
+				return reply{}, err
+			}
+			return reply{doc: backupReply{path}, text: func(o *output) { o.printf("Written: %s\n", line(path)) }}, nil
+		})
+	})
+	return cmd
+}
