@@ -83,7 +83,7 @@ func branchByID(db *gorm.DB, id chat.BranchID) (branchRow, error) {
 }
 
 type branchSummaryRow struct {
-	branchRow `gorm:"embedded"`
+	Row       branchRow `gorm:"embedded"`
 	LastSeq   int64
 	Pending   int
 	UpdatedAt string
@@ -108,7 +108,7 @@ func (s *Store) Branches(ctx context.Context, session chat.SessionID) ([]chat.Br
 	out := make([]chat.BranchSummary, len(rows))
 	for i, r := range rows {
 		out[i] = chat.BranchSummary{
-			Branch: r.branch(), ForkSeq: r.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
+			Branch: r.Row.branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
 			LastSeq: r.LastSeq, UpdatedAt: moment(r.UpdatedAt),
 		}
 	}

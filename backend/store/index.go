@@ -60,6 +60,9 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err := checkIndexing(turn, i); err != nil {
 			return err
 		}
+		if err := t.checkSource(i); err != nil {
+			return err
+		}
 		made, err := t.insertChunks(turn, i.Chunks)
 		if err != nil {
 			return err
@@ -97,6 +100,29 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 		return nil
 	}
 	return invalid("%q is not a result of indexing.", i.Status)
+}
+
+// checkSource refuses a chunk that is not what its message says at that place:
+// provenance is what makes retrieved text worth quoting (SRD 9.2).
+func (t *tx) checkSource(i chat.Indexing) error {
+	if len(i.Chunks) == 0 {
+		return nil
+	}
+	row, err := turnByID(t.db, i.TurnID)
+	if err != nil {
+		return err
+	}
+	turn := row.turn()
+	bodies := map[chat.Role]string{chat.RoleUser: turn.User.RenderedText()}
+	if turn.Assistant != nil {
+		bodies[chat.RoleAssistant] = turn.Assistant.RenderedText()
+	}
+	for _, c := range i.Chunks {
+		if !spans(bodies[c.Role], c.Start, c.End, c.Text) {
+			return invalid("A chunk of turn %d is not what its message says there.", turn.Seq)
+		}
+	}
+	return nil
 }
 
 // setIndexed moves the turn on and reports whether that changed it.
@@ -157,9 +183,6 @@ func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 	sum := hashBytes([]byte(c.Text))
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
 		return chunkRow{}, invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
-	}
-	if c.Start < 0 || c.End < c.Start {
-		return chunkRow{}, invalid("A chunk of turn %d has no valid place in its message.", turn.TurnSeq)
 	}
 	return chunkRow{
 		ID: t.newID(), SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, Ordinal: c.Ordinal,

@@ -71,7 +71,7 @@ func sessionByID(db *gorm.DB, id chat.SessionID) (sessionRow, error) {
 }
 
 type summaryRow struct {
-	sessionRow  `gorm:"embedded"`
+	Row         sessionRow `gorm:"embedded"`
 	Branches    int
 	Turns       int
 	Pending     int
@@ -109,7 +109,7 @@ func (s *Store) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Sessi
 	out := make([]chat.SessionSummary, len(rows))
 	for i, r := range rows {
 		out[i] = chat.SessionSummary{
-			Session: r.session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
+			Session: r.Row.session(), Branches: r.Branches, Turns: r.Turns, Pending: r.Pending,
 			LastPhase: chat.Phase(r.LastPhase), LastOutcome: chat.Outcome(r.LastOutcome),
 		}
 	}

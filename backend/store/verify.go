@@ -1,0 +1,192 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// Kinds of findings.
+const (
+	findIntegrity  = "integrity"   // the file's own structure
+	findForeignKey = "foreign_key" // a reference to nothing
+	findLedger     = "ledger"      // chain, sequence or payload of an event
+	findReplay     = "replay"      // a row is not what the ledger makes of it
+	findContent    = "content"     // a hash or an encoding does not hold
+	findPhase      = "phase"       // a turn's phase belies its contents
+	findSequence   = "sequence"    // a gap or a repetition
+	findHead       = "head"        // head, base, epoch or root of a branch
+	findIndex      = "index"       // chunks, units and text index
+	findUnreadable = "unreadable"  // a row that cannot be read at all
+)
+
+// audit is one run of Verify over one moment's view.
+type audit struct {
+	db    *gorm.DB
+	found []chat.Finding
+	want  *replay
+}
+
+// Verify checks everything stored (SPEC 11): the file itself, references, the
+// ledger's chain and payloads, its replay against the tables, content hashes,
+// phases, sequences, heads, chunks against their messages and the text index
+// against the units. Each finding names its record; none hides another. It changes
+// nothing. An error means that the check itself could not run.
+func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
+	a := &audit{want: newReplay()}
+	err := s.read(ctx, "store.verify", func(db *gorm.DB) error {
+		a.db = db
+		for _, check := range []func(){
+			a.file, a.references, a.ledger, a.sessions, a.branches, a.states, a.turns, a.steps, a.pins, a.drafts,
+			a.missing, a.turnSequences, a.stateSequences, a.heads, a.roots, a.chunks, a.units, a.textIndex,
+		} {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			check()
+		}
+		return nil
+	})
+	if err == nil {
+		err = s.verifyTextIndex(ctx, a)
+	}
+	return a.found, err
+}
+
+// add records a finding.
+func (a *audit) add(kind, table string, id any, format string, args ...any) {
+	a.found = append(a.found, chat.Finding{Kind: kind, Table: table, ID: fmt.Sprint(id), Message: fmt.Sprintf(format, args...)})
+}
+
+// expect records a finding unless it holds.
+func (a *audit) expect(holds bool, kind, table string, id any, format string, args ...any) {
+	if !holds {
+		a.add(kind, table, id, format, args...)
+	}
+}
+
+// each runs do on every row of a table. When a page of the file is damaged the
+// rows are read one by one, so that only those lying on it are lost.
+func each[R any](a *audit, table, columns, order string, do func(R)) {
+	mark := len(a.found)
+	if err := stream(a.db, `SELECT `+columns+` FROM `+table+` ORDER BY `+order, do); err == nil {
+		return
+	}
+	a.found = a.found[:mark]
+	ids, err := all[int64](a.db, `SELECT rowid FROM `+table+` ORDER BY `+order)
+	if err != nil {
+		a.add(findUnreadable, table, "", "The table cannot be read.")
+		return
+	}
+	for _, id := range ids {
+		row, err := one[R](a.db, table, id, `SELECT `+columns+` FROM `+table+` WHERE rowid = ?`, id)
+		if err != nil {
+			a.add(findUnreadable, table, recordID(a.db, table, id), "The record cannot be read.")
+			continue
+		}
+		do(row)
+	}
+}
+
+func stream[R any](db *gorm.DB, query string, do func(R)) error {
+	rows, err := db.Raw(query).Rows()
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var r R
+		if err := db.ScanRows(rows, &r); err != nil {
+			return err
+		}
+		do(r)
+	}
+	return rows.Err()
+}
+
+// keys are the columns that name a record, where that is not id.
+var keys = map[string]string{
+	"events": "session_id || '/' || event_seq", "metrics": "turn_id || '/' || step_id", "drafts": "branch_id",
+	"retrievals": "turn_id || '/' || chunk_id", "snapshots": "session_id || '/' || event_seq",
+	"tool_results": "tool_call_id", "tags": "entity_id || '/' || name", "import_keys": "source || '/' || key",
+	"unit_embeddings": "namespace_id || '/' || unit_n", "blobs": "hex(hash)",
+}
+
+// recordID names a row for people: its id, or its row number if that is lost too.
+func recordID(db *gorm.DB, table string, rowid int64) string {
+	key, ok := keys[table]
+	if !ok {
+		key = "id"
+	}
+	id, err := one[string](db, table, rowid, `SELECT `+key+` FROM "`+table+`" WHERE rowid = ?`, rowid)
+	if err != nil {
+		return "row " + itoa(rowid)
+	}
+	return id
+}
+
+// maxFileFindings bounds what a thoroughly damaged file reports.
+const maxFileFindings = 100
+
+func (a *audit) file() {
+	lines, err := all[string](a.db, fmt.Sprintf(`PRAGMA integrity_check(%d)`, maxFileFindings))
+	if err != nil {
+		a.add(findIntegrity, "", DatabaseFile, "The file's structure cannot be checked.")
+		return
+	}
+	for _, line := range lines {
+		a.expect(line == "ok", findIntegrity, "", DatabaseFile, "%s", line)
+	}
+}
+
+func (a *audit) references() {
+	rows, err := all[struct {
+		Table  string
+		Rowid  int64
+		Parent string
+	}](a.db, `SELECT "table", rowid, parent FROM pragma_foreign_key_check`)
+	if err != nil {
+		a.add(findForeignKey, "", DatabaseFile, "References cannot be checked.")
+		return
+	}
+	for _, r := range rows {
+		a.add(findForeignKey, r.Table, recordID(a.db, r.Table, r.Rowid), "It refers to a record of %s that is not there.", r.Parent)
+	}
+}
+
+// times checks stored moments.
+func (a *audit) times(table, id string, moments ...*string) {
+	for _, m := range moments {
+		if m == nil {
+			continue
+		}
+		_, err := chat.ParseTime(*m)
+		a.expect(err == nil, findContent, table, id, "A stored time is not one.")
+	}
+}
+
+// differs compares a row with what the ledger makes of it, field by field.
+func (a *audit) differs(table, id string, fields ...field) {
+	var names []string
+	for _, f := range fields {
+		if f.have != f.want {
+			names = append(names, f.name)
+		}
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		a.add(findReplay, table, id, "It is not what the ledger says: %v.", names)
+	}
+}
+
+// field is a value as stored and as replayed, both in text.
+type field struct{ name, have, want string }
+
+// is pairs a value with the replayed one.
+func is[T any](name string, have, want T) field {
+	return field{name, fmt.Sprint(have), fmt.Sprint(want)}
+}

@@ -1,0 +1,226 @@
+package store
+
+// How records stand to each other: sequences, heads, roots, and the index.
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"unicode"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// turnSequences: the turns of a branch go on from its fork without a gap.
+func (a *audit) turnSequences() {
+	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
+		FROM turns t JOIN branches b ON b.id = t.branch_id ORDER BY t.branch_id, t.turn_seq`)
+}
+
+// stateSequences: the states of a branch go on from its base; the root is 0.
+func (a *audit) stateSequences() {
+	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
+		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
+		FROM states s JOIN branches b ON b.id = s.branch_id ORDER BY s.branch_id, s.state_seq`)
+}
+
+func (a *audit) sequences(table, query string) {
+	rows, err := all[struct {
+		ID       string
+		BranchID string
+		Seq      int64
+		Start    int64
+	}](a.db, query)
+	a.expect(err == nil, findUnreadable, table, "", "Sequences cannot be read.")
+	branch, last := "", int64(0)
+	for _, r := range rows {
+		if r.BranchID != branch {
+			branch, last = r.BranchID, r.Start
+		}
+		a.expect(r.Seq == last+1, findSequence, table, r.ID, "It is number %d of its branch where %d was due.", r.Seq, last+1)
+		last = r.Seq
+	}
+}
+
+// heads: a branch's head is its newest state, or its base; its epoch counts the
+// moves; its fork is where it says.
+func (a *audit) heads() {
+	rows, err := all[struct {
+		Row       branchRow `gorm:"embedded"`
+		NewestID  *string
+		NewestSeq *int64
+		Moves     int64
+		BaseAt    *int64
+		ForkAt    *int64
+		ForkOf    *string
+		BaseTo    *int64
+	}](a.db, `SELECT b.*, n.id AS newest_id, n.state_seq AS newest_seq,
+		  (SELECT count(*) FROM states m WHERE m.branch_id = b.id AND m.origin <> 'root') AS moves,
+		  base.state_seq AS base_at, base.covers_seq AS base_to, f.turn_seq AS fork_at, f.branch_id AS fork_of
+		FROM branches b
+		LEFT JOIN states n ON n.id = (SELECT x.id FROM states x WHERE x.branch_id = b.id ORDER BY x.state_seq DESC LIMIT 1)
+		LEFT JOIN states base ON base.id = b.base_state
+		LEFT JOIN turns f ON f.id = b.fork_turn ORDER BY b.id`)
+	a.expect(err == nil, findUnreadable, "branches", "", "Heads cannot be read.")
+	for _, b := range rows {
+		r := b.Row
+		head, seq := r.BaseState, r.BaseSeq
+		if b.NewestID != nil {
+			head, seq = *b.NewestID, *b.NewestSeq
+		}
+		a.expect(r.HeadState == head && r.HeadSeq == seq, findHead, "branches", r.ID, "Its head is not its newest state.")
+		a.expect(r.Epoch == b.Moves, findHead, "branches", r.ID, "Its epoch is %d after %d moves of its head.", r.Epoch, b.Moves)
+		a.expect(b.BaseAt != nil && *b.BaseAt == r.BaseSeq, findHead, "branches", r.ID, "Its base is not where it says.")
+		a.expect(b.BaseTo == nil || r.ParentBranch == nil || *b.BaseTo <= r.ForkSeq, findHead, "branches", r.ID, "Its base knows turns after its fork.")
+		if r.ForkTurn != nil {
+			a.expect(b.ForkAt != nil && *b.ForkAt == r.ForkSeq && *b.ForkOf == text(r.ParentBranch), findHead, "branches", r.ID, "Its fork is not a turn of its parent.")
+		}
+	}
+	a.covered()
+}
+
+// covered: a state follows its parent and covers the turns that name it.
+func (a *audit) covered() {
+	states, err := all[struct{ ID string }](a.db, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
+		WHERE s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
+		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0) ORDER BY s.id`)
+	a.expect(err == nil, findUnreadable, "states", "", "Parents cannot be read.")
+	for _, s := range states {
+		a.add(findHead, "states", s.ID, "It does not follow its parent.")
+	}
+	turns, err := all[struct{ ID string }](a.db, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
+		WHERE s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq ORDER BY t.id`)
+	a.expect(err == nil, findUnreadable, "turns", "", "Covers cannot be read.")
+	for _, t := range turns {
+		a.add(findHead, "turns", t.ID, "The state that it names does not cover it.")
+	}
+}
+
+// roots: each session has one root state and an active branch of its own.
+func (a *audit) roots() {
+	rows, err := all[struct {
+		ID    string
+		Roots int
+		Own   bool
+	}](a.db, `SELECT s.id, (SELECT count(*) FROM states r WHERE r.session_id = s.id AND r.origin = 'root') AS roots,
+		  EXISTS (SELECT 1 FROM branches b WHERE b.id = s.active_branch AND b.session_id = s.id) AS own
+		FROM sessions s ORDER BY s.id`)
+	a.expect(err == nil, findUnreadable, "sessions", "", "Roots cannot be read.")
+	for _, r := range rows {
+		a.expect(r.Roots == 1, findHead, "sessions", r.ID, "It has %d root states.", r.Roots)
+		a.expect(r.Own, findHead, "sessions", r.ID, "Its active branch is not one of its own.")
+	}
+}
+
+// chunks against the messages they are cut from.
+func (a *audit) chunks() {
+	var source turnRow
+	var user, assistant string
+	each(a, "chunks", "*", "source_turn, id", func(r chunkRow) {
+		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(r.RenderedText))), findContent, "chunks", r.ID, "Its text does not match its hash.")
+		if source.ID != r.SourceTurn {
+			source, _ = turnByID(a.db, chat.TurnID(r.SourceTurn))
+			turn := source.turn()
+			user, assistant = turn.User.RenderedText(), ""
+			if turn.Assistant != nil {
+				assistant = turn.Assistant.RenderedText()
+			}
+		}
+		message := user
+		if chat.Role(r.Role) == chat.RoleAssistant {
+			message = assistant
+		}
+		a.expect(spans(message, r.StartOffset, r.EndOffset, r.RenderedText), findIndex, "chunks", r.ID, "It is not what its message says there.")
+		w, ok := a.want.chunks[r.ID]
+		if !ok {
+			a.add(findReplay, "chunks", r.ID, "The ledger does not know it.")
+			return
+		}
+		a.differs("chunks", r.ID, is("source_turn", r.SourceTurn, w.SourceTurn), is("role", r.Role, w.Role), is("start", r.StartOffset, w.StartOffset),
+			is("end", r.EndOffset, w.EndOffset), is("chunk_type", r.ChunkType, w.ChunkType), is("ordinal", r.Ordinal, w.Ordinal),
+			is("chunker_version", r.ChunkerVersion, w.ChunkerVersion), is("content", r.ContentHash, w.ContentHash), is("summary", r.Summary, w.Summary))
+	})
+}
+
+// spans reports that part stands in whole at [start, end).
+func spans(whole string, start, end int, part string) bool {
+	return start >= 0 && start <= end && end <= len(whole) && whole[start:end] == part
+}
+
+// units against their chunks, and the text index's rows against them.
+func (a *audit) units() {
+	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, text, pairs", "n", func(r unitRow) {
+		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(r.Text))), findContent, "units", r.ID, "Its text does not match its hash.")
+		a.expect(text(r.Pairs) == text(pairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
+		w, ok := a.want.units[r.ID]
+		if !ok {
+			a.add(findReplay, "units", r.ID, "The ledger does not know it.")
+			return
+		}
+		a.differs("units", r.ID, is("chunk_id", r.ChunkID, w.ChunkID), is("start", r.StartOffset, w.StartOffset),
+			is("end", r.EndOffset, w.EndOffset), is("tokens", r.Tokens, w.Tokens), is("text", r.ContentHash, w.ContentHash))
+	})
+	strays, err := all[struct{ ID string }](a.db, `SELECT u.id FROM units u JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = c.source_turn
+		WHERE u.turn_id <> t.id OR u.turn_seq <> t.turn_seq OR u.branch_id <> t.branch_id OR u.session_id <> t.session_id
+		  OR u.message <> c.role OR u.start_offset < c.start_offset OR u.end_offset > c.end_offset ORDER BY u.n`)
+	a.expect(err == nil, findUnreadable, "units", "", "Units cannot be joined to their chunks.")
+	for _, u := range strays {
+		a.add(findIndex, "units", u.ID, "It does not agree with its chunk and turn.")
+	}
+}
+
+func (a *audit) textIndex() {
+	lost, err := all[struct{ ID string }](a.db, `SELECT id FROM units WHERE n NOT IN (SELECT id FROM units_fts_docsize) ORDER BY n`)
+	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
+	for _, u := range lost {
+		a.add(findIndex, "units", u.ID, "The text index does not hold it.")
+	}
+	extra, err := all[int64](a.db, `SELECT id FROM units_fts_docsize WHERE id NOT IN (SELECT n FROM units) ORDER BY id`)
+	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
+	for _, n := range extra {
+		a.add(findIndex, "units_fts", n, "The text index holds a unit that is not there.")
+	}
+}
+
+// verifyTextIndex has the engine compare index and units, which takes the writer;
+// when they differ, or there is no writer, each unit is looked up by its words.
+func (s *Store) verifyTextIndex(ctx context.Context, a *audit) error {
+	if s.writer != nil {
+		err := s.writer.WithContext(ctx).Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
+		if err == nil {
+			return nil
+		}
+		if chat.CodeOf(mapError("", err)) != chat.CodeCorrupt {
+			return mapError("store.verify", err)
+		}
+		a.add(findIndex, "units_fts", "", "The text index does not agree with the units; it can be rebuilt from them.")
+	}
+	return s.read(ctx, "store.verify", func(db *gorm.DB) error {
+		a.db = db
+		each(a, "units", "n, id, text, pairs", "n", func(r unitRow) { a.lookUp(r) })
+		return nil
+	})
+}
+
+// maxProbe bounds the words by which a unit is looked up.
+const maxProbe = 64
+
+// lookUp expects the text index to find a unit by its own words.
+func (a *audit) lookUp(r unitRow) {
+	body := r.Text
+	if r.Pairs != nil {
+		body = *r.Pairs
+	}
+	words := strings.FieldsFunc(body, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
+	if len(words) > maxProbe {
+		words = words[:maxProbe]
+	}
+	if len(words) == 0 {
+		return
+	}
+	match := `"` + strings.Join(words, `" AND "`) + `"`
+	hits, err := all[int64](a.db, `SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid = ?`, match, r.N)
+	a.expect(err == nil && len(hits) == 1, findIndex, "units", r.ID, "The text index does not find it by its own words.")
+}

@@ -1,0 +1,216 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestVerifyIsCleanOnEverything(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	f.verifyClean()
+	f.reopen()
+	f.verifyClean()
+	f.ok(f.Store.Close())
+	ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
+	f.ok(err)
+	defer ro.Close()
+	found, err := ro.Verify(f.ctx)
+	f.ok(err)
+	if len(found) != 0 {
+		t.Fatalf("read-only: %v", found)
+	}
+}
+
+// corruption is a change behind the store's back and the record verify must name.
+type corruption struct {
+	name  string
+	sql   []string // $X stands for a record of the seeded database
+	table string
+	id    string
+}
+
+// noTriggers lets a statement pass the text index by.
+var noTriggers = []string{"DROP TRIGGER units_fts_insert", "DROP TRIGGER units_fts_delete", "DROP TRIGGER units_fts_update"}
+
+var corruptions = []corruption{
+	{"user message rewritten", []string{`UPDATE turns SET user_message_json = replace(user_message_json, 'lineage', 'passage') WHERE id = '$T1'`}, "turns", "$T1"},
+	{"user message not JSON", []string{`UPDATE turns SET user_message_json = '{"role":' WHERE id = '$T1'`}, "turns", "$T1"},
+	{"answer rewritten with its hash", []string{`UPDATE turns SET final_assistant_message_json = '{"role":"assistant","blocks":[]}',
+		assistant_hash = (SELECT user_hash FROM turns WHERE id = '$T2') WHERE id = '$T1'`}, "turns", "$T1"},
+	{"answer removed", []string{`UPDATE turns SET final_assistant_message_json = NULL, assistant_hash = NULL WHERE id = '$T2'`}, "turns", "$T2"},
+	{"answer torn", []string{`UPDATE turns SET final_assistant_message_json = substr(final_assistant_message_json, 1, 20) WHERE id = '$T2'`}, "turns", "$T2"},
+	{"phase set back", []string{`UPDATE turns SET phase = 'ResponseFinalized' WHERE id = '$T5'`}, "turns", "$T5"},
+	{"phase set forward", []string{`UPDATE turns SET phase = 'Done', index_status = 'ok' WHERE id = '$T5'`}, "turns", "$T5"},
+	{"failed turn made final", []string{`UPDATE turns SET phase = 'ResponseFinalized' WHERE id = '$T6'`}, "turns", "$T6"},
+	{"outcome changed", []string{`UPDATE turns SET outcome = 'truncated' WHERE id = '$T1'`}, "turns", "$T1"},
+	{"committed turn without state", []string{`UPDATE turns SET state_after = NULL WHERE id = '$T1'`}, "turns", "$T1"},
+	{"turn given another state", []string{`UPDATE turns SET state_after = state_before WHERE id = '$T5'`}, "turns", "$T5"},
+	{"turn moved to another branch", []string{`UPDATE turns SET branch_id = '$INSIDE', turn_seq = 4 WHERE id = '$T9'`}, "turns", "$T9"},
+	{"turn deleted", []string{`DELETE FROM metrics WHERE turn_id = '$T8'`, `DELETE FROM jobs WHERE turn_id = '$T8'`,
+		`DELETE FROM steps WHERE turn_id = '$T8'`, `DELETE FROM turns WHERE id = '$T8'`}, "turns", "$T8"},
+	{"gap in turn_seq", []string{`UPDATE turns SET turn_seq = 12 WHERE id = '$T9'`}, "turns", "$T9"},
+	{"manifest torn", []string{`UPDATE turns SET manifest = substr(manifest, 1, length(manifest) - 3) WHERE id = '$T1'`}, "turns", "$T1"},
+	{"usage not JSON", []string{`UPDATE turns SET usage_json = '{"input' WHERE id = '$T1'`}, "turns", "$T1"},
+	{"time garbled", []string{`UPDATE turns SET updated_at = 'yesterday' WHERE id = '$T1'`}, "turns", "$T1"},
+	{"summary rewritten", []string{`UPDATE states SET summary = 'nothing happened' WHERE id = '$S1'`}, "states", "$S1"},
+	{"summary rewritten with its hash", []string{`UPDATE states SET summary = '', pinned_facts = '', content_hash =
+		(SELECT content_hash FROM states WHERE origin = 'root' LIMIT 1) WHERE id = '$S1'`}, "states", "$S1"},
+	{"state with another parent", []string{`UPDATE states SET parent_id = (SELECT base_state FROM branches WHERE id = '$MAIN') WHERE id = '$S2'`}, "states", "$S2"},
+	{"state_seq skipped", []string{`UPDATE states SET state_seq = 40 WHERE id = '$HEAD'`}, "states", "$HEAD"},
+	{"second root", []string{`DROP INDEX idx_states_one_root`, `UPDATE states SET parent_id = NULL, origin = 'root' WHERE id = '$S1'`}, "sessions", "$SESSION"},
+	{"head set back", []string{`UPDATE branches SET head_state = base_state, head_seq = 0 WHERE id = '$MAIN'`}, "branches", "$MAIN"},
+	{"epoch changed", []string{`UPDATE branches SET epoch = epoch + 3 WHERE id = '$MAIN'`}, "branches", "$MAIN"},
+	{"fork point moved", []string{`UPDATE branches SET fork_seq = 1 WHERE id = '$CHILD'`}, "branches", "$CHILD"},
+	{"active branch of another session", []string{`UPDATE sessions SET active_branch = '$CHILD' WHERE id = '$ARCHIVED'`}, "sessions", "$ARCHIVED"},
+	{"title changed unseen", []string{`UPDATE sessions SET title = 'another' WHERE id = '$SESSION'`}, "sessions", "$SESSION"},
+	{"reference to nothing", []string{`UPDATE turns SET retry_of = 'nobody' WHERE id = '$T4'`}, "turns", "$T4"},
+	{"event deleted", []string{`DELETE FROM events WHERE session_id = '$SESSION' AND event_seq = 7`}, "events", "$SESSION/8"},
+	{"last event deleted", []string{`DELETE FROM events WHERE session_id = '$ARCHIVED' AND event_seq =
+		(SELECT max(event_seq) FROM events WHERE session_id = '$ARCHIVED')`}, "sessions", "$ARCHIVED"},
+	{"event payload torn", []string{`UPDATE events SET payload = substr(payload, 1, 9) WHERE session_id = '$SESSION' AND event_seq = 5`}, "events", "$SESSION/5"},
+	{"event payload exchanged", []string{`UPDATE events SET payload = (SELECT payload FROM events WHERE session_id = '$SESSION' AND event_seq = 1)
+		WHERE session_id = '$SESSION' AND event_seq = 5`}, "events", "$SESSION/5"},
+	{"event chain rewritten", []string{`UPDATE events SET payload_hash = zeroblob(32) WHERE session_id = '$SESSION' AND event_seq = 6`}, "events", "$SESSION/6"},
+	{"event of an unknown type", []string{`UPDATE events SET type = 'something' WHERE session_id = '$SESSION' AND event_seq = 3`}, "events", "$SESSION/3"},
+	{"event time changed", []string{`UPDATE events SET created_at = '2020-01-01T00:00:00.000Z' WHERE session_id = '$SESSION' AND event_seq = 4`}, "events", "$SESSION/4"},
+	{"request torn", []string{`UPDATE steps SET request_json = substr(request_json, 1, 10) WHERE id = '$STEP'`}, "steps", "$STEP"},
+	{"raw events exchanged", []string{`UPDATE steps SET raw_events = x'005b5d' WHERE id = '$STEP'`}, "steps", "$STEP"},
+	{"items not JSON", []string{`UPDATE steps SET normalized_items_json = '[{' WHERE id = '$STEP'`}, "steps", "$STEP"},
+	{"byte counts swapped", []string{`UPDATE steps SET stream_durable_bytes = 1 WHERE id = '$STEP'`}, "steps", "$STEP"},
+	{"step reopened", []string{`UPDATE steps SET status = 'running', ended_at = NULL WHERE id = '$STEP'`}, "steps", "$STEP"},
+	{"attempt number skipped", []string{`UPDATE steps SET attempt = 3 WHERE id = '$STEP'`}, "steps", "$STEP"},
+	{"pin rewritten", []string{`UPDATE pins SET text = 'the deadline is Monday' WHERE id = '$PIN'`}, "pins", "$PIN"},
+	{"pin deleted", []string{`DELETE FROM pins WHERE replaces = '$PIN'`, `DELETE FROM pins WHERE id = '$PIN'`}, "pins", "$PIN"},
+	{"chunk rewritten", []string{`UPDATE chunks SET rendered_text = 'something else' WHERE id = '$CHUNK'`}, "chunks", "$CHUNK"},
+	{"chunk offsets moved", []string{`UPDATE chunks SET start_offset = 2, end_offset = 5 WHERE id = '$CHUNK'`}, "chunks", "$CHUNK"},
+	{"unit rewritten past the index", append(noTriggers, `UPDATE units SET text = 'entirely different words' WHERE id = '$UNIT'`), "units", "$UNIT"},
+	{"unit gone from the index", []string{`DELETE FROM units_fts_docsize WHERE id = (SELECT n FROM units WHERE id = '$UNIT')`}, "units", "$UNIT"},
+	{"unit deleted past the index", append(noTriggers, `DELETE FROM units WHERE id = '$UNIT'`), "units", "$UNIT"},
+	{"index emptied of a unit", []string{`INSERT INTO units_fts (units_fts, rowid, indexed_text) SELECT 'delete', n, indexed_text FROM units WHERE id = '$UNIT'`}, "units", "$UNIT"},
+	{"draft not JSON", []string{`UPDATE drafts SET message_json = 'words' WHERE branch_id = '$CHILD'`}, "drafts", "$CHILD"},
+	{"phase of no such name", []string{`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`}, "turns", "$T1"},
+}
+
+func TestVerifyNamesEachCorruption(t *testing.T) {
+	f := newFixture(t)
+	d := seed(f)
+	names := f.names(d)
+	master := filepath.Join(t.TempDir(), "master.db")
+	f.ok(f.Backup(f.ctx, master))
+	for _, c := range corruptions {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			g := copied(t, master)
+			g.corrupt(names, c.sql...)
+			found, err := g.Verify(g.ctx)
+			g.ok(err)
+			if !names.in(found, c.table, c.id) {
+				t.Fatalf("not named among %v", found)
+			}
+			g.readsEverything(names)
+		})
+	}
+}
+
+// replacer puts ids for the names corruptions use.
+type replacer struct{ *strings.Replacer }
+
+func (f *fixture) names(d seeded) replacer {
+	f.Helper()
+	pairs := []string{
+		"$MAIN", string(d.Main.ID), "$CHILD", string(d.Child.ID), "$INSIDE", string(d.Inside.ID), "$SESSION", string(d.Session.ID),
+		"$ARCHIVED", string(d.Archived.ID), "$STEP", string(d.Step.ID), "$PIN", string(d.Pins[0].ID),
+	}
+	for i, turn := range d.Turns {
+		pairs = append(pairs, "$T"+itoa(int64(i+1)), string(turn.ID))
+	}
+	for name, query := range map[string]string{
+		"$S1":    `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 1`,
+		"$S2":    `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 2`,
+		"$HEAD":  `SELECT head_state FROM branches WHERE id = '` + string(d.Main.ID) + `'`,
+		"$CHUNK": `SELECT id FROM chunks WHERE source_turn = '` + string(d.Turns[0].ID) + `' ORDER BY ordinal LIMIT 1`,
+		"$UNIT":  `SELECT id FROM units WHERE turn_id = '` + string(d.Turns[1].ID) + `' ORDER BY n LIMIT 1`,
+	} {
+		id, err := one[string](f.reader, name, "", query)
+		f.ok(err)
+		pairs = append(pairs, name, id)
+	}
+	return replacer{strings.NewReplacer(pairs...)}
+}
+
+func (r replacer) in(found []chat.Finding, table, id string) bool {
+	for _, x := range found {
+		if x.Table == table && x.ID == r.Replace(id) {
+			return true
+		}
+	}
+	return false
+}
+
+// copied opens a copy of a database.
+func copied(t *testing.T, master string) *fixture {
+	t.Helper()
+	f := &fixture{TB: t, ctx: t.Context(), dir: t.TempDir()}
+	data, err := os.ReadFile(master)
+	f.ok(err)
+	f.ok(os.WriteFile(filepath.Join(f.dir, DatabaseFile), data, 0o600))
+	s, err := Open(f.ctx, Options{DataDir: f.dir})
+	f.ok(err)
+	f.Store = s
+	t.Cleanup(func() { _ = s.Close() })
+	return f
+}
+
+func (f *fixture) corrupt(names replacer, statements ...string) {
+	f.Helper()
+	for _, sql := range append([]string{`PRAGMA foreign_keys = OFF`, `PRAGMA ignore_check_constraints = ON`}, statements...) {
+		f.ok(f.writer.Exec(names.Replace(sql)).Error)
+	}
+}
+
+// readsEverything: whatever is damaged, lists and the other turns still open.
+func (f *fixture) readsEverything(names replacer) {
+	f.Helper()
+	sessions, err := f.Sessions(f.ctx, chat.SessionQuery{})
+	f.ok(err)
+	if len(sessions) != 2 {
+		f.Fatalf("%d sessions", len(sessions))
+	}
+	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: chat.BranchID(names.Replace("$MAIN"))})
+	f.ok(err)
+	if len(turns) < 8 {
+		f.Fatalf("only %d turns", len(turns))
+	}
+	for _, b := range []string{"$MAIN", "$CHILD"} {
+		_, err = f.Pins(f.ctx, chat.BranchID(names.Replace(b)))
+		f.ok(err)
+		_, err = f.States(f.ctx, chat.BranchID(names.Replace(b)))
+		f.ok(err)
+	}
+	_, err = f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"zebra"}})
+	f.ok(err)
+}
+
+// TestDamagedPage overwrites a page on which a long message lies: that turn alone
+// is said to be unreadable.
+func TestDamagedMessageStandsIsolated(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.full(b.ID, "one", "first answer")
+	hurt := f.full(b.ID, "two", "second answer")
+	f.full(b.ID, "three", "third answer")
+	f.corrupt(replacer{strings.NewReplacer()}, `UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = '`+string(hurt.ID)+`'`)
+	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID})
+	f.ok(err)
+	if len(turns) != 3 || turns[1].Failure == nil || turns[1].Failure.Code != chat.CodeCorrupt || !strings.Contains(turns[1].Failure.Message, string(hurt.ID)) {
+		t.Fatalf("turns %+v", turns)
+	}
+	if turns[0].Failure != nil || turns[2].User.RenderedText() != "three" || turns[1].Assistant.RenderedText() != "second answer" {
+		t.Fatalf("damage spread: %+v", turns)
+	}
+}
