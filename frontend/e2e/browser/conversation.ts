@@ -22,7 +22,7 @@ export class Conversation {
 
   /** What the model said in a turn, as drawn. */
   answer(seq: number): Locator {
-    return this.turn(seq).locator('.prose').first();
+    return this.turn(seq).locator('.answer');
   }
 
   async ask(question: string): Promise<void> {
