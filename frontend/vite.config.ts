@@ -1,12 +1,22 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { svelteTesting } from '@testing-library/svelte/vite';
 import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
+/** KaTeX names each font in three formats; every engine this runs on takes the first. */
+function woff2Only(): Plugin {
+  return {
+    name: 'woff2-only',
+    enforce: 'pre',
+    transform: (code, id) => (/katex.*\.css/.test(id) ? code.replace(/,url\([^)]+\.(?:woff|ttf)\) ?format\([^)]+\)/g, '') : undefined),
+  };
+}
+
 export default defineConfig({
-  plugins: [svelte(), svelteTesting()],
+  plugins: [woff2Only(), svelte(), svelteTesting()],
   resolve: {
     alias: { $lib: path('./src/lib'), $shared: path('./src/components/shared') },
   },

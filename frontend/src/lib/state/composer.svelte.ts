@@ -104,6 +104,7 @@ export class ComposerState {
   }
 
   edit(turn: TurnView): void {
+    if (this.#draft.queued) return;
     if (this.#editing === null) this.#setAside = this.#draft.text;
     this.#editing = turn;
     this.#draft.text = textOf(turn.user);

@@ -1,3 +1,4 @@
+import { tick } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { BranchView, Change, Frame, Header, SessionRow, SessionSnapshot, TurnView } from '$lib/backend/types';
@@ -31,6 +32,8 @@ export class ConversationState {
   #opening = $state(false);
   #error = $state.raw<BackendError | null>(null);
   #intent = $state.raw<ScrollIntent>({ to: 'end', turnId: '' });
+  #prepending = $state(false);
+  #run = $state(0);
   #rev = 0;
   #serial = 0;
   #paging = false;
@@ -103,6 +106,16 @@ export class ConversationState {
     return this.#turns.length > 0 && this.#turns.at(-1)!.seq < this.#lastSeq;
   }
 
+  /** Turns are being added before those that are drawn: the scroll position is then kept from the end. */
+  get prepending(): boolean {
+    return this.#prepending;
+  }
+
+  /** Moves when what is loaded was replaced as a whole, so that nothing measured before holds any more. */
+  get run(): number {
+    return this.#run;
+  }
+
   get opening(): boolean {
     return this.#opening;
   }
@@ -151,12 +164,12 @@ export class ConversationState {
 
   async loadOlder(): Promise<void> {
     const first = this.#turns[0]?.seq ?? 0;
-    if (this.hasOlder) await this.#loadPage(Math.max(this.#firstSeq, first - pageSize), first - 1);
+    if (this.hasOlder) await this.#loadPage(Math.max(this.#firstSeq, first - pageSize), first - 1, true);
   }
 
   async loadNewer(): Promise<void> {
     const last = this.#turns.at(-1)?.seq ?? 0;
-    if (this.hasNewer) await this.#loadPage(last + 1, Math.min(this.#lastSeq, last + pageSize));
+    if (this.hasNewer) await this.#loadPage(last + 1, Math.min(this.#lastSeq, last + pageSize), false);
   }
 
   /** Brings a turn into view; loads its surroundings if they are far from what is loaded. */
@@ -166,7 +179,7 @@ export class ConversationState {
       const turn = await this.#backend.sessions.turn(branchId, turnId);
       const page = await this.#backend.sessions.turns(branchId, Math.max(this.#firstSeq, turn.seq - pageSize / 2), turn.seq + pageSize / 2);
       if (branchId !== this.branchId) return;
-      this.#setTurns(page.turns);
+      this.#replaceRun(page.turns);
     }
     this.#intent = { to: 'turn', turnId };
   }
@@ -177,7 +190,7 @@ export class ConversationState {
       const branchId = this.branchId;
       const page = await this.#backend.sessions.turns(branchId, Math.max(this.#firstSeq, this.#lastSeq - pageSize + 1), this.#lastSeq);
       if (branchId !== this.branchId) return;
-      this.#setTurns(page.turns);
+      this.#replaceRun(page.turns);
     }
     this.#intent = { to: 'end', turnId: '' };
   }
@@ -211,8 +224,13 @@ export class ConversationState {
     this.#firstSeq = snapshot.firstSeq;
     this.#lastSeq = snapshot.lastSeq;
     this.#dirty.clear();
-    this.#setTurns(snapshot.turns);
+    this.#replaceRun(snapshot.turns);
     void this.#draft.load(snapshot.header.branchId, snapshot.draft);
+  }
+
+  #replaceRun(turns: readonly TurnView[]): void {
+    this.#run++;
+    this.#setTurns(turns);
   }
 
   #setTurns(turns: readonly TurnView[]): void {
@@ -276,14 +294,18 @@ export class ConversationState {
     this.#headerRefresh.soon();
   }
 
-  async #loadPage(from: number, to: number): Promise<void> {
+  async #loadPage(from: number, to: number, before: boolean): Promise<void> {
     if (this.#paging) return;
     this.#paging = true;
-    const branchId = this.branchId;
+    const { branchId, run } = this;
     try {
       const page = await this.#backend.sessions.turns(branchId, from, to);
-      if (branchId === this.branchId) this.#setTurns(merge(this.#turns, page.turns));
+      if (branchId !== this.branchId || run !== this.run) return;
+      this.#prepending = before;
+      this.#setTurns(merge(this.#turns, page.turns));
+      await tick();
     } finally {
+      this.#prepending = false;
       this.#paging = false;
     }
   }

@@ -3,12 +3,15 @@ import type { Draft, ImageUpload } from '$lib/backend/types';
 import type { ToastsState } from './toasts.svelte';
 
 const saveAfterMs = 350;
+/** A text longer than this stands beside the field, not in it: no text field stays quick with a book inside. */
+export const longText = 60_000;
 const empty: Draft = { text: '', images: [], queued: false };
 
 /** The unsent message of the open branch: saved a moment after each change, and at once when the branch is left. */
 export class DraftState {
   #branchId = $state('');
-  #text = $state('');
+  #typed = $state('');
+  #long = $state.raw<readonly string[]>([]);
   #images = $state.raw<readonly ImageUpload[]>([]);
   #queued = $state(false);
   #unsaved = false;
@@ -26,12 +29,38 @@ export class DraftState {
     return this.#branchId;
   }
 
+  /** The whole message: what is typed, then the long texts beside it. */
   get text(): string {
-    return this.#text;
+    return [this.#typed, ...this.#long].filter((part) => part !== '').join('\n\n');
   }
 
   set text(text: string) {
-    this.#text = text;
+    this.#split(text);
+    this.#changed();
+  }
+
+  /** What stands in the field. */
+  get typed(): string {
+    return this.#typed;
+  }
+
+  set typed(text: string) {
+    this.#typed = text;
+    this.#changed();
+  }
+
+  /** Long texts that were pasted, each as it came. */
+  get long(): readonly string[] {
+    return this.#long;
+  }
+
+  addLong(text: string): void {
+    this.#long = [...this.#long, text];
+    this.#changed();
+  }
+
+  removeLong(index: number): void {
+    this.#long = this.#long.filter((_, at) => at !== index);
     this.#changed();
   }
 
@@ -50,7 +79,7 @@ export class DraftState {
   }
 
   get isEmpty(): boolean {
-    return this.#text.trim() === '' && this.#images.length === 0;
+    return this.#typed.trim() === '' && this.#long.length === 0 && this.#images.length === 0;
   }
 
   /** Another branch is open: what it holds unsent. */
@@ -88,7 +117,7 @@ export class DraftState {
     this.#cancel();
     if (!this.#unsaved || this.#branchId === '') return;
     this.#unsaved = false;
-    const draft: Draft = { text: this.#text, images: [...this.#images], queued: this.#queued };
+    const draft: Draft = { text: this.text, images: [...this.#images], queued: this.#queued };
     try {
       await this.#backend.sessions.saveDraft(this.#branchId, draft);
       this.#failedOnce = false;
@@ -100,10 +129,16 @@ export class DraftState {
   }
 
   #take(draft: Draft): void {
-    this.#text = draft.text;
+    this.#split(draft.text);
     this.#images = draft.images;
     this.#queued = draft.queued;
     this.#unsaved = false;
+  }
+
+  #split(text: string): void {
+    const long = text.length > longText;
+    this.#typed = long ? '' : text;
+    this.#long = long ? [text] : [];
   }
 
   #changed(): void {

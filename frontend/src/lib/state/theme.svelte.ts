@@ -30,7 +30,6 @@ export class ThemeState {
     this.#media = matchMedia('(prefers-color-scheme: dark)');
     this.#systemDark = this.#media.matches;
     this.#media.addEventListener('change', this.#follow);
-    this.#apply();
   }
 
   get choice(): ThemeChoice {
@@ -79,6 +78,22 @@ export class ThemeState {
     const root = document.documentElement;
     root.dataset.theme = this.drawn;
     root.style.setProperty('--text-zoom', String(this.#zoom / 100));
+    // Chromium judges container queries in rem again only when their container changes: without this the columns
+    // would fold for large text only after the next resize of the window.
+    const { body } = document;
+    body.style.containerType = 'normal';
+    void body.offsetWidth;
+    body.style.containerType = '';
+    this.#remember();
+  }
+
+  /** For public/theme.js, which draws the first frame before the program has answered. */
+  #remember(): void {
+    try {
+      localStorage.setItem('contextinfinity.look', JSON.stringify({ theme: this.#choice, zoom: this.#zoom }));
+    } catch {
+      // Then the first frame is drawn as the system is.
+    }
   }
 
   async #save(key: string, value: string): Promise<void> {

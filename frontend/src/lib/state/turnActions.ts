@@ -1,5 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { SendResult, TurnView } from '$lib/backend/types';
+import { copyText } from '$lib/clipboard';
 import { imagesOf, textOf, type ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { ToastsState } from './toasts.svelte';
@@ -53,7 +54,7 @@ export class TurnActions {
 
   copy = (text: string): Promise<void> =>
     this.#guard(async () => {
-      await navigator.clipboard.writeText(text);
+      await copyText(text);
       this.#toasts.show('Copied');
     });
 

@@ -1,0 +1,13 @@
+// Before the first paint, so that no colour is ever seen changing: the look this machine had last.
+(function () {
+  var root = document.documentElement;
+  var saved = {};
+  try {
+    saved = JSON.parse(localStorage.getItem('contextinfinity.look') || '{}');
+  } catch (error) {
+    saved = {};
+  }
+  var system = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+  root.dataset.theme = ['light', 'dark', 'contrast'].indexOf(saved.theme) >= 0 ? saved.theme : system;
+  if (saved.zoom >= 80 && saved.zoom <= 200) root.style.setProperty('--text-zoom', String(saved.zoom / 100));
+})();

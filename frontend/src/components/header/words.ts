@@ -1,0 +1,60 @@
+/** Words and numbers of the header (SRD 17.1): what is counted, and how it is said. */
+import type { Header } from '$lib/backend/types';
+import { counted, grouped } from '$shared/format';
+
+const narrow = '\u202f';
+
+const phases: Record<string, string> = {
+  Accepted: 'Accepted', ContextPrepared: 'Preparing', Responding: 'Responding', ResponseFinalized: 'Answered',
+  StateCommitted: 'Committed', Indexed: 'Indexed', Done: 'Done', Failed: 'Failed',
+};
+
+/** The phase of the newest turn in a word; how it ended, where that says more. */
+export function phaseWord(phase: string, outcome: string): string {
+  if (phase === '') return 'No turn yet';
+  if (phase === 'Responding' && outcome === 'incomplete') return 'Incomplete';
+  if (phase === 'Failed' && outcome === 'discarded') return 'Discarded';
+  return phases[phase] ?? phase;
+}
+
+/** Whether that phase is work under way. */
+export function phaseRuns(phase: string, outcome: string): boolean {
+  return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && outcome !== 'incomplete');
+}
+
+/** "2 948 / 3 412 B": durable first, because that is what is certain. */
+export function streamBytes(durable: number, displayed: number): string {
+  return `${grouped(durable)}${narrow}/${narrow}${grouped(displayed)}${narrow}B`;
+}
+
+/** The word that says what the bar says. */
+export function streamWord(durable: number, displayed: number): 'idle' | 'buffered' | 'durable' {
+  if (displayed === 0) return 'idle';
+  return displayed > durable ? 'buffered' : 'durable';
+}
+
+export function streamTitle(durable: number, displayed: number): string {
+  if (displayed === 0) return 'Nothing has streamed yet. Opens Activity';
+  if (displayed <= durable) return `All ${grouped(displayed)} bytes shown are on disk. Opens Activity`;
+  return `${grouped(durable)} bytes are on disk; ${grouped(displayed - durable)} more are shown and will be in a moment. Opens Activity`;
+}
+
+/** "12.4k / 50k (25%)" and "[2S]" apart: the second is quieter. */
+export function contextParts(format: string): { main: string; summaries: string } {
+  const found = /^(.*?)\s*(\[\d+S\])?$/.exec(format);
+  return { main: (found?.[1] ?? format).replace(/(\d)%/g, `$1${narrow}%`), summaries: found?.[2] ?? '' };
+}
+
+export function contextTitle(header: Header): string {
+  const summaries = header.summaries > 0 ? ` ${counted(header.summaries, 'range summary stands', 'range summaries stand')} for the oldest turns.` : '';
+  return `The next request would hold ${grouped(header.contextTokens)} of ${grouped(header.contextCeiling)} tokens: ${header.contextState}.${summaries} Opens Activity`;
+}
+
+export function pendingWords(pending: number): string {
+  return pending === 0 ? 'None' : counted(pending, 'turn');
+}
+
+export function pendingTitle(pending: number): string {
+  if (pending === 0) return 'Every turn is in the head. Opens Pending';
+  return `${counted(pending, 'turn is', 'turns are')} kept but not yet in the head. Opens Pending`;
+}

@@ -1,0 +1,95 @@
+/** What the transcript says about a turn: state words, days, and what a screen reader hears. */
+import type { TurnView } from '$lib/backend/types';
+import { grouped, sized, spanned } from '$shared/format';
+
+export interface Status {
+  words: string;
+  tone: 'plain' | 'warn';
+  sign: 'durable' | 'live' | 'striped' | 'check' | 'stop' | 'warn' | 'declined' | 'discarded' | 'head';
+}
+
+/** How an answer ended, where it did not simply end. */
+const outcomes: Record<string, { words: string; sign: Status['sign'] }> = {
+  stopped: { words: 'Stopped by you, kept as it is', sign: 'stop' },
+  truncated: { words: 'Cut at the output limit', sign: 'stop' },
+  refused: { words: 'The model declined', sign: 'declined' },
+  kept: { words: 'Kept as it was, partial', sign: 'check' },
+  paused: { words: 'Paused', sign: 'stop' },
+};
+
+const plain = (words: string, sign: Status['sign']): Status => ({ words, sign, tone: 'plain' });
+
+/** The footer's first words. */
+export function statusOf(turn: TurnView): Status {
+  const outcome = outcomes[turn.outcome];
+  switch (turn.state) {
+    case 'accepted': return plain('Accepted, your message is on disk', 'durable');
+    case 'preparing': return plain('Preparing the context', 'live');
+    case 'responding': return plain('Responding', 'live');
+    case 'failed': return plain('Discarded, still readable here', 'discarded');
+    case 'degraded': return { words: 'Committed, not searchable yet', sign: 'warn', tone: 'warn' };
+    case 'pending': return outcome ? plain(`${outcome.words}, pending`, outcome.sign) : plain('Pending, in the next context in full', 'striped');
+    case 'head': return outcome ? plain(`${outcome.words}, head`, outcome.sign) : plain('Committed, head', 'head');
+    default: return outcome ? plain(outcome.words, outcome.sign) : plain(turn.indexStatus === 'indexed' ? 'Committed, indexed' : 'Committed', 'check');
+  }
+}
+
+/** One word for the turn's name: "Turn 147, committed". */
+export function stateName(turn: TurnView): string {
+  if (turn.outcome === 'discarded') return 'discarded';
+  if (turn.state === 'degraded') return 'committed, not searchable yet';
+  if (turn.state === 'head') return 'committed, head';
+  return turn.outcome === '' || turn.outcome === 'completed' || turn.state === 'incomplete' || turn.state === 'failed' ? turn.state : `${turn.outcome}, ${turn.state}`;
+}
+
+/** "9 806 in, 612 out": as the provider counted. */
+export function tokenWords(turn: TurnView): string {
+  if (turn.inputTokens === 0 && turn.outputTokens === 0) return '';
+  return `${grouped(turn.inputTokens)} in, ${grouped(turn.outputTokens)} out`;
+}
+
+export function timeOf(at: number): string {
+  return new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+}
+
+export function fullTime(at: number): string {
+  return new Date(at).toLocaleString('en-GB', { dateStyle: 'full', timeStyle: 'medium' });
+}
+
+/** "Tuesday 18 November" where a turn is the first of its day; empty elsewhere. */
+export function newDay(before: TurnView | undefined, turn: TurnView): string {
+  const date = new Date(turn.createdAt);
+  if (before && new Date(before.createdAt).toDateString() === date.toDateString()) return '';
+  const sameYear = date.getFullYear() === new Date().getFullYear();
+  return date.toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long', ...(sameYear ? {} : { year: 'numeric' }) }).replace(',', '');
+}
+
+/** What is read out when the newest turn moves on: its state, never its text. */
+export function announcement(turn: TurnView | undefined): string {
+  switch (turn?.state) {
+    case 'accepted': return 'Message accepted';
+    case 'preparing': return 'Preparing the context';
+    case 'responding': return 'The answer is arriving';
+    case 'failed': return turn.outcome === 'discarded' ? 'Discarded' : `No answer: ${turn.error?.message ?? 'it failed'}`;
+    case 'incomplete': return 'The answer is incomplete';
+    case 'pending': return turn.outcome === 'stopped' ? 'Stopped. What arrived is kept' : 'The answer is complete';
+    default: return '';
+  }
+}
+
+/** "Tried 4 times in 38 s; nothing arrived." */
+export function attemptWords(turn: TurnView): string {
+  const span = turn.durationMs > 0 ? ` in ${spanned(turn.durationMs)}` : '';
+  return turn.attempts > 1 ? `Tried ${turn.attempts} times${span}; nothing arrived. ` : 'Nothing arrived. ';
+}
+
+/** "12 480 bytes", or "1.2 MB" where single bytes say nothing any more. */
+export function byteWords(bytes: number): string {
+  return bytes < 100_000 ? `${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}` : sized(bytes);
+}
+
+const asSentence = /[.!?]$/;
+
+export function sentence(text: string): string {
+  return text === '' || asSentence.test(text) ? text : `${text}.`;
+}

@@ -1,0 +1,21 @@
+import { fakeBackend, type FakeBackend, type FakeOptions } from '../fake';
+
+/**
+ * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &pace=fast. Also on
+ * window.fake, for scripts that drive the page.
+ */
+export function developmentBackend(asked: URLSearchParams): FakeBackend {
+  const data = (asked.get('fake') || 'rich') as FakeOptions['data'];
+  const backend = fakeBackend({
+    data,
+    sessions: Number(asked.get('sessions') ?? 0),
+    pace: asked.get('pace') === 'fast' ? { frameMs: 16, chars: 40, prepareMs: 100, syncMs: 400, commitMs: 500 } : {},
+  });
+  const { startup } = backend.program;
+  startup.theme = asked.get('theme') ?? 'system';
+  startup.textZoom = Number(asked.get('zoom') ?? 100);
+  const open = asked.get('open') ?? 'Orders to Postgres';
+  startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === open)?.row.id ?? '';
+  (window as unknown as { fake: FakeBackend }).fake = backend;
+  return backend;
+}

@@ -1,0 +1,23 @@
+/** Copies a text. Where the page may not use the clipboard (not every engine lets a desktop page), the old way. */
+export async function copyText(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    if (!copyBySelection(text)) throw new Error('The text could not be copied. Select it and press Ctrl+C.');
+  }
+}
+
+function copyBySelection(text: string): boolean {
+  const focused = document.activeElement as HTMLElement | null;
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'visually-hidden';
+  document.body.append(area);
+  area.select();
+  try {
+    return document.execCommand('copy');
+  } finally {
+    area.remove();
+    focused?.focus();
+  }
+}

@@ -1,0 +1,22 @@
+import './styles/fonts.css';
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/prose.css';
+import { mount } from 'svelte';
+import App from './App.svelte';
+import type { Backend } from '$lib/backend/backend';
+import { wailsBackend } from '$lib/backend/wails';
+
+/** The program, or in development with ?fake one in memory; the condition is constant, so no build contains the fake. */
+async function connect(): Promise<Backend> {
+  if (import.meta.env.DEV) {
+    const asked = new URLSearchParams(location.search);
+    if (asked.has('fake')) {
+      const { developmentBackend } = await import('$lib/backend/fake/development');
+      return developmentBackend(asked);
+    }
+  }
+  return wailsBackend();
+}
+
+void connect().then((backend) => mount(App, { target: document.getElementById('app')!, props: { backend } }));
