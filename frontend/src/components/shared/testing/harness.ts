@@ -1,5 +1,6 @@
-import { cleanup, render } from '@testing-library/svelte';
+import { render } from '@testing-library/svelte';
 import type { Component } from 'svelte';
+import { afterEach } from 'vitest';
 import { fakeBackend, type FakeBackend, type FakeOptions } from '$lib/backend/fake';
 import { App } from '$lib/state/app.svelte';
 import Harness from './Harness.svelte';
@@ -11,6 +12,14 @@ HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
 HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
   this.removeAttribute('open');
 };
+
+const running = new Set<App>();
+
+afterEach(() => {
+  for (const app of running) app.stop();
+  running.clear();
+  localStorage.clear();
+});
 
 export interface Mounted {
   app: App;
@@ -27,10 +36,9 @@ export async function mountWith<P extends object>(
   const backend = fakeBackend(options);
   prepare(backend);
   const app = new App(backend);
+  running.add(app);
   await app.start();
   const given = typeof props === 'function' ? props(app) : props;
-  render(Harness, { app, of: component as unknown as Component<Record<string, unknown>>, props: given as Record<string, unknown> });
+  render(Harness, { props: { app, of: component as unknown as Component<Record<string, unknown>>, props: given as Record<string, unknown> } });
   return { app, backend };
 }
-
-export { cleanup };

@@ -1,0 +1,132 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, test } from 'vitest';
+import type { FakeOptions } from '$lib/backend/fake';
+import { mountWith } from '$shared/testing/harness';
+import FatalError from './FatalError.svelte';
+import FirstRun from './FirstRun.svelte';
+
+async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typeof mountWith>[3]) {
+  const mounted = await mountWith(FirstRun, {}, { data: 'first', ...options }, prepare);
+  const called = (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args);
+  const begun = () =>
+    waitFor(() => {
+      expect(mounted.app.startup.firstRun).toBe(false);
+      expect(mounted.app.conversation.sessionId).not.toBe('');
+    });
+  return { ...mounted, called, begun, user: userEvent.setup() };
+}
+
+describe('a key', () => {
+  test('is tested when pasted, its provider found, and kept when one starts', async () => {
+    const { called, begun, user } = await open();
+    await user.click(screen.getByLabelText('API key'));
+    await user.paste('sk-ant-good');
+    expect(await screen.findByText(/Anthropic, 2 models/)).toBeInTheDocument();
+    expect(called('settings.testKey')).toEqual([['', 'sk-ant-good', '']]);
+    expect(called('settings.setKey')).toEqual([]);
+    await user.click(screen.getByRole('button', { name: 'Start with sonnet' }));
+    await begun();
+    expect(called('settings.setKey')).toEqual([['anthropic', 'sk-ant-good']]);
+    expect(called('settings.finishFirstRun')).toEqual([['sonnet']]);
+  });
+
+  test('that is refused says why, is not kept, and blocks no other way', async () => {
+    const { called, begun, user } = await open();
+    await user.click(screen.getByLabelText('API key'));
+    await user.paste('sk-ant-bad');
+    expect(await screen.findByText(/refused this key/)).toBeInTheDocument();
+    expect(screen.queryByRole('button', { name: /Start with sonnet/ })).not.toBeInTheDocument();
+    await user.click(screen.getByRole('button', { name: 'Start with recall' }));
+    await begun();
+    expect(called('settings.setKey')).toEqual([]);
+  });
+
+  test('pasted over one still being tested is the one that counts', async () => {
+    const { backend, called, user } = await open();
+    const release = backend.hold('settings.testKey');
+    const field = screen.getByLabelText('API key');
+    await user.click(field);
+    await user.paste('sk-ant-bad');
+    await waitFor(() => expect(called('settings.testKey')).toHaveLength(1));
+    await user.clear(field);
+    await user.paste('sk-ant-good');
+    await new Promise((resolve) => setTimeout(resolve));
+    release();
+    expect(await screen.findByRole('button', { name: 'Start with sonnet' })).toBeInTheDocument();
+    expect(screen.queryByText(/refused/)).not.toBeInTheDocument();
+  });
+
+  test('in the environment is offered, and sent nowhere before one asks', async () => {
+    const { called, begun, user } = await open({}, (backend) => {
+      backend.program.keys = backend.program.keys.map((key) => (key.provider === 'anthropic' ? { ...key, source: 'environment' } : key));
+    });
+    expect(await screen.findByText(/ANTHROPIC_API_KEY is set in the environment/)).toBeInTheDocument();
+    expect(called('settings.testKey')).toEqual([]);
+    await user.click(screen.getByRole('button', { name: 'Test the key' }));
+    await user.click(await screen.findByRole('button', { name: 'Start with sonnet' }));
+    await begun();
+    expect(called('settings.setKey')).toEqual([]);
+  });
+
+  test('without a keyring is said to last for this run', async () => {
+    await open({ keyringOk: false });
+    expect(await screen.findByText(/kept in memory for this run/)).toBeInTheDocument();
+  });
+});
+
+describe('this machine', () => {
+  test('a server found here, its model configured and begun with', async () => {
+    const { called, begun, user } = await open();
+    await user.selectOptions(await screen.findByLabelText('Local model'), 'llama3.3:70b');
+    await user.click(screen.getByRole('button', { name: 'Start with llama3.3:70b' }));
+    await begun();
+    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'llama3-3-70b', provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:11434/v1' });
+    expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
+  });
+
+  test('a model that is configured already is taken as it is', async () => {
+    const { called, begun, user } = await open();
+    await user.click(await screen.findByRole('button', { name: 'Start with qwen3:8b' }));
+    await begun();
+    expect(called('settings.saveModel')).toEqual([]);
+    expect(called('settings.finishFirstRun')).toEqual([['local']]);
+  });
+
+  test('no server: says what to do, and looks again', async () => {
+    const { called, user } = await open({ localServers: [] });
+    expect(await screen.findByText(/No model server answered/)).toBeInTheDocument();
+    await user.click(screen.getByRole('button', { name: 'Look again' }));
+    expect(called('settings.localServers')).toHaveLength(2);
+  });
+});
+
+describe('recall', () => {
+  test('starts at once, with nothing to fill in', async () => {
+    const { called, begun, user } = await open();
+    await user.click(screen.getByRole('button', { name: 'Start with recall' }));
+    await begun();
+    expect(called('settings.finishFirstRun')).toEqual([['recall']]);
+  });
+
+  test('a choice that cannot be written says so and can be tried again', async () => {
+    const { app, backend, begun, user } = await open();
+    backend.failNext('settings.finishFirstRun', { message: 'The configuration could not be written', hint: 'Free some space.' });
+    await user.click(screen.getByRole('button', { name: 'Start with recall' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('The configuration could not be written');
+    expect(app.startup.firstRun).toBe(true);
+    await user.click(screen.getByRole('button', { name: 'Start with recall' }));
+    await begun();
+  });
+});
+
+test('data that cannot be opened: what happened, what is safe, where it is, what to do', async () => {
+  const { backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' });
+  const said = screen.getByRole('alert');
+  expect(said).toHaveTextContent('file is not a database');
+  expect(said).toHaveTextContent('Nothing was overwritten');
+  expect(said).toHaveTextContent('/home/ada/.local/share/contextinfinity');
+  expect(said).toHaveTextContent('Restore the newest backup');
+  await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+  expect(backend.calls.filter((call) => call.name === 'settings.startup')).toHaveLength(2);
+});

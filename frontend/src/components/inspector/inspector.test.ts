@@ -1,0 +1,188 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, test } from 'vitest';
+import { mountWith } from '$shared/testing/harness';
+import Inspector from './Inspector.svelte';
+
+const called = (backend: { calls: { name: string; args: unknown[] }[] }, name: string) =>
+  backend.calls.filter((call) => call.name === name).map((call) => call.args);
+
+async function open(tab: 'pending' | 'state' | 'activity', prepare?: Parameters<typeof mountWith>[3]) {
+  const mounted = await mountWith(Inspector, (app) => {
+    app.inspector.select(tab);
+    return {};
+  }, {}, prepare);
+  return { ...mounted, user: userEvent.setup() };
+}
+
+describe('tabs', () => {
+  test('arrows move and select, and wrap around', async () => {
+    const { app, user } = await open('pending');
+    screen.getByRole('tab', { name: /Pending/ }).focus();
+    await user.keyboard('{ArrowLeft}');
+    expect(app.inspector.tab).toBe('activity');
+    expect(screen.getByRole('tab', { name: /Activity/ })).toHaveFocus();
+    await user.keyboard('{Home}');
+    expect(app.inspector.tab).toBe('pending');
+  });
+});
+
+describe('Pending', () => {
+  test('says why each turn waits, in order', async () => {
+    await open('pending');
+    const cards = await screen.findAllByRole('article');
+    expect(cards).toHaveLength(2);
+    expect(within(cards[0]!).getByText('Its summary is being written')).toBeInTheDocument();
+    expect(within(cards[1]!).getByText('It waits for #149')).toBeInTheDocument();
+  });
+
+  test('Commit now empties it, and the empty panel teaches', async () => {
+    const { app, backend, user } = await open('pending');
+    await user.click(await screen.findByRole('button', { name: 'Commit now' }));
+    expect(called(backend, 'inspect.commitNow')).toEqual([[app.conversation.branchId]]);
+    expect(await screen.findByText('Every finished turn is part of the head')).toBeInTheDocument();
+  });
+
+  test('a refused commit stands in the panel, with what to do', async () => {
+    const { backend, user } = await open('pending');
+    backend.failNext('inspect.commitNow', { message: 'The disk is full', hint: 'Free some space and commit again.' });
+    await user.click(await screen.findByRole('button', { name: 'Commit now' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
+    expect(screen.getByRole('alert')).toHaveTextContent('Free some space and commit again.');
+    expect(screen.getAllByRole('article')).toHaveLength(2);
+  });
+
+  test('a job is set aside and retried', async () => {
+    const { backend, user } = await open('pending');
+    await user.click(await screen.findByRole('button', { name: 'Set aside' }));
+    expect(called(backend, 'inspect.killJob')).toHaveLength(1);
+    await user.click(await screen.findByRole('button', { name: 'Retry now' }));
+    expect(called(backend, 'inspect.retryJob')).toEqual(called(backend, 'inspect.killJob'));
+  });
+
+  test('the number of a turn leads to it', async () => {
+    const { app, user } = await open('pending');
+    await user.click(await screen.findByRole('button', { name: '#149' }));
+    await waitFor(() => expect(app.conversation.intent.to).toBe('turn'));
+    expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(149);
+  });
+
+  test('a change of the jobs is seen without asking', async () => {
+    const { app, backend } = await open('pending');
+    await screen.findAllByRole('article');
+    await backend.inspect.commitNow(app.conversation.branchId);
+    expect(await screen.findByText('Nothing waits')).toBeInTheDocument();
+  });
+});
+
+describe('State', () => {
+  test('a pin is edited into a new version', async () => {
+    const { backend, user } = await open('state');
+    await user.click(await screen.findByRole('button', { name: 'Edit fact 1' }));
+    const field = screen.getByRole('textbox', { name: 'Edit fact 1' });
+    await user.clear(field);
+    await user.type(field, 'No change on a Friday, nor on a Monday.{Enter}');
+    expect(await screen.findByText('No change on a Friday, nor on a Monday.')).toBeInTheDocument();
+    expect(called(backend, 'inspect.editPin')[0]?.[2]).toBe('No change on a Friday, nor on a Monday.');
+    expect(screen.getByRole('button', { name: 'Edit fact 1' })).toBeInTheDocument();
+  });
+
+  test('Esc leaves a pin as it was', async () => {
+    const { backend, user } = await open('state');
+    await user.click(await screen.findByRole('button', { name: 'Edit fact 1' }));
+    await user.type(screen.getByRole('textbox', { name: 'Edit fact 1' }), ' x{Escape}');
+    expect(screen.queryByRole('textbox')).not.toBeInTheDocument();
+    expect(called(backend, 'inspect.editPin')).toEqual([]);
+  });
+
+  test('a refused edit keeps what was typed', async () => {
+    const { backend, user } = await open('state');
+    backend.failNext('inspect.editPin', { message: 'The fact is too long', hint: 'Shorten it.' });
+    await user.click(await screen.findByRole('button', { name: 'Edit fact 1' }));
+    await user.type(screen.getByRole('textbox', { name: 'Edit fact 1' }), ' and more{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The fact is too long Shorten it.');
+    expect(screen.getByRole('textbox', { name: 'Edit fact 1' })).toHaveValue('No change goes out on a Friday. and more');
+  });
+
+  test('arrows on the grip reorder, and the focus goes along', async () => {
+    const { backend, user } = await open('state');
+    const grip = await screen.findByRole('button', { name: /Move fact 1 of 2/ });
+    grip.focus();
+    await user.keyboard('{ArrowDown}');
+    await waitFor(() => expect(called(backend, 'inspect.movePin')).toHaveLength(1));
+    await waitFor(() => expect(screen.getByRole('button', { name: /Move fact 2 of 2/ })).toHaveFocus());
+    expect(screen.getByText('Fact moved to place 2 of 2')).toBeInTheDocument();
+  });
+
+  test('an unpinned fact comes back, at its place', async () => {
+    const { user } = await open('state');
+    await user.click(await screen.findByRole('button', { name: 'Unpin fact 1' }));
+    await waitFor(() => expect(screen.queryByText('No change goes out on a Friday.')).not.toBeInTheDocument());
+    await user.click(screen.getByRole('button', { name: 'Undo' }));
+    const back = await screen.findByText('No change goes out on a Friday.');
+    await waitFor(() => expect(back.closest('li')?.previousElementSibling).toBeNull());
+  });
+
+  test('a fact is pinned', async () => {
+    const { backend, user } = await open('state');
+    await user.click(await screen.findByRole('button', { name: 'Pin a fact' }));
+    expect(screen.getByRole('button', { name: 'Pin' })).toBeDisabled();
+    await user.type(screen.getByRole('textbox', { name: 'New pinned fact' }), 'The window is 05:00 to 06:00.');
+    await user.click(screen.getByRole('button', { name: 'Pin' }));
+    expect(await screen.findByText('The window is 05:00 to 06:00.')).toBeInTheDocument();
+    expect(called(backend, 'inspect.addPin')).toHaveLength(1);
+  });
+
+  test('an older state is read, and rolled back to only after asking', async () => {
+    const { app, backend, user } = await open('state');
+    await user.click(await screen.findByRole('button', { name: /#146/ }));
+    await user.click(screen.getByRole('button', { name: 'Roll back to it' }));
+    expect(called(backend, 'sessions.rollback')).toEqual([]);
+    const dialog = screen.getByRole('dialog');
+    expect(dialog).toHaveTextContent('A new branch starts after turn #146');
+    expect(dialog).toHaveTextContent('Nothing is deleted');
+    await user.click(within(dialog).getByRole('button', { name: 'Roll back' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
+    expect(called(backend, 'sessions.rollback')).toHaveLength(1);
+    await waitFor(() => expect(app.conversation.header?.branchLabel).toBe('back to #146'));
+  });
+});
+
+describe('Activity', () => {
+  test('a dead job is retried', async () => {
+    const { backend, user } = await open('activity');
+    await user.click(await screen.findByRole('button', { name: /Retry index_turn of turn 144/ }));
+    expect(called(backend, 'inspect.retryJob')).toHaveLength(1);
+    await waitFor(() => expect(screen.queryByText('database or disk is full')).not.toBeInTheDocument());
+  });
+
+  test('the recovery report leads to the turn to decide on', async () => {
+    const { app, user } = await open('activity');
+    const report = await screen.findByRole('article', { name: 'Recovery report' });
+    await user.click(within(report).getAllByRole('button', { name: /Decide/ })[0]!);
+    await waitFor(() => expect(app.conversation.intent.to).toBe('turn'));
+  });
+
+  test('raw bytes are fetched only when asked for, and shown as they are', async () => {
+    const { backend, user } = await open('activity');
+    await user.click(await screen.findByRole('button', { name: '#148' }));
+    await screen.findByRole('article', { name: /Attempt 1/ });
+    expect(called(backend, 'inspect.rawStep')).toEqual([]);
+    await user.click(screen.getByRole('button', { name: 'Raw' }));
+    const dialog = screen.getByRole('dialog');
+    expect(await within(dialog).findByText(/"max_tokens": 8000/)).toBeInTheDocument();
+    await user.click(within(dialog).getByRole('radio', { name: 'Exact text' }));
+    expect(within(dialog).getByText(/"max_tokens":8000/)).toBeInTheDocument();
+    await user.click(within(dialog).getByRole('tab', { name: /Events/ }));
+    expect(within(dialog).getAllByText('content_block_delta')).toHaveLength(3);
+    await user.click(within(dialog).getByRole('tab', { name: 'Response' }));
+    expect(within(dialog).getByText('The response was a stream')).toBeInTheDocument();
+  });
+
+  test('attempts asked for from the transcript stand open', async () => {
+    const { app } = await open('pending');
+    const turn = app.conversation.turns.at(-1)!;
+    app.inspector.show('activity', turn.id);
+    expect(await screen.findByRole('article', { name: /Attempt 1/ })).toBeInTheDocument();
+  });
+});

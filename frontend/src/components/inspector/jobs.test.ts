@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import type { JobView } from '$lib/backend/types';
+import { canRetry, canSetAside, countdown, jobWord } from './jobs';
+import { moved, placeAt } from './reorder';
+
+const now = 1_000_000;
+const job = (more: Partial<JobView>): JobView => ({
+  id: 1, type: 'summarize_turn', turnId: 't', turnSeq: 1, sessionId: 's', session: 'S', state: 'queued', attempts: 0, lastError: '', runAfter: 0, updatedAt: 0, ...more,
+});
+
+test.each([
+  [job({ id: 0, state: '' }), 'No job yet', false, false],
+  [job({}), 'Queued', false, true],
+  [job({ attempts: 2, runAfter: now + 41_200 }), 'Retry in 0:42', true, true],
+  [job({ attempts: 2, runAfter: now - 1 }), 'Queued', true, true],
+  [job({ state: 'running', attempts: 1 }), 'Running', false, false],
+  [job({ state: 'dead', attempts: 8 }), 'Set aside', true, false],
+  [job({ state: 'done' }), 'Done', false, false],
+])('%o is %s', (given, word, retry, aside) => {
+  expect(jobWord(given, now).word).toBe(word);
+  expect(canRetry(given)).toBe(retry);
+  expect(canSetAside(given)).toBe(aside);
+});
+
+test('a countdown never says that nothing is left while something is', () => {
+  expect(countdown(1)).toBe('0:01');
+  expect(countdown(60_000)).toBe('1:00');
+  expect(countdown(3_700_000)).toBe('1 h 1 min');
+});
+
+test('a dragged line takes the place it is over', () => {
+  const rows = [{ top: 0, bottom: 20 }, { top: 20, bottom: 60 }, { top: 60, bottom: 80 }];
+  expect([-5, 9, 11, 45, 71, 500].map((y) => placeAt(y, rows))).toEqual([0, 0, 1, 2, 2, 2]);
+  expect(moved(['a', 'b', 'c'], 0, 2)).toEqual(['b', 'c', 'a']);
+  expect(moved(['a', 'b', 'c'], 2, 0)).toEqual(['c', 'a', 'b']);
+});

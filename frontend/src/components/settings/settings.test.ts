@@ -1,0 +1,198 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, test } from 'vitest';
+import type { FakeOptions } from '$lib/backend/fake';
+import { mountWith } from '$shared/testing/harness';
+import Settings from './Settings.svelte';
+
+const canary = 'sk-ant-canary-0123456789';
+
+async function open(section: string, options: Partial<FakeOptions> = {}, prepare?: Parameters<typeof mountWith>[3]) {
+  const mounted = await mountWith(Settings, (app) => {
+    app.layout.openSettings(section);
+    return {};
+  }, options, prepare);
+  const called = (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args);
+  return { ...mounted, called, user: userEvent.setup() };
+}
+
+describe('keys', () => {
+  const card = async (name: string) => screen.findByRole('region', { name });
+
+  test('a pasted key that works is kept, and leaves the field', async () => {
+    const { called, user } = await open('providers');
+    const openai = await card('OpenAI');
+    const field = within(openai).getByLabelText('Key');
+    expect(field).toHaveAttribute('type', 'password');
+    await user.type(field, 'sk-good');
+    await user.click(within(openai).getByRole('button', { name: 'Test and save' }));
+    expect(await within(openai).findByText(/Works/)).toBeInTheDocument();
+    expect(called('settings.setKey')).toEqual([['openai', 'sk-good']]);
+    expect(within(openai).getByLabelText('New key')).toHaveValue('');
+  });
+
+  test('a refused key is not kept, says so, and the old one stays', async () => {
+    const { called, user } = await open('providers');
+    const anthropic = await card('Anthropic');
+    await user.click(within(anthropic).getByRole('button', { name: /Anthropic api/ }));
+    await user.type(within(anthropic).getByLabelText('New key'), `${canary}-bad`);
+    await user.click(within(anthropic).getByRole('button', { name: 'Test and replace' }));
+    const alert = await within(anthropic).findByRole('alert');
+    expect(alert).toHaveTextContent('refused this key (401)');
+    expect(alert).toHaveTextContent('The old key is still in place.');
+    expect(alert).not.toHaveTextContent(canary);
+    expect(called('settings.setKey')).toEqual([]);
+  });
+
+  test('a stored key is tested without being shown', async () => {
+    const { called, user } = await open('providers');
+    const anthropic = await card('Anthropic');
+    await user.click(within(anthropic).getByRole('button', { name: 'Test Anthropic' }));
+    expect(await within(anthropic).findByText(/Works/)).toBeInTheDocument();
+    expect(called('settings.testKey')).toEqual([['anthropic', '', 'https://api.anthropic.com']]);
+  });
+
+  test('without a keyring it says how long a key lasts', async () => {
+    await open('providers', { keyringOk: false });
+    expect(await within(await card('OpenAI')).findByText(/for this run only/)).toBeInTheDocument();
+    expect(within(await card('Anthropic')).getByText(/key for this run only/)).toBeInTheDocument();
+  });
+
+  test('a key is removed only after asking', async () => {
+    const { called, user } = await open('providers');
+    const anthropic = await card('Anthropic');
+    await user.click(within(anthropic).getByRole('button', { name: /Anthropic api/ }));
+    await user.click(within(anthropic).getByRole('button', { name: 'Remove the key of Anthropic' }));
+    expect(called('settings.removeKey')).toEqual([]);
+    await user.click(screen.getByRole('button', { name: 'Remove key' }));
+    expect(await within(anthropic).findByText('No key')).toBeInTheDocument();
+    expect(called('settings.removeKey')).toEqual([['anthropic']]);
+  });
+});
+
+describe('a compatible server', () => {
+  test('is tested, lists its models, and is saved with its key under its host', async () => {
+    const { app, called, user } = await open('providers');
+    await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));
+    const dialog = screen.getByRole('dialog');
+    await user.type(within(dialog).getByLabelText('Address'), 'http://127.0.0.1:8000/v1');
+    await user.type(within(dialog).getByLabelText('Key'), 'secret');
+    await user.click(within(dialog).getByRole('button', { name: 'Test' }));
+    expect(await within(dialog).findByText('The server lists 2 models.')).toBeInTheDocument();
+    expect(called('settings.testKey')).toEqual([['chatcompletions', 'secret', 'http://127.0.0.1:8000/v1']]);
+    expect(within(dialog).getByLabelText('Model')).toHaveValue('llama3.3:70b');
+    await user.click(within(dialog).getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
+    expect(called('settings.setKey')).toEqual([['127.0.0.1:8000', 'secret']]);
+    expect(app.models.find('llama3-3-70b')).toMatchObject({ provider: 'chatcompletions', baseUrl: 'http://127.0.0.1:8000/v1', modelId: 'llama3.3:70b' });
+  });
+
+  test('a wrong address is said in its place, and nothing is written', async () => {
+    const { called, user } = await open('providers');
+    await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));
+    await user.type(screen.getByLabelText('Address'), '127.0.0.1');
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    expect(screen.getByLabelText('Address')).toHaveAccessibleDescription(/Give a whole address/);
+    expect(called('settings.saveModel')).toEqual([]);
+  });
+});
+
+describe('plain settings', () => {
+  test('a value out of bounds is refused in its place, in the program’s words', async () => {
+    const { user } = await open('group:Context budget');
+    const field = await screen.findByLabelText('Working set');
+    await user.clear(field);
+    await user.type(field, '5{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('budget.working_set_tokens must be between 2000 and 2000000');
+    expect(field).toBeInvalid();
+    expect(field).toHaveValue('5');
+    await user.type(field, '{Escape}');
+    expect(field).toHaveValue('50000');
+    expect(screen.queryByRole('alert')).not.toBeInTheDocument();
+  });
+
+  test('a value is written once, with or without grouping, and can be reset', async () => {
+    const { called, user } = await open('group:Context budget');
+    const field = await screen.findByLabelText('Working set');
+    await user.clear(field);
+    await user.type(field, '64 000{Enter}');
+    await user.tab();
+    expect(await screen.findByText('Saved')).toBeInTheDocument();
+    expect(called('settings.set')).toEqual([['budget.working_set_tokens', '64000']]);
+    await user.click(screen.getByRole('button', { name: 'Reset Working set to its default' }));
+    await waitFor(() => expect(field).toHaveValue('50000'));
+  });
+
+  test('a choice shows what is in force', async () => {
+    const { called, user } = await open('group:Streaming');
+    await user.click(await screen.findByRole('radio', { name: 'Write ahead' }));
+    await waitFor(() => expect(screen.getByRole('radio', { name: 'Write ahead' })).toBeChecked());
+    expect(called('settings.set')).toEqual([['stream.durability', 'write_ahead']]);
+  });
+
+  test('every setting the program names has a place', async () => {
+    const { backend, user } = await open('general');
+    const nav = await screen.findByRole('navigation', { name: 'Settings' });
+    await within(nav).findByRole('button', { name: 'Streaming' });
+    const labels = new Set<string>();
+    for (const page of nav.querySelectorAll<HTMLElement>('[data-page]')) {
+      await user.click(page);
+      for (const label of document.querySelectorAll('label')) labels.add(label.textContent ?? '');
+    }
+    const { settings } = await backend.settings.settings();
+    expect(settings.map((setting) => setting.label).filter((label) => !labels.has(label))).toEqual([]);
+  });
+});
+
+describe('models', () => {
+  test('removing one can be undone', async () => {
+    const { app, user } = await open('models');
+    await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
+    await user.click(screen.getByRole('menuitem', { name: 'Remove' }));
+    await waitFor(() => expect(app.models.find('local')).toBeUndefined());
+    await user.click(await screen.findByRole('button', { name: 'Undo' }));
+    await waitFor(() => expect(app.models.find('local')).toBeDefined());
+  });
+
+  test('the menu is worked by keys alone', async () => {
+    const { app, user } = await open('models');
+    (await screen.findByRole('button', { name: 'Actions for local' })).focus();
+    await user.keyboard('{ArrowDown}');
+    expect(await screen.findByRole('menuitem', { name: 'Edit' })).toHaveFocus();
+    await user.keyboard('m');
+    expect(screen.getByRole('menuitem', { name: 'Make it the default' })).toHaveFocus();
+    await user.keyboard('{Escape}');
+    expect(screen.queryByRole('menu')).not.toBeInTheDocument();
+    expect(screen.getByRole('button', { name: 'Actions for local' })).toHaveFocus();
+    expect(app.layout.view).toBe('settings');
+  });
+
+  test('options that are no JSON object are refused before anything is written', async () => {
+    const { called, user } = await open('models');
+    await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
+    await user.click(screen.getByRole('menuitem', { name: 'Edit' }));
+    const field = screen.getByLabelText('Provider options');
+    await user.type(field, '[[1]');
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    expect(field).toHaveAccessibleDescription(/Give one JSON object/);
+    expect(called('settings.saveModel')).toEqual([]);
+    await user.clear(field);
+    await user.type(field, '{{"temperature": 0.2}');
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
+    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'local', options: '{"temperature": 0.2}', contextLimit: 32768 });
+  });
+});
+
+test('the theme changes the page at once', async () => {
+  const { app, user } = await open('appearance');
+  await user.click(await screen.findByRole('radio', { name: 'High contrast' }));
+  expect(document.documentElement.dataset.theme).toBe('contrast');
+  expect(app.theme.choice).toBe('contrast');
+});
+
+test('Esc goes back to the conversation', async () => {
+  const { app, user } = await open('general');
+  await user.keyboard('{Escape}');
+  expect(app.layout.view).toBe('chat');
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test, vi } from 'vitest';
+import { BackendError } from '$lib/backend/errors';
+import { counted, grouped, sized, spanned } from './format';
+import { Act, Loaded } from './loaded.svelte';
+import { indentJSON, pieces } from './longtext';
+import { menuTarget, placeMenu, typeAhead } from './menu';
+
+const gap = '\u202f';
+const failure = new BackendError({ code: 'io', op: '', message: 'The disk is full', hint: '' });
+
+function answers<T>() {
+  const waiting: { resolve: (value: T) => void; reject: (error: unknown) => void }[] = [];
+  return { waiting, ask: () => new Promise<T>((resolve, reject) => waiting.push({ resolve, reject })) };
+}
+
+describe('Loaded', () => {
+  test('many refreshes while one is under way ask once more, not many times', async () => {
+    const { waiting, ask } = answers<number>();
+    const loaded = new Loaded(ask);
+    const first = loaded.refresh();
+    for (let i = 0; i < 5; i++) void loaded.refresh();
+    waiting[0]?.resolve(1);
+    await vi.waitFor(() => expect(waiting).toHaveLength(2));
+    waiting[1]?.resolve(2);
+    await first;
+    expect(loaded.value).toBe(2);
+    expect(waiting).toHaveLength(2);
+  });
+
+  test('the answer to a question from before a reset is dropped', async () => {
+    const { waiting, ask } = answers<string>();
+    const loaded = new Loaded(ask);
+    const old = loaded.refresh();
+    loaded.reset();
+    const fresh = loaded.refresh();
+    waiting[1]?.resolve('this branch');
+    await fresh;
+    waiting[0]?.resolve('the other branch');
+    await old;
+    expect(loaded.value).toBe('this branch');
+    expect(loaded.loading).toBe(false);
+  });
+
+  test('a failure keeps the last good value beside it, and success takes it away', async () => {
+    let fails = false;
+    const loaded = new Loaded(() => (fails ? Promise.reject(failure) : Promise.resolve(7)));
+    await loaded.refresh();
+    fails = true;
+    await loaded.refresh();
+    expect(loaded.value).toBe(7);
+    expect(loaded.error).toBe(failure);
+    fails = false;
+    await loaded.refresh();
+    expect(loaded.error).toBeUndefined();
+  });
+});
+
+describe('Act', () => {
+  test('one at a time; the error is that of the act that failed', async () => {
+    const act = new Act();
+    const { waiting, ask } = answers<void>();
+    const running = act.run('save', ask);
+    expect(await act.run('remove', ask)).toBe(false);
+    waiting[0]?.reject(failure);
+    expect(await running).toBe(false);
+    expect(waiting).toHaveLength(1);
+    expect(act.errorOf('save')).toBe(failure);
+    expect(act.errorOf('remove')).toBeUndefined();
+    expect(act.running).toBe('');
+  });
+});
+
+describe('long text', () => {
+  test.each([
+    ['lines', 'one line of text\n'.repeat(5000)],
+    ['one line', 'x'.repeat(100_000)],
+    ['pairs at every cut', '😀'.repeat(9000)],
+    ['nothing', ''],
+  ])('%s: the pieces are the text, and cut no character', (_, text) => {
+    const parts = pieces(text);
+    expect(parts.join('')).toBe(text);
+    for (const part of parts) {
+      expect(part.length).toBeLessThanOrEqual(4096);
+      expect(part).not.toMatch(/^[\udc00-\udfff]|[\ud800-\udbff]$/);
+    }
+  });
+
+  test('indenting keeps every token as it stood', () => {
+    expect(indentJSON('{"a":1e400,"a":[12345678901234567890,{}],"s":"{,:\\"}"}')).toBe(
+      '{\n  "a": 1e400,\n  "a": [\n    12345678901234567890,\n    {}\n  ],\n  "s": "{,:\\"}"\n}',
+    );
+    expect(indentJSON('[]')).toBe('[]');
+  });
+
+  test.each(['', 'plain words', '{"torn":', '"a string"'])('%j is shown as it is', (text) => {
+    expect(indentJSON(text)).toBeUndefined();
+  });
+
+  test('ten megabytes of JSON are indented in a moment', () => {
+    const text = JSON.stringify(Array.from({ length: 100_000 }, (_, i) => ({ index: i, text: 'a'.repeat(70) })));
+    const began = performance.now();
+    expect(indentJSON(text)?.length).toBeGreaterThan(text.length);
+    expect(performance.now() - began).toBeLessThan(3000);
+  });
+});
+
+describe('menu', () => {
+  test.each([
+    ['ArrowDown', 2, 0],
+    ['ArrowUp', 0, 2],
+    ['ArrowUp', -1, 2],
+    ['Home', 2, 0],
+    ['End', 0, 2],
+    ['x', 1, -1],
+  ])('%s from %i goes to %i', (key, at, to) => expect(menuTarget(key, at, 3)).toBe(to));
+
+  test('one letter walks through its lines, several find the one they spell', () => {
+    const labels = ['Rename', 'Reset', 'Fork', 'Remove'];
+    expect(typeAhead(labels, 'r', 0)).toBe(1);
+    expect(typeAhead(labels, 'rr', 1)).toBe(3);
+    expect(typeAhead(labels, 'r', 3)).toBe(0);
+    expect(typeAhead(labels, 'rem', 0)).toBe(3);
+    expect(typeAhead(labels, 'z', 0)).toBe(-1);
+  });
+
+  test('stays inside the window', () => {
+    const view = { width: 900, height: 600 };
+    const size = { width: 200, height: 300 };
+    const below = placeMenu({ left: 850, right: 890, top: 20, bottom: 48 }, size, view, 'start');
+    expect(below.left + size.width).toBeLessThanOrEqual(view.width);
+    expect(below.top).toBe(52);
+    const above = placeMenu({ left: 10, right: 50, top: 500, bottom: 528 }, size, view, 'start');
+    expect(above.top + size.height).toBeLessThanOrEqual(500);
+    const tall = placeMenu({ left: 10, right: 50, top: 500, bottom: 528 }, { width: 200, height: 5000 }, view, 'end');
+    expect(tall.top).toBeGreaterThanOrEqual(0);
+    expect(tall.top + tall.maxHeight).toBeLessThanOrEqual(500);
+  });
+});
+
+test('numbers as the window writes them', () => {
+  expect(grouped(1234567)).toBe(`1${gap}234${gap}567`);
+  expect(counted(1, 'turn')).toBe('1 turn');
+  expect(counted(12480, 'token')).toBe(`12${gap}480 tokens`);
+  expect(sized(12480)).toBe(`12${gap}480${gap}B`);
+  expect(sized(1_234_567)).toBe(`1.2${gap}MB`);
+  expect(spanned(640)).toBe(`640${gap}ms`);
+  expect(spanned(65_400)).toBe(`1${gap}min 5${gap}s`);
+});
