@@ -131,17 +131,28 @@ type hitRow struct {
 	Role         string
 	StartOffset  int
 	EndOffset    int
-	Text         string
+	ChunkText    string
+	ChunkStart   int
 	SessionTitle string
 	CreatedAt    string
 	Rank         float64
+}
+
+// span is the unit's part of its chunk: the words as they were said, without
+// what was put before them for the index.
+func (r hitRow) span() string {
+	from, to := r.StartOffset-r.ChunkStart, r.EndOffset-r.ChunkStart
+	if from < 0 || to > len(r.ChunkText) || from > to {
+		return r.ChunkText // verify reports such offsets
+	}
+	return r.ChunkText[from:to]
 }
 
 func (r hitRow) hit() chat.TextHit {
 	return chat.TextHit{
 		UnitID: chat.UnitID(r.UnitID), ChunkID: chat.ChunkID(r.ChunkID), SessionID: chat.SessionID(r.SessionID),
 		BranchID: chat.BranchID(r.BranchID), TurnID: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Role: chat.Role(r.Role),
-		Start: r.StartOffset, End: r.EndOffset, Text: r.Text, SessionTitle: r.SessionTitle,
+		Start: r.StartOffset, End: r.EndOffset, Text: r.span(), SessionTitle: r.SessionTitle,
 		CreatedAt: moment(r.CreatedAt), Score: -r.Rank,
 	}
 }
@@ -178,11 +189,11 @@ func (s *Store) SearchText(ctx context.Context, q chat.TextQuery) ([]chat.TextHi
 		}
 		rows, err = all[hitRow](db, with+`
 			SELECT u.id AS unit_id, u.chunk_id, u.session_id, u.branch_id, u.turn_id, u.turn_seq, u.message AS role,
-			  u.start_offset, u.end_offset, u.text, s.title AS session_title, t.created_at, hit.rank
+			  u.start_offset, u.end_offset, c.rendered_text AS chunk_text, c.start_offset AS chunk_start, s.title AS session_title, t.created_at, hit.rank
 			FROM (
 			  SELECT f.rowid AS n, f.rank FROM units_fts f CROSS JOIN units u ON u.n = f.rowid
 			  WHERE units_fts MATCH ? `+where+` ORDER BY f.rank LIMIT ?
-			) hit JOIN units u ON u.n = hit.n JOIN turns t ON t.id = u.turn_id JOIN sessions s ON s.id = u.session_id
+			) hit JOIN units u ON u.n = hit.n JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = u.turn_id JOIN sessions s ON s.id = u.session_id
 			ORDER BY hit.rank, t.created_at DESC, u.id`, append(args, limit)...)
 		return err
 	})
