@@ -23,6 +23,7 @@ import (
 	"contextinfinity/backend/llm/openai"
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tokens"
@@ -180,6 +181,27 @@ func (a *app) stopJobs() error { a.jobs.Stop(); return nil }
 type counter struct{}
 
 func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }
+
+// memory lets recall search what the store holds, once that is open.
+type memory struct{ store *store.Store }
+
+func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, error) {
+	hits, err := retrieval.Everywhere(ctx, m.store, q.Branch, q.Text, q.Limit)
+	out := make([]recall.Passage, len(hits))
+	for i, h := range hits {
+		out[i] = recall.Passage{
+			TurnID: h.TurnID, SessionID: h.SessionID, SessionTitle: h.SessionTitle, Role: h.Role,
+			Text: h.Text, At: h.CreatedAt, Score: h.Score,
+		}
+	}
+	return out, err
+}
+
+// Turns tells an empty memory from one that holds nothing on the subject.
+func (m *memory) Turns(ctx context.Context) (int, error) {
+	st, err := m.store.Stats(ctx)
+	return st.Units, err
+}
 
 // commandLine is what the verbs reach the program through.
 func commandLine() cli.App {

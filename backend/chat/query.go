@@ -65,7 +65,7 @@ type TextHit struct {
 	Role         Role      `json:"role"`
 	Start        int       `json:"start"`
 	End          int       `json:"end"`
-	Text         string    `json:"text"`
+	Text         string    `json:"text"` // as it was said: bytes Start to End of the message
 	SessionTitle string    `json:"session_title"`
 	CreatedAt    time.Time `json:"created_at"` // of the turn
 	Score        float64   `json:"score"`      // higher is better

@@ -43,6 +43,9 @@ type Endpoint struct {
 	ParallelToolCalls bool
 	CacheKey          string // OpenAI prompt_cache_key, one per branch
 
+	// Branch is the turn's: recall leaves its siblings out.
+	Branch chat.BranchID
+
 	// Session settings; nil means the provider's default.
 	Temperature *float64
 	Effort      string

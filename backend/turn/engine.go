@@ -193,7 +193,7 @@ func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string
 		name = s.Model
 	}
 	m, err := e.models.Resolve(ctx, name)
-	m.Endpoint.CacheKey = string(branch)
+	m.Endpoint.CacheKey, m.Endpoint.Branch = string(branch), branch
 	return m, err
 }
 

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/retrieval"
 )
 
 // The sentences recall says itself.
@@ -33,10 +34,10 @@ const (
 
 // answer is the whole text and the turns it quotes.
 func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
-	if len(Terms(req.Query)) == 0 {
+	if len(retrieval.Terms(req.Query)) == 0 {
 		return p.sayNoFind(ctx, sayNoWords)
 	}
-	found, err := p.memory.Search(ctx, req.Query, req.Limit)
+	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Limit: req.Limit})
 	if err != nil {
 		return "", nil, err
 	}
@@ -47,7 +48,7 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	var sb strings.Builder
 	sb.WriteString(sayFound)
 	var turns []chat.TurnID
-	terms := Terms(req.Query)
+	terms := retrieval.Terms(req.Query)
 	for _, session := range bySession(found) {
 		fmt.Fprintf(&sb, "\n### %s\n", heading(session[0].SessionTitle))
 		for _, passage := range session {

@@ -26,9 +26,16 @@ const Name = "recall"
 // Memory is the full-text search over everything the user has said and been
 // told. It chooses the query's terms: Terms and Rarest help with that.
 type Memory interface {
-	// Search returns at most limit passages, best first. It leaves out sibling
-	// branches and what recall itself once quoted.
-	Search(ctx context.Context, query string, limit int) ([]Passage, error)
+	// Search returns at most q.Limit passages, best first. It leaves out the
+	// siblings of q.Branch and what recall itself once quoted.
+	Search(ctx context.Context, q Query) ([]Passage, error)
+}
+
+// Query is what a Memory is asked.
+type Query struct {
+	Text   string
+	Branch chat.BranchID // of the turn that asks
+	Limit  int
 }
 
 // Sizer is a Memory that knows how many turns it holds; an empty one gets an
@@ -83,9 +90,10 @@ func (*Provider) ListModels(context.Context, llm.Endpoint) ([]string, error) {
 
 // request is the body: what is asked for.
 type request struct {
-	Query  string `json:"query"`
-	Limit  int    `json:"limit"`
-	Stream bool   `json:"stream"`
+	Query  string        `json:"query"`
+	Branch chat.BranchID `json:"branch,omitempty"`
+	Limit  int           `json:"limit"`
+	Stream bool          `json:"stream"`
 }
 
 // Encode implements llm.Provider. The query is the user's last message alone.
@@ -95,7 +103,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 		return nil, err
 	}
 	body := map[string]any{
-		"query": question(groups[len(groups)-1].Blocks), "limit": defaultLimit, "stream": r.Endpoint.Stream,
+		"query": question(groups[len(groups)-1].Blocks), "branch": r.Endpoint.Branch, "limit": defaultLimit, "stream": r.Endpoint.Stream,
 	}
 	return wire.Marshal(wire.Merge(body, r.Endpoint.Options))
 }

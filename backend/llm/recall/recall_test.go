@@ -1,0 +1,259 @@
+package recall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/llmtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var now = time.Date(2026, 5, 3, 12, 0, 0, 0, time.UTC)
+
+// memory answers with what it is given.
+type memory struct {
+	found  []Passage
+	err    error
+	turns  int
+	query  string
+	wait   chan struct{}
+	called chan struct{}
+}
+
+func (m *memory) Search(ctx context.Context, query string, _ int) ([]Passage, error) {
+	m.query = query
+	if m.wait != nil {
+		close(m.called)
+		select {
+		case <-m.wait:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return m.found, m.err
+}
+
+func (m *memory) Turns(context.Context) (int, error) { return m.turns, nil }
+
+func provider(m Memory) *Provider {
+	p := New(m, clock.NewFake(now).Now)
+	p.zone, p.pacing = time.UTC, 0
+	return p
+}
+
+var kyoto = []Passage{
+	{TurnID: "T1", SessionID: "S1", SessionTitle: "Kyoto [trip] *2026*", Role: chat.RoleUser, Score: 1, At: now.AddDate(0, -2, 0),
+		Text: "The ryokan near Gion costs 180 a night.\n\nWe said yes."},
+	{TurnID: "T2", SessionID: "S2", SessionTitle: "", Role: chat.RoleAssistant, Score: 3, At: now.AddDate(0, 0, -1),
+		Text: "```go\nfmt.Println(\"ryokan\")\n```"},
+	{TurnID: "T3", SessionID: "S1", SessionTitle: "Kyoto [trip] *2026*", Role: chat.RoleAssistant, Score: 1, At: now.Add(-time.Hour),
+		Text: "Booked: ryokan, 3 nights."},
+	{TurnID: "T4", SessionID: "S3", Provider: Name, Score: 9, At: now, Text: "recall once said ryokan"},
+	{TurnID: "T3", SessionID: "S1", Role: chat.RoleAssistant, Score: 1, At: now.Add(-time.Hour), Text: "Booked: ryokan, 3 nights."},
+}
+
+// ask runs a question through Encode, Stream and the decoder.
+func ask(t *testing.T, p *Provider, question string, stream bool) ([]chat.RawEvent, llmtest.Played) {
+	t.Helper()
+	ep := llm.Endpoint{Provider: Name, Stream: stream}
+	body, err := p.Encode(llm.Request{Endpoint: ep, Context: llmtest.Ask(t, question)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []chat.RawEvent
+	if err := p.Stream(t.Context(), ep, body, func(ev chat.RawEvent) error {
+		events = append(events, ev)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return events, llmtest.Play(t, p, llm.ToolsDisabled, events)
+}
+
+func TestQuotes(t *testing.T) {
+	m := &memory{found: kyoto, turns: 4}
+	events, p := ask(t, provider(m), "What did we say about the ryokan?", true)
+	llmtest.Golden(t, "quotes.md", p.Result.Text())
+	if m.query != "What did we say about the ryokan?" {
+		t.Errorf("the query is %q", m.query)
+	}
+	r := p.Result
+	if !r.Terminal || r.Status != chat.StepCompleted || r.Model != Name || len(r.Items) != 1 {
+		t.Errorf("%+v", r)
+	}
+	again, _ := ask(t, provider(&memory{found: kyoto, turns: 4}), "What did we say about the ryokan?", true)
+	if !reflect.DeepEqual(events, again) {
+		t.Error("the same question and memory give other events")
+	}
+	_, whole := ask(t, provider(m), "What did we say about the ryokan?", false)
+	if whole.Result.Text() != r.Text() || !whole.Result.Terminal {
+		t.Error("unstreamed, the answer differs")
+	}
+	cut := llmtest.Play(t, provider(m), llm.ToolsDisabled, events[:len(events)-1])
+	if cut.Result.Terminal || cut.Result.Text() != r.Text() {
+		t.Error("a cut stream counts as ended, or lost text")
+	}
+}
+
+func TestSaysPlainly(t *testing.T) {
+	for name, c := range map[string]struct {
+		memory   *memory
+		question string
+		want     string
+	}{
+		"nothing found":  {&memory{turns: 3}, "ryokan?", sayNothing},
+		"empty history":  {&memory{}, "Hello there", sayEmpty},
+		"no words":       {&memory{turns: 3}, "?!", sayNoWords},
+		"own words only": {&memory{turns: 3, found: kyoto[3:4]}, "ryokan", sayNothing},
+	} {
+		if _, p := ask(t, provider(c.memory), c.question, true); p.Result.Text() != c.want {
+			t.Errorf("%s: %q", name, p.Result.Text())
+		}
+	}
+}
+
+func TestEncodeTakesTheQuestionAlone(t *testing.T) {
+	messages := []chat.Message{
+		chat.UserText("Earlier"), chat.AssistantText("Answer"),
+		{Role: chat.RoleUser, Blocks: chat.Blocks{
+			chat.Text{Text: "<memory>\nsummary\n</memory>\n\n"}, chat.Text{Text: "Where is <it>?"},
+		}},
+	}
+	body, err := provider(nil).Encode(llm.Request{Context: llmtest.Prepare(t, llmtest.Context{Messages: messages})})
+	if want := `{"limit":6,"query":"Where is <it>?","stream":false}`; err != nil || string(body) != want {
+		t.Errorf("%s, %v", body, err)
+	}
+	if _, err := provider(nil).Encode(llm.Request{}); err == nil {
+		t.Error("the zero context was encoded")
+	}
+}
+
+func TestFailures(t *testing.T) {
+	yield := func(chat.RawEvent) error { return nil }
+	body := json.RawMessage(`{"query":"ryokan","limit":3,"stream":true}`)
+	var e *llm.Error
+
+	broken := chat.Errorf(chat.CodeCorrupt, "store.search", "the index is damaged")
+	err := provider(&memory{err: broken}).Stream(t.Context(), llm.Endpoint{}, body, yield)
+	if !errors.As(err, &e) || e.Code != chat.CodeCorrupt || !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	err = provider(&memory{}).Stream(t.Context(), llm.Endpoint{}, json.RawMessage(`{"limit":"x"}`), yield)
+	if !errors.As(err, &e) || e.Code != chat.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+	full := errors.New("the disk is full")
+	err = provider(&memory{}).Stream(t.Context(), llm.Endpoint{}, body, func(chat.RawEvent) error { return full })
+	if !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	body := json.RawMessage(`{"query":"ryokan","stream":true}`)
+	t.Run("while searching", func(t *testing.T) {
+		m := &memory{wait: make(chan struct{}), called: make(chan struct{})}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { <-m.called; cancel() }()
+		err := provider(m).Stream(ctx, llm.Endpoint{}, body, func(chat.RawEvent) error { return nil })
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Code != chat.CodeCancelled {
+			t.Errorf("%v", err)
+		}
+	})
+	t.Run("while speaking", func(t *testing.T) {
+		p := provider(&memory{found: kyoto})
+		p.pacing = time.Hour // only the cancel can end a pause
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		err := p.Stream(ctx, llm.Endpoint{}, body, func(chat.RawEvent) error {
+			if n++; n == 3 {
+				cancel()
+			}
+			return nil
+		})
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v after %d events", err, n)
+		}
+	})
+}
+
+func TestTerms(t *testing.T) {
+	for query, want := range map[string]string{
+		"What did we say about the ryokan near Gion?": "ryokan near gion",
+		"What is it?":                 "what is it",
+		"Was haben wir über das Haus": "haus",
+		"京都の旅館":                       "京都 都の の旅 旅館",
+		"Go1.26 v2 Go1.26":            "go1 26 v2",
+		"don't c x 7":                 "7",
+		"  ?! ":                       "",
+		"mixed東京text":                 "mixed 東京 text",
+	} {
+		if got := strings.Join(Terms(query), " "); got != want {
+			t.Errorf("%q gives %q, want %q", query, got, want)
+		}
+	}
+}
+
+func TestRarest(t *testing.T) {
+	documents := map[string]int{"a1": 900, "b1": 1, "c1": 50, "d1": 2}
+	if got := Rarest([]string{"a1", "b1", "none", "c1", "d1"}, documents, 2); !reflect.DeepEqual(got, []string{"b1", "d1"}) {
+		t.Errorf("%v", got)
+	}
+	if got := Rarest([]string{"a1", "none"}, documents, 8); !reflect.DeepEqual(got, []string{"a1"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestExcerptShowsTheTerm(t *testing.T) {
+	for name, text := range map[string]string{
+		"latin":   strings.Repeat("lorem ipsum ", 500) + "the ryokan stood here " + strings.Repeat("dolor sit ", 500),
+		"chinese": strings.Repeat("京都市", 900) + "ryokan" + strings.Repeat("旅館", 900),
+		"letter":  strings.Repeat("a", 64<<10) + " ryokan",
+	} {
+		got := excerpt(text, []string{"ryokan"})
+		if !strings.Contains(got, "ryokan") || len(got) > maxExcerpt+20 || !utf8.ValidString(got) {
+			t.Errorf("%s: %d bytes: %q", name, len(got), got)
+		}
+	}
+	if got := excerpt("short", nil); got != "short" {
+		t.Errorf("%q", got)
+	}
+}
+
+func FuzzDecoder(f *testing.F) {
+	f.Add(`{"type":"recall.delta","text":"a "}` + "\n" + `{"type":"recall.done"}`)
+	f.Fuzz(func(t *testing.T, stream string) {
+		var events []chat.RawEvent
+		for line := range strings.SplitSeq(stream, "\n") {
+			events = append(events, llmtest.Event(line))
+		}
+		llmtest.Play(t, provider(nil), llm.ToolsDisabled, events)
+	})
+}
+
+func FuzzTerms(f *testing.F) {
+	f.Add("What about 京都の旅館, Café?")
+	f.Fuzz(func(t *testing.T, query string) {
+		for _, term := range Terms(query) {
+			if term == "" || !utf8.ValidString(term) || strings.ContainsAny(term, " \n\"") {
+				t.Fatalf("%q gives the term %q", query, term)
+			}
+		}
+		if got := excerpt(query, Terms(query)); !utf8.ValidString(got) {
+			t.Fatalf("excerpt of %q is %q", query, got)
+		}
+	})
+}
