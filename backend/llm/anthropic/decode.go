@@ -205,9 +205,12 @@ func (d *decoder) Result() llm.Result {
 		return r
 	}
 	r.ResponseID, r.Model, r.Refused = m.id, m.model, m.stop == "refusal"
+	if !d.terminal {
+		return r
+	}
 	r.Status, r.Reason = outcome(m)
 	r.Status = d.failedOr(r.Status)
-	if tool := d.refusedTool(); d.terminal && d.err == nil && tool != nil {
+	if tool := d.refusedTool(); d.err == nil && tool != nil {
 		r.Status, r.Reason, r.Err = chat.StepFailed, "", wire.Refused(tool.Name)
 	}
 	if r.Status == chat.StepFailed {

@@ -85,9 +85,10 @@ func encodeMessages(groups []wire.Group) []any {
 	var cacheable map[string]any // the last block of the stable prefix that may carry a breakpoint
 	for _, g := range groups {
 		content := []any{}
+		whole := hostedPairs(g.Blocks)
 		for i, b := range g.Blocks {
 			block := encodeBlock(b)
-			if block == nil {
+			if u, opaque := b.(chat.Unknown); block == nil || opaque && !whole(u) {
 				continue
 			}
 			if m, ok := block.(map[string]any); ok && i < g.Stable {
@@ -103,6 +104,49 @@ func encodeMessages(groups []wire.Group) []any {
 		cacheable["cache_control"] = breakpoint()
 	}
 	return messages
+}
+
+// hostedHead is what pairs a call that the provider ran with its result.
+type hostedHead struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	ToolUseID string          `json:"tool_use_id"`
+	Input     json.RawMessage `json:"input"`
+}
+
+func readHosted(u chat.Unknown) (h hostedHead, call, result bool) {
+	wire.Decodes(u.Raw, &h)
+	return h, strings.HasSuffix(h.Type, "tool_use"), strings.HasSuffix(h.Type, "_tool_result")
+}
+
+// hostedPairs tells which opaque blocks may be sent again: of a hosted call and
+// its result, both or neither, since the API refuses half a pair (a pause or a
+// cut leaves one).
+func hostedPairs(blocks chat.Blocks) func(chat.Unknown) bool {
+	called, answered := map[string]bool{}, map[string]bool{}
+	for _, b := range blocks {
+		u, ok := b.(chat.Unknown)
+		if !ok {
+			continue
+		}
+		h, call, result := readHosted(u)
+		if call && len(h.Input) > 0 && h.Input[0] == '{' {
+			called[h.ID] = true
+		}
+		if result {
+			answered[h.ToolUseID] = true
+		}
+	}
+	return func(u chat.Unknown) bool {
+		h, call, result := readHosted(u)
+		switch {
+		case call:
+			return called[h.ID] && answered[h.ID]
+		case result:
+			return called[h.ToolUseID]
+		}
+		return h.Type != ""
+	}
 }
 
 // encodeBlock is a block's wire form: an object of ours, raw bytes of theirs, or

@@ -239,6 +239,9 @@ func (d *decoder) Result() llm.Result {
 		Refused: d.refusal != nil && d.refusal.Text.Len() > 0,
 	}
 	r.Items = d.items(r.Blocks)
+	if !r.Terminal {
+		return r
+	}
 	if d.err != nil {
 		r.Status = chat.StepFailed
 		return r
@@ -246,7 +249,7 @@ func (d *decoder) Result() llm.Result {
 	r.Status, r.Reason = outcome(d.finish)
 	tool, called := firstCall(r.Blocks)
 	switch {
-	case !r.Terminal || !called:
+	case !called:
 	case d.mode == llm.ToolsDisabled:
 		r.Status, r.Reason, r.Err = chat.StepFailed, "", wire.Refused(tool.Name)
 	case r.Status == chat.StepCompleted:

@@ -96,7 +96,10 @@ func (d *decoder) item(o *output, raw json.RawMessage, done bool) []llm.Delta {
 	if o.kind != "" && o.kind != body.Type {
 		return nil // an index never changes its kind
 	}
-	o.kind, o.raw, o.done = body.Type, bytes.Clone(raw), done
+	if !o.done { // the item's own end is final; the response's repetition may be poorer
+		o.raw = bytes.Clone(raw)
+	}
+	o.kind, o.done = body.Type, done
 	if body.ID != "" {
 		o.id = body.ID
 	}

@@ -24,7 +24,7 @@ import (
 const Name = "recall"
 
 // Memory is the full-text search over everything the user has said and been
-// told. It chooses the query's terms: Terms and Rarest help with that.
+// told. It chooses the query's terms.
 type Memory interface {
 	// Search returns at most q.Limit passages, best first. It leaves out the
 	// siblings of q.Branch and what recall itself once quoted.

@@ -27,13 +27,13 @@ type memory struct {
 	found  []Passage
 	err    error
 	turns  int
-	query  string
+	query  Query
 	wait   chan struct{}
 	called chan struct{}
 }
 
-func (m *memory) Search(ctx context.Context, query string, _ int) ([]Passage, error) {
-	m.query = query
+func (m *memory) Search(ctx context.Context, q Query) ([]Passage, error) {
+	m.query = q
 	if m.wait != nil {
 		close(m.called)
 		select {
@@ -67,7 +67,7 @@ var kyoto = []Passage{
 // ask runs a question through Encode, Stream and the decoder.
 func ask(t *testing.T, p *Provider, question string, stream bool) ([]chat.RawEvent, llmtest.Played) {
 	t.Helper()
-	ep := llm.Endpoint{Provider: Name, Stream: stream}
+	ep := llm.Endpoint{Provider: Name, Stream: stream, Branch: "B1"}
 	body, err := p.Encode(llm.Request{Endpoint: ep, Context: llmtest.Ask(t, question)})
 	if err != nil {
 		t.Fatal(err)
@@ -86,8 +86,8 @@ func TestQuotes(t *testing.T) {
 	m := &memory{found: kyoto, turns: 4}
 	events, p := ask(t, provider(m), "What did we say about the ryokan?", true)
 	llmtest.Golden(t, "quotes.md", p.Result.Text())
-	if m.query != "What did we say about the ryokan?" {
-		t.Errorf("the query is %q", m.query)
+	if want := (Query{Text: "What did we say about the ryokan?", Branch: "B1", Limit: 6}); m.query != want {
+		t.Errorf("the query is %+v", m.query)
 	}
 	r := p.Result
 	if !r.Terminal || r.Status != chat.StepCompleted || r.Model != Name || len(r.Items) != 1 {
@@ -132,7 +132,7 @@ func TestEncodeTakesTheQuestionAlone(t *testing.T) {
 		}},
 	}
 	body, err := provider(nil).Encode(llm.Request{Context: llmtest.Prepare(t, llmtest.Context{Messages: messages})})
-	if want := `{"limit":6,"query":"Where is <it>?","stream":false}`; err != nil || string(body) != want {
+	if want := `{"branch":"","limit":6,"query":"Where is <it>?","stream":false}`; err != nil || string(body) != want {
 		t.Errorf("%s, %v", body, err)
 	}
 	if _, err := provider(nil).Encode(llm.Request{}); err == nil {
@@ -190,33 +190,6 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-func TestTerms(t *testing.T) {
-	for query, want := range map[string]string{
-		"What did we say about the ryokan near Gion?": "ryokan near gion",
-		"What is it?":                 "what is it",
-		"Was haben wir über das Haus": "haus",
-		"京都の旅館":                       "京都 都の の旅 旅館",
-		"Go1.26 v2 Go1.26":            "go1 26 v2",
-		"don't c x 7":                 "7",
-		"  ?! ":                       "",
-		"mixed東京text":                 "mixed 東京 text",
-	} {
-		if got := strings.Join(Terms(query), " "); got != want {
-			t.Errorf("%q gives %q, want %q", query, got, want)
-		}
-	}
-}
-
-func TestRarest(t *testing.T) {
-	documents := map[string]int{"a1": 900, "b1": 1, "c1": 50, "d1": 2}
-	if got := Rarest([]string{"a1", "b1", "none", "c1", "d1"}, documents, 2); !reflect.DeepEqual(got, []string{"b1", "d1"}) {
-		t.Errorf("%v", got)
-	}
-	if got := Rarest([]string{"a1", "none"}, documents, 8); !reflect.DeepEqual(got, []string{"a1"}) {
-		t.Errorf("%v", got)
-	}
-}
-
 func TestExcerptShowsTheTerm(t *testing.T) {
 	for name, text := range map[string]string{
 		"latin":   strings.Repeat("lorem ipsum ", 500) + "the ryokan stood here " + strings.Repeat("dolor sit ", 500),
@@ -244,16 +217,11 @@ func FuzzDecoder(f *testing.F) {
 	})
 }
 
-func FuzzTerms(f *testing.F) {
-	f.Add("What about 京都の旅館, Café?")
-	f.Fuzz(func(t *testing.T, query string) {
-		for _, term := range Terms(query) {
-			if term == "" || !utf8.ValidString(term) || strings.ContainsAny(term, " \n\"") {
-				t.Fatalf("%q gives the term %q", query, term)
-			}
-		}
-		if got := excerpt(query, Terms(query)); !utf8.ValidString(got) {
-			t.Fatalf("excerpt of %q is %q", query, got)
+func FuzzExcerpt(f *testing.F) {
+	f.Add("What about 京都の旅館, Café?", "café")
+	f.Fuzz(func(t *testing.T, text, term string) {
+		if got := excerpt(text, []string{term}); !utf8.ValidString(got) || len(got) > maxExcerpt+20 {
+			t.Fatalf("excerpt of %q around %q is %q", text, term, got)
 		}
 	})
 }

@@ -1,0 +1,9 @@
+package anthropic
+
+import (
+	"testing"
+
+	"contextinfinity/backend/llm/llmtest"
+)
+
+func TestEncode(t *testing.T) { llmtest.EncodeGolden(t, harness) }

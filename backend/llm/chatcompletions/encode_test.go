@@ -1,0 +1,9 @@
+package chatcompletions
+
+import (
+	"testing"
+
+	"contextinfinity/backend/llm/llmtest"
+)
+
+func TestEncode(t *testing.T) { llmtest.EncodeGolden(t, harness) }

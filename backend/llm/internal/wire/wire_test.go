@@ -1,0 +1,297 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/llmtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func readAll(r io.Reader) (events []Event, err error) {
+	reader := NewEventReader(r)
+	for {
+		ev, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return events, nil
+		}
+		if err != nil {
+			return events, err
+		}
+		events = append(events, ev)
+	}
+}
+
+func TestEventReader(t *testing.T) {
+	ev := func(name, data string) Event { return Event{Name: name, Data: []byte(data)} }
+	cases := []struct {
+		name, in string
+		want     []Event
+	}{
+		{"named", "event: a\ndata: 1\n\n", []Event{ev("a", "1")}},
+		{"crlf", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n", []Event{ev("a", "1"), ev("", "2")}},
+		{"cr", "event: a\rdata: 1\r\rdata: 2\r\r", []Event{ev("a", "1"), ev("", "2")}},
+		{"several data lines", "data: 1\ndata: 2\ndata:\n\n", []Event{ev("", "1\n2\n")}},
+		{"one space goes, two leave one", "data:1\n\ndata:  2\n\n", []Event{ev("", "1"), ev("", " 2")}},
+		{"comments, ids and retries", ": ping\nid: 7\nretry: 10\ndata: 1\n\n: end\n\n", []Event{ev("", "1")}},
+		{"byte order mark", "\xEF\xBB\xBFdata: 1\n\n", []Event{ev("", "1")}},
+		{"a name alone", "event: ping\n\n", []Event{{Name: "ping"}}},
+		{"no closing line", "data: 1\n\ndata: 2", []Event{ev("", "1"), ev("", "2")}},
+		{"empty lines", "\n\n\ndata: 1\n\n\n\n", []Event{ev("", "1")}},
+		{"no colon", "data\n\n", []Event{{}}},
+		{"any bytes", "data: \xff\x00\n\n", []Event{ev("", "\xff\x00")}},
+		{"nothing", "", nil},
+	}
+	for _, c := range cases {
+		for _, slow := range []bool{false, true} {
+			var src io.Reader = strings.NewReader(c.in)
+			if slow { // one byte at a time: no border may matter
+				src = iotest.OneByteReader(src)
+			}
+			got, err := readAll(src)
+			if err != nil || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("%s (slow %v): %q, %v; want %q", c.name, slow, got, err, c.want)
+			}
+		}
+	}
+}
+
+func TestEventReaderStops(t *testing.T) {
+	broken := errors.New("broken")
+	got, err := readAll(io.MultiReader(strings.NewReader("data: 1\n\ndata: {\"to"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) || len(got) != 1 {
+		t.Errorf("a torn event: %q, %v", got, err)
+	}
+	r := NewEventReader(strings.NewReader("data: " + strings.Repeat("x", 100) + "\n\n"))
+	r.limit = 50
+	if _, err := r.Next(); !errors.Is(err, ErrEventTooLarge) {
+		t.Errorf("an endless line: %v", err)
+	}
+	r = NewEventReader(strings.NewReader(strings.Repeat("data: 0123456789\n", 10)))
+	r.limit = 50
+	if _, err := r.Next(); !errors.Is(err, ErrEventTooLarge) {
+		t.Errorf("an endless event: %v", err)
+	}
+}
+
+func FuzzEventReader(f *testing.F) {
+	f.Add([]byte("event: a\ndata: 1\r\ndata: 2\r\rdata: 3\n\n: c\n\n"))
+	f.Fuzz(func(t *testing.T, in []byte) {
+		fast, err := readAll(strings.NewReader(string(in)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow, err := readAll(iotest.OneByteReader(strings.NewReader(string(in))))
+		if err != nil || !reflect.DeepEqual(fast, slow) {
+			t.Fatalf("borders matter: %q and %q, %v", fast, slow, err)
+		}
+		var again strings.Builder // what is read, written out, reads the same
+		for _, ev := range fast {
+			if strings.ContainsAny(ev.Name, "\r\n") || ev.Name == "message" {
+				return
+			}
+			if strings.ContainsAny(string(ev.Data), "\r") || ev.Name == "" && ev.Data == nil {
+				return
+			}
+			name := ev.Name
+			if name == "" {
+				name = "message"
+			}
+			again.WriteString(llmtest.SSE(chat.RawEvent{Type: name, Data: ev.Data}))
+		}
+		back, err := readAll(strings.NewReader(again.String()))
+		if err != nil || len(back) != len(fast) {
+			t.Fatalf("%d events became %d, %v", len(fast), len(back), err)
+		}
+		for i := range back {
+			if back[i].Name != fast[i].Name || string(back[i].Data) != string(fast[i].Data) {
+				t.Fatalf("%q became %q", fast[i], back[i])
+			}
+		}
+	})
+}
+
+func TestText(t *testing.T) {
+	cases := []struct {
+		pieces []string
+		want   string
+	}{
+		{[]string{`"plain"`, `" text"`}, "plain text"},
+		{[]string{`"\ud83d"`, `"\ude00!"`}, "😀!"},
+		{[]string{`"\\ud83d"`, `"x"`}, `\ud83dx`},
+		{[]string{`"\ud83d"`, `"x"`}, "\uFFFDx"},
+		{[]string{`"\ude00"`}, "\uFFFD"},
+		{[]string{`"a\ud83d"`}, "a"}, // its other half never came
+		{[]string{"\"\xff\""}, "\uFFFD"},
+		{[]string{`null`, `7`, `{}`, ``, `"`}, ""},
+	}
+	for _, c := range cases {
+		var text Text
+		var shown string
+		for _, p := range c.pieces {
+			shown += text.Append(json.RawMessage(p))
+		}
+		if shown != c.want || text.String() != c.want {
+			t.Errorf("%q shows %q, holds %q, want %q", c.pieces, shown, text.String(), c.want)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	base := map[string]any{"a": 1, "b": map[string]any{"x": 1, "y": 2}, "c": []any{1}}
+	over := map[string]any{"a": nil, "b": map[string]any{"y": 3, "x": nil, "z": map[string]any{"q": nil, "r": 1}}, "c": "d"}
+	got, err := Marshal(Merge(base, over))
+	if want := `{"b":{"y":3,"z":{"r":1}},"c":"d"}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	if base["a"] != 1 || len(base["b"].(map[string]any)) != 2 {
+		t.Error("the body given was changed")
+	}
+	if _, err := Marshal(Merge(nil, map[string]any{"f": func() {}})); err == nil {
+		t.Error("a value without JSON was encoded")
+	}
+}
+
+func TestRedact(t *testing.T) {
+	cases := map[string]string{
+		"bad key my-secret-key-1":            "bad key [redacted]",
+		"Bearer abcdefghijkl":                "[redacted]",
+		"key sk-ant-api03-abcdef_ghi!":       "key [redacted]!",
+		"AIzaSyA-1234567890abc":              "[redacted]",
+		`"x-api-key": "abcdef123"`:           `"[redacted]"`,
+		"q=my%2Fsecret":                      "q=my%2Fsecret",
+		"the task-list and risk-assessments": "the task-list and risk-assessments",
+	}
+	for in, want := range cases {
+		if got := Redact(in, "my-secret-key-1"); got != want {
+			t.Errorf("%q became %q, want %q", in, got, want)
+		}
+	}
+	if got := Redact("k=a%2Fb%2Bc%3D", "a/b+c="); got != "k=[redacted]" {
+		t.Errorf("escaped: %q", got)
+	}
+	long := cleanWords(strings.Repeat("ä", maxWords/2-1)+"my-secret-key-1", "my-secret-key-1")
+	if strings.Contains(long, "my-") || len(long) > maxWords+len("…") {
+		t.Errorf("a cut left half a key: %q", long)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 5, 3, 12, 0, 0, 0, time.UTC)
+	cases := map[string]time.Duration{
+		"1.5": 1500 * time.Millisecond, "-3": 0, "NaN": 0, "1e99": maxRetryAfter, "soon": 0, "": 0,
+		"Sun, 03 May 2026 12:00:30 GMT": 30 * time.Second, "Sun, 03 May 2026 11:00:00 GMT": 0,
+	}
+	for v, want := range cases {
+		if got := retryAfter(http.Header{"Retry-After": {v}}, now); got != want {
+			t.Errorf("%q is %s, want %s", v, got, want)
+		}
+	}
+}
+
+func TestTooLarge(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		words  Words
+		want   bool
+	}{
+		{400, Words{Message: "prompt is too long: 208310 tokens > 200000 maximum"}, true},
+		{400, Words{Message: "input length and `max_tokens` exceed context limit: 1 + 2 > 3"}, true},
+		{400, Words{Code: "context_length_exceeded"}, true},
+		{400, Words{Message: "This model's maximum context length is 8192 tokens."}, true},
+		{500, Words{Message: "the request exceeds the available context size"}, true},
+		{400, Words{Message: "Trying to keep the first 9000 tokens when context the overflows (n_keep >= n_ctx)"}, true},
+		{413, Words{}, true},
+		{400, Words{Message: "temperature must be at most 2"}, false},
+		{429, Words{Message: "too many tokens per minute"}, false},
+	} {
+		if got := classify(c.status, c.words).ContextTooLarge(); got != c.want {
+			t.Errorf("%d %+v: %v", c.status, c.words, got)
+		}
+	}
+}
+
+func TestReadWords(t *testing.T) {
+	for body, want := range map[string]Words{
+		`{"error":{"message":"m","type":"t","code":"c"}}`: {"t", "c", "m"},
+		`{"error":{"message":"m","code":404}}`:            {"", "404", "m"},
+		`{"error":"just text"}`:                           {"", "", "just text"},
+		`{"object":"error","message":"m","type":"t"}`:     {"t", "", "m"},
+		`{"detail":"d"}`:                                  {"", "", "d"},
+		`{"detail":[{"msg":"d"}]}`:                        {"", "", `[{"msg":"d"}]`},
+	} {
+		if got, ok := ReadWords([]byte(body)); !ok || got != want {
+			t.Errorf("%s gives %+v, %v", body, got, ok)
+		}
+	}
+	for _, body := range []string{``, `nope`, `{}`, `[]`, `{"choices":[]}`} {
+		if got, ok := ReadWords([]byte(body)); ok {
+			t.Errorf("%s gives %+v", body, got)
+		}
+	}
+}
+
+func TestCancelledKeepsItsCause(t *testing.T) {
+	for _, c := range []struct {
+		cause error
+		code  chat.Code
+	}{
+		{nil, chat.CodeCancelled},
+		{context.DeadlineExceeded, chat.CodeTimeout},
+		{chat.Errorf(chat.CodeTimeout, "turn.idle", "silent"), chat.CodeTimeout},
+		{&llm.Error{Code: chat.CodeUnavailable}, chat.CodeUnavailable},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(c.cause)
+		e := TransportError(ctx, llm.Endpoint{}, "http://h", errors.New("use of closed connection"))
+		if e.Code != c.code || c.cause != nil && !errors.Is(e, c.cause) {
+			t.Errorf("%v gives %+v", c.cause, e)
+		}
+	}
+}
+
+func TestVersionedBase(t *testing.T) {
+	const vendor = "https://vendor.example/v1"
+	for in, want := range map[string]string{
+		"":                                    vendor,
+		"http://localhost:11434":              "http://localhost:11434/v1",
+		"http://localhost:11434/":             "http://localhost:11434/v1",
+		"http://localhost:11434/v1/":          "http://localhost:11434/v1",
+		"https://gate.way/openai/v2":          "https://gate.way/openai/v2",
+		"https://h/v1/chat/completions":       "https://h/v1",
+		"https://h/v1/responses/":             "https://h/v1",
+		" http://127.0.0.1:1/v1?api_key=x#y ": "http://127.0.0.1:1/v1",
+	} {
+		if got, err := VersionedBase(in, vendor); err != nil || got != want {
+			t.Errorf("%q gives %q, %v; want %q", in, got, err, want)
+		}
+	}
+	for _, in := range []string{"localhost:11434", "ftp://h/v1", "http://", "://", "/v1"} {
+		if _, err := VersionedBase(in, vendor); err == nil {
+			t.Errorf("%q was accepted", in)
+		}
+	}
+}
+
+func BenchmarkEventReader(b *testing.B) {
+	stream := strings.Repeat("event: response.output_text.delta\ndata: "+strings.Repeat("x", 200)+"\n\n", 1000)
+	b.SetBytes(int64(len(stream)))
+	for b.Loop() {
+		if events, err := readAll(strings.NewReader(stream)); err != nil || len(events) != 1000 {
+			b.Fatal(len(events), err)
+		}
+	}
+}
