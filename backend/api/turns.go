@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/turn"
 )
 
 // turnViews draws turns. Steps and metrics are read once for all of them.
@@ -17,12 +18,17 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	if err != nil {
 		return nil, err
 	}
+	last, _, err := c.Store.LastTurn(ctx, branch.ID)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]TurnView, 0, len(turns))
 	for _, t := range turns {
 		v, err := c.turnView(ctx, branch, t, steps[t.ID])
 		if err != nil {
 			return nil, err
 		}
+		v.CanContinue = t.Incomplete() || t.ID == last.ID && turn.CutShort(t)
 		out = append(out, v)
 	}
 	return out, nil
@@ -34,7 +40,6 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Model: t.Model, Provider: t.Provider,
 		RetryOf: string(t.RetryOf), IndexStatus: string(t.IndexStatus), StateAfter: string(t.StateAfter),
 		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), Attempts: attempts(steps),
-		CanContinue: t.Incomplete() || t.Outcome == chat.OutcomeStopped,
 	}
 	if t.Usage != nil {
 		v.InputTokens, v.OutputTokens, v.CachedTokens = t.Usage.InputTokens, t.Usage.OutputTokens, t.Usage.CachedInputTokens

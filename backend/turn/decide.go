@@ -52,17 +52,41 @@ func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error)
 	return e.decided(ctx, t, err)
 }
 
-// Continue asks the model to go on from an incomplete answer, as a new step of
-// the same turn.
+// Continue asks the model to go on. An incomplete answer goes on as a new step
+// of the same turn; one that is final but was cut short (CutShort) is never
+// changed, so asking for the rest is a new message after it.
 func (e *Engine) Continue(ctx context.Context, id chat.TurnID, model string) (*Handle, error) {
-	t, err := e.undecided(ctx, id, "turn.continue")
+	t, err := e.settledTurn(ctx, id, "turn.continue")
 	if err != nil {
 		return nil, err
 	}
-	if !t.Incomplete() {
-		return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "This turn has no partial answer to continue.").WithHint("send it instead")
+	switch {
+	case t.Incomplete():
+		return e.resume(ctx, t, model, 1)
+	case CutShort(t):
+		return e.askForRest(ctx, t, model)
 	}
-	return e.resume(ctx, t, model, 1)
+	return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "This turn has no unfinished answer to continue.")
+}
+
+// CutShort reports a final answer that ends before the model was done.
+func CutShort(t chat.Turn) bool {
+	return t.Outcome == chat.OutcomeStopped || t.Outcome == chat.OutcomeKept || t.Outcome == chat.OutcomeTruncated
+}
+
+// restMessage is what the user would type.
+const restMessage = "Please continue exactly where you stopped."
+
+func (e *Engine) askForRest(ctx context.Context, t chat.Turn, model string) (*Handle, error) {
+	last, ok, err := e.store.LastTurn(ctx, t.BranchID)
+	if err != nil {
+		return nil, err
+	}
+	if !ok || last.ID != t.ID {
+		return nil, chat.Errorf(chat.CodeConflict, "turn.continue", "The conversation has gone on since this answer.").
+			WithHint("fork from it, and ask there")
+	}
+	return e.Send(ctx, Message{Branch: t.BranchID, Content: chat.UserText(restMessage), Model: e.orModel(model, t)})
 }
 
 // Retry runs a turn again. An incomplete turn gets a new attempt, the old one

@@ -112,6 +112,32 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// TestContinueAfterStop: a stopped answer is final and stays as it is; asking
+// for the rest is a new message, and only at the end of the conversation.
+func TestContinueAfterStop(t *testing.T) {
+	w := newWorld(t)
+	begun := make(chan struct{})
+	w.provider.script(call{events: []string{text("so far")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
+	h := w.start("hi")
+	<-begun
+	stopped, err := w.engine.Stop(t.Context(), h.Turn.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := w.engine.Continue(t.Context(), stopped.ID, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.wait(rest); got.Seq != 2 || got.Phase != chat.PhaseResponseFinalized {
+		t.Fatalf("%+v", got)
+	}
+	w.is(w.reload(stopped.ID), chat.PhaseResponseFinalized, chat.OutcomeStopped, "so far")
+	if _, err := w.engine.Continue(t.Context(), stopped.ID, ""); chat.CodeOf(err) != chat.CodeConflict {
+		t.Fatalf("continuing in the middle: %v", err)
+	}
+	w.clean()
+}
+
 // TestIdleTimeout: a silent stream ends as an error.
 func TestIdleTimeout(t *testing.T) {
 	w := newWorld(t)

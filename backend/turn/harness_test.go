@@ -174,13 +174,7 @@ func (w *world) is(t chat.Turn, phase chat.Phase, outcome chat.Outcome, answer s
 // clean runs verify.
 func (w *world) clean() {
 	w.t.Helper()
-	v, ok := any(w.store).(interface {
-		Verify(context.Context) ([]chat.Finding, error)
-	})
-	if !ok {
-		return
-	}
-	found, err := v.Verify(context.Background())
+	found, err := w.store.Verify(context.Background())
 	if err != nil {
 		w.t.Fatal(err)
 	}
