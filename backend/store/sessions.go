@@ -94,16 +94,19 @@ func (s *Store) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Sessi
 		LEFT JOIN branches b ON b.id = s.active_branch
 		LEFT JOIN turns last ON last.id = coalesce(
 		  (SELECT n.id FROM turns n WHERE n.branch_id = s.active_branch ORDER BY n.turn_seq DESC LIMIT 1), b.fork_turn)
-		WHERE (s.archived_at IS NOT NULL) = ? AND (? = '' OR s.title LIKE ? ESCAPE '\')
+		WHERE (s.archived_at IS NOT NULL) = ? AND (? = '' OR s.id IN (SELECT value FROM json_each(?)))
 		ORDER BY s.pinned DESC, s.updated_at DESC, s.id DESC LIMIT ? OFFSET ?`
 	limit := q.Limit
 	if limit <= 0 {
 		limit = -1
 	}
-	title := clean(q.Title)
 	var rows []summaryRow
-	err := s.read(ctx, "session.list", func(db *gorm.DB) (err error) {
-		rows, err = all[summaryRow](db, query, q.Archived, title, likePattern(title), limit, max(q.Offset, 0))
+	err := s.read(ctx, "session.list", func(db *gorm.DB) error {
+		titled, err := titledJSON(db, q.Title)
+		if err != nil {
+			return err
+		}
+		rows, err = all[summaryRow](db, query, q.Archived, titled, titled, limit, max(q.Offset, 0))
 		return err
 	})
 	out := make([]chat.SessionSummary, len(rows))
@@ -116,9 +119,25 @@ func (s *Store) Sessions(ctx context.Context, q chat.SessionQuery) ([]chat.Sessi
 	return out, err
 }
 
-// likePattern matches s anywhere, its own wildcards taken literally.
-func likePattern(s string) string {
-	return "%" + strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s) + "%"
+// titledJSON is the ids of the sessions whose title holds words, as a JSON array;
+// empty for no words. SQLite folds the case of ASCII alone, so Go compares.
+func titledJSON(db *gorm.DB, words string) (string, error) {
+	if words == "" {
+		return "", nil
+	}
+	rows, err := all[struct{ ID, Title string }](db, `SELECT id, title FROM sessions`)
+	if err != nil {
+		return "", err
+	}
+	words = strings.ToLower(clean(words))
+	ids := []string{}
+	for _, r := range rows {
+		if strings.Contains(strings.ToLower(r.Title), words) {
+			ids = append(ids, r.ID)
+		}
+	}
+	b, err := chat.MarshalJSON(ids)
+	return string(b), err
 }
 
 // RenameSession gives a session another title.

@@ -400,8 +400,8 @@ func TestSessionsList(t *testing.T) {
 	if len(archived) != 1 || archived[0].ID != d.Archived.ID || archived[0].ArchivedAt == nil {
 		t.Errorf("%+v", archived)
 	}
-	f.session("100% _odd_")
-	for title, want := range map[string]int{"JOURNEY": 1, "旅": 1, "%": 1, "_": 1, "no such": 0} {
+	f.session("100% _odd_ ÜBUNG")
+	for title, want := range map[string]int{"JOURNEY": 1, "übung": 1, "旅": 1, "%": 1, "_": 1, "no such": 0} {
 		found, err := f.Sessions(f.ctx, chat.SessionQuery{Title: title})
 		f.ok(err)
 		if len(found) != want {
