@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -13,7 +14,13 @@ import (
 	"contextinfinity/backend/internal/clock"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	// Twenty histories keep the suite quick; -rapid.checks asks for more.
+	if err := flag.Set("rapid.checks", "20"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 

@@ -1,0 +1,141 @@
+package store
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// The sizes of SPEC 14 take minutes to build; -full builds them.
+var full = flag.Bool("full", false, "benchmarks at the sizes of the specification")
+
+func size(small, whole int) int {
+	if *full {
+		return whole
+	}
+	return small
+}
+
+func BenchmarkAccept(b *testing.B) {
+	f := newFixture(b)
+	_, branch := f.session("bench")
+	for b.Loop() {
+		t := f.accept(branch.ID, "a message of some words, as people write them to a model")
+		b.StopTimer()
+		_, err := f.FailTurn(f.ctx, chat.TurnFailure{TurnID: t.ID, Outcome: chat.OutcomeFailed})
+		f.ok(err)
+		b.StartTimer()
+	}
+}
+
+func BenchmarkFinalize(b *testing.B) {
+	f := newFixture(b)
+	_, branch := f.session("bench")
+	answer := strings.Repeat("an answer of some words ", 80)
+	for b.Loop() {
+		b.StopTimer()
+		t := f.accept(branch.ID, "question")
+		step := f.respond(t)
+		end := chat.Finalization{TurnID: t.ID, Step: f.ended(step, chat.StepCompleted, answer), Message: chat.AssistantText(answer), Outcome: chat.OutcomeCompleted}
+		b.StartTimer()
+		_, err := f.Finalize(f.ctx, end)
+		f.ok(err)
+	}
+}
+
+// bulk fills tables by the row, as no program would: the ledger stays behind.
+func (f *fixture) bulk(branch chat.Branch, turns int) {
+	f.Helper()
+	hash := hashBytes([]byte("x"))
+	f.ok(f.writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+		INSERT INTO turns (id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
+		  primary_model, created_at, updated_at, user_hash, assistant_hash, user_message_json, final_assistant_message_json)
+		SELECT printf('%s-%08d', ?, i), ?, ?, i, ?, ?, 'Done', 'completed', 'ok', 'p', 'm', '2026-01-02T03:04:05.000Z', '2026-01-02T03:04:05.000Z',
+		  ?, ?, ?, ? FROM n`, turns, branch.ID, branch.SessionID, branch.ID, branch.BaseState, branch.BaseState, hash, hash,
+		`{"role":"user","blocks":[{"type":"text","text":"`+strings.Repeat("question ", 40)+`"}]}`,
+		`{"role":"assistant","blocks":[{"type":"text","text":"`+strings.Repeat("answer ", 200)+`"}]}`).Error)
+}
+
+func BenchmarkLineagePage(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			f := newFixture(b)
+			_, branch := f.session("bench")
+			f.bulk(branch, n)
+			for b.Loop() {
+				got, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: branch.ID, Limit: 60, Newest: true})
+				f.ok(err)
+				if len(got) != 60 {
+					b.Fatal(len(got))
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkSessions(b *testing.B) {
+	f := newFixture(b)
+	for i := range 1000 {
+		_, branch := f.session(fmt.Sprintf("session %d", i))
+		f.bulk(branch, 10)
+	}
+	for b.Loop() {
+		got, err := f.Sessions(f.ctx, chat.SessionQuery{})
+		f.ok(err)
+		if len(got) != 1000 {
+			b.Fatal(len(got))
+		}
+	}
+}
+
+func BenchmarkSearchText(b *testing.B) {
+	f := newFixture(b)
+	_, branch := f.session("bench")
+	turns := size(5_000, 50_000)
+	f.bulk(branch, turns)
+	f.bulkUnits(branch, turns)
+	for _, c := range []struct {
+		name string
+		q    chat.TextQuery
+	}{
+		{"all", chat.TextQuery{}},
+		{"lineage", chat.TextQuery{Branch: branch.ID}},
+	} {
+		b.Run(fmt.Sprintf("%s/%d", c.name, 2*turns), func(b *testing.B) {
+			c.q.Terms, c.q.Limit = []string{"rare17", "rare42", "odd3", "odd11", "odd90", "rare7"}, 20
+			for b.Loop() {
+				hits, err := f.SearchText(f.ctx, c.q)
+				f.ok(err)
+				if len(hits) != 20 {
+					b.Fatal(len(hits))
+				}
+			}
+		})
+	}
+}
+
+// bulkUnits gives each turn two units of about 500 characters; rareN occurs in
+// one of 1 000 and oddN in one of 100.
+func (f *fixture) bulkUnits(branch chat.Branch, turns int) {
+	f.Helper()
+	hash := hashBytes([]byte("x"))
+	f.ok(f.writer.Exec(`INSERT INTO chunks (id, session_id, branch_id, source_turn, ordinal, role, start_offset, end_offset, chunk_type, token_est,
+		  chunker_version, created_at, content_hash, rendered_text)
+		SELECT id || '-c', session_id, branch_id, id, 0, 'user', 0, 1, 'other', 1, 1, created_at, ?, 'x' FROM turns`, hash).Error)
+	f.ok(f.writer.Exec(`WITH k (o) AS (VALUES (0), (1))
+		INSERT INTO units (id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, text)
+		SELECT t.id || '-' || o, t.id || '-c', t.session_id, t.branch_id, t.id, t.turn_seq, o, 'user', 0, 1, 1, ?,
+		  'rare' || ((t.turn_seq * 2 + o) % 1000) || ' odd' || ((t.turn_seq * 2 + o) % 100) || ? FROM turns t, k`,
+		hash, strings.Repeat(" common words of every day", 19)).Error)
+}
+
+func BenchmarkVerify(b *testing.B) {
+	f := newFixture(b)
+	seed(f)
+	for b.Loop() {
+		f.verifyClean()
+	}
+}
