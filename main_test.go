@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// scratch holds the programs built for these tests.
+var scratch string
+
+// TestMain also proves that what ran in this process left no goroutine behind.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "contextinfinity-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	scratch = dir
+	code := m.Run()
+	provider.stop()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// Programs that the tests run as processes: the one that is shipped, as far as
+// it needs no window, and the same with points at which it can be made to die.
+var (
+	shipped   = build("contextinfinity")
+	breakable = build("contextinfinity-faults", "-tags", "faults")
+)
+
+// build compiles this package once, when the first test wants it.
+func build(name string, flags ...string) func(testing.TB) string {
+	made := sync.OnceValues(func() (string, error) {
+		path := filepath.Join(scratch, name)
+		args := append([]string{"build", "-buildvcs=false", "-o", path}, flags...)
+		out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("go build: %w\n%s", err, out)
+		}
+		return path, err
+	})
+	return func(t testing.TB) string {
+		t.Helper()
+		path, err := made()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
+// missing skips a test for want of a tool; continuous integration has them all.
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// lockedBuffer collects what a process writes while a test reads it.
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+	// grown has room for one signal: something was written.
+	grown chan struct{}
+}
+
+func newLockedBuffer() *lockedBuffer { return &lockedBuffer{grown: make(chan struct{}, 1)} }
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	n, err := b.buf.Write(p)
+	b.mu.Unlock()
+	select {
+	case b.grown <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// clip shortens a text for a failure's message.
+func clip(s string) string {
+	s = strings.TrimSpace(s)
+	if len(s) > 600 {
+		return s[:400] + " … " + s[len(s)-200:]
+	}
+	return s
+}
