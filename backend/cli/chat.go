@@ -106,12 +106,12 @@ func (t *talk) begin(ctx context.Context, session, branch string) error {
 		}
 		t.session, t.branch = found, b.ID
 	}
-	t.greet()
+	t.greet(ctx)
 	return nil
 }
 
-func (t *talk) greet() {
-	model := t.modelName()
+func (t *talk) greet(ctx context.Context) {
+	model := t.modelName(ctx)
 	switch {
 	case t.session.ID == "":
 		t.say("New session with %s. /help lists the commands, /sessions your earlier sessions.", model)
@@ -125,14 +125,17 @@ func (t *talk) greet() {
 }
 
 // modelName is the model the next message goes to.
-func (t *talk) modelName() string {
+func (t *talk) modelName(ctx context.Context) string {
 	switch {
 	case t.model != "":
 		return t.model
 	case t.session.Model != "":
 		return t.session.Model
 	}
-	return t.s.Models.Default()
+	if m, err := t.s.Models.Resolve(ctx, ""); err == nil {
+		return m.Endpoint.Name
+	}
+	return "the default model"
 }
 
 // say is a word of the program's own: on stderr, so that a pipe gets answers only.

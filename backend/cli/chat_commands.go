@@ -62,8 +62,12 @@ func (t *talk) help(context.Context, string) error {
 
 func (t *talk) chooseModel(ctx context.Context, name string) error {
 	if name == "" {
-		modelsReply{modelRows(t.s.Models.List())}.print(t.c.note)
-		t.say("This conversation goes to %s.", t.modelName())
+		all, err := t.s.Models.List(ctx)
+		if err != nil {
+			return err
+		}
+		modelsReply{all}.print(t.c.note)
+		t.say("This conversation goes to %s.", t.modelName(ctx))
 		return nil
 	}
 	if _, err := t.s.Models.Resolve(ctx, name); err != nil {
@@ -113,7 +117,7 @@ func (t *talk) switchTo(ctx context.Context, id string) error {
 		return err
 	}
 	t.session, t.branch, t.model = session, session.ActiveBranch, ""
-	t.say("Now in: %s, with %s.", line(titleOf(session.Title)), t.modelName())
+	t.say("Now in: %s, with %s.", line(titleOf(session.Title)), t.modelName(ctx))
 	return nil
 }
 

@@ -111,9 +111,13 @@ func (c *call) completeKey(cmd *cobra.Command, args []string, _ string) ([]strin
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
+	all, err := s.Keys.List(cmd.Context())
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
 	var out []string
-	for _, p := range s.Models.KeyPlaces() {
-		out = append(out, p.Name)
+	for _, k := range all {
+		out = append(out, k.Provider)
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
 }

@@ -91,7 +91,7 @@ func (c *call) configCheckCommand() *cobra.Command {
 		fault := s.Config.Err()
 		doc := configCheckReply{s.Config.Path(), fault == nil}
 		if fault != nil {
-			return reply{doc: doc}, fault
+			return reply{doc: doc, stands: true}, fault
 		}
 		return reply{doc: doc, text: func(o *output) { o.printf("No faults: %s\n", line(doc.Path)) }}, nil
 	})

@@ -146,7 +146,7 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	if failure == nil {
 		failure = err
 	}
-	return reply{doc: doc}, failure
+	return reply{doc: doc, stands: true}, failure
 }
 
 // reached checks that background work went as far as asked.

@@ -2,30 +2,20 @@ package cli
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/models"
-	"contextinfinity/backend/secrets"
 )
 
 func (c *call) keysCommand() *cobra.Command {
 	return group("keys", "List, store and remove API keys", c.keysListCommand(), c.keysSetCommand(), c.keysRemoveCommand())
 }
 
-// keyRow says where a key is, never what it is.
-type keyRow struct {
-	Provider string   `json:"provider"`
-	Source   string   `json:"source"` // "keyring", "environment", "" for none
-	Env      string   `json:"env"`
-	BaseURL  string   `json:"base_url"`
-	Models   []string `json:"models"`
-}
-
 type keysReply struct {
-	Keys []keyRow `json:"keys"`
+	Keys []KeyInfo `json:"keys"`
 }
 
 func (c *call) keysListCommand() *cobra.Command {
@@ -35,14 +25,9 @@ func (c *call) keysListCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		doc := keysReply{Keys: []keyRow{}}
-		for _, p := range s.Models.KeyPlaces() {
-			doc.Keys = append(doc.Keys, keyRow{
-				Provider: p.Name, Source: string(s.Keys.Source(p.Name, p.Env)), Env: p.Env, BaseURL: p.BaseURL,
-				Models: append([]string{}, p.Models...),
-			})
-		}
-		return reply{doc: doc, text: doc.print}, nil
+		all, err := s.Keys.List(ctx)
+		doc := keysReply{append([]KeyInfo{}, all...)}
+		return reply{doc: doc, text: doc.print}, err
 	})
 	return cmd
 }
@@ -61,7 +46,6 @@ func (r keysReply) print(o *output) {
 
 type keyReply struct {
 	Provider string `json:"provider"`
-	Source   string `json:"source"`
 	Tested   bool   `json:"tested"`
 	Message  string `json:"message"`
 }
@@ -82,75 +66,64 @@ of a configured server; keys list shows them.`,
 		if err != nil {
 			return reply{}, err
 		}
-		key, err := c.in.secret(func() { c.note.printf("Key for %s (hidden): ", place.Name) })
+		key, err := c.in.secret(func() { c.note.printf("Key for %s (hidden): ", place.Provider) })
 		if c.in.terminal {
 			c.note.printf("\n")
 		}
 		if err != nil {
 			return reply{}, err
 		}
-		return s.setKey(ctx, place, key, !noTest)
+		return s.setKey(ctx, place.Provider, key, !noTest)
 	})
 	cmd.ValidArgsFunction = c.completeKey
 	return cmd
 }
 
 // keyPlace finds what PROVIDER names.
-func (c *call) keyPlace(ctx context.Context, name string) (*Setup, models.KeyPlace, error) {
+func (c *call) keyPlace(ctx context.Context, name string) (*Setup, KeyInfo, error) {
 	s, err := c.setup(ctx)
 	if err != nil {
-		return nil, models.KeyPlace{}, err
+		return nil, KeyInfo{}, err
+	}
+	all, err := s.Keys.List(ctx)
+	if err != nil {
+		return nil, KeyInfo{}, err
 	}
 	var names []string
-	for _, p := range s.Models.KeyPlaces() {
-		if strings.EqualFold(p.Name, name) {
-			return s, p, nil
+	for _, k := range all {
+		if strings.EqualFold(k.Provider, name) {
+			return s, k, nil
 		}
-		names = append(names, p.Name)
+		names = append(names, k.Provider)
 	}
-	return nil, models.KeyPlace{}, usageHint("one of: "+strings.Join(names, ", "), "No model uses a key of %q.", clip(name, 40))
+	return nil, KeyInfo{}, usageHint("one of: "+strings.Join(names, ", "), "No model uses a key of %q.", clip(name, 40))
 }
 
-func (s *Setup) setKey(ctx context.Context, place models.KeyPlace, key string, test bool) (reply, error) {
+func (s *Setup) setKey(ctx context.Context, provider, key string, test bool) (reply, error) {
 	const op = "keys.set"
 	if key == "" {
 		return reply{}, chat.Errorf(chat.CodeInvalid, op, "No key was given; nothing was stored.").
-			WithHint("pipe it in: contextinfinity keys set %s < FILE", place.Name)
+			WithHint("pipe it in: contextinfinity keys set %s < FILE", provider)
 	}
-	doc := keyReply{Provider: place.Name, Tested: test, Message: "Not tried."}
+	doc := keyReply{Provider: provider, Tested: test, Message: "Not tried."}
 	if test {
-		result := s.Models.Test(ctx, s.protocol(place), key, place.BaseURL)
-		if doc.Message = result.Message; !result.OK {
-			return reply{}, chat.Errorf(chat.CodeAuth, op, "The key was not stored: %s", line(strings.ReplaceAll(result.Message, key, secrets.Redacted))).
-				WithHint("--no-test stores it without trying")
+		message, err := s.Models.Test(ctx, provider, key)
+		if err != nil {
+			return reply{}, refusedKey(err, key)
 		}
+		doc.Message = message
 	}
-	source, err := s.Keys.Set(place.Name, key)
-	if err != nil {
+	if err := s.Keys.Set(ctx, provider, key); err != nil {
 		return reply{}, err
-	}
-	if doc.Source = string(source); source != secrets.SourceKeyring {
-		return reply{}, chat.Errorf(chat.CodeUnavailable, op, "This system has no keyring that answers, so the key could not be kept.").
-			WithHint("%s", withoutKeyring(place.Env))
 	}
 	return reply{doc: doc, text: func(o *output) { o.printf("Stored in the keyring. %s\n", line(doc.Message)) }}, nil
 }
 
-func withoutKeyring(env string) string {
-	if env == "" {
-		return "name a variable in the model's api_key_env and put the key there"
-	}
-	return "put it into the environment variable " + env + " instead"
-}
-
-// protocol is how the server of a key is spoken to.
-func (s *Setup) protocol(place models.KeyPlace) string {
-	for _, m := range s.Models.List() {
-		if m.KeyName() == place.Name {
-			return m.Provider
-		}
-	}
-	return place.Name
+// refusedKey says why a key was not stored. A provider may have echoed it.
+func refusedKey(err error, key string) error {
+	e := chat.AsError(err)
+	reason := line(strings.ReplaceAll(e.Message, key, "[redacted]"))
+	return chat.Errorf(e.Code, "keys.set", "The key was not stored: %s", reason).WithHint("--no-test stores it without trying")
 }
 
 func (c *call) keysRemoveCommand() *cobra.Command {
@@ -160,12 +133,12 @@ func (c *call) keysRemoveCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		if err := s.Keys.Remove(place.Name); err != nil {
+		if err := s.Keys.Remove(ctx, place.Provider); err != nil {
 			return reply{}, err
 		}
-		doc := keyReply{Provider: place.Name, Source: string(s.Keys.Source(place.Name, place.Env)), Message: "Removed."}
-		if doc.Source != "" {
-			doc.Message = "Removed from the keyring; the variable " + place.Env + " still holds one."
+		doc := keyReply{Provider: place.Provider, Message: "Removed from the keyring."}
+		if place.Env != "" && os.Getenv(place.Env) != "" {
+			doc.Message += " The variable " + place.Env + " still holds one."
 		}
 		return reply{doc: doc, text: func(o *output) { o.printf("%s\n", doc.Message) }}, nil
 	})

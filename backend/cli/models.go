@@ -4,29 +4,10 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
-
-	"contextinfinity/backend/models"
 )
 
-// modelRow is a line of models; lengths in tokens.
-type modelRow struct {
-	Name     string `json:"name"`
-	Provider string `json:"provider"`
-	ModelID  string `json:"model_id"`
-	BaseURL  string `json:"base_url"`
-	Window   int    `json:"context_limit"`
-	Output   int    `json:"max_output"`
-	Source   string `json:"limit_source"`
-	Ceiling  int    `json:"ceiling"`
-	Stream   bool   `json:"stream"`
-	Usable   bool   `json:"usable"`
-	Why      string `json:"why"`
-	Default  bool   `json:"default"`
-	BuiltIn  bool   `json:"built_in"`
-}
-
 type modelsReply struct {
-	Models []modelRow `json:"models"`
+	Models []ModelInfo `json:"models"`
 }
 
 func (c *call) modelsCommand() *cobra.Command {
@@ -36,8 +17,9 @@ func (c *call) modelsCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		doc := modelsReply{modelRows(setup.Models.List())}
-		return reply{doc: doc, text: doc.print}, nil
+		all, err := setup.Models.List(ctx)
+		doc := modelsReply{append([]ModelInfo{}, all...)}
+		return reply{doc: doc, text: doc.print}, err
 	})
 	return cmd
 }
@@ -49,22 +31,8 @@ func (c *call) setup(ctx context.Context) (*Setup, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fault := s.Config.Err(); fault != nil {
-		c.notef("the configuration file has an error and the defaults hold: %s", line(c.describe(fault).Message))
-	}
+	c.noteFault(s.Config.Err())
 	return s, nil
-}
-
-func modelRows(infos []models.Info) []modelRow {
-	rows := make([]modelRow, len(infos))
-	for i, m := range infos {
-		rows[i] = modelRow{
-			Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL,
-			Window: m.Limits.ContextLimit, Output: m.Limits.MaxOutput, Source: m.Source, Ceiling: m.Ceiling,
-			Stream: m.Stream, Usable: m.Usable, Why: m.Why, Default: m.Default, BuiltIn: m.BuiltIn,
-		}
-	}
-	return rows
 }
 
 func (r modelsReply) print(o *output) {

@@ -9,8 +9,6 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/jobs"
-	"contextinfinity/backend/models"
-	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/turn"
 )
 
@@ -55,20 +53,47 @@ type Store interface {
 	Checkpoint(context.Context) error
 }
 
-// Models is the catalogue of models: *models.Catalog.
+// Models is the catalogue of models. Resolve of an empty name is the default.
 type Models interface {
 	Resolve(ctx context.Context, name string) (turn.Model, error)
-	List() []models.Info
-	Default() string
-	KeyPlaces() []models.KeyPlace
-	Test(ctx context.Context, provider, key, baseURL string) models.TestResult
+	List(context.Context) ([]ModelInfo, error)
+	// Test tries a key that need not be stored yet with its provider, without
+	// sending a prompt, and says in words what it found.
+	Test(ctx context.Context, provider, key string) (string, error)
 }
 
-// Keys is where keys are kept, by the names of models.KeyPlace: *secrets.Store.
+// ModelInfo is a line of `models`; lengths in tokens.
+type ModelInfo struct {
+	Name     string `json:"name"`
+	Provider string `json:"provider"`
+	ModelID  string `json:"model_id"`
+	BaseURL  string `json:"base_url"`
+	Window   int    `json:"context_limit"`
+	Output   int    `json:"max_output"`
+	Source   string `json:"limit_source"` // "configured", "table", "unknown window"
+	Ceiling  int    `json:"ceiling"`      // the working set the model gets
+	Stream   bool   `json:"stream"`
+	Usable   bool   `json:"usable"`
+	Why      string `json:"why"` // if not usable
+	Default  bool   `json:"default"`
+	BuiltIn  bool   `json:"built_in"`
+}
+
+// Keys is where keys are kept. None of its results holds one.
 type Keys interface {
-	Source(name, env string) secrets.Source
-	Set(name, key string) (secrets.Source, error)
-	Remove(name string) error
+	List(context.Context) ([]KeyInfo, error)
+	// Set keeps a key for good. Where the system has no keyring it fails and says
+	// so: a key for this run only would be gone when the verb ends.
+	Set(ctx context.Context, provider, key string) error
+	Remove(ctx context.Context, provider string) error
+}
+
+// KeyInfo says where a provider's key comes from.
+type KeyInfo struct {
+	Provider string   `json:"provider"`
+	Source   string   `json:"source"` // "keyring", "environment", "this run", "" for none
+	Env      string   `json:"env"`    // the variable it is or would be read from
+	Models   []string `json:"models"`
 }
 
 // Services are what an open data directory offers.
@@ -79,12 +104,21 @@ type Services struct {
 	Branches *branches.Service
 	Models   Models
 	Counter  turn.Counter
-	// Stats is what `stats` prints: a struct, by the names of its JSON fields.
-	Stats func(context.Context) (any, error)
+	// Stats is what `stats` prints, in order.
+	Stats func(context.Context) ([]Stat, error)
+	// ConfigFault is the error of the configuration file, if what it says is not in
+	// force; the verb runs and tells it.
+	ConfigFault error
 	// Recovery is what opening as the writer found and did.
 	Recovery chat.RecoveryReport
 	// Close stops everything in order; a running answer is left incomplete.
 	Close func() error
+}
+
+// Stat is one figure of `stats`. Its name is that of a JSON field.
+type Stat struct {
+	Name  string
+	Value any // string, or a number
 }
 
 // Setup is what there is without a database.

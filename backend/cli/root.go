@@ -26,7 +26,22 @@ func (c *call) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return asUsage(err) })
 	c.persistent(root.PersistentFlags())
 	root.AddCommand(c.verbs()...)
+	root.SetHelpCommand(helpCommand(root))
 	return root
+}
+
+// helpCommand is cobra's, but that a verb which does not exist is an error.
+func helpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use: "help [VERB]", Short: "Explain a verb", Args: cobra.ArbitraryArgs,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return noVerb(root, args)
+			}
+			return cmd.Help()
+		},
+	}
 }
 
 func (c *call) persistent(f *pflag.FlagSet) {

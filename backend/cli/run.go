@@ -33,10 +33,12 @@ type call struct {
 }
 
 // reply is what a verb answers: a document for --json, words without it. A nil
-// text means that the verb has printed already.
+// text means that the verb has printed already. On failure a reply counts only if
+// it stands: what there is of an answer, what verify found.
 type reply struct {
-	doc  any
-	text func(*output)
+	doc    any
+	text   func(*output)
+	stands bool
 }
 
 // verb is the body of a command.
@@ -143,7 +145,9 @@ func (c *call) run(v verb) func(*cobra.Command, []string) error {
 		c.started = true
 		c.verbName = strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), program+" "), " ", "_")
 		var err error
-		c.reply, err = v(cmd.Context(), args)
+		if c.reply, err = v(cmd.Context(), args); err != nil && !c.reply.stands {
+			c.reply = reply{}
+		}
 		return err
 	}
 }
@@ -164,6 +168,7 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 	if err != nil {
 		return reply{}, err
 	}
+	c.noteFault(s.ConfigFault)
 	return c.closing(s, f)
 }
 
@@ -192,6 +197,7 @@ func (c *call) writing(ctx context.Context, p turn.Publisher, f func(*Services) 
 	if err != nil {
 		return reply{}, err
 	}
+	c.noteFault(s.ConfigFault)
 	c.noteRecovery(s.Recovery)
 	return c.closing(s, f)
 }
@@ -206,6 +212,13 @@ func (c *call) closing(s *Services, f func(*Services) (reply, error)) (reply, er
 		err = closeErr
 	}
 	return r, err
+}
+
+// noteFault says that the configuration in force is not what the file says.
+func (c *call) noteFault(fault error) {
+	if fault != nil {
+		c.notef("the configuration file has an error, so the defaults hold: %s", line(c.describe(fault).Message))
+	}
 }
 
 // noteRecovery says in one line that an earlier run had ended badly.

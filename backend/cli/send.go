@@ -120,7 +120,7 @@ func sentSoFar(t chat.Turn) reply {
 	if t.ID == "" {
 		return reply{}
 	}
-	return reply{doc: turnReply{
+	return reply{stands: true, doc: turnReply{
 		SessionID: t.SessionID, BranchID: t.BranchID, TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		Model: t.Model, Provider: t.Provider,
 	}}

@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -94,7 +94,7 @@ func (c *call) verifyCommand() *cobra.Command {
 
 func verified(found []chat.Finding) reply {
 	doc := verifyReply{OK: len(found) == 0, Findings: append([]chat.Finding{}, found...)}
-	return reply{doc: doc, text: func(o *output) {
+	return reply{doc: doc, stands: true, text: func(o *output) {
 		for _, f := range doc.Findings {
 			o.printf("%s: %s %s: %s\n", line(f.Kind), line(f.Table), line(f.ID), line(f.Message))
 		}
@@ -117,47 +117,39 @@ func (c *call) statsCommand() *cobra.Command {
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		return c.reading(ctx, func(s *Services) (reply, error) {
 			stats, err := s.Stats(ctx)
-			if err != nil {
-				return reply{}, err
-			}
-			figures, err := figuresOf(stats)
-			return reply{doc: stats, text: func(o *output) { printFigures(o, figures) }}, err
+			return reply{doc: figures(stats), text: func(o *output) { printFigures(o, stats) }}, err
 		})
 	})
 	return cmd
 }
 
-// figuresOf lists the JSON fields of a struct in their order.
-func figuresOf(v any) ([][2]string, error) {
-	raw, err := chat.MarshalJSON(v)
-	if err != nil {
-		return nil, err
-	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	if _, err := dec.Token(); err != nil {
-		return nil, err
-	}
-	var out [][2]string
-	for dec.More() {
-		name, err := dec.Token()
+// figures encode as one object, in their order.
+type figures []Stat
+
+// MarshalJSON implements json.Marshaler.
+func (f figures) MarshalJSON() ([]byte, error) {
+	out := []byte{'{'}
+	for i, s := range f {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, err := json.Marshal(s.Name)
 		if err != nil {
 			return nil, err
 		}
-		var value json.RawMessage
-		if err := dec.Decode(&value); err != nil {
+		value, err := json.Marshal(s.Value)
+		if err != nil {
 			return nil, err
 		}
-		key, _ := name.(string)
-		out = append(out, [2]string{strings.ReplaceAll(key, "_", " "), strings.Trim(string(value), `"`)})
+		out = append(append(append(out, name...), ':'), value...)
 	}
-	return out, nil
+	return append(out, '}'), nil
 }
 
-func printFigures(o *output, figures [][2]string) {
+func printFigures(o *output, stats []Stat) {
 	t := newTable("WHAT", "HOW MANY").numbers(1)
-	for _, f := range figures {
-		t.add(f[0], f[1])
+	for _, s := range stats {
+		t.add(strings.ReplaceAll(s.Name, "_", " "), fmt.Sprint(s.Value))
 	}
 	t.print(o)
 }
@@ -169,14 +161,14 @@ type backupReply struct {
 func (c *call) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backup PATH", Short: "Write a copy of the database to a new file",
-		Long: "Works while a window runs. A file that exists is not overwritten.", Args: exactly("PATH"),
+		Long: "A file that exists is not overwritten.", Args: exactly("PATH"),
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		path, err := filepath.Abs(args[0])
 		if err != nil {
 			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
 		}
-		return c.reading(ctx, func(s *Services) (reply, error) {
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			if err := s.Store.Backup(ctx, path); err != nil {
 				return reply{}, err
 			}

@@ -1,0 +1,128 @@
+package cli_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/turn"
+)
+
+// crashed is a home as a kill -9 in the middle of an answer leaves it: a copy of
+// the files made while the answer streams.
+func crashed(t *testing.T, said string) (*home, chat.Turn) {
+	t.Helper()
+	h := newHome(t)
+	begun := make(chan struct{})
+	h.provider.script(hang(begun, said))
+	s := h.writer()
+	_, b, err := s.Store.CreateSession(t.Context(), chat.NewSession{Title: "crash"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle, err := s.Turns.Send(t.Context(), turn.Message{Branch: b.ID, Content: chat.UserText("hi")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	after := newHome(t)
+	if err := os.CopyFS(after.dir, os.DirFS(h.dir)); err != nil {
+		t.Fatal(err)
+	}
+	return after, handle.Turn
+}
+
+func TestShowReadsWhatACrashLeft(t *testing.T) {
+	h, turn := crashed(t, "said before the end")
+	got := h.show(string(turn.SessionID)).Turns[0]
+	if got.Phase != "Responding" || got.Outcome != "" || got.Partial == nil || *got.Partial != "said before the end" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestTheNextWritingVerbRecovers(t *testing.T) {
+	h, turn := crashed(t, "said before the end")
+	r := h.run("sessions", "rename", string(turn.SessionID), "named").exits(0)
+	if !strings.Contains(r.err, "recovered") || !strings.Contains(r.err, string(turn.ID)) {
+		t.Errorf("stderr %q", r.err)
+	}
+	got := h.show(string(turn.SessionID)).Turns[0]
+	if got.Outcome != "incomplete" || *got.Partial != "said before the end" {
+		t.Errorf("%+v", got)
+	}
+	h.provider.script(say(", and after"))
+	if r := h.run("continue", string(turn.ID)).exits(0); r.out != "said before the end, and after\n" {
+		t.Errorf("stdout %q", r.out)
+	}
+}
+
+func TestReconcileReportsAndIsIdempotent(t *testing.T) {
+	h, turn := crashed(t, "part")
+	var first, second struct {
+		Recovery chat.RecoveryReport
+		Queued   int
+	}
+	h.run("reconcile", "--json").exits(0).into(&first)
+	if len(first.Recovery.Items) != 1 || first.Recovery.Items[0].TurnID != turn.ID || first.Recovery.Items[0].Kind != chat.RecoveredIncomplete {
+		t.Errorf("%+v", first)
+	}
+	h.run("reconcile", "--json").exits(0).into(&second)
+	if len(second.Recovery.Items) != 0 {
+		t.Errorf("%+v", second)
+	}
+	h.run("verify", "--json").exits(0)
+}
+
+func TestBesideAWriter(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "hi")
+	h.writer()
+	for _, args := range [][]string{
+		{"sessions"}, {"show", s.SessionID}, {"branches", s.SessionID}, {"states", s.SessionID}, {"pins", s.SessionID},
+		{"pending", s.SessionID}, {"jobs"}, {"stats"}, {"verify"}, {"models"}, {"config", "show"},
+	} {
+		h.run(append(args, "--json")...).exits(0).document()
+	}
+	for _, args := range [][]string{
+		{"send", "hi"}, {"pin", s.SessionID, "fact"}, {"commit", s.SessionID}, {"fork", s.TurnID}, {"reconcile"}, {"jobs", "retry", "1"},
+	} {
+		f := h.run(append(args, "--json")...).exits(1).failure()
+		if f.Code != "locked" || f.Hint == "" || !strings.Contains(f.Message, "pid") {
+			t.Errorf("%v: %+v", args, f)
+		}
+	}
+}
+
+func TestVerifyNamesADatabaseThatCannotBeOpened(t *testing.T) {
+	h := newHome(t)
+	if err := os.MkdirAll(h.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(h.dir+"/contextinfinity.db", []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct{ Findings []chat.Finding }
+	h.run("verify", "--json").exits(3).into(&doc)
+	if len(doc.Findings) != 1 {
+		t.Errorf("%+v", doc)
+	}
+	if f := h.run("send", "--json", "hi").exits(1).failure(); f.Code != "corrupt" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestRecoveredJobsRunOnReconcile(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "hi")
+	var doc struct {
+		Ran int `json:"jobs_run"`
+	}
+	h.run("reconcile", "--json").exits(0).into(&doc)
+	if doc.Ran != 2 {
+		t.Errorf("%d jobs run", doc.Ran)
+	}
+	if got := h.show(s.SessionID).Turns[0]; got.Phase != "Done" || got.StateAfter == "" {
+		t.Errorf("%+v", got)
+	}
+}

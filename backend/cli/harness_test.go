@@ -1,0 +1,363 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/branches"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/models"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// home is a user's data directory and configuration, with a scripted provider.
+type home struct {
+	t        *testing.T
+	dir      string
+	config   string
+	provider *scripted
+	keys     *fakeKeys
+	signals  chan os.Signal
+	// opened is told of each services that a verb opened.
+	opened func(*cli.Services)
+}
+
+// configText makes "test" a model that the scripted provider answers.
+const configText = `[general]
+default_model = "test"
+
+[models.test]
+provider = "chatcompletions"
+base_url = "http://127.0.0.1:1/v1"
+model_id = "test-1"
+context_limit = 32000
+max_output = 1000
+`
+
+func newHome(t *testing.T) *home {
+	t.Helper()
+	h := &home{
+		t: t, dir: filepath.Join(t.TempDir(), "data"), config: filepath.Join(t.TempDir(), "config.toml"),
+		provider: &scripted{}, keys: &fakeKeys{keyring: true, stored: map[string]string{}}, signals: make(chan os.Signal, 4),
+	}
+	h.configure(configText)
+	return h
+}
+
+func (h *home) configure(text string) {
+	h.t.Helper()
+	if err := os.WriteFile(h.config, []byte(text), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// result is what one command line did.
+type result struct {
+	t    *testing.T
+	code int
+	out  string
+	err  string
+}
+
+// run runs a verb with nothing on stdin.
+func (h *home) run(args ...string) result { return h.runWith(strings.NewReader(""), args...) }
+
+func (h *home) runWith(in io.Reader, args ...string) result {
+	h.t.Helper()
+	var out, errs bytes.Buffer
+	code := h.runTo(in, &out, &errs, args...)
+	return result{h.t, code, out.String(), errs.String()}
+}
+
+func (h *home) runTo(in io.Reader, out, errs io.Writer, args ...string) int {
+	app := h.app()
+	app.In, app.Out, app.Err = in, out, errs
+	args = append([]string{"--data-dir", h.dir, "--config", h.config}, args...)
+	return cli.Run(context.Background(), app, args)
+}
+
+func (h *home) app() cli.App {
+	return cli.App{
+		Version: "1.2.3", Commit: "abc", Signals: h.signals,
+		Redact: func(s string) string { return strings.ReplaceAll(s, canary, "[redacted]") },
+		Open:   h.open,
+		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
+			s, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+			return &cli.Setup{Config: s, Keys: h.keys, Models: catalog{h.catalog(s)}}, nil
+		},
+	}
+}
+
+// canary is a key that a provider echoes.
+const canary = "sk-canary-0123456789"
+
+func (h *home) catalog(s *config.Store) *models.Catalog {
+	return models.New(models.Deps{
+		Config: s.Config, Keys: h.keys,
+		Limits: func(_ string, window, output int) models.Limits {
+			if window == 0 {
+				return models.Limits{ContextLimit: 8192, MaxOutput: 4096, Source: "unknown window"}
+			}
+			return models.Limits{ContextLimit: window, MaxOutput: output, Source: "configured"}
+		},
+		Providers: []llm.Provider{h.provider, named{h.provider, "recall"}, named{h.provider, "anthropic"}, named{h.provider, "openai"}},
+	})
+}
+
+func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
+	cfg, fault := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+	db, err := store.Open(ctx, store.Options{DataDir: cfg.Config().DataDir, ReadOnly: o.ReadOnly})
+	if err != nil {
+		return nil, err
+	}
+	runner := jobs.NewRunner(jobs.Deps{Store: db, Publish: o.Publish, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	branching := branches.New(db, runner, o.Publish)
+	cat := h.catalog(cfg)
+	engine := turn.NewEngine(turn.Deps{
+		Store: db, Journals: journal.New(journal.Options{Dir: filepath.Join(o.DataDir, "streams")}), Models: cat,
+		Branches: branching, Publish: o.Publish, Counter: words{},
+		Settings: func() turn.Settings {
+			return turn.Settings{
+				IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ToolsMode: llm.ToolsDisabled,
+				Backoff: func(int) time.Duration { return time.Millisecond },
+			}
+		},
+	})
+	s := &cli.Services{
+		Store: db, Turns: engine, Jobs: runner, Branches: branching, Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
+		Stats: func(ctx context.Context) ([]cli.Stat, error) {
+			st, err := db.Stats(ctx)
+			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}}, err
+		},
+		Close: func() error {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			err := engine.Close(ctx)
+			runner.Stop()
+			return errors.Join(err, db.Close())
+		},
+	}
+	if !o.ReadOnly {
+		if s.Recovery, err = engine.Recover(ctx); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	if h.opened != nil {
+		h.opened(s)
+	}
+	return s, nil
+}
+
+// writer holds the data open for writing, as a window does.
+func (h *home) writer() *cli.Services {
+	h.t.Helper()
+	s, err := h.open(context.Background(), cli.OpenOptions{DataDir: h.dir, ConfigPath: h.config, Publish: nobody{}})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+type nobody struct{}
+
+func (nobody) Frame(chat.Frame)   {}
+func (nobody) Change(chat.Change) {}
+
+type words struct{}
+
+func (words) Count(_, s string) int { return len(strings.Fields(s)) }
+
+// catalog is the model catalog as the command line wants it.
+type catalog struct{ *models.Catalog }
+
+func (c catalog) List(context.Context) ([]cli.ModelInfo, error) {
+	var out []cli.ModelInfo
+	for _, m := range c.Catalog.List() {
+		out = append(out, cli.ModelInfo{
+			Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Window: m.Limits.ContextLimit,
+			Output: m.Limits.MaxOutput, Source: m.Source, Ceiling: m.Ceiling, Stream: m.Stream, Usable: m.Usable, Why: m.Why,
+			Default: m.Default, BuiltIn: m.BuiltIn,
+		})
+	}
+	return out, nil
+}
+
+func (c catalog) Test(_ context.Context, _, key string) (string, error) {
+	if strings.Contains(key, "bad") {
+		return "", chat.Errorf(chat.CodeAuth, "keys.test", "The key was refused: invalid key %s", key)
+	}
+	return "Works, 2 models", nil
+}
+
+// fakeKeys is a keyring in memory, or none.
+type fakeKeys struct {
+	mu      sync.Mutex
+	keyring bool
+	stored  map[string]string
+}
+
+func (k *fakeKeys) Key(name, _ string) (llm.Secret, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	v, ok := k.stored[name]
+	return llm.Secret(v), ok
+}
+
+func (k *fakeKeys) List(context.Context) ([]cli.KeyInfo, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	source := ""
+	if _, ok := k.stored["anthropic"]; ok {
+		source = "keyring"
+	}
+	return []cli.KeyInfo{{Provider: "anthropic", Source: source, Env: "CLI_TEST_ABSENT", Models: []string{}}}, nil
+}
+
+func (k *fakeKeys) Set(_ context.Context, name, key string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.keyring {
+		return chat.Errorf(chat.CodeUnavailable, "keys.set", "This system has no keyring, the key was not kept.")
+	}
+	k.stored[name] = key
+	return nil
+}
+
+func (k *fakeKeys) Remove(_ context.Context, name string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.stored, name)
+	return nil
+}
+
+// code requires an exit code.
+func (r result) exits(code int) result {
+	r.t.Helper()
+	if r.code != code {
+		r.t.Fatalf("exit code %d, want %d\nstdout: %s\nstderr: %s", r.code, code, r.out, r.err)
+	}
+	return r
+}
+
+// document requires stdout to be exactly one JSON document of schema 1.
+func (r result) document() map[string]any {
+	r.t.Helper()
+	dec := json.NewDecoder(strings.NewReader(r.out))
+	var doc map[string]any
+	if err := dec.Decode(&doc); err != nil {
+		r.t.Fatalf("stdout is no JSON document: %v\n%q\nstderr: %s", err, r.out, r.err)
+	}
+	if rest, _ := io.ReadAll(io.MultiReader(dec.Buffered(), strings.NewReader(""))); strings.TrimSpace(string(rest)) != "" {
+		r.t.Fatalf("more than one document: %q", r.out)
+	}
+	if doc["schema"] != float64(1) {
+		r.t.Fatalf("schema %v in %s", doc["schema"], r.out)
+	}
+	if _, failed := doc["error"]; failed != (r.code != 0) {
+		r.t.Fatalf("exit code %d with %s", r.code, r.out)
+	}
+	return doc
+}
+
+// into decodes the document.
+func (r result) into(v any) {
+	r.t.Helper()
+	r.document()
+	if err := json.Unmarshal([]byte(r.out), v); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// failure is the error of the document, which must be whole.
+func (r result) failure() failure {
+	r.t.Helper()
+	var doc struct{ Error *failure }
+	r.into(&doc)
+	if doc.Error == nil || doc.Error.Code == "" || doc.Error.Op == "" || doc.Error.Message == "" {
+		r.t.Fatalf("no whole error in %s", r.out)
+	}
+	return *doc.Error
+}
+
+type failure struct{ Code, Op, Message, Hint string }
+
+// sent is the document of send.
+type sent struct {
+	SessionID string `json:"session_id"`
+	BranchID  string `json:"branch_id"`
+	TurnID    string `json:"turn_id"`
+	Seq       int64  `json:"turn_seq"`
+	Phase     string
+	Outcome   string
+	Text      string
+	Attempts  int
+	Model     string
+	Provider  string
+	Usage     *chat.Usage
+	Error     *failure
+}
+
+// send sends in a new session unless args say otherwise.
+func (h *home) send(args ...string) sent {
+	h.t.Helper()
+	var s sent
+	h.run(append([]string{"send", "--json"}, args...)...).exits(0).into(&s)
+	return s
+}
+
+// shown is the document of show.
+type shown struct {
+	Session  chat.Session
+	Branches []struct {
+		ID     string `json:"branch_id"`
+		Label  string
+		Active bool
+		Turns  int
+	}
+	Turns []struct {
+		ID          string `json:"turn_id"`
+		Seq         int64  `json:"turn_seq"`
+		Phase       string
+		Outcome     string
+		User        chat.Message  `json:"user_message"`
+		Assistant   *chat.Message `json:"assistant_message"`
+		Partial     *string       `json:"partial_text"`
+		StateBefore string        `json:"state_before"`
+		StateAfter  string        `json:"state_after"`
+		Error       *chat.Failure
+		Steps       []struct {
+			ID      string `json:"step_id"`
+			Index   int
+			Attempt int
+			Outcome chat.StepOutcome
+			Items   []any
+		}
+	}
+}
+
+func (h *home) show(args ...string) shown {
+	h.t.Helper()
+	var s shown
+	h.run(append([]string{"show", "--json"}, args...)...).exits(0).into(&s)
+	return s
+}

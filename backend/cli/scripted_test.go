@@ -1,0 +1,145 @@
+package cli_test
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// scripted is a provider whose calls follow a script; without one it answers
+// "ok". Its wire events are {"k":kind,"b":block,"s":text}, kind text, refusal,
+// reasoning, done or refused.
+type scripted struct {
+	mu    sync.Mutex
+	calls []answer
+	asked []string
+}
+
+// answer is what one call does: wait for first, yield events, then end.
+type answer struct {
+	first  <-chan struct{}
+	events []string
+	then   func(ctx context.Context) error
+}
+
+type wire struct {
+	Kind  string `json:"k"`
+	Block int    `json:"b"`
+	Text  string `json:"s"`
+}
+
+func ev(kind string, block int, s string) string {
+	raw, _ := chat.MarshalJSON(wire{kind, block, s})
+	return string(raw)
+}
+
+func say(parts ...string) answer {
+	var a answer
+	for _, p := range parts {
+		a.events = append(a.events, ev("text", 0, p))
+	}
+	a.events = append(a.events, ev("done", 0, ""))
+	return a
+}
+
+// cut says something and then fails as a dropped connection does.
+func cut(parts ...string) answer {
+	a := say(parts...)
+	a.events = a.events[:len(a.events)-1]
+	a.then = func(context.Context) error {
+		return &llm.Error{Code: chat.CodeUnavailable, Message: "connection reset", Retry: true}
+	}
+	return a
+}
+
+// hang says something and then waits; begun is closed before it does.
+func hang(begun chan<- struct{}, parts ...string) answer {
+	a := cut(parts...)
+	a.then = func(ctx context.Context) error {
+		close(begun)
+		<-ctx.Done()
+		return &llm.Error{Code: chat.CodeCancelled, Err: ctx.Err()}
+	}
+	return a
+}
+
+func refuse(e *llm.Error) answer {
+	return answer{then: func(context.Context) error { return e }}
+}
+
+func (p *scripted) script(calls ...answer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls = append(p.calls, calls...)
+}
+
+func (p *scripted) Name() string { return "chatcompletions" }
+
+func (p *scripted) Encode(r llm.Request) (json.RawMessage, error) {
+	return chat.MarshalJSON(map[string]any{"model": r.Endpoint.ModelID, "messages": r.Context.Messages()})
+}
+
+func (p *scripted) Stream(ctx context.Context, _ llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {
+	p.mu.Lock()
+	p.asked = append(p.asked, string(body))
+	call := say("ok")
+	if len(p.calls) > 0 {
+		call, p.calls = p.calls[0], p.calls[1:]
+	}
+	p.mu.Unlock()
+	if call.first != nil {
+		<-call.first
+	}
+	for _, e := range call.events {
+		if err := yield(chat.RawEvent{Type: "message", Data: []byte(e)}); err != nil {
+			return err
+		}
+	}
+	if call.then != nil {
+		return call.then(ctx)
+	}
+	return nil
+}
+
+func (p *scripted) NewDecoder(llm.ToolsMode) llm.Decoder { return &decoder{} }
+
+type decoder struct{ r llm.Result }
+
+func (d *decoder) Decode(raw chat.RawEvent) []llm.Delta {
+	var w wire
+	_ = json.Unmarshal(raw.Data, &w)
+	if w.Kind == "done" || w.Kind == "refused" {
+		d.r.Terminal, d.r.Status, d.r.Refused = true, chat.StepCompleted, w.Kind == "refused"
+		d.r.Usage = &chat.Usage{InputTokens: 10, OutputTokens: 5}
+		return nil
+	}
+	for len(d.r.Blocks) <= w.Block {
+		d.r.Blocks = append(d.r.Blocks, chat.Text{})
+	}
+	switch w.Kind {
+	case "text":
+		t, _ := d.r.Blocks[w.Block].(chat.Text)
+		d.r.Blocks[w.Block] = chat.Text{Text: t.Text + w.Text}
+	case "refusal":
+		t, _ := d.r.Blocks[w.Block].(chat.Refusal)
+		d.r.Blocks[w.Block] = chat.Refusal{Text: t.Text + w.Text}
+	case "reasoning":
+		t, _ := d.r.Blocks[w.Block].(chat.Reasoning)
+		d.r.Blocks[w.Block] = chat.Reasoning{Summary: t.Summary + w.Text}
+	}
+	d.r.Items = chat.Items{chat.AssistantMessage{Blocks: d.r.Blocks}}
+	return []llm.Delta{{Kind: llm.DeltaKind(w.Kind), Block: w.Block, Text: w.Text}}
+}
+
+func (d *decoder) Result() llm.Result { return d.r }
+
+// named is the provider under another adapter's name.
+type named struct {
+	*scripted
+	name string
+}
+
+func (n named) Name() string { return n.name }
