@@ -20,11 +20,12 @@ export default defineConfig({
   resolve: {
     alias: { $lib: path('./src/lib'), $shared: path('./src/components/shared') },
   },
+  server: { watch: { ignored: ['**/e2e/**', '**/dist/**', '**/wailsjs/**'] } },
   build: {
     target: 'es2022', // WebKitGTK 2.40 and WebView2, the oldest engines the program runs on
     outDir: 'dist',
     emptyOutDir: true, // public/gitkeep is copied back, so the directory is never empty for go:embed
-    chunkSizeWarningLimit: 300,
+    chunkSizeWarningLimit: 400,
   },
   test: {
     environment: 'jsdom',

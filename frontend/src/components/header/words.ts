@@ -24,7 +24,7 @@ export function phaseRuns(phase: string, outcome: string): boolean {
 
 /** "2 948 / 3 412 B": durable first, because that is what is certain. */
 export function streamBytes(durable: number, displayed: number): string {
-  return `${grouped(durable)}${narrow}/${narrow}${grouped(displayed)}${narrow}B`;
+  return `${grouped(durable)} / ${grouped(displayed)} B`;
 }
 
 /** The word that says what the bar says. */

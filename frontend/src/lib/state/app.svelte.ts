@@ -67,7 +67,10 @@ export class App {
     if (!info || this.startup.fatal) return;
     this.theme.adopt(info.theme, info.textZoom);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
-    if (!this.startup.firstRun) await this.#openLast(info.lastSession);
+    if (this.startup.firstRun) return;
+    await this.#openLast(info.lastSession);
+    await this.#jobsRefresh.now();
+    this.#tellRecovery();
   }
 
   /** The first start is over: a conversation with the chosen model, ready to be written in. */
@@ -121,6 +124,14 @@ export class App {
     if (row) await this.openSession(row.id);
     else if (lastSession !== '') await this.openSession(lastSession);
     else await this.newSession();
+  }
+
+  /** Start-up found something to mend: said once, and kept in full in Activity. */
+  #tellRecovery(): void {
+    const report = this.jobs.recovery;
+    if (!report || report.clean || report.items.length === 0) return;
+    const found = report.items.length === 1 ? report.items[0]!.message : `${report.items.length} things were found and put in order`;
+    this.toasts.show(`Start-up: ${found}`, { tone: 'warn', action: { label: 'Show', run: () => this.inspector.show('activity') } });
   }
 
   async #quietly(load: () => Promise<void>): Promise<void> {

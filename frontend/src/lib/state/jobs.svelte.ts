@@ -1,10 +1,12 @@
 import type { Backend } from '$lib/backend/backend';
+import type { RecoveryReport } from '$lib/backend/types';
 
 /** How much background work waits, for the line under the session list. */
 export class JobsState {
   #queued = $state(0);
   #running = $state(0);
   #dead = $state(0);
+  #recovery = $state.raw<RecoveryReport | null>(null);
   readonly #backend: Backend;
 
   constructor(backend: Backend) {
@@ -23,8 +25,14 @@ export class JobsState {
     return this.#dead;
   }
 
+  /** What start-up found and did; null until it is known. */
+  get recovery(): RecoveryReport | null {
+    return this.#recovery;
+  }
+
   async load(branchId: string): Promise<void> {
     const activity = await this.#backend.inspect.activity(branchId);
+    this.#recovery = activity.recovery;
     this.#queued = activity.queued;
     this.#running = activity.running;
     this.#dead = activity.dead;

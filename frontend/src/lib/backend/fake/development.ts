@@ -1,7 +1,12 @@
 import { fakeBackend, type FakeBackend, type FakeOptions } from '../fake';
 
+const paces: Record<string, FakeOptions['pace']> = {
+  fast: { frameMs: 16, chars: 40, prepareMs: 100, syncMs: 400, commitMs: 500 },
+  slow: { chars: 2 },
+};
+
 /**
- * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &pace=fast. Also on
+ * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &pace=fast|slow. Also on
  * window.fake, for scripts that drive the page.
  */
 export function developmentBackend(asked: URLSearchParams): FakeBackend {
@@ -9,7 +14,7 @@ export function developmentBackend(asked: URLSearchParams): FakeBackend {
   const backend = fakeBackend({
     data,
     sessions: Number(asked.get('sessions') ?? 0),
-    pace: asked.get('pace') === 'fast' ? { frameMs: 16, chars: 40, prepareMs: 100, syncMs: 400, commitMs: 500 } : {},
+    pace: paces[asked.get('pace') ?? ''] ?? {},
   });
   const { startup } = backend.program;
   startup.theme = asked.get('theme') ?? 'system';
