@@ -14,12 +14,13 @@ import (
 
 // The sentences recall says itself.
 const (
-	sayFound = "From your own history. This is **recall**: it quotes what you wrote and were told, and adds nothing.\n"
+	// A quotation is read again in a year, so every moment is written out.
+	sayFound = "From your own history, as of %s. This is **recall**: it quotes what you wrote and were told, and adds nothing.\n"
 
 	sayNothing = "I found nothing about that in your history.\n\n" +
 		"This is **recall**: it searches the words of every conversation kept here and quotes what it finds. " +
 		"Try a name, a number or a rarer word that stood in the conversation. " +
-		"For an answer instead of a quotation, choose a model with a key, or a local server, above.\n"
+		"For an answer instead of a quotation, choose a model with a key, or a local server.\n"
 
 	sayEmpty = "Your history is still empty, so there is nothing to quote yet. Your message is saved.\n\n" +
 		"This is **recall**, the built-in model. It works without a key and without a network: " +
@@ -46,7 +47,7 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 		return p.sayNoFind(ctx, sayNothing)
 	}
 	var sb strings.Builder
-	sb.WriteString(sayFound)
+	fmt.Fprintf(&sb, sayFound, p.date(p.now.Now()))
 	var turns []chat.TurnID
 	terms := retrieval.Terms(req.Query)
 	for _, session := range bySession(found) {
@@ -137,18 +138,8 @@ func (p *Provider) quote(passage Passage, terms []string) string {
 	return sb.String()
 }
 
-// date names a day as people do.
-func (p *Provider) date(at time.Time) string {
-	at, now := at.In(p.zone), p.now.Now().In(p.zone)
-	day := func(t time.Time) string { return t.Format(time.DateOnly) }
-	switch day(at) {
-	case day(now):
-		return "today at " + at.Format("15:04")
-	case day(now.AddDate(0, 0, -1)):
-		return "yesterday at " + at.Format("15:04")
-	}
-	return at.Format("2 January 2006")
-}
+// date writes a moment in the reader's time zone.
+func (p *Provider) date(at time.Time) string { return at.In(p.zone).Format("2 January 2006, 15:04") }
 
 // markdown are the characters that would change a heading.
 var markdown = strings.NewReplacer(
