@@ -21,11 +21,12 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/anthropic/messages"
 	"contextinfinity/backend/llm/internal/wire"
 )
 
 // Name is the adapter's name.
-const Name = "anthropic"
+const Name = messages.Provider
 
 const vendorBase = "https://api.anthropic.com"
 
@@ -40,7 +41,10 @@ func New(client *http.Client) *Provider { return &Provider{client: wire.Client(c
 func (*Provider) Name() string { return Name }
 
 // NewDecoder implements llm.Provider.
-func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder { return newDecoder(mode) }
+func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder { return messages.NewDecoder(mode) }
+
+// Encode implements llm.Provider.
+func (*Provider) Encode(r llm.Request) (json.RawMessage, error) { return messages.Encode(r) }
 
 // Stream implements llm.Provider.
 func (p *Provider) Stream(ctx context.Context, ep llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {

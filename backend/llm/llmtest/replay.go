@@ -87,11 +87,16 @@ type Played struct {
 	Deltas []llm.Delta
 }
 
+// Decodable makes decoders: a provider, or its wire form alone.
+type Decodable interface {
+	NewDecoder(llm.ToolsMode) llm.Decoder
+}
+
 // Play decodes events and checks what holds for every decoder and every stream:
 // text is valid UTF-8, a delta's block exists and never moves, the deltas of a
 // block are exactly its text, what was shown never changes, the result encodes,
 // and a fresh decoder says the same.
-func Play(t testing.TB, p llm.Provider, mode llm.ToolsMode, events []chat.RawEvent) Played {
+func Play(t testing.TB, p Decodable, mode llm.ToolsMode, events []chat.RawEvent) Played {
 	t.Helper()
 	first := play(t, p, mode, events)
 	if again := play(t, p, mode, events); !reflect.DeepEqual(first, again) {
@@ -100,7 +105,7 @@ func Play(t testing.TB, p llm.Provider, mode llm.ToolsMode, events []chat.RawEve
 	return first
 }
 
-func play(t testing.TB, p llm.Provider, mode llm.ToolsMode, events []chat.RawEvent) Played {
+func play(t testing.TB, p Decodable, mode llm.ToolsMode, events []chat.RawEvent) Played {
 	t.Helper()
 	d := p.NewDecoder(mode)
 	var out Played

@@ -19,10 +19,11 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/internal/wire"
+	"contextinfinity/backend/llm/openai/responses"
 )
 
 // Name is the adapter's name.
-const Name = "openai"
+const Name = responses.Provider
 
 const vendorBase = "https://api.openai.com/v1"
 
@@ -37,7 +38,10 @@ func New(client *http.Client) *Provider { return &Provider{client: wire.Client(c
 func (*Provider) Name() string { return Name }
 
 // NewDecoder implements llm.Provider.
-func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder { return newDecoder(mode) }
+func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder { return responses.NewDecoder(mode) }
+
+// Encode implements llm.Provider.
+func (*Provider) Encode(r llm.Request) (json.RawMessage, error) { return responses.Encode(r) }
 
 // Stream implements llm.Provider.
 func (p *Provider) Stream(ctx context.Context, ep llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {

@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"bytes"
@@ -33,8 +33,9 @@ type response struct {
 	ended   bool
 }
 
-func newDecoder(mode llm.ToolsMode) *decoder {
-	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}}
+// NewDecoder returns a fresh interpreter for one stream.
+func NewDecoder(mode llm.ToolsMode) llm.Decoder {
+	return &decoder{mode: mode, draft: wire.Draft{Provider: Provider}}
 }
 
 // event is the union of what the events carry; members are decoded on use, so

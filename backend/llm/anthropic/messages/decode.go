@@ -1,4 +1,4 @@
-package anthropic
+package messages
 
 import (
 	"encoding/json"
@@ -30,8 +30,9 @@ type message struct {
 	ended     bool
 }
 
-func newDecoder(mode llm.ToolsMode) *decoder {
-	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}}
+// NewDecoder returns a fresh interpreter for one stream.
+func NewDecoder(mode llm.ToolsMode) llm.Decoder {
+	return &decoder{mode: mode, draft: wire.Draft{Provider: Provider}}
 }
 
 type event struct {

@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"encoding/json"
@@ -9,10 +9,10 @@ import (
 	"contextinfinity/backend/llm/internal/wire"
 )
 
-// Encode implements llm.Provider: the body of POST /responses with the
+// Encode makes the body of POST /responses with the
 // parameters SRD 11.2 wants explicit, and provider_options over it.
-func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+func Encode(r llm.Request) (json.RawMessage, error) {
+	groups, err := wire.Conversation(r, Provider)
 	if err != nil {
 		return nil, err
 	}
