@@ -1,16 +1,13 @@
 package prompt
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"strings"
 
 	"contextinfinity/backend/chat"
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
-const AssemblerVersion = 1
+const AssemblerVersion = 2
 
 // messageOverhead is the tokens that role markers and framing cost a message.
 const messageOverhead = 4
@@ -20,176 +17,319 @@ type Input struct {
 	Model    string
 	Provider string // adapter the context is for
 	Limits   Limits
-	System   string // instructions; the hardening statement is added here
-	Pins     []chat.Pin
-	Head     chat.State
-	// Originals are committed turns of the lineage, oldest first: a run that ends
-	// at the newest. Pending are the finalized, uncommitted ones after them.
-	Originals []chat.Turn
-	Pending   []chat.Turn
+	Policy   Policy
+	// Calibration is what the provider counts for each token we count.
+	Calibration float64
+	System      string // instructions; the hardening statement is added here
+	Pins        []chat.Pin
+	Head        chat.State
+	// HeadShrunk replaces the head's summary after NeedsSummaryShrink.
+	HeadShrunk string
+	// Sizes weigh every finalized turn of the lineage before this one, in order.
+	Sizes []Size
+	// Fetch returns the turns of [from, to) of the lineage, in order; Extract a
+	// deterministic extract of them within so many tokens. Both must be pure.
+	Fetch   func(from, to int64) ([]chat.Turn, error)
+	Extract func(turns []chat.Turn, target int) string
+	// Summaries are the lineage's live range summaries. Previous is how the
+	// request before represented history.
+	Summaries []Summary
+	Previous  *Pinned
+	Retrieved []Artifact // best first
 	Current   chat.Message
 	// Partial, if not nil, is the unfinished answer to Current that the model is
 	// asked to continue.
 	Partial *chat.Message
+	// Reduce lowers the ceiling to this share after a provider rejected the
+	// request for its size; 0 means 1.
+	Reduce float64
 	// Count returns the tokens of a text. It must be a pure function.
 	Count func(string) int
+	// Redact takes secrets out of a text before it is hashed and sent; nil leaves
+	// it. It must be pure.
+	Redact func(string) (clean string, found []Redaction)
+}
+
+// Artifact is a piece of retrieved memory.
+type Artifact struct {
+	ID      string // chunk
+	Turn    string
+	Text    string // escaped by the assembler
+	Summary string // stands in its place when it is oversized
+	Score   float64
+}
+
+// Redaction says what was replaced, never with what it was.
+type Redaction struct {
+	Rule  string `json:"rule"`
+	Bytes int    `json:"bytes"`
 }
 
 // continueInstruction asks for the rest of an answer that was cut.
 const continueInstruction = "Your answer above was cut off. Continue it exactly where it stops, without repeating anything and without any introduction."
 
-// OverBudgetError says by how much a context does not fit, all in tokens.
-type OverBudgetError struct {
-	Required, Ceiling                   int
-	System, Pinned, State, Pending, Msg int
-	PendingTurns                        int
-}
-
-func (e *OverBudgetError) Error() string {
-	return fmt.Sprintf("the context needs %d tokens and may have %d: system %d, pinned facts %d, state %d, %d pending turns %d, message %d",
-		e.Required, e.Ceiling, e.System, e.Pinned, e.State, e.PendingTurns, e.Pending, e.Msg)
-}
-
-// Assemble builds the context in the order of SPEC 6. Newest originals that fit
-// are taken; everything else must fit or the error is a *chat.Error with code
-// over_budget whose cause is an *OverBudgetError.
+// Assemble builds the context in the order of SPEC 6 and shrinks it in the order
+// of SRD 7.3 until it fits. Its errors are *NeedsSummaryShrink, after which the
+// caller tries again with HeadShrunk, and *chat.Error with code over_budget
+// whose cause is an *OverBudgetError or *RecentMessagesTooLarge.
 func Assemble(in Input) (PreparedContext, error) {
-	a := assembler{in: in, budget: NewBudget(in.Limits)}
-	a.fixed()
-	if err := a.check(); err != nil {
+	a := newAssembler(in)
+	if err := a.build(); err != nil {
 		return PreparedContext{}, err
 	}
-	a.takeOriginals()
+	if err := a.shrink(); err != nil {
+		return PreparedContext{}, err
+	}
 	return a.prepared(), nil
 }
 
+// assembler holds the sections while they are put together and shrunk.
 type assembler struct {
 	in     Input
 	budget Budget
+	plan   Plan
+	pieces []Piece
 
-	system, pinned, state string
-	sizes                 struct{ system, pinned, state, pending, message int }
-	pending               []rendered
-	last                  []rendered // what follows pending: message, and for a continuation the partial answer
-	originals             []rendered
+	system    []rendered
+	pinned    []rendered
+	summaries []rendered
+	originals []rendered
+	pending   []rendered // whole turns: two messages each
+	state     []rendered
+	retrieved []rendered
+	last      []rendered // the message, and for a continuation the partial answer
+
+	dropped    []int64 // turn_seqs of pending turns that step 3 took away
+	steps      []string
+	redactions []Redaction
 }
 
-// rendered is one message as it will be sent.
+// rendered is one item as it will be sent. Items of a message carry it; items of
+// system text and of the memory block carry text alone.
 type rendered struct {
-	msg    chat.Message
+	msg    *chat.Message
+	text   string
 	source Part
 	tokens int
+	turn   int64 // turn_seq of an original or pending turn
 }
 
-func (a *assembler) fixed() {
-	a.system = systemText(a.in.System)
-	a.sizes.system = a.count(a.system)
-	if a.pinned = pinnedText(a.in.Pins); a.pinned != "" {
-		a.sizes.pinned = a.count(a.pinned)
+func newAssembler(in Input) *assembler {
+	if in.Redact == nil {
+		in.Redact = func(s string) (string, []Redaction) { return s, nil }
 	}
-	if a.state = memoryBlock(a.in.Head.Summary); a.state != "" {
-		a.sizes.state = a.in.Count(a.state)
+	if in.Policy.History == "" {
+		in.Policy = DefaultPolicy()
 	}
-	a.pending = a.renderTurns(a.in.Pending)
-	a.sizes.pending = total(a.pending)
+	b := NewBudget(in.Limits, in.Policy, in.Calibration)
+	if in.Reduce > 0 && in.Reduce < 1 {
+		b.Ceiling = int(float64(b.Ceiling) * in.Reduce)
+	}
+	return &assembler{in: in, budget: b}
+}
+
+func (a *assembler) build() error {
+	a.system = []rendered{a.textItem(Part{Source: "config"}, systemText(a.in.System), messageOverhead)}
+	a.pinned = a.renderPins()
+	a.state = a.renderState(a.in.Head.Summary)
+	for _, r := range a.in.Retrieved {
+		a.retrieved = append(a.retrieved, a.renderArtifact(r, r.Text))
+	}
 	a.last = a.renderCurrent()
-	a.sizes.message = total(a.last)
+	a.plan = MakePlan(a.in.Sizes, a.budget, a.in.Policy)
+	return a.renderHistory()
 }
 
-func (a *assembler) used() int {
-	s := a.sizes
-	return s.system + s.pinned + s.state + s.pending + s.message
+// renderHistory fills sections 4 to 6 for the plan.
+func (a *assembler) renderHistory() error {
+	a.pieces = Choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
+	a.summaries, a.originals, a.pending = nil, nil, nil
+	for _, p := range a.pieces {
+		r, err := a.renderPiece(p)
+		if err != nil {
+			return err
+		}
+		a.summaries = append(a.summaries, r)
+	}
+	return a.renderTurns()
 }
 
-func (a *assembler) check() error {
-	if a.used() <= a.budget.Ceiling {
+func (a *assembler) renderPiece(p Piece) (rendered, error) {
+	if p.Summary != "" {
+		for _, s := range a.in.Summaries {
+			if s.ID == p.Summary {
+				return a.textItem(Part{Source: "summary", ID: s.ID, From: p.From, To: p.To}, rangeText(p, s.Text), 0), nil
+			}
+		}
+	}
+	turns, err := a.in.Fetch(p.From, p.To)
+	if err != nil {
+		return rendered{}, err
+	}
+	text := a.in.Extract(turns, p.Target)
+	return a.textItem(Part{Source: "extract", From: p.From, To: p.To}, rangeText(p, text), 0), nil
+}
+
+func (a *assembler) renderTurns() error {
+	from, to, ok := a.span()
+	if !ok {
 		return nil
 	}
-	s := a.sizes
-	cause := &OverBudgetError{
-		Required: a.used(), Ceiling: a.budget.Ceiling, System: s.system, Pinned: s.pinned, State: s.state,
-		Pending: s.pending, Msg: s.message, PendingTurns: len(a.in.Pending),
+	turns, err := a.in.Fetch(from, to)
+	if err != nil {
+		return err
 	}
-	err := chat.WrapError(chat.CodeOverBudget, "prompt.assemble", cause, cause.Error())
-	return err.WithHint("%s", a.advice(cause))
-}
-
-// advice names the largest part that the user can change.
-func (a *assembler) advice(e *OverBudgetError) string {
-	switch {
-	case e.Msg > e.Ceiling/2:
-		return "shorten the message, or choose a model with a larger window"
-	case e.Pending > e.Ceiling/2:
-		return "commit the pending turns first, or raise budget.working_set_tokens"
-	case e.Pinned > e.Ceiling/2:
-		return "unpin some facts, or raise budget.working_set_tokens"
+	pending := map[int64]bool{}
+	for _, s := range a.in.Sizes {
+		pending[s.Seq] = s.Pending
 	}
-	return "raise budget.working_set_tokens, or choose a model with a larger window"
-}
-
-// takeOriginals keeps the longest run of newest turns that fits.
-func (a *assembler) takeOriginals() {
-	room := a.budget.Ceiling - a.used()
-	for i := len(a.in.Originals) - 1; i >= 0; i-- {
-		turn := a.renderTurn(a.in.Originals[i])
-		if total(turn) > room {
-			return
-		}
-		room -= total(turn)
-		a.originals = append(turn, a.originals...)
-	}
-}
-
-func (a *assembler) renderTurns(turns []chat.Turn) []rendered {
-	var out []rendered
 	for _, t := range turns {
-		out = append(out, a.renderTurn(t)...)
+		items := a.renderTurn(t)
+		if pending[t.Seq] {
+			a.pending = append(a.pending, items...)
+		} else {
+			a.originals = append(a.originals, items...)
+		}
 	}
-	return out
+	return nil
+}
+
+// span is the range of turn_seqs after the cut.
+func (a *assembler) span() (from, to int64, ok bool) {
+	for _, s := range a.in.Sizes {
+		if s.Seq > a.plan.Cut {
+			if !ok {
+				from, ok = s.Seq, true
+			}
+			to = s.Seq + 1
+		}
+	}
+	return from, to, ok
 }
 
 // renderTurn gives a turn's messages. A turn is rendered to the same bytes as
 // an original and as a pending turn, so committing it changes nothing before it.
 func (a *assembler) renderTurn(t chat.Turn) []rendered {
-	if t.Assistant == nil {
+	user, answer, ok := TurnMessages(t, a.in.Provider)
+	if !ok {
 		return nil
 	}
-	answer := replayable(*t.Assistant)
-	if t.Provider == "recall" && a.in.Provider != "recall" {
-		answer = chat.AssistantText(recallNote)
+	items := []rendered{
+		a.message(user, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleUser), Seq: t.Seq}),
+		a.message(answer, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleAssistant), Seq: t.Seq}),
 	}
-	return []rendered{
-		a.render(t.User, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleUser)}),
-		a.render(answer, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleAssistant)}),
-	}
+	items[0].turn, items[1].turn = t.Seq, t.Seq
+	return items
 }
 
-// recallNote stands where recall quoted the user's memory: history crosses to a
-// provider only as conversation of this lineage (SPEC 9).
-const recallNote = "[Answered from local memory: the quotations are not repeated here.]"
+// TurnMessages are a finalized turn's two messages as every provider may be sent
+// them; ok is false for a turn without an answer.
+func TurnMessages(t chat.Turn, provider string) (user, answer chat.Message, ok bool) {
+	if t.Assistant == nil {
+		return user, answer, false
+	}
+	answer = replayable(*t.Assistant)
+	if t.Provider == "recall" && provider != "recall" {
+		answer = chat.AssistantText(recallNote)
+	}
+	return t.User, answer, true
+}
+
+// Measure is the tokens a finalized turn weighs: both messages as rendered for a
+// provider other than recall, with their framing.
+func Measure(t chat.Turn, count func(string) int) int {
+	user, answer, ok := TurnMessages(t, "")
+	if !ok {
+		return 0
+	}
+	n := 0
+	for _, m := range []chat.Message{user, answer} {
+		text, images := messageText(m)
+		n += count(text) + messageOverhead + images*ImageTokens
+	}
+	return n
+}
+
+func (a *assembler) renderPins() []rendered {
+	if len(a.in.Pins) == 0 {
+		return nil
+	}
+	items := []rendered{a.textItem(Part{Source: "config"}, pinnedHeading, messageOverhead)}
+	for _, p := range a.in.Pins {
+		items = append(items, a.textItem(Part{Source: "pin", ID: string(p.ID)}, pinnedLine(p), 0))
+	}
+	return items
+}
+
+func (a *assembler) renderState(summary string) []rendered {
+	if a.in.HeadShrunk != "" {
+		summary = a.in.HeadShrunk
+	}
+	if a.in.Policy.History == HistoryOff || strings.TrimSpace(summary) == "" {
+		return nil
+	}
+	return []rendered{a.textItem(Part{Source: "state", ID: string(a.in.Head.ID)}, stateText(summary), 0)}
+}
+
+func (a *assembler) renderArtifact(r Artifact, text string) rendered {
+	return a.textItem(Part{Source: "chunk", ID: r.ID, Turn: r.Turn}, artifactText(r, text), 0)
+}
 
 func (a *assembler) renderCurrent() []rendered {
-	current := a.render(a.in.Current, Part{Source: "message", Role: string(chat.RoleUser)})
+	current := a.message(a.in.Current, Part{Source: "message", Role: string(chat.RoleUser)})
 	if a.in.Partial == nil {
 		return []rendered{current}
 	}
 	return []rendered{
 		current,
-		a.render(replayable(*a.in.Partial), Part{Source: "partial", Role: string(chat.RoleAssistant)}),
-		a.render(chat.UserText(continueInstruction), Part{Source: "config", Role: string(chat.RoleUser)}),
+		a.message(replayable(*a.in.Partial), Part{Source: "partial", Role: string(chat.RoleAssistant)}),
+		a.message(chat.UserText(continueInstruction), Part{Source: "config", Role: string(chat.RoleUser)}),
 	}
 }
 
-func (a *assembler) render(m chat.Message, source Part) rendered {
-	text, tokens := a.measure(m)
-	source.Tokens, source.Bytes, source.SHA256 = tokens, len(text), hashOf(text)
-	return rendered{msg: m, source: source, tokens: tokens}
+// message renders a message: secrets are taken out first, then it is measured
+// and hashed as it will be sent.
+func (a *assembler) message(m chat.Message, source Part) rendered {
+	m = a.redactMessage(m)
+	text, images := messageText(m)
+	tokens := a.in.Count(text) + messageOverhead + images*ImageTokens
+	source.Tokens, source.Bytes, source.SHA256 = tokens, len(text), chat.HashText(text)
+	return rendered{msg: &m, text: text, source: source, tokens: tokens}
 }
 
-// measure returns the text of every block that is sent and its tokens.
-func (a *assembler) measure(m chat.Message) (string, int) {
+func (a *assembler) textItem(source Part, text string, overhead int) rendered {
+	text = a.redact(text)
+	tokens := a.in.Count(text) + overhead
+	source.Tokens, source.Bytes, source.SHA256 = tokens, len(text), chat.HashText(text)
+	return rendered{text: text, source: source, tokens: tokens}
+}
+
+func (a *assembler) redact(s string) string {
+	clean, found := a.in.Redact(s)
+	a.redactions = append(a.redactions, found...)
+	return clean
+}
+
+func (a *assembler) redactMessage(m chat.Message) chat.Message {
+	out := chat.Message{Role: m.Role, Blocks: make(chat.Blocks, len(m.Blocks))}
+	for i, b := range m.Blocks {
+		switch b := b.(type) {
+		case chat.Text:
+			b.Text = a.redact(b.Text)
+			out.Blocks[i] = b
+		case chat.Refusal:
+			b.Text = a.redact(b.Text)
+			out.Blocks[i] = b
+		default:
+			out.Blocks[i] = b
+		}
+	}
+	return out
+}
+
+// messageText is the text of every block that may be sent.
+func messageText(m chat.Message) (text string, images int) {
 	var sb strings.Builder
-	images := 0
 	for _, b := range m.Blocks {
 		switch b := b.(type) {
 		case chat.Text:
@@ -204,94 +344,9 @@ func (a *assembler) measure(m chat.Message) (string, int) {
 			}
 		}
 	}
-	text := sb.String()
-	return text, a.count(text) + images*ImageTokens
+	return sb.String(), images
 }
 
 // ImageTokens is what one image is reckoned to cost: the upper end of what the
 // vendors document for an image of the size they scale to.
 const ImageTokens = 1600
-
-func (a *assembler) count(s string) int { return a.in.Count(s) + messageOverhead }
-
-// prepared puts the sections together in order.
-func (a *assembler) prepared() PreparedContext {
-	c := PreparedContext{ok: true, system: []string{a.system}, tokens: a.used() + total(a.originals)}
-	if a.pinned != "" {
-		c.system = append(c.system, a.pinned)
-	}
-	for _, r := range append(append([]rendered{}, a.originals...), a.pending...) {
-		c.messages = append(c.messages, r.msg)
-	}
-	c.stable = len(c.messages)
-	for i, r := range a.last {
-		if i == 0 && a.state != "" {
-			r.msg.Blocks = append(chat.Blocks{chat.Text{Text: a.state}}, r.msg.Blocks...)
-		}
-		c.messages = append(c.messages, r.msg)
-	}
-	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-c.tokens))
-	c.manifest = a.manifest(c)
-	return c
-}
-
-func (a *assembler) manifest(c PreparedContext) Manifest {
-	m := Manifest{
-		AssemblerVersion: AssemblerVersion, Model: a.in.Model, Budget: a.budget,
-		Shrink: []string{}, TotalTokens: c.tokens, SHA256: canonicalHash(c),
-	}
-	m.add(SectionSystem, []rendered{textPart("config", "", a.system, a.sizes.system)})
-	if a.pinned != "" {
-		m.add(SectionPinned, []rendered{textPart("pin", "", a.pinned, a.sizes.pinned)})
-	}
-	m.add(SectionOriginals, a.originals)
-	m.add(SectionPending, a.pending)
-	if a.state != "" {
-		m.add(SectionState, []rendered{textPart("state", string(a.in.Head.ID), a.state, a.sizes.state)})
-	}
-	m.add(SectionMessage, a.last)
-	return m
-}
-
-func (m *Manifest) add(name string, items []rendered) {
-	if len(items) == 0 {
-		return
-	}
-	s := Section{Name: name, Tokens: total(items)}
-	for _, r := range items {
-		s.Items = append(s.Items, r.source)
-	}
-	m.Sections = append(m.Sections, s)
-}
-
-func textPart(source, id, text string, tokens int) rendered {
-	return rendered{tokens: tokens, source: Part{
-		Source: source, ID: id, Tokens: tokens, Bytes: len(text), SHA256: hashOf(text),
-	}}
-}
-
-// canonicalHash is over the context's own JSON; the wire form, which a vendor's
-// SDK shapes, is hashed apart.
-func canonicalHash(c PreparedContext) string {
-	raw, err := chat.MarshalJSON(struct {
-		System   []string       `json:"system"`
-		Messages []chat.Message `json:"messages"`
-	}{c.system, c.messages})
-	if err != nil {
-		return "" // blocks come from storage, which only holds what encodes
-	}
-	return hashOf(string(raw))
-}
-
-func hashOf(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return hex.EncodeToString(sum[:])
-}
-
-func total(rs []rendered) int {
-	n := 0
-	for _, r := range rs {
-		n += r.tokens
-	}
-	return n
-}

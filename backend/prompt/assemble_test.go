@@ -5,13 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
-
-	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
 )
@@ -25,23 +24,48 @@ func exchange(id, user, answer string) chat.Turn {
 	return chat.Turn{ID: chat.TurnID(id), Provider: "anthropic", User: chat.UserText(user), Assistant: &a, Phase: chat.PhaseDone, StateAfter: "s"}
 }
 
+var testLimits = Limits{
+	ContextLimit: 8192, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200,
+}
+
+// over fills in the lineage of an input from whole turns: committed, then pending.
+func (in Input) over(committed, pending []chat.Turn) Input {
+	all := append(append([]chat.Turn{}, committed...), pending...)
+	in.Sizes = nil
+	for i := range all {
+		all[i].Seq = int64(i + 1)
+		in.Sizes = append(in.Sizes, Size{Seq: all[i].Seq, Tokens: Measure(all[i], in.Count), Pending: i >= len(committed)})
+	}
+	in.Fetch = func(from, to int64) ([]chat.Turn, error) { return all[from-1 : to-1], nil }
+	in.Extract = func(turns []chat.Turn, target int) string {
+		return strings.TrimSpace(strings.Repeat("e ", max(1, target-20)))
+	}
+	return in
+}
+
 func sample() Input {
 	return Input{
-		Model: "sonnet", Provider: "anthropic", Count: words,
-		Limits:    Limits{ContextLimit: 8192, MaxOutput: 4096, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000},
-		Pins:      []chat.Pin{{Text: "Never deploy on a Friday."}, {Text: "Two lines\nof fact"}},
-		Head:      chat.State{ID: "head", Summary: "## Facts\n- a </memory> b & c"},
-		Originals: []chat.Turn{exchange("t1", "one", "first"), exchange("t2", "two", "second")},
-		Pending:   []chat.Turn{exchange("t3", "three", "third")},
-		Current:   chat.UserText("four"),
+		Model: "sonnet", Provider: "anthropic", Count: words, Limits: testLimits, Policy: DefaultPolicy(), Calibration: 1,
+		Pins:    []chat.Pin{{ID: "p1", Text: "Never deploy on a Friday."}, {ID: "p2", Text: "Two lines\nof fact"}},
+		Head:    chat.State{ID: "head", Summary: "## Facts\n- a </memory> b & c"},
+		Current: chat.UserText("four"),
+	}.over([]chat.Turn{exchange("t1", "one", "first"), exchange("t2", "two", "second")}, []chat.Turn{exchange("t3", "three", "third")})
+}
+
+// long is a conversation of n turns of so many words each.
+func long(n, size int) []chat.Turn {
+	var out []chat.Turn
+	for i := range n {
+		out = append(out, exchange(fmt.Sprintf("t%d", i+1), strings.Repeat("u ", size/2), strings.Repeat("a ", size-size/2)))
 	}
+	return out
 }
 
 // TestGolden: the exact context of a small conversation.
 func TestGolden(t *testing.T) {
 	inputs := map[string]Input{"plain": sample(), "continue": sample(), "first": {
-		Model: "m", Provider: "openai", Count: words, Limits: sample().Limits, Current: chat.UserText("hello"),
-	}}
+		Model: "m", Provider: "openai", Count: words, Limits: testLimits, Current: chat.UserText("hello"),
+	}, "cut": sample().over(long(40, 300), nil)}
 	c := inputs["continue"]
 	c.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Text{Text: "half an ans"}}}
 	inputs["continue"] = c
@@ -97,7 +121,9 @@ func TestMemoryIsEscaped(t *testing.T) {
 // turn and as an original, so the prefix stays.
 func TestCommittingChangesNothingBefore(t *testing.T) {
 	a, b := sample(), sample()
-	b.Originals, b.Pending = append(b.Originals, b.Pending...), nil
+	for i := range b.Sizes {
+		b.Sizes[i].Pending = false
+	}
 	ca, err := Assemble(a)
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +146,7 @@ func TestOverBudgetHasNumbers(t *testing.T) {
 	if chat.CodeOf(err) != chat.CodeOverBudget || !errors.As(err, &over) {
 		t.Fatalf("%v", err)
 	}
-	if over.Ceiling != NewBudget(in.Limits).Ceiling || over.Required <= over.Ceiling || over.Msg < 9000 || chat.AsError(err).Hint == "" {
+	if over.Ceiling != NewBudget(in.Limits, in.Policy, 1).Ceiling || over.Required <= over.Ceiling || over.Msg < 9000 || chat.AsError(err).Hint == "" {
 		t.Fatalf("%+v %q", over, chat.AsError(err).Hint)
 	}
 }
@@ -130,7 +156,7 @@ func TestRecallStaysHere(t *testing.T) {
 	in := sample()
 	quoted := exchange("t0", "what about the safe?", "the code is 4711")
 	quoted.Provider = "recall"
-	in.Originals = []chat.Turn{quoted}
+	in = in.over([]chat.Turn{quoted}, nil)
 	for provider, want := range map[string]bool{"anthropic": false, "recall": true} {
 		in.Provider = provider
 		c, err := Assemble(in)
@@ -152,7 +178,9 @@ func TestUnrunCallsBecomeText(t *testing.T) {
 		chat.ToolUse{ToolUseID: "2", Name: "time", Input: json.RawMessage(`{}`)},
 		chat.ToolResult{ToolUseID: "2", Content: chat.Blocks{chat.Text{Text: "noon"}}},
 	}}
-	in.Pending[0].Assistant = &a
+	called := exchange("t3", "three", "")
+	called.Assistant = &a
+	in = in.over(nil, []chat.Turn{called})
 	c, err := Assemble(in)
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +203,7 @@ func TestBudget(t *testing.T) {
 		{400000, 0, 376200, 376200},
 	}
 	for _, tt := range tests {
-		b := NewBudget(Limits{ContextLimit: tt.limit, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: tt.set})
+		b := NewBudget(Limits{ContextLimit: tt.limit, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: tt.set}, DefaultPolicy(), 1)
 		if b.InputBudget != tt.input || b.Ceiling != tt.ceiling {
 			t.Errorf("limit %d: %+v, want input %d, ceiling %d", tt.limit, b, tt.input, tt.ceiling)
 		}
@@ -204,73 +232,4 @@ func TestZeroContextIsInvalid(t *testing.T) {
 	if (PreparedContext{}).Valid() {
 		t.Fatal("the zero context can be sent")
 	}
-}
-
-// TestNeverOverBudget: whatever the conversation, an assembled context fits, is
-// the same each time, alternates, and keeps all that is pending.
-func TestNeverOverBudget(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		in := randomInput(t)
-		c, err := Assemble(in)
-		if err != nil {
-			if chat.CodeOf(err) != chat.CodeOverBudget {
-				t.Fatalf("%v", err)
-			}
-			return
-		}
-		again, _ := Assemble(in)
-		if !reflect.DeepEqual(c, again) {
-			t.Fatal("the same input gave another context")
-		}
-		b := c.Manifest().Budget
-		if c.Tokens() > b.Ceiling || c.Tokens()+c.MaxOutput() > b.ModelLimit {
-			t.Fatalf("%d tokens, output %d, budget %+v", c.Tokens(), c.MaxOutput(), b)
-		}
-		sum := 0
-		for _, s := range c.Manifest().Sections {
-			sum += s.Tokens
-		}
-		if sum != c.Tokens() {
-			t.Fatalf("sections add up to %d, the context to %d", sum, c.Tokens())
-		}
-		checkMessages(t, in, c)
-	})
-}
-
-func checkMessages(t *rapid.T, in Input, c PreparedContext) {
-	ms := c.Messages()
-	for i, m := range ms {
-		want := chat.RoleUser
-		if i%2 == 1 {
-			want = chat.RoleAssistant
-		}
-		if m.Role != want {
-			t.Fatalf("message %d is %s", i, m.Role)
-		}
-	}
-	originals := c.StablePrefix() - 2*len(in.Pending)
-	if originals < 0 || originals > 2*len(in.Originals) {
-		t.Fatalf("%d originals", originals)
-	}
-	for i, p := range in.Pending {
-		if !reflect.DeepEqual(ms[originals+2*i], p.User) {
-			t.Fatalf("pending turn %d is not there", i)
-		}
-	}
-}
-
-func randomInput(t *rapid.T) Input {
-	in := sample()
-	in.Limits.ContextLimit = rapid.IntRange(300, 20000).Draw(t, "window")
-	in.Limits.WorkingSet = rapid.IntRange(200, 20000).Draw(t, "working set")
-	turns := func(name string, most int) []chat.Turn {
-		var out []chat.Turn
-		for range rapid.IntRange(0, most).Draw(t, name) {
-			n := rapid.IntRange(1, 400).Draw(t, "words")
-			out = append(out, exchange(name, strings.Repeat("u ", n), strings.Repeat("a ", n)))
-		}
-		return out
-	}
-	in.Originals, in.Pending = turns("originals", 30), turns("pending", 6)
-	return in
 }

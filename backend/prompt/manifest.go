@@ -1,35 +1,64 @@
 package prompt
 
 // Manifest describes one assembled context: its sections in prompt order, every
-// item with its source, size and hash, and every shrink step (SPEC 6).
+// item with its source, size and hash, every shrink step, and the inputs that it
+// can be assembled from again (SPEC 6).
 type Manifest struct {
-	AssemblerVersion int       `json:"assembler_version"`
-	Model            string    `json:"model"`
-	Budget           Budget    `json:"budget"`
-	Sections         []Section `json:"sections"`
-	Shrink           []string  `json:"shrink"` // in words, in order; empty if none
-	TotalTokens      int       `json:"total_tokens"`
-	SHA256           string    `json:"sha256"` // of the canonical context bytes
+	AssemblerVersion int         `json:"assembler_version"`
+	Model            string      `json:"model"`
+	Provider         string      `json:"provider"`
+	Limits           Limits      `json:"limits"`
+	Policy           Policy      `json:"policy"`
+	Budget           Budget      `json:"budget"`
+	Sections         []Section   `json:"sections"`
+	Shrink           []string    `json:"shrink"` // in words, in order; empty if none
+	DroppedPending   []int64     `json:"dropped_pending,omitempty"`
+	Redactions       []Redaction `json:"redactions,omitempty"`
+	History          Pinned      `json:"history"`
+	Inputs           Inputs      `json:"inputs"`
+	TotalTokens      int         `json:"total_tokens"`
+	MaxOutput        int         `json:"max_output"`
+	SHA256           string      `json:"sha256"` // of the canonical context bytes
 }
 
-// Section is one of the eight sections of SPEC 6 that is present.
+// Inputs pins what the sections alone do not: with it and the ids in the
+// sections the same context can be assembled again.
+type Inputs struct {
+	System     string  `json:"system"` // the instructions as they were given
+	HeadState  string  `json:"head_state"`
+	HeadShrunk string  `json:"head_shrunk,omitempty"`
+	LastSeq    int64   `json:"last_seq"` // newest turn of the lineage that was there
+	Pending    []int64 `json:"pending,omitempty"`
+	Reduce     float64 `json:"reduce,omitempty"`
+	Partial    bool    `json:"partial,omitempty"`
+}
+
+// Section is one of the sections of SPEC 6 that is present.
 type Section struct {
-	Name   string `json:"name"`
-	Tokens int    `json:"tokens"`
-	Items  []Part `json:"items"`
+	Name   string  `json:"name"`
+	Tokens int     `json:"tokens"`
+	Share  float64 `json:"share"` // of the whole context
+	Cap    int     `json:"cap,omitempty"`
+	Items  []Part  `json:"items"`
 }
 
 // Part is one item of a section. Bytes are of its text as sent.
 type Part struct {
-	Source string `json:"source"` // "config", "pin", "turn", "state", "message"
+	// Source is "config", "pin", "summary", "extract", "turn", "state", "chunk",
+	// "message" or "partial".
+	Source string `json:"source"`
 	ID     string `json:"id,omitempty"`
+	Turn   string `json:"turn,omitempty"` // of a chunk
+	Seq    int64  `json:"seq,omitempty"`  // of a turn
+	From   int64  `json:"from,omitempty"` // of a summary or extract: [From, To)
+	To     int64  `json:"to,omitempty"`
 	Role   string `json:"role,omitempty"`
 	Tokens int    `json:"tokens"`
 	Bytes  int    `json:"bytes"`
 	SHA256 string `json:"sha256"`
 }
 
-// Names of sections.
+// Names of sections, in prompt order.
 const (
 	SectionSystem    = "system"
 	SectionTools     = "tools"
@@ -41,3 +70,67 @@ const (
 	SectionRetrieved = "retrieved"
 	SectionMessage   = "message"
 )
+
+func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
+	m := Manifest{
+		AssemblerVersion: AssemblerVersion, Model: a.in.Model, Provider: a.in.Provider, Limits: a.in.Limits,
+		Policy: a.in.Policy, Budget: a.budget, Shrink: append([]string{}, a.steps...), DroppedPending: a.dropped,
+		Redactions: a.redactions, TotalTokens: c.tokens, MaxOutput: c.maxOutput, SHA256: canonicalHash(c),
+		History: Pinned{Cut: a.plan.Cut, Allowance: a.budget.Allowance, Ranges: a.plan.Ranges, Pieces: a.pieces},
+		Inputs:  a.inputs(),
+	}
+	state, retrieved := a.memorySections()
+	var texts []Text
+	add := func(name string, most int, items []rendered) {
+		if len(items) == 0 {
+			return
+		}
+		s := Section{Name: name, Tokens: total(items), Cap: most}
+		s.Share = float64(s.Tokens) / float64(max(1, c.tokens))
+		for _, r := range items {
+			s.Items = append(s.Items, r.source)
+			texts = append(texts, Text{Section: name, Part: r.source, Text: r.text})
+		}
+		m.Sections = append(m.Sections, s)
+	}
+	caps := a.budget.Caps
+	add(SectionSystem, caps.System, a.system)
+	add(SectionPinned, caps.Pinned, a.pinned)
+	add(SectionSummaries, a.budget.Summaries, a.framed(a.summaries, summariesFrame))
+	add(SectionOriginals, a.budget.Allowance, a.originals)
+	add(SectionPending, a.budget.Allowance, a.pending)
+	add(SectionState, caps.State, state)
+	add(SectionRetrieved, caps.Retrieved, retrieved)
+	add(SectionMessage, caps.Message, a.last)
+	return m, texts
+}
+
+// memorySections splits the memory block: the frame's opening belongs to its
+// first section, the closing to its last.
+func (a *assembler) memorySections() (state, retrieved []rendered) {
+	all := a.memory()
+	if len(all) == 0 {
+		return nil, nil
+	}
+	if len(a.retrieved) == 0 {
+		return all, nil
+	}
+	if len(a.state) == 0 {
+		return nil, all
+	}
+	return all[:1+len(a.state)], all[1+len(a.state):]
+}
+
+func (a *assembler) inputs() Inputs {
+	in := Inputs{
+		System: a.in.System, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
+		Partial: a.in.Partial != nil,
+	}
+	for _, s := range a.in.Sizes {
+		in.LastSeq = s.Seq
+		if s.Pending {
+			in.Pending = append(in.Pending, s.Seq)
+		}
+	}
+	return in
+}

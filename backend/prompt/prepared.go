@@ -1,6 +1,10 @@
 package prompt
 
-import "contextinfinity/backend/chat"
+import (
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
 
 // PreparedContext is a context that is known to fit. Only this package can make
 // one, its zero value is refused, and it is all that an adapter accepts
@@ -13,6 +17,7 @@ type PreparedContext struct {
 	tokens    int
 	maxOutput int
 	manifest  Manifest
+	texts     []Text
 }
 
 // Valid reports that the assembler made this context.
@@ -37,3 +42,90 @@ func (c PreparedContext) MaxOutput() int { return c.maxOutput }
 
 // Manifest describes the context item by item.
 func (c PreparedContext) Manifest() Manifest { return c.manifest }
+
+// Texts are the items of the manifest with their exact text, in prompt order.
+func (c PreparedContext) Texts() []Text { return c.texts }
+
+// Text is an item's text as it was sent.
+type Text struct {
+	Section string `json:"section"`
+	Part
+	Text string `json:"text"`
+}
+
+// prepared puts the sections together in order. Section 4 stands at the front of
+// the first user message after it, and the memory block at the front of the
+// last: roles alternate, as every provider wants it.
+func (a *assembler) prepared() PreparedContext {
+	c := PreparedContext{ok: true, system: []string{joinText(a.system)}, tokens: a.used()}
+	if len(a.pinned) > 0 {
+		c.system = append(c.system, joinText(a.pinned))
+	}
+	for _, r := range append(append([]rendered{}, a.originals...), a.pending...) {
+		c.messages = append(c.messages, *r.msg)
+	}
+	c.stable = len(c.messages)
+	for _, r := range a.last {
+		c.messages = append(c.messages, *r.msg)
+	}
+	prepend(c.messages, c.stable, joinText(a.memory()))
+	prepend(c.messages, 0, joinText(a.framed(a.summaries, summariesFrame)))
+	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-c.tokens))
+	c.manifest, c.texts = a.manifest(c)
+	return c
+}
+
+// prepend puts text in front of a message as a block of its own. The message is
+// replaced, not changed: its blocks belong to the turn.
+func prepend(messages []chat.Message, i int, text string) {
+	if text == "" {
+		return
+	}
+	m := messages[i]
+	messages[i] = chat.Message{Role: m.Role, Blocks: append(chat.Blocks{chat.Text{Text: text}}, m.Blocks...)}
+}
+
+func joinText(items []rendered) string {
+	var sb strings.Builder
+	for _, r := range items {
+		sb.WriteString(r.text)
+	}
+	return sb.String()
+}
+
+// frame is what stands around derived text.
+type frame struct{ open, close string }
+
+// framed adds the frame's two items, if there is anything to frame.
+func (a *assembler) framed(items []rendered, f frame) []rendered {
+	if len(items) == 0 {
+		return nil
+	}
+	out := append([]rendered{a.frameItem(f.open)}, items...)
+	return append(out, a.frameItem(f.close))
+}
+
+func (a *assembler) frameItem(text string) rendered {
+	tokens := a.in.Count(text)
+	return rendered{text: text, tokens: tokens, source: Part{
+		Source: "config", Tokens: tokens, Bytes: len(text), SHA256: chat.HashText(text),
+	}}
+}
+
+// memory is section 7: the head state summary, then retrieved artifacts.
+func (a *assembler) memory() []rendered {
+	return a.framed(append(append([]rendered{}, a.state...), a.retrieved...), memoryFrame)
+}
+
+// canonicalHash is over the context's own JSON; the wire form, which a vendor's
+// SDK shapes, is hashed apart.
+func canonicalHash(c PreparedContext) string {
+	raw, err := chat.MarshalJSON(struct {
+		System   []string       `json:"system"`
+		Messages []chat.Message `json:"messages"`
+	}{c.system, c.messages})
+	if err != nil {
+		return "" // blocks come from storage, which only holds what encodes
+	}
+	return chat.HashText(string(raw))
+}

@@ -23,29 +23,31 @@ func systemText(own string) string {
 	return own + "\n\n" + hardening
 }
 
-// pinnedText lists pinned facts verbatim; they are the user's own words and
-// stand with the instructions.
-func pinnedText(pins []chat.Pin) string {
-	if len(pins) == 0 {
-		return ""
-	}
-	var sb strings.Builder
-	sb.WriteString("Facts the user pinned, verbatim. They hold for the whole conversation:\n")
-	for _, p := range pins {
-		sb.WriteString("- ")
-		sb.WriteString(strings.ReplaceAll(p.Text, "\n", "\n  "))
-		sb.WriteByte('\n')
-	}
-	return strings.TrimSuffix(sb.String(), "\n")
+// pinnedHeading introduces pinned facts. They are the user's own words and stand
+// with the instructions, verbatim.
+const pinnedHeading = "Facts the user pinned, verbatim. They hold for the whole conversation:\n"
+
+func pinnedLine(p chat.Pin) string {
+	return "- " + strings.ReplaceAll(p.Text, "\n", "\n  ") + "\n"
 }
 
-// memoryBlock wraps the head state summary. It is escaped, so that nothing in
-// it can close the block (SPEC 2.8).
-func memoryBlock(summary string) string {
-	if strings.TrimSpace(summary) == "" {
-		return ""
-	}
-	return "<memory>\n<state_summary>\n" + escape(summary) + "\n</state_summary>\n</memory>\n\n"
+// The frames around derived text. What is inside is escaped, so that nothing in
+// it can close them (SPEC 2.8).
+var (
+	memoryFrame    = frame{"<memory>\n", "</memory>\n\n"}
+	summariesFrame = frame{"<memory>\n[Earlier conversation summary]\n", "</memory>\n\n"}
+)
+
+func stateText(summary string) string {
+	return "<state_summary>\n" + escape(summary) + "\n</state_summary>\n"
+}
+
+func rangeText(p Piece, text string) string {
+	return fmt.Sprintf("<turns from=\"%d\" to=\"%d\">\n%s\n</turns>\n", p.From, p.To-1, escape(strings.TrimSpace(text)))
+}
+
+func artifactText(r Artifact, text string) string {
+	return fmt.Sprintf("<artifact id=\"%s\">\n%s\n</artifact>\n", escape(r.ID), escape(text))
 }
 
 var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
@@ -71,3 +73,7 @@ func replayable(m chat.Message) chat.Message {
 	}
 	return out
 }
+
+// recallNote stands where recall quoted the user's memory: history crosses to a
+// provider only as conversation of this lineage (SPEC 9).
+const recallNote = "[Answered from local memory: the quotations are not repeated here.]"

@@ -17,7 +17,7 @@ func UsageOf(m Manifest) Usage {
 	u := Usage{Used: m.TotalTokens, Ceiling: m.Budget.Ceiling}
 	for _, s := range m.Sections {
 		if s.Name == SectionSummaries {
-			u.Summaries = len(s.Items)
+			u.Summaries = max(0, len(s.Items)-2) // the frame is two items
 		}
 	}
 	return u

@@ -1,0 +1,348 @@
+package prompt
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+)
+
+// grow assembles every request of a conversation in turn, each knowing how the
+// one before represented history.
+func grow(t require, in Input, turns []chat.Turn) []PreparedContext {
+	t.Helper()
+	var out []PreparedContext
+	for i := range turns {
+		step := in.over(turns[:i], nil)
+		step.Current = turns[i].User
+		if i > 0 {
+			step.Previous = &Pinned{}
+			*step.Previous = out[i-1].Manifest().History
+		}
+		c, err := Assemble(step)
+		if err != nil {
+			t.Fatalf("turn %d: %v", i+1, err)
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+type require interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// stableBytes is sections 1 to 6 of a request.
+func stableBytes(c PreparedContext) string {
+	raw, _ := json.Marshal(c.System())
+	for _, m := range c.Messages()[:c.StablePrefix()] {
+		b, _ := json.Marshal(m)
+		raw = append(raw, b...)
+	}
+	return string(raw)
+}
+
+// TestPrefix: between two advances of the cut, sections 1 to 6 of a request are
+// a byte prefix of the next one's, and the cut advances at most once in 20 turns.
+func TestPrefix(t *testing.T) {
+	in := sample()
+	in.Limits.ContextLimit = 200000
+	cs := grow(t, in, long(200, 400))
+	advances, last := 0, -20
+	for i := 1; i < len(cs); i++ {
+		if cs[i].Manifest().History.Cut != cs[i-1].Manifest().History.Cut {
+			advances++
+			if i-last < 20 {
+				t.Errorf("the cut advanced at turn %d, %d turns after the last time", i+1, i-last)
+			}
+			last = i
+			continue
+		}
+		if !strings.HasPrefix(stableBytes(cs[i]), stableBytes(cs[i-1])) {
+			t.Fatalf("turn %d does not share the prefix of the turn before", i+1)
+		}
+	}
+	if advances < 2 {
+		t.Fatalf("the cut advanced %d times in 200 turns: the test shows nothing", advances)
+	}
+}
+
+// TestSummariesWaitForTheAdvance: a summary that becomes ready between two
+// advances is not used until the next one, so the prefix stands.
+func TestSummariesWaitForTheAdvance(t *testing.T) {
+	in := sample()
+	turns := long(60, 300)
+	n := 30
+	for MakePlan(in.over(turns[:n], nil).Sizes, NewBudget(in.Limits, in.Policy, 1), in.Policy).Cut !=
+		MakePlan(in.over(turns[:n+1], nil).Sizes, NewBudget(in.Limits, in.Policy, 1), in.Policy).Cut {
+		n++
+	}
+	first, err := Assemble(in.over(turns[:n], nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := first.Manifest().History
+	if len(h.Pieces) == 0 || h.Pieces[0].Summary != "" {
+		t.Fatalf("pieces %+v", h.Pieces)
+	}
+	next := in.over(turns[:n+1], nil)
+	next.Previous = &h
+	next.Summaries = []Summary{{ID: "s1", From: h.Ranges[0].From, To: h.Ranges[0].To, Tokens: 50, Text: "a good summary"}}
+	second, err := Assemble(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(stableBytes(second), stableBytes(first)) {
+		t.Fatal("a new summary changed the prefix")
+	}
+	next.Previous = nil
+	third, err := Assemble(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if third.Manifest().History.Pieces[0].Summary != "s1" {
+		t.Fatalf("the summary is not used afresh: %+v", third.Manifest().History.Pieces)
+	}
+}
+
+// TestChoose: exact summaries, tilings with extracts in the gaps, and nothing
+// that reaches beyond the cut.
+func TestChoose(t *testing.T) {
+	b := NewBudget(Limits{ContextLimit: 200000, WorkingSet: 50000}, DefaultPolicy(), 1)
+	plan := Plan{Cut: 20, Ranges: []Range{{From: 1, To: 11, Target: 100}, {From: 11, To: 21, Target: 100}}}
+	p := DefaultPolicy()
+	p.SummaryMin = 10
+	tests := []struct {
+		name   string
+		usable []Summary
+		want   []Piece
+	}{
+		{"none", nil, []Piece{{From: 1, To: 11, Target: 100}, {From: 11, To: 21, Target: 100}}},
+		{"exact", []Summary{{ID: "a", From: 1, To: 11, Tokens: 90}}, []Piece{{From: 1, To: 11, Summary: "a"}, {From: 11, To: 21, Target: 100}}},
+		{"beyond the cut", []Summary{{ID: "a", From: 11, To: 22, Tokens: 90}}, []Piece{{From: 1, To: 11, Target: 100}, {From: 11, To: 21, Target: 100}}},
+		{"far too long", []Summary{{ID: "a", From: 1, To: 11, Tokens: 9000}}, []Piece{{From: 1, To: 11, Target: 100}, {From: 11, To: 21, Target: 100}}},
+		{"tiled", []Summary{{ID: "a", From: 1, To: 9, Tokens: 70}}, []Piece{{From: 1, To: 9, Summary: "a"}, {From: 9, To: 11, Target: 20}, {From: 11, To: 21, Target: 100}}},
+	}
+	for _, tt := range tests {
+		if got := Choose(plan, tt.usable, nil, b, p); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestWindows: windows of every size hold a conversation of 300 turns.
+func TestWindows(t *testing.T) {
+	for _, window := range []int{4096, 8192, 32768, 200000} {
+		in := sample()
+		in.Limits.ContextLimit = window
+		for i, c := range grow(t, in, long(300, 300)) {
+			if b := c.Manifest().Budget; c.Tokens() > b.Ceiling {
+				t.Fatalf("window %d, turn %d: %d tokens of %d", window, i+1, c.Tokens(), b.Ceiling)
+			}
+		}
+	}
+}
+
+// TestModes: "srd" sends no committed originals, "off" sends nothing derived.
+func TestModes(t *testing.T) {
+	in := sample()
+	in.Policy.History = HistorySRD
+	c, err := Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range c.Manifest().Sections {
+		if s.Name == SectionOriginals || s.Name == SectionSummaries {
+			t.Errorf("srd sends %s", s.Name)
+		}
+	}
+	in.Policy.History = HistoryOff
+	if c, err = Assemble(in); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range c.Manifest().Sections {
+		if s.Name == SectionState || s.Name == SectionSummaries || s.Name == SectionRetrieved {
+			t.Errorf("plain chat sends %s", s.Name)
+		}
+	}
+	_, err = Assemble(in.over(long(100, 300), nil))
+	if chat.CodeOf(err) != chat.CodeOverBudget {
+		t.Errorf("plain chat over budget: %v", err)
+	}
+}
+
+// TestShrinker is SRD 22.4: over the limit, the context shrinks in the defined
+// order, says each step, and comes to the same end each time.
+func TestShrinker(t *testing.T) {
+	in := sample().over(long(8, 300), long(2, 400))
+	in.Policy.MinKeep = 1
+	in.Head.Summary = strings.Repeat("s ", 900)
+	in.Retrieved = []Artifact{
+		{ID: "high", Text: strings.Repeat("h ", 600), Summary: "h short", Score: 0.9},
+		{ID: "low", Text: strings.Repeat("l ", 600), Score: 0.1},
+		{ID: "mid", Text: strings.Repeat("m ", 600), Summary: "m short", Score: 0.5},
+	}
+	in.Current = chat.UserText(strings.Repeat("w ", 6000))
+	_, err := Assemble(in)
+	var shrink *NeedsSummaryShrink
+	if !errors.As(err, &shrink) || shrink.Target >= shrink.Have {
+		t.Fatalf("the head summary was not to be shrunk: %v", err)
+	}
+	in.HeadShrunk = strings.Repeat("s ", 60)
+	c, err := Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := Assemble(in)
+	if !reflect.DeepEqual(c, again) {
+		t.Fatal("shrinking is not deterministic")
+	}
+	var order []string
+	for _, s := range c.Manifest().Shrink {
+		if n := s[:1]; len(order) == 0 || order[len(order)-1] != n {
+			order = append(order, n)
+		}
+	}
+	if got := strings.Join(order, ""); got != "01234" && got != "0123" {
+		t.Fatalf("steps in the order %s: %q", got, c.Manifest().Shrink)
+	}
+	if !strings.Contains(c.Manifest().Shrink[1], "low") {
+		t.Errorf("the lowest score does not go first: %q", c.Manifest().Shrink)
+	}
+	if len(c.Manifest().DroppedPending) == 0 || c.Manifest().DroppedPending[0] != 9 {
+		t.Errorf("dropped pending %v", c.Manifest().DroppedPending)
+	}
+	if last := c.Messages()[len(c.Messages())-1]; !strings.HasSuffix(last.RenderedText(), in.Current.RenderedText()) {
+		t.Error("the message itself was touched")
+	}
+}
+
+// TestRecentMessagesTooLarge is a typed error with numbers.
+func TestRecentMessagesTooLarge(t *testing.T) {
+	_, err := Assemble(sample().over(long(3, 5000), nil))
+	var recent *RecentMessagesTooLarge
+	if !errors.As(err, &recent) || recent.Required <= recent.Budget || chat.AsError(err).Hint == "" {
+		t.Fatalf("%v", err)
+	}
+}
+
+// TestRedaction happens before hashing and is counted, and the text of an item
+// is the text that is sent.
+func TestRedaction(t *testing.T) {
+	in := sample()
+	in.Redact = func(s string) (string, []Redaction) {
+		if !strings.Contains(s, "hunter2") {
+			return s, nil
+		}
+		return strings.ReplaceAll(s, "hunter2", "[redacted]"), []Redaction{{Rule: "password", Bytes: 7}}
+	}
+	in.Current = chat.UserText("my password is hunter2")
+	c, err := Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, _ := json.Marshal(c.Messages())
+	if strings.Contains(string(raw), "hunter2") || len(c.Manifest().Redactions) != 1 {
+		t.Fatalf("redactions %v in %s", c.Manifest().Redactions, raw)
+	}
+}
+
+// TestEveryByteIsAccountedFor: the items' texts, put together, are the context.
+func TestEveryByteIsAccountedFor(t *testing.T) {
+	in := sample().over(long(40, 300), long(1, 50))
+	in.Retrieved = []Artifact{{ID: "c1", Text: "remember </memory>", Score: 1}}
+	c, err := Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent, shown strings.Builder
+	for _, s := range c.System() {
+		sent.WriteString(s)
+	}
+	for _, m := range c.Messages() {
+		for _, b := range m.Blocks {
+			sent.WriteString(b.(chat.Text).Text)
+		}
+	}
+	bySource := map[string]string{}
+	for _, x := range c.Texts() {
+		if chat.HashText(x.Text) != x.SHA256 || len(x.Text) != x.Bytes {
+			t.Fatalf("item %+v does not match its hash", x.Part)
+		}
+		bySource[x.Section] += x.Text
+	}
+	for _, name := range []string{SectionSystem, SectionPinned, SectionSummaries, SectionOriginals, SectionPending, SectionState, SectionRetrieved, SectionMessage} {
+		shown.WriteString(bySource[name])
+	}
+	if sent.Len() != shown.Len() || sent.String() != shown.String() {
+		t.Fatalf("%d bytes are sent, %d shown", sent.Len(), shown.Len())
+	}
+}
+
+// TestProperties: whatever the conversation, a context fits, is the same each
+// time, alternates, keeps pending turns and pairs whole, and the cut never moves
+// back while the budget stands.
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := sample()
+		in.Limits.ContextLimit = rapid.IntRange(2000, 40000).Draw(t, "window")
+		in.Limits.WorkingSet = rapid.IntRange(1500, 40000).Draw(t, "working set")
+		in.Policy.PreserveRecent = rapid.IntRange(0, 6).Draw(t, "preserve")
+		var turns []chat.Turn
+		for range rapid.IntRange(1, 40).Draw(t, "turns") {
+			turns = append(turns, long(1, rapid.IntRange(2, 400).Draw(t, "words"))...)
+		}
+		pending := rapid.IntRange(0, min(4, len(turns))).Draw(t, "pending")
+		cut := int64(0)
+		for n := pending; n <= len(turns); n++ {
+			step := in.over(turns[:n-pending], turns[n-pending:n])
+			c, err := Assemble(step)
+			var shrink *NeedsSummaryShrink
+			if errors.As(err, &shrink) || chat.CodeOf(err) == chat.CodeOverBudget {
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			checkContext(t, step, c, pending)
+			if len(c.Manifest().Shrink) == 0 {
+				if now := c.Manifest().History.Cut; now < cut {
+					t.Fatalf("the cut moved back from %d to %d", cut, now)
+				}
+				cut = c.Manifest().History.Cut
+			}
+		}
+	})
+}
+
+func checkContext(t *rapid.T, in Input, c PreparedContext, pending int) {
+	again, _ := Assemble(in)
+	if !reflect.DeepEqual(c, again) {
+		t.Fatalf("the same input gave another context")
+	}
+	b := c.Manifest().Budget
+	if c.Tokens() > b.Ceiling || c.Tokens()+c.MaxOutput() > max(b.ModelLimit, c.Tokens()+1) {
+		t.Fatalf("%d tokens, output %d, budget %+v", c.Tokens(), c.MaxOutput(), b)
+	}
+	sum := 0
+	for _, s := range c.Manifest().Sections {
+		sum += s.Tokens
+		if s.Name == SectionPending && len(s.Items) != 2*(pending-len(c.Manifest().DroppedPending)) {
+			t.Fatalf("%d items of %d pending turns, %d dropped", len(s.Items), pending, len(c.Manifest().DroppedPending))
+		}
+	}
+	if sum != c.Tokens() {
+		t.Fatalf("sections add up to %d, the context to %d", sum, c.Tokens())
+	}
+	for i, m := range c.Messages() {
+		if want := []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2]; m.Role != want {
+			t.Fatalf("message %d is %s", i, m.Role)
+		}
+	}
+}

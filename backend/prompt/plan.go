@@ -1,0 +1,207 @@
+package prompt
+
+// Size is what one finalized turn of the lineage weighs.
+type Size struct {
+	Seq     int64
+	Tokens  int  // both messages as rendered, with their framing
+	Pending bool // not committed yet: always sent in full
+}
+
+// Plan says what represents which part of the lineage. It is a pure function of
+// the sizes and the budget: the same conversation under the same budget gives
+// the same plan, and while it grows the cut never moves back.
+type Plan struct {
+	// Cut is the turn_seq up to which history is represented by ranges; originals
+	// are the turns after it. 0: all originals.
+	Cut int64 `json:"cut"`
+	// Ranges cover everything up to the cut, oldest first, without gaps.
+	Ranges []Range `json:"ranges"`
+}
+
+// Range is a contiguous, half-open range of turn_seqs [From, To) and how many
+// tokens its representation should take.
+type Range struct {
+	From   int64 `json:"from"`
+	To     int64 `json:"to"`
+	Target int   `json:"target"`
+	Tokens int   `json:"tokens"` // of the originals
+}
+
+// MakePlan lets the cut advance through the conversation as it did turn by turn:
+// past the high-water mark it goes to the low-water mark in one step, so that
+// requests between two advances share their prefix.
+func MakePlan(sizes []Size, b Budget, p Policy) Plan {
+	switch p.History {
+	case HistoryOff:
+		return Plan{}
+	case HistorySRD:
+		return Plan{Cut: lastCommitted(sizes)}
+	}
+	cuts := simulate(sizes, b, p)
+	return planFor(sizes, cuts, b, p)
+}
+
+// AdvanceToLimit is the shrinker's step 0: the cut goes as far as the preserved
+// and the pending turns allow.
+func AdvanceToLimit(sizes []Size, b Budget, p Policy) Plan {
+	if p.History != HistoryElastic {
+		return MakePlan(sizes, b, p)
+	}
+	cuts := simulate(sizes, b, p)
+	limit := limitOf(sizes, p)
+	if len(cuts) == 0 || cuts[len(cuts)-1] < limit {
+		cuts = append(cuts, limit)
+	}
+	return planFor(sizes, cuts, b, p)
+}
+
+// Next is the plan as it would be if the cut advanced now: what background work
+// prepares when the history nears its high-water mark. near is false while it is
+// still far.
+func Next(sizes []Size, b Budget, p Policy) (plan Plan, near bool) {
+	if p.History != HistoryElastic {
+		return Plan{}, false
+	}
+	cuts := simulate(sizes, b, p)
+	start := 0
+	if len(cuts) > 0 {
+		start = cuts[len(cuts)-1]
+	}
+	sum := 0
+	for _, s := range sizes[start:] {
+		sum += s.Tokens
+	}
+	if float64(sum) < nearShare*float64(b.HighWater) {
+		return Plan{}, false
+	}
+	next := advance(sizes, start, len(sizes), sum, b, p)
+	if next == start {
+		return Plan{}, false
+	}
+	return planFor(sizes, append(cuts, next), b, p), true
+}
+
+// nearShare of the high-water mark is where background summaries begin.
+const nearShare = 0.8
+
+// simulate returns every position (an index into sizes) the cut ever advanced
+// to, in order.
+func simulate(sizes []Size, b Budget, p Policy) []int {
+	var cuts []int
+	cut, sum := 0, 0
+	for i, s := range sizes {
+		sum += s.Tokens
+		if sum <= b.HighWater {
+			continue
+		}
+		next := advance(sizes, cut, i+1, sum, b, p)
+		for ; cut < next; cut++ {
+			sum -= sizes[cut].Tokens
+		}
+		if len(cuts) == 0 || cuts[len(cuts)-1] < cut {
+			cuts = append(cuts, cut)
+		}
+	}
+	return clampToCommitted(cuts, sizes)
+}
+
+// advance moves a cut towards the low-water mark and leaves the preserved turns.
+func advance(sizes []Size, cut, end, sum int, b Budget, p Policy) int {
+	most := end - p.preservedTurns()
+	for sum > b.LowWater && cut < most {
+		sum -= sizes[cut].Tokens
+		cut++
+	}
+	return cut
+}
+
+// clampToCommitted keeps the cut before the first pending turn.
+func clampToCommitted(cuts []int, sizes []Size) []int {
+	first := firstPending(sizes)
+	for i, c := range cuts {
+		if c > first {
+			cuts = cuts[:i]
+			if i == 0 && first > 0 || i > 0 && cuts[i-1] < first {
+				cuts = append(cuts, first)
+			}
+			return cuts
+		}
+	}
+	return cuts
+}
+
+func firstPending(sizes []Size) int {
+	for i, s := range sizes {
+		if s.Pending {
+			return i
+		}
+	}
+	return len(sizes)
+}
+
+func limitOf(sizes []Size, p Policy) int {
+	return max(0, min(firstPending(sizes), len(sizes)-p.preservedTurns()))
+}
+
+func lastCommitted(sizes []Size) int64 {
+	if i := firstPending(sizes); i > 0 {
+		return sizes[i-1].Seq
+	}
+	return 0
+}
+
+// planFor turns cut positions into ranges and merges the oldest until their
+// targets fit the section.
+func planFor(sizes []Size, cuts []int, b Budget, p Policy) Plan {
+	if len(cuts) == 0 {
+		return Plan{}
+	}
+	last := cuts[len(cuts)-1]
+	if last == 0 {
+		return Plan{}
+	}
+	plan := Plan{Cut: sizes[last-1].Seq}
+	from := 0
+	for _, c := range cuts {
+		if c > from {
+			plan.Ranges = append(plan.Ranges, rangeOf(sizes, from, c, b, p))
+			from = c
+		}
+	}
+	plan.merge(b, p)
+	return plan
+}
+
+func rangeOf(sizes []Size, from, to int, b Budget, p Policy) Range {
+	r := Range{From: sizes[from].Seq, To: sizes[to-1].Seq + 1}
+	for _, s := range sizes[from:to] {
+		r.Tokens += s.Tokens
+	}
+	r.Target = target(r.Tokens, b, p)
+	return r
+}
+
+// target is what a range of so many tokens is compressed to.
+func target(tokens int, b Budget, p Policy) int {
+	t := int(float64(tokens) * p.SummaryRatio)
+	return max(1, min(max(t, p.SummaryMin), p.SummaryMax, max(b.Summaries/2, 1)))
+}
+
+// merge joins the two oldest ranges while the section is too full: what is
+// longest ago is compressed hardest.
+func (pl *Plan) merge(b Budget, p Policy) {
+	for len(pl.Ranges) > 1 && pl.targets() > b.Summaries {
+		a, c := pl.Ranges[0], pl.Ranges[1]
+		joined := Range{From: a.From, To: c.To, Tokens: a.Tokens + c.Tokens}
+		joined.Target = target(joined.Tokens, b, p)
+		pl.Ranges = append([]Range{joined}, pl.Ranges[2:]...)
+	}
+}
+
+func (pl Plan) targets() int {
+	n := 0
+	for _, r := range pl.Ranges {
+		n += r.Target
+	}
+	return n
+}

@@ -1,0 +1,138 @@
+package prompt
+
+import "slices"
+
+// Summary is a range summary that may represent [From, To) of the lineage.
+type Summary struct {
+	ID     string
+	From   int64
+	To     int64
+	Tokens int // of Text as it stands in the prompt
+	Text   string
+	Model  string // who made it
+}
+
+// Piece is one item of section 4: a range summary, or a deterministic extract of
+// the range where there is no usable summary.
+type Piece struct {
+	From    int64  `json:"from"`
+	To      int64  `json:"to"`
+	Summary string `json:"summary,omitempty"` // id; empty: an extract
+	Target  int    `json:"target,omitempty"`  // of an extract, tokens
+}
+
+// Choose decides what stands for each range of a plan. A summary is usable only
+// if it lies wholly before the cut, and summaries must be of the lineage: the
+// caller passes no others. Chat never waits for one.
+//
+// previous are the pieces of the request before. While the plan is the one they
+// were made for they are kept, even if better summaries came since: a prompt
+// that changes in front loses the provider's cache.
+func Choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) []Piece {
+	if previous != nil && previous.holds(plan, b) && available(previous.Pieces, usable) {
+		return previous.Pieces
+	}
+	usable = wholly(usable, plan.Cut)
+	var out []Piece
+	for _, r := range plan.Ranges {
+		out = append(out, choosePieces(r, usable, b, p)...)
+	}
+	return out
+}
+
+// Pinned is what a manifest keeps of how history was represented.
+type Pinned struct {
+	Cut       int64   `json:"cut"`
+	Allowance int     `json:"allowance"`
+	Ranges    []Range `json:"ranges"`
+	Pieces    []Piece `json:"pieces"`
+}
+
+func (pi *Pinned) holds(plan Plan, b Budget) bool {
+	return pi.Cut == plan.Cut && pi.Allowance == b.Allowance && slices.Equal(pi.Ranges, plan.Ranges)
+}
+
+// available reports that every summary named still exists.
+func available(pieces []Piece, usable []Summary) bool {
+	for _, pc := range pieces {
+		if pc.Summary != "" && !slices.ContainsFunc(usable, func(s Summary) bool { return s.ID == pc.Summary }) {
+			return false
+		}
+	}
+	return true
+}
+
+func wholly(usable []Summary, cut int64) []Summary {
+	var out []Summary
+	for _, s := range usable {
+		if s.To <= cut+1 && s.From < s.To {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// choosePieces prefers the summary of exactly the range, then a tiling by
+// summaries with extracts in the gaps if that is no larger than what the range
+// may take, then one extract.
+func choosePieces(r Range, usable []Summary, b Budget, p Policy) []Piece {
+	for _, s := range usable {
+		if s.From == r.From && s.To == r.To && s.Tokens <= roomFor(r, b) {
+			return []Piece{{From: r.From, To: r.To, Summary: s.ID}}
+		}
+	}
+	if tiles, tokens := tile(r, usable, p); tokens > 0 && tokens <= roomFor(r, b) {
+		return tiles
+	}
+	return []Piece{{From: r.From, To: r.To, Target: r.Target}}
+}
+
+// roomFor is what a range's representation may take: a model that wrote a little
+// more than it was asked for is still better than an extract.
+func roomFor(r Range, b Budget) int { return min(r.Target+r.Target/2, max(b.Summaries, r.Target)) }
+
+// tile covers a range from the left with the longest summaries that lie in it.
+// tokens is 0 if there is no summary at all.
+func tile(r Range, usable []Summary, p Policy) (pieces []Piece, tokens int) {
+	found := false
+	for at := r.From; at < r.To; {
+		s, ok := longestFrom(at, r.To, usable)
+		if ok {
+			pieces, tokens, found = append(pieces, Piece{From: s.From, To: s.To, Summary: s.ID}), tokens+s.Tokens, true
+			at = s.To
+			continue
+		}
+		end := nextStart(at, r.To, usable)
+		t := gapTarget(r, end-at, p)
+		pieces, tokens = append(pieces, Piece{From: at, To: end, Target: t}), tokens+t
+		at = end
+	}
+	if !found {
+		return nil, 0
+	}
+	return pieces, tokens
+}
+
+func longestFrom(at, end int64, usable []Summary) (best Summary, ok bool) {
+	for _, s := range usable {
+		if s.From == at && s.To <= end && s.To > best.To {
+			best, ok = s, true
+		}
+	}
+	return best, ok
+}
+
+func nextStart(at, end int64, usable []Summary) int64 {
+	next := end
+	for _, s := range usable {
+		if s.From > at && s.From < next && s.To <= end {
+			next = s.From
+		}
+	}
+	return next
+}
+
+// gapTarget shares a range's target by how many of its turns the gap has.
+func gapTarget(r Range, turns int64, p Policy) int {
+	return max(p.SummaryMin, int(int64(r.Target)*turns/max(1, r.To-r.From)))
+}

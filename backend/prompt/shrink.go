@@ -1,0 +1,196 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+
+	"contextinfinity/backend/chat"
+)
+
+// NeedsSummaryShrink asks the caller to have the head summary shortened to
+// Target tokens and to assemble again with HeadShrunk: the assembler, being
+// pure, cannot do it.
+type NeedsSummaryShrink struct {
+	Have, Target int // tokens
+}
+
+func (e *NeedsSummaryShrink) Error() string {
+	return fmt.Sprintf("the head summary has %d tokens and must have at most %d", e.Have, e.Target)
+}
+
+// OverBudgetError says by how much a context does not fit, all in tokens.
+type OverBudgetError struct {
+	Required, Ceiling                            int
+	System, Pinned, State, History, Pending, Msg int
+	PendingTurns                                 int
+}
+
+func (e *OverBudgetError) Error() string {
+	return fmt.Sprintf("the context needs %d tokens and may have %d: system %d, pinned facts %d, state %d, history %d, %d pending turns %d, message %d",
+		e.Required, e.Ceiling, e.System, e.Pinned, e.State, e.History, e.PendingTurns, e.Pending, e.Msg)
+}
+
+// RecentMessagesTooLarge: the newest messages, which always stay original, do
+// not fit by themselves.
+type RecentMessagesTooLarge struct {
+	Required, Budget int // tokens
+	Messages         int
+}
+
+func (e *RecentMessagesTooLarge) Error() string {
+	return fmt.Sprintf("the %d newest messages, which are never summarized, need %d tokens and may have %d", e.Messages, e.Required, e.Budget)
+}
+
+// minStateTokens is the least a shrunk head summary is asked to be: below it,
+// it says nothing.
+const minStateTokens = 64
+
+// shrink goes through SRD 7.3 in its order, and logs each step in words.
+func (a *assembler) shrink() error {
+	for _, step := range []func() error{a.shrinkHistory, a.dropRetrieved, a.summarizeRetrieved, a.dropPending, a.shrinkState} {
+		if a.fits() {
+			return nil
+		}
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if a.fits() {
+		return nil
+	}
+	return a.overBudget()
+}
+
+func (a *assembler) fits() bool { return a.used() <= a.budget.Ceiling }
+
+func (a *assembler) used() int {
+	return total(a.system) + total(a.pinned) + total(a.framed(a.summaries, summariesFrame)) + total(a.originals) +
+		total(a.pending) + total(a.memory()) + total(a.last)
+}
+
+func (a *assembler) log(format string, args ...any) {
+	a.steps = append(a.steps, fmt.Sprintf(format, args...))
+}
+
+// shrinkHistory is step 0: the cut advances to its limit.
+func (a *assembler) shrinkHistory() error {
+	plan := AdvanceToLimit(a.in.Sizes, a.budget, a.in.Policy)
+	if plan.Cut <= a.plan.Cut {
+		return nil
+	}
+	before := a.used()
+	from := a.plan.Cut
+	a.plan = plan
+	if err := a.renderHistory(); err != nil {
+		return err
+	}
+	a.log("0: the cut advanced from turn %d to %d, its limit: %d to %d tokens", from, plan.Cut, before, a.used())
+	return nil
+}
+
+// dropRetrieved is step 1: lowest score first, down to min_keep.
+func (a *assembler) dropRetrieved() error {
+	for len(a.retrieved) > max(0, a.in.Policy.MinKeep) && !a.fits() {
+		a.dropLowest("1")
+	}
+	return nil
+}
+
+func (a *assembler) dropLowest(step string) {
+	low := 0
+	for i, r := range a.in.Retrieved {
+		if r.Score <= a.in.Retrieved[low].Score {
+			low = i
+		}
+	}
+	a.log("%s: dropped memory %s (%d tokens, score %.3f)", step, a.in.Retrieved[low].ID, a.retrieved[low].tokens, a.in.Retrieved[low].Score)
+	a.retrieved = slices.Delete(slices.Clone(a.retrieved), low, low+1)
+	a.in.Retrieved = slices.Delete(slices.Clone(a.in.Retrieved), low, low+1)
+}
+
+// summarizeRetrieved is step 2: summaries for the artifacts that are larger,
+// then the rest goes.
+func (a *assembler) summarizeRetrieved() error {
+	for i, r := range a.in.Retrieved {
+		if a.fits() {
+			return nil
+		}
+		short := a.renderArtifact(r, r.Summary)
+		if r.Summary == "" || short.tokens >= a.retrieved[i].tokens {
+			continue
+		}
+		a.log("2: memory %s stands as its summary: %d to %d tokens", r.ID, a.retrieved[i].tokens, short.tokens)
+		a.retrieved[i] = short
+	}
+	for len(a.retrieved) > 0 && !a.fits() {
+		a.dropLowest("2")
+	}
+	return nil
+}
+
+// dropPending is step 3: oldest first, whole turns.
+func (a *assembler) dropPending() error {
+	for len(a.pending) > 0 && !a.fits() {
+		turn := a.pending[0].turn
+		n := 0
+		for n < len(a.pending) && a.pending[n].turn == turn {
+			n++
+		}
+		a.log("3: dropped pending turn %d (%d tokens)", turn, total(a.pending[:n]))
+		a.pending = a.pending[n:]
+		a.dropped = append(a.dropped, turn)
+	}
+	return nil
+}
+
+// shrinkState is step 4. Once it was shrunk and still does not fit, it is left.
+func (a *assembler) shrinkState() error {
+	if len(a.state) == 0 || a.in.HeadShrunk != "" {
+		if a.in.HeadShrunk != "" {
+			a.log("4: the head summary stands shortened to %d tokens", total(a.state))
+		}
+		return nil
+	}
+	have := total(a.state)
+	target := have - (a.used() - a.budget.Ceiling) - stateOverhead
+	if target < minStateTokens {
+		a.log("4: the head summary cannot be shortened enough")
+		return nil
+	}
+	return &NeedsSummaryShrink{Have: have, Target: target}
+}
+
+func (a *assembler) overBudget() error {
+	e := &OverBudgetError{
+		Required: a.used(), Ceiling: a.budget.Ceiling, System: total(a.system), Pinned: total(a.pinned),
+		State: total(a.memory()), History: total(a.framed(a.summaries, summariesFrame)) + total(a.originals),
+		Pending: total(a.pending), Msg: total(a.last), PendingTurns: len(a.pending) / 2,
+	}
+	if len(a.originals) > 0 && e.Msg <= e.Ceiling/2 && total(a.originals) > e.Ceiling/2 {
+		recent := &RecentMessagesTooLarge{Required: e.Required, Budget: e.Ceiling, Messages: len(a.originals)}
+		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", recent, recent.Error()).
+			WithHint("lower summary.preserve_recent, raise budget.working_set_tokens, or choose a model with a larger window")
+	}
+	return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, e.Error()).WithHint("%s", advice(e))
+}
+
+// advice names the largest part that the user can change.
+func advice(e *OverBudgetError) string {
+	switch {
+	case e.Msg > e.Ceiling/2:
+		return "shorten the message, or choose a model with a larger window"
+	case e.Pinned > e.Ceiling/2:
+		return "unpin some facts, or raise budget.working_set_tokens"
+	case e.System > e.Ceiling/2:
+		return "shorten the session's system prompt, or raise budget.working_set_tokens"
+	}
+	return "raise budget.working_set_tokens, or choose a model with a larger window"
+}
+
+func total(rs []rendered) int {
+	n := 0
+	for _, r := range rs {
+		n += r.tokens
+	}
+	return n
+}
