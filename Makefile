@@ -78,7 +78,7 @@ $(STAMPS)/setup-run: | $(STAMPS)
 	@scripts/setup run
 
 $(STAMPS)/bindings: $(BOUND) | $(STAMPS)
-	@go run -buildvcs=false -tags bindings .
+	@go run -buildvcs=false -tags bindings . >/dev/null
 	@touch $@
 
 $(STAMPS)/page: $(STAMPS)/bindings $(PAGE) frontend/package-lock.json | $(STAMPS)

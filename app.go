@@ -260,7 +260,7 @@ func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
 }
 
 func (m verbModels) Test(ctx context.Context, provider, key string) (string, error) {
-	r := m.TestPlace(ctx, provider, key)
+	r := m.Catalog.Test(ctx, provider, key, "")
 	if !r.OK {
 		return "", chat.Errorf(chat.CodeAuth, "keys.test", "%s", r.Message)
 	}

@@ -24,6 +24,10 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	scratch = dir
+	// Nobody's keyring and nobody's network, in this process too.
+	for name, value := range isolation {
+		_ = os.Setenv(name, value)
+	}
 	code := m.Run()
 	provider.stop()
 	if code == 0 {
@@ -34,6 +38,11 @@ func TestMain(m *testing.M) {
 	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// isolation keeps tests from a keyring, and from leaving the machine.
+var isolation = map[string]string{
+	"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1",
 }
 
 // Programs that the tests run as processes: the one that is shipped, as far as

@@ -37,9 +37,10 @@ func newHome(t testing.TB, bin, config string) *home {
 		"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "LC_ALL=C.UTF-8",
 		"XDG_CONFIG_HOME=" + filepath.Join(h.dir, "config"), "XDG_DATA_HOME=" + filepath.Join(h.dir, "share"),
 		"XDG_CACHE_HOME=" + filepath.Join(h.dir, "cache"), "XDG_STATE_HOME=" + filepath.Join(h.dir, "state"),
-		// No keyring, no proxy, and nobody's keys.
-		"DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1",
 		"GORACE=atexit_sleep_ms=0",
+	}
+	for name, value := range isolation {
+		h.env = append(h.env, name+"="+value)
 	}
 	if config != "" {
 		h.configure(config)

@@ -54,6 +54,7 @@ func (a *aimock) launch(node, module string) (string, error) {
 	}
 	a.cmd = exec.Command(node, filepath.Join("testdata", "provider.mjs"), module)
 	a.cmd.Stderr = os.Stderr
+	a.cmd.Env = append(os.Environ(), "NODE_NO_WARNINGS=1")
 	out, err := a.cmd.StdoutPipe()
 	if err != nil {
 		return "", err

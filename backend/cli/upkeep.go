@@ -133,7 +133,7 @@ func (f figures) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		name, err := json.Marshal(s.Name)
+		name, err := json.Marshal(documentName(s.Name))
 		if err != nil {
 			return nil, err
 		}
@@ -144,6 +144,14 @@ func (f figures) MarshalJSON() ([]byte, error) {
 		out = append(append(append(out, name...), ':'), value...)
 	}
 	return append(out, '}'), nil
+}
+
+// documentName leaves "schema" to the document itself.
+func documentName(name string) string {
+	if name == "schema" {
+		return "database_schema"
+	}
+	return name
 }
 
 func printFigures(o *output, stats []Stat) {

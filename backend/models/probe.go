@@ -37,6 +37,11 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	if provider == config.ProviderRecall {
 		return TestResult{OK: true, Message: "Always there: recall needs no key and no network.", Provider: provider}
 	}
+	if _, adapter := c.providers[provider]; !adapter && baseURL == "" {
+		if place, ok := c.placeOf(provider); ok {
+			return c.Test(ctx, place.Provider, c.keyOr(key, place), place.BaseURL)
+		}
+	}
 	lister, ok := c.providers[provider].(llm.ModelLister)
 	if !ok {
 		return TestResult{Provider: provider, Message: fmt.Sprintf("The protocol %q is not known.", provider)}
@@ -53,17 +58,24 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	return verdict(provider, ids, err, time.Since(begun))
 }
 
-// TestPlace tries a key by the name it is kept under: with the protocol and the
-// address of the first model that uses it.
-func (c *Catalog) TestPlace(ctx context.Context, name, key string) TestResult {
-	provider, base := name, ""
+// placeOf finds a model by the name its key is kept under, when that is not the
+// name of a protocol: a compatible server's host.
+func (c *Catalog) placeOf(name string) (config.Model, bool) {
 	for _, m := range c.d.Config().Models(c.have) {
 		if m.KeyName() == name {
-			provider, base = m.Provider, m.BaseURL
-			break
+			return m, true
 		}
 	}
-	return c.Test(ctx, provider, key, base)
+	return config.Model{}, false
+}
+
+// keyOr is the key to try, or the one that is kept for the place.
+func (c *Catalog) keyOr(key string, m config.Model) string {
+	if key != "" {
+		return key
+	}
+	kept, _ := c.d.Keys.Key(m.KeyName(), m.KeyEnv())
+	return kept.Reveal()
 }
 
 func verdict(provider string, ids []string, err error, took time.Duration) TestResult {

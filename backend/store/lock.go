@@ -5,6 +5,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"contextinfinity/backend/chat"
 )
@@ -12,6 +13,10 @@ import (
 // fileLock is the writer's lock (SPEC 4). The operating system's lock decides;
 // the pid in the file is only for people, since pids are used again.
 type fileLock struct{ file *os.File }
+
+// held keeps every lock reachable until it is released: a file that is garbage
+// collected is closed, and closing it would drop the lock of a living writer.
+var held sync.Map
 
 // lockFile takes the lock, or answers CodeLocked naming the holder.
 func lockFile(path string) (*fileLock, error) {
@@ -31,6 +36,7 @@ func lockFile(path string) (*fileLock, error) {
 			WithHint("use that window, or close it")
 	}
 	l := &fileLock{file: f}
+	held.Store(l, true)
 	if err := l.writePid(); err != nil {
 		_ = l.release()
 		return nil, mapError(op, err)
@@ -55,6 +61,7 @@ func (l *fileLock) release() error {
 	}
 	f := l.file
 	l.file = nil
+	held.Delete(l)
 	_ = f.Truncate(0)
 	_ = unlock(f)
 	return f.Close()

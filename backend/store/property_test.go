@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/clock"
 )
 
 // world drives a store at random and keeps a model of what must hold (SPEC 2).
@@ -238,8 +236,7 @@ func TestAnySequenceKeepsTheInvariants(t *testing.T) {
 }
 
 func newWorld(t *testing.T, rt *rapid.T) *world {
-	f := &fixture{TB: t, ctx: t.Context(), clock: clock.NewFake(start.Add(time.Hour)), dir: t.TempDir()}
-	f.open()
+	f := newFixture(t)
 	_, b := f.session("random")
 	return &world{
 		fixture: f, t: rt, branches: []*line{{id: b.ID}}, said: map[chat.TurnID]string{},

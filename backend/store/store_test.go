@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,8 +18,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// Twenty histories keep the suite quick; -rapid.checks asks for more.
-	if err := flag.Set("rapid.checks", "20"); err != nil {
+	// A few histories keep the suite quick; -rapid.checks asks for more.
+	if err := flag.Set("rapid.checks", "8"); err != nil {
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)
@@ -36,10 +39,33 @@ type fixture struct {
 func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	f := &fixture{TB: tb, ctx: context.Background(), clock: clock.NewFake(start), dir: tb.TempDir()}
+	f.ok(os.WriteFile(filepath.Join(f.dir, DatabaseFile), template(), 0o600))
 	f.open()
 	tb.Cleanup(func() { _ = f.Store.Close() })
 	return f
 }
+
+// template is an empty database of the newest schema: migrating one for each test
+// would be most of the suite's time.
+var template = sync.OnceValue(func() []byte {
+	dir, err := os.MkdirTemp("", "store")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	s, err := Open(context.Background(), Options{DataDir: dir})
+	if err == nil {
+		err = s.Close() // the last connection brings the log into the file
+	}
+	if err != nil {
+		panic(err)
+	}
+	data, err := os.ReadFile(filepath.Join(dir, DatabaseFile))
+	if err != nil {
+		panic(err)
+	}
+	return data
+})
 
 func (f *fixture) open() {
 	f.Helper()

@@ -184,24 +184,25 @@ func (a *audit) textIndex() {
 	}
 }
 
-// verifyTextIndex has the engine compare index and units, which takes the writer;
-// when they differ, or there is no writer, each unit is looked up by its words.
-func (s *Store) verifyTextIndex(ctx context.Context, a *audit) error {
-	if s.writer != nil {
-		err := s.writer.WithContext(ctx).Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
-		if err == nil {
-			return nil
-		}
-		if chat.CodeOf(mapError("", err)) != chat.CodeCorrupt {
-			return mapError("store.verify", err)
-		}
+// compareTextIndex has the engine compare index and units.
+func (a *audit) compareTextIndex(db *gorm.DB) (bool, error) {
+	err := db.Exec(`INSERT INTO units_fts (units_fts, rank) VALUES ('integrity-check', 1)`).Error
+	if chat.CodeOf(mapError("", err)) == chat.CodeCorrupt {
 		a.add(findIndex, "units_fts", "", "The text index does not agree with the units; it can be rebuilt from them.")
+		return false, nil
 	}
-	return s.read(ctx, "store.verify", func(db *gorm.DB) error {
-		a.db = db
-		each(a, "units", "n, id, text, pairs", "n", func(r unitRow) { a.lookUp(r) })
-		return nil
+	return err == nil, err
+}
+
+// lookUpUnits finds out which units the text index fails, one by one.
+func (a *audit) lookUpUnits(ctx context.Context, db *gorm.DB) error {
+	a.db = db
+	each(a, "units", "n, id, text, pairs", "n", func(r unitRow) {
+		if ctx.Err() == nil {
+			a.lookUp(r)
+		}
 	})
+	return ctx.Err()
 }
 
 // maxProbe bounds the words by which a unit is looked up.

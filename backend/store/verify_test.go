@@ -98,22 +98,66 @@ var corruptions = []corruption{
 
 func TestVerifyNamesEachCorruption(t *testing.T) {
 	f := newFixture(t)
-	d := seed(f)
-	names := f.names(d)
-	master := filepath.Join(t.TempDir(), "master.db")
-	f.ok(f.Backup(f.ctx, master))
+	names := f.names(seed(f))
+	f.unguard()
 	for _, c := range corruptions {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			g := copied(t, master)
-			g.corrupt(names, c.sql...)
-			found, err := g.Verify(g.ctx)
-			g.ok(err)
-			if !names.in(found, c.table, c.id) {
-				t.Fatalf("not named among %v", found)
+			db := f.writer.Begin()
+			defer db.Rollback() // the next case finds the database whole
+			for _, sql := range c.sql {
+				f.ok(db.Exec(names.Replace(sql)).Error)
 			}
-			g.readsEverything(names)
+			a := &audit{want: newReplay()}
+			f.ok(a.tables(f.ctx, db))
+			agrees, err := a.compareTextIndex(db)
+			f.ok(err)
+			if !agrees {
+				f.ok(a.lookUpUnits(f.ctx, db))
+			}
+			if !names.in(a.found, c.table, c.id) {
+				t.Fatalf("not named among %v", a.found)
+			}
 		})
+	}
+	f.verifyClean()
+}
+
+// TestDamageLeavesTheRestReadable does much of it at once: lists and all other
+// records still open, and verify names each.
+func TestDamageLeavesTheRestReadable(t *testing.T) {
+	f := newFixture(t)
+	names := f.names(seed(f))
+	f.unguard()
+	applied := 0
+	for _, c := range corruptions {
+		switch c.name {
+		case "user message not JSON", "answer torn", "request torn", "items not JSON", "event payload torn", "draft not JSON",
+			"unit rewritten past the index", "fork point moved", "epoch changed", "chunk rewritten", "pin rewritten":
+			for _, sql := range c.sql {
+				f.ok(f.writer.Exec(names.Replace(sql)).Error)
+			}
+			applied++
+		}
+	}
+	if applied != 11 {
+		t.Fatalf("%d corruptions of these names", applied)
+	}
+	f.readsEverything(names)
+	found, err := f.Verify(f.ctx)
+	f.ok(err)
+	for _, c := range []struct{ table, id string }{{"turns", "$T1"}, {"turns", "$T2"}, {"steps", "$STEP"}, {"events", "$SESSION/5"},
+		{"drafts", "$CHILD"}, {"units", "$UNIT"}, {"branches", "$CHILD"}, {"branches", "$MAIN"}, {"chunks", "$CHUNK"}, {"pins", "$PIN"}} {
+		if !names.in(found, c.table, c.id) {
+			t.Errorf("%s %s is not named", c.table, names.Replace(c.id))
+		}
+	}
+}
+
+// unguard lets statements through that the database would refuse.
+func (f *fixture) unguard() {
+	f.Helper()
+	for _, sql := range []string{`PRAGMA foreign_keys = OFF`, `PRAGMA ignore_check_constraints = ON`} {
+		f.ok(f.writer.Exec(sql).Error)
 	}
 }
 
@@ -166,13 +210,6 @@ func copied(t *testing.T, master string) *fixture {
 	return f
 }
 
-func (f *fixture) corrupt(names replacer, statements ...string) {
-	f.Helper()
-	for _, sql := range append([]string{`PRAGMA foreign_keys = OFF`, `PRAGMA ignore_check_constraints = ON`}, statements...) {
-		f.ok(f.writer.Exec(names.Replace(sql)).Error)
-	}
-}
-
 // readsEverything: whatever is damaged, lists and the other turns still open.
 func (f *fixture) readsEverything(names replacer) {
 	f.Helper()
@@ -196,15 +233,15 @@ func (f *fixture) readsEverything(names replacer) {
 	f.ok(err)
 }
 
-// TestDamagedPage overwrites a page on which a long message lies: that turn alone
-// is said to be unreadable.
+// TestDamagedMessageStandsIsolated: that turn says what of it cannot be read, and
+// shows the rest of itself.
 func TestDamagedMessageStandsIsolated(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
 	f.full(b.ID, "one", "first answer")
 	hurt := f.full(b.ID, "two", "second answer")
 	f.full(b.ID, "three", "third answer")
-	f.corrupt(replacer{strings.NewReplacer()}, `UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = '`+string(hurt.ID)+`'`)
+	f.ok(f.writer.Exec(`UPDATE turns SET user_message_json = '{"role":"user","blo' WHERE id = ?`, hurt.ID).Error)
 	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID})
 	f.ok(err)
 	if len(turns) != 3 || turns[1].Failure == nil || turns[1].Failure.Code != chat.CodeCorrupt || !strings.Contains(turns[1].Failure.Message, string(hurt.ID)) {

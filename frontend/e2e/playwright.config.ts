@@ -20,8 +20,8 @@ const chrome = {
 // `window` the production program over WebDriver. Every test has a program, a home and a provider of its own.
 export default defineConfig({
   outputDir: 'results/files',
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 30_000 },
   // A test that only passes the second time is a fault to find, here or in the program.
   retries: 0,
   workers: 2,

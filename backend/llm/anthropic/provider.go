@@ -21,7 +21,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/anthropic/messages"
+	"contextinfinity/backend/llm/internal/messages"
 	"contextinfinity/backend/llm/internal/wire"
 )
 

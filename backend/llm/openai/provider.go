@@ -18,8 +18,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/internal/responses"
 	"contextinfinity/backend/llm/internal/wire"
-	"contextinfinity/backend/llm/openai/responses"
 )
 
 // Name is the adapter's name.

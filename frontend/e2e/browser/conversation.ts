@@ -25,7 +25,13 @@ export class Conversation {
     return this.turn(seq).locator('.answer');
   }
 
+  /** A conversation is open: until then its heading has no branch to name. */
+  async ready(): Promise<void> {
+    await expect(this.page.getByRole('heading', { level: 1, name: /branch/ })).toBeAttached();
+  }
+
   async ask(question: string): Promise<void> {
+    await this.ready();
     await this.composer.fill(question);
     await this.composer.press('Enter');
   }

@@ -6,8 +6,8 @@ test.beforeEach(({ home, provider }) => home.configure(provider));
 test('two sessions stream at once, and each gets its own words', async ({ provider, launch, page }) => {
   const red = prose(70, 'the red story');
   const blue = prose(70, 'the blue story');
-  provider.answer('Tell me the red one', red, { chunkSize: 16, latency: 40 });
-  provider.answer('Tell me the blue one', blue, { chunkSize: 16, latency: 40 });
+  provider.answer('Tell me the red one', red, { chunkSize: 16, holdAfter: 20 });
+  provider.answer('Tell me the blue one', blue, { chunkSize: 16, holdAfter: 20 });
   await launch();
   const chat = new Conversation(page);
   const sessions = page.getByRole('navigation', { name: /sessions/i });
@@ -19,18 +19,24 @@ test('two sessions stream at once, and each gets its own words', async ({ provid
   await chat.ask('Tell me the blue one');
   await chat.shown(1, 60);
   expect(provider.questions()).toHaveLength(2); // the second did not wait for the first
+  provider.release('Tell me the blue one');
+  await expect.poll(() => chat.text(1)).toBe(plain(blue));
 
   await sessions.getByText('Tell me the red one').click();
+  await expect(chat.turn(1)).toContainText('Tell me the red one');
   const part = await chat.shown(1, 60);
   expect(plain(red).startsWith(part)).toBe(true);
-  await expect.poll(() => chat.text(1), { timeout: 20_000 }).toBe(plain(red));
+  expect(part.length).toBeLessThan(plain(red).length);
+  provider.release('Tell me the red one');
+  await expect.poll(() => chat.text(1)).toBe(plain(red));
   await sessions.getByText('Tell me the blue one').click();
-  await expect.poll(() => chat.text(1), { timeout: 20_000 }).toBe(plain(blue));
+  await expect(chat.turn(1)).toContainText('Tell me the blue one');
+  await expect.poll(() => chat.text(1)).toBe(plain(blue));
 });
 
 test('reload of the page while it streams: it goes on where it was', async ({ provider, launch, page }) => {
   const text = prose(120);
-  provider.answer('Tell me', text, { chunkSize: 15, latency: 30 });
+  provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 30 });
   await launch();
   const chat = new Conversation(page);
   await chat.ask('Tell me');
@@ -40,14 +46,15 @@ test('reload of the page while it streams: it goes on where it was', async ({ pr
   const after = await chat.shown(1, before.length);
   expect(plain(text).startsWith(after)).toBe(true);
   await expect(chat.stop).toBeVisible();
-  await expect.poll(() => chat.text(1), { timeout: 30_000 }).toBe(plain(text));
+  provider.release('Tell me');
+  await expect.poll(() => chat.text(1)).toBe(plain(text));
   await expect(chat.stop).toBeHidden();
   expect(provider.questions()).toHaveLength(1);
 });
 
 test('scrolling up while it streams is left alone, and a button leads back', async ({ provider, launch, page }) => {
   provider.answer('A long first', prose(200));
-  provider.answer('A slow second', prose(100, 'the second'), { chunkSize: 15, latency: 20 });
+  provider.answer('A slow second', prose(100, 'the second'), { chunkSize: 15, holdAfter: 20 });
   await launch();
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'A long first', prose(200));
@@ -58,7 +65,8 @@ test('scrolling up while it streams is left alone, and a button leads back', asy
   await page.mouse.move(640, 400);
   for (let i = 0; i < 12; i++) await page.mouse.wheel(0, -1500);
   await expect(top).toBeInViewport();
-  await chat.shown(2, 600).catch(() => ''); // may be out of the drawn part
+  provider.release('A slow second');
+  await expect(chat.stop).toBeHidden();
   await expect(top).toBeInViewport();
   await page.getByRole('button', { name: /latest/i }).click();
   await expect(chat.turn(2)).toBeInViewport();

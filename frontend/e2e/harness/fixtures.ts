@@ -110,7 +110,7 @@ function watch(page: Page): string[] {
   page.on('console', (message) => {
     const text = message.text();
     const known = /favicon|WebSocket|ERR_CONNECTION|wails/i.test(text + message.location().url);
-    if (message.type() === 'error' && !known) problems.push(text);
+    if (message.type() === 'error' && !known) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
   });
   return problems;
 }

@@ -48,7 +48,7 @@ a backup. Only then stop, and only then remove the code.`;
 test('pictures for the README', async ({ home, provider, launch, page }) => {
   home.configure(provider, '\n[stream]\nfsync_ms = 10000\n\n[appearance]\ntheme = "light"\n');
   provider.answer('a fixed rate?', first);
-  provider.answer('When may we cut over?', second, { chunkSize: 9, latency: 45 });
+  provider.answer('When may we cut over?', second, { chunkSize: 9, holdAfter: 75 });
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('The backfill fell behind again last night. Can we throttle it by replication lag instead of a fixed rate?');

@@ -54,12 +54,14 @@ const composer = 'textarea[aria-label="Your message"]';
 
 test('from the first start to a whole answer; closed, and reopened on it', async ({ provider, vendors, open, home }) => {
   const text = prose(40);
-  provider.answer('Tell me, window', text, { chunkSize: 24, latency: 15 });
+  provider.answer('Tell me, window', text, { chunkSize: 24, holdAfter: 25 });
   let desktop = await open();
   await firstStart(desktop);
   await desktop.page.type(composer, 'Tell me, window\uE007');
 
   await until('the answer begins', async () => (await said(desktop)).includes('Sentence 1 of'));
+  expect(await said(desktop)).not.toContain('Sentence 40 of');
+  provider.release('Tell me, window');
   await until('the answer ends', async () => (await said(desktop)).includes('Sentence 40 of'));
   await until('the turn is committed', async () => /head|committed/i.test(await turnName(desktop)));
   expect(plain(await said(desktop))).toContain(plain(text));
@@ -77,7 +79,7 @@ test('from the first start to a whole answer; closed, and reopened on it', async
 
 test('kill -9 while the window streams: the part is there again, byte for byte', async ({ provider, open, home }) => {
   const text = prose(200);
-  provider.answer('Tell me, window', text, { chunkSize: 16, latency: 25 });
+  provider.answer('Tell me, window', text, { chunkSize: 16, holdAfter: 40 });
   let desktop = await open();
   await firstStart(desktop);
   await desktop.page.type(composer, 'Tell me, window\uE007');

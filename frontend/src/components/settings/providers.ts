@@ -1,4 +1,4 @@
-import type { KeyView } from '$lib/backend/types';
+import type { KeyView, ModelView } from '$lib/backend/types';
 
 const names: Record<string, string> = {
   openai: 'OpenAI',
@@ -37,6 +37,15 @@ export function addressProblem(url: string): string {
     return 'Give a whole address, such as http://127.0.0.1:8000/v1';
   }
   return /^https?:$/.test(parsed.protocol) ? '' : 'The address begins with http:// or https://';
+}
+
+/**
+ * What a key is tried against: the protocol and the address. A vendor's key goes by its protocol; that of another
+ * server by the server's host, so the protocol is that of the first model there.
+ */
+export function testedAt(key: KeyView, models: readonly ModelView[]): { protocol: string; baseUrl: string } {
+  const model = models.find((candidate) => candidate.baseUrl !== '' && hostOf(candidate.baseUrl) === key.provider);
+  return model ? { protocol: model.provider, baseUrl: model.baseUrl } : { protocol: key.provider, baseUrl: key.baseUrl };
 }
 
 /** The key's place, as one says it in a sentence. */

@@ -11,7 +11,7 @@ async function open(section: string, options: Partial<FakeOptions> = {}, prepare
   const mounted = await mountWith(Settings, (app) => {
     app.layout.openSettings(section);
     return {};
-  }, options, prepare);
+  }, { data: 'empty', ...options }, prepare);
   const called = (name: string) => mounted.backend.calls.filter((call) => call.name === name).map((call) => call.args);
   return { ...mounted, called, user: userEvent.setup() };
 }
@@ -71,6 +71,14 @@ describe('keys', () => {
 });
 
 describe('a compatible server', () => {
+  test('whose key is kept is tested by its own protocol, at its own address', async () => {
+    const { called, user } = await open('providers', {}, (backend) => {
+      backend.program.keys = [{ provider: '127.0.0.1:11434', source: 'keyring', env: '', baseUrl: '', models: ['local'], keyringOk: true }];
+    });
+    await user.click(await screen.findByRole('button', { name: 'Test 127.0.0.1:11434' }));
+    expect(called('settings.testKey')).toEqual([['chatcompletions', '', 'http://127.0.0.1:11434/v1']]);
+  });
+
   test('is tested, lists its models, and is saved with its key under its host', async () => {
     const { app, called, user } = await open('providers');
     await user.click(await screen.findByRole('button', { name: 'Add a compatible server' }));

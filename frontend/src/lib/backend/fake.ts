@@ -175,7 +175,10 @@ function chatService(world: World, streams: Streams): ChatService {
     stop: async (turnId) => streams.stop(turnId),
     keep: async (turnId) => move(turnId, { state: 'pending', phase: 'ResponseFinalized', outcome: 'kept', error: null }),
     discard: async (turnId) => move(turnId, { state: 'failed', phase: 'Failed', outcome: 'discarded', error: null }),
-    retry: async (turnId, model) => attempt(world.turn(turnId), model),
+    retry: async (turnId, model) => {
+      const turn = world.turn(turnId);
+      return ['incomplete', 'failed'].includes(turn.state) ? attempt(turn, model) : again(world, streams, turn, model);
+    },
     continue: async (turnId, model) => attempt(world.turn(turnId), model),
     sendUnsent: async (turnId, model) => attempt(world.turn(turnId), model),
     stream: async (stepId) => {
@@ -207,6 +210,17 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
   branch.draft = { text: '', images: [], queued: false };
   streams.start(turn);
   return { ...named, turnId: turn.id, queued: false };
+}
+
+/** Another answer to a final turn: the same message on a fork before it. */
+function again(world: World, streams: Streams, turn: TurnView, model: string): SendResult {
+  const session = world.sessionOf(turn);
+  const fork = world.addBranch(session.row.id, `fork ${session.branchIds.length}`, turn.branchId, turn.seq - 1);
+  session.row.activeBranch = fork.view.id;
+  const made = world.addTurn(fork.view.id, { user: turn.user, assistant: [], displayed: 0, durable: 0, model: model || turn.model, retryOf: turn.id, inputTokens: 0, outputTokens: 0 });
+  streams.start(made);
+  world.changed('session', session.row.id, session.row.id);
+  return { sessionId: session.row.id, branchId: fork.view.id, turnId: made.id, queued: false };
 }
 
 function settle(world: World, turn: TurnView, how: string): void {

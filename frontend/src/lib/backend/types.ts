@@ -420,7 +420,7 @@ export interface Setting {
   label: string;
   /** what it does and its effect on the token budget */
   help: string;
-  /** "int", "float", "bool", "string", "choice" */
+  /** "int", "float", "bool", "string", "choice", "list" (its value is a TOML array of texts on one line) */
   type: string;
   /** as TOML would print it, strings unquoted */
   value: string;
@@ -430,7 +430,7 @@ export interface Setting {
   max: number;
   /** "tokens", "ms", "bytes", "" */
   unit: string;
-  /** "default", "file" */
+  /** "default", "file", "environment" */
   origin: string;
 }
 
@@ -473,6 +473,8 @@ export interface Frame {
   /** text, reasoning, refusal, tool */
   kind: string;
   text: string;
+  /** name, on the first frame of a tool block */
+  tool: string;
   displayed: number;
   durable: number;
   journal_seq: number;

@@ -22,7 +22,6 @@ export class LiveTurn {
     this.turnId = turn.id;
     this.#stream = new StepStream(turn);
     this.#publish();
-    if (turn.attempts > 1 && turn.liveSeq > 0) void this.#refetch();
   }
 
   get blocks(): readonly BlockView[] {
@@ -82,9 +81,7 @@ export class LiveTurn {
     this.#clearGap();
     const stream = this.#stream;
     try {
-      const state = await this.#backend.chat.stream(stream.step);
-      stream.locate(state);
-      stream.adopt(state); // where its beginning was known already
+      stream.adopt(await this.#backend.chat.stream(stream.step));
     } catch {
       // The step may just have ended; the turn's own change event then brings the final text.
       return;

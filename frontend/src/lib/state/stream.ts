@@ -1,7 +1,8 @@
 /**
  * One step's stream, put together from frames (SPEC 5). Frames are trusted by their seq, never by their order of
  * arrival: what comes early waits, what comes twice is dropped, and a hole is reported so that the step can be
- * fetched again from its journal.
+ * fetched again from its journal. Frames and journal count blocks of the whole answer, so a continued answer goes on
+ * in the block an earlier step left.
  */
 import type { BlockView, Frame, StreamState, TurnView } from '$lib/backend/types';
 
@@ -13,24 +14,18 @@ const blockKinds: Record<string, string> = { tool: 'tool_use' };
 export class StepStream {
   readonly step: string;
   #seq: number;
+  #blocks: readonly BlockView[];
   #displayed: number;
   #durable: number;
-  /** What earlier steps wrote, which a continued answer goes on from. */
-  #base: readonly BlockView[];
-  #own: BlockView[];
-  #blocks: readonly BlockView[];
   readonly #early = new Map<number, Frame>();
 
   /** From a turn as a snapshot holds it: frames after LiveSeq go on from there. */
   constructor(turn: TurnView) {
-    const begun = turn.liveSeq > 0;
     this.step = turn.liveStep;
     this.#seq = turn.liveSeq;
+    this.#blocks = turn.assistant;
     this.#displayed = turn.displayed;
     this.#durable = turn.durable;
-    this.#base = begun ? [] : turn.assistant;
-    this.#own = begun ? turn.assistant : [];
-    this.#blocks = turn.assistant;
   }
 
   get seq(): number {
@@ -70,22 +65,11 @@ export class StepStream {
   adopt(state: StreamState): void {
     if (state.step !== this.step || state.seq < this.#seq) return;
     this.#seq = state.seq;
+    this.#blocks = state.blocks;
     this.#displayed = Math.max(this.#displayed, state.displayed);
     this.#durable = Math.max(this.#durable, state.durable);
-    this.#own = state.blocks;
-    this.#join();
     for (const seq of [...this.#early.keys()]) if (seq <= this.#seq) this.#early.delete(seq);
     this.#drain();
-  }
-
-  /**
-   * Tells earlier steps' text from this one's, when the page was loaded in the middle of a continued answer: the
-   * journal holds only what this step wrote, the turn holds both, joined.
-   */
-  locate(state: StreamState): void {
-    if (state.step !== this.step || state.seq < this.#seq || this.#base.length > 0) return;
-    this.#base = withoutTail(this.#own, state.blocks);
-    this.adopt(state);
   }
 
   #drain(): void {
@@ -99,34 +83,13 @@ export class StepStream {
     this.#seq = frame.seq;
     this.#displayed = Math.max(this.#displayed, frame.displayed);
     this.#durable = Math.max(this.#durable, frame.durable);
-    if (frame.text === '') return;
-    const own = [...this.#own];
-    while (own.length <= frame.block) own.push(emptyBlock(blockKinds[frame.kind] ?? frame.kind));
-    const block = own[frame.block]!;
-    own[frame.block] = { ...block, text: block.text + frame.text };
-    this.#own = own;
-    this.#join();
+    if (frame.text === '' && frame.tool === '') return;
+    const blocks = [...this.#blocks];
+    while (blocks.length <= frame.block) blocks.push(emptyBlock(blockKinds[frame.kind] ?? frame.kind));
+    const block = blocks[frame.block]!;
+    blocks[frame.block] = { ...block, name: frame.tool || block.name, text: block.text + frame.text };
+    this.#blocks = blocks;
   }
-
-  #join(): void {
-    const last = this.#base.at(-1);
-    const first = this.#own[0];
-    const joins = last?.kind === 'text' && first?.kind === 'text';
-    this.#blocks = joins
-      ? [...this.#base.slice(0, -1), { ...first, text: last.text + first.text }, ...this.#own.slice(1)]
-      : [...this.#base, ...this.#own];
-  }
-}
-
-/** What of `all` was there before `own` began; `own` may already be longer than the end of `all`. */
-function withoutTail(all: readonly BlockView[], own: readonly BlockView[]): BlockView[] {
-  const at = Math.max(0, all.length - own.length);
-  const shared = all[at];
-  const first = own[0];
-  if (!shared || !first || shared.kind !== first.kind) return all.slice(0, at);
-  let start = 0;
-  while (start < shared.text.length && !first.text.startsWith(shared.text.slice(start))) start++;
-  return start === 0 ? all.slice(0, at) : [...all.slice(0, at), { ...shared, text: shared.text.slice(0, start) }];
 }
 
 export function emptyBlock(kind: string): BlockView {

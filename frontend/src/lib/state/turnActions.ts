@@ -1,7 +1,7 @@
 import type { Backend } from '$lib/backend/backend';
 import type { SendResult, TurnView } from '$lib/backend/types';
 import { copyText } from '$lib/clipboard';
-import { imagesOf, textOf, type ComposerState } from './composer.svelte';
+import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { ToastsState } from './toasts.svelte';
 
@@ -28,8 +28,8 @@ export class TurnActions {
   continue = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.continue(turn.id, model), turn);
   sendUnsent = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.sendUnsent(turn.id, model), turn);
 
-  /** Another answer to the same message, beside the one that is there: on a fork before the turn. */
-  regenerate = (turn: TurnView): Promise<void> => this.#guard(() => this.#composer.resend(turn, textOf(turn.user), imagesOf(turn.user)));
+  /** Another answer to the same message, beside the one that is there: the program forks before the turn. */
+  regenerate = (turn: TurnView): Promise<void> => this.#sending(() => this.#backend.chat.retry(turn.id, ''), turn);
 
   /** A new branch that goes on after this turn. */
   fork = (turn: TurnView, label = ''): Promise<void> =>
@@ -61,6 +61,10 @@ export class TurnActions {
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
     await this.#guard(async () => {
       const sent = await act();
+      if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {
+        await this.#conversation.open(sent.sessionId, sent.branchId);
+        return;
+      }
       await this.#conversation.refreshTurn(turn.id);
       if (sent.turnId !== '' && sent.turnId !== turn.id) await this.#conversation.refreshTurn(sent.turnId);
       await this.#conversation.jumpToLatest();

@@ -1,6 +1,6 @@
-import { render } from '@testing-library/svelte';
+import { configure, render } from '@testing-library/svelte';
 import type { Component } from 'svelte';
-import { afterEach } from 'vitest';
+import { afterEach, vi } from 'vitest';
 import { fakeBackend, type FakeBackend, type FakeOptions } from '$lib/backend/fake';
 import { App } from '$lib/state/app.svelte';
 import Harness from './Harness.svelte';
@@ -12,6 +12,10 @@ HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
 HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
   this.removeAttribute('open');
 };
+
+// Nothing waits this long unless it fails; a busy machine is no failure.
+configure({ asyncUtilTimeout: 5_000 });
+vi.setConfig({ testTimeout: 20_000 });
 
 const running = new Set<App>();
 

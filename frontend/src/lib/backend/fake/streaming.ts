@@ -92,7 +92,7 @@ export class Streams {
     const session = this.#world.sessionOf(turn).row.id;
     this.#world.frame({
       session, branch: turn.branchId, turn: turn.id, step: run.step, attempt: turn.attempts, seq: run.seq,
-      block: 0, kind: 'text', text, displayed: turn.displayed, durable: turn.durable, journal_seq: run.seq,
+      block: 0, kind: 'text', text, tool: '', displayed: turn.displayed, durable: turn.durable, journal_seq: run.seq,
     });
   }
 

@@ -83,7 +83,7 @@ export class World {
 
   addTurn(branchId: string, more: Partial<TurnView> = {}): TurnView {
     const branch = this.branch(branchId);
-    const seq = (this.lineage(branchId).at(-1)?.seq ?? 0) + 1;
+    const seq = (branch.turns.at(-1)?.seq ?? this.lineage(branchId).at(-1)?.seq ?? branch.view.forkSeq) + 1;
     const turn = turnView({ id: this.id('t'), branchId, seq, createdAt: this.now(), updatedAt: this.now(), ...more });
     branch.turns.push(turn);
     return turn;

@@ -1,4 +1,4 @@
-package messages
+package responses
 
 import (
 	"path/filepath"
@@ -16,7 +16,7 @@ type wireForm struct{}
 func (wireForm) NewDecoder(mode llm.ToolsMode) llm.Decoder { return NewDecoder(mode) }
 
 func FuzzDecoder(f *testing.F) {
-	paths, _ := filepath.Glob("../testdata/streams/*.jsonl")
+	paths, _ := filepath.Glob("../../openai/testdata/streams/*.jsonl")
 	for _, path := range paths {
 		var lines []string
 		for _, ev := range llmtest.ReadRecording(f, path) {
@@ -44,7 +44,7 @@ func FuzzDecoder(f *testing.F) {
 
 func BenchmarkDecode(b *testing.B) {
 	d := NewDecoder(llm.ToolsDisabled)
-	piece := llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}`)
+	piece := llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"item_id":"msg_0","sequence_number":7,"delta":" word","logprobs":[],"obfuscation":"abc"}`)
 	b.ReportAllocs()
 	for b.Loop() {
 		d.Decode(piece)

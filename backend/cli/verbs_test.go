@@ -1,0 +1,241 @@
+package cli_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+)
+
+type ctxt = context.Context
+
+func TestWindowOrCommandLine(t *testing.T) {
+	cases := []struct {
+		args   string
+		window bool
+	}{
+		{"", true}, {"--data-dir /x", true}, {"--config=c.toml --data-dir /x", true}, {"-psn_0_1234", true},
+		{"send hi", false}, {"--data-dir /x send hi", false}, {"--help", false}, {"--json", false}, {"--nope", false},
+		{"nonsense", false}, {"--data-dir", false},
+	}
+	for _, c := range cases {
+		o, window := cli.WindowOptions(strings.Fields(c.args))
+		if window != c.window || cli.IsCommandLine(strings.Fields(c.args)) == c.window {
+			t.Errorf("%q: window %v", c.args, window)
+		}
+		if window && strings.Contains(c.args, "/x") && o.DataDir != "/x" {
+			t.Errorf("%q: %+v", c.args, o)
+		}
+	}
+	for _, v := range append(cli.Verbs(), "help", "__complete") {
+		if !cli.IsVerb(v) {
+			t.Errorf("%s is no verb", v)
+		}
+	}
+	if cli.IsVerb("nonsense") {
+		t.Error("nonsense is a verb")
+	}
+}
+
+func TestHelpIsOneDocumentToo(t *testing.T) {
+	h := newHome(t)
+	for _, args := range [][]string{{"--help"}, {"send", "--help"}, {"help"}, {"help", "jobs", "retry"}, {"keys", "--help"}} {
+		doc := h.run(append(args, "--json")...).exits(0).document()
+		if text, _ := doc["help"].(string); !strings.Contains(text, "Usage:") {
+			t.Errorf("%v: %v", args, doc)
+		}
+		if r := h.run(args...).exits(0); !strings.Contains(r.out, "Usage:") {
+			t.Errorf("%v: %q", args, r.out)
+		}
+	}
+}
+
+func TestShortIDs(t *testing.T) {
+	h := newHome(t)
+	a, b := h.send("--new", "a"), h.send("--new", "b")
+	common := 0
+	for a.SessionID[common] == b.SessionID[common] {
+		common++
+	}
+	f := h.run("show", "--json", a.SessionID[:common]).exits(2).failure()
+	if !strings.Contains(f.Hint, a.SessionID) || !strings.Contains(f.Hint, b.SessionID) {
+		t.Errorf("%+v", f)
+	}
+	h.run("show", "--json", strings.ToLower(a.SessionID)).exits(0)
+	h.run("show", "--json", a.SessionID[20:]).exits(0)
+	h.run("fork", "--json", a.TurnID[18:]).exits(0)
+	h.run("send", "--json", "--branch", b.BranchID[18:], "on").exits(0)
+}
+
+func TestForkSwitchesOnlyWhenAsked(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "hi")
+	var fork struct {
+		BranchID string `json:"branch_id"`
+		Active   bool
+	}
+	h.run("fork", "--json", s.TurnID).exits(0).into(&fork)
+	if fork.Active {
+		t.Error("fork switched")
+	}
+	if on := h.send("still here"); on.BranchID != s.BranchID {
+		t.Error("the next message went to the fork")
+	}
+	h.run("fork", "--json", "--switch", "--before", s.TurnID).exits(0).into(&fork)
+	if on := h.send("asked anew"); on.BranchID != fork.BranchID || on.Seq != 1 {
+		t.Errorf("%+v", on)
+	}
+}
+
+func TestRollbackGoesOnFromAnEarlierState(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "--wait", "committed", "one")
+	first := h.show(s.SessionID).Turns[0].StateAfter
+	h.send("--wait", "committed", "two")
+	h.run("rollback", s.SessionID, "--to", first[18:]).exits(0)
+	if on := h.send("other two"); on.Seq != 2 || on.BranchID == s.BranchID {
+		t.Errorf("%+v", on)
+	}
+}
+
+func TestKeys(t *testing.T) {
+	h := newHome(t)
+	r := h.runWith(strings.NewReader("sk-good-1\n"), "keys", "set", "anthropic").exits(0)
+	if h.keys.stored["anthropic"] != "sk-good-1" || strings.Contains(r.out+r.err, "sk-good") {
+		t.Errorf("stored %v, printed %q %q", h.keys.stored, r.out, r.err)
+	}
+	r = h.runWith(strings.NewReader("sk-bad-1\n"), "keys", "set", "--json", "anthropic").exits(1)
+	if f := r.failure(); f.Code != "auth" || strings.Contains(r.out+r.err, "sk-bad") || h.keys.stored["anthropic"] != "sk-good-1" {
+		t.Errorf("%+v, stored %v", f, h.keys.stored)
+	}
+	h.runWith(strings.NewReader("sk-bad-1"), "keys", "set", "--no-test", "anthropic").exits(0)
+	if h.keys.stored["anthropic"] != "sk-bad-1" {
+		t.Errorf("stored %v", h.keys.stored)
+	}
+	if r := h.run("keys", "list").exits(0); !strings.Contains(r.out, "keyring") {
+		t.Errorf("%q", r.out)
+	}
+	h.run("keys", "remove", "anthropic").exits(0)
+	h.keys.keyring = false
+	if f := h.runWith(strings.NewReader("sk-good-1"), "keys", "set", "--json", "anthropic").exits(1).failure(); f.Code != "unavailable" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestBrokenConfigurationIsToldAndDoesNotStop(t *testing.T) {
+	h := newHome(t)
+	h.configure("[general]\ndefault_modle = \"x\"\n")
+	if f := h.run("config", "check", "--json").exits(1).failure(); f.Code != "config" || !strings.Contains(f.Message, "config.toml:2") {
+		t.Errorf("%+v", f)
+	}
+	for _, args := range [][]string{{"models"}, {"send", "--new", "hi"}, {"sessions"}} {
+		if r := h.run(args...).exits(0); !strings.Contains(r.err, "config.toml:2") {
+			t.Errorf("%v: %q", args, r.err)
+		}
+	}
+}
+
+func TestJobsByHand(t *testing.T) {
+	h := newHome(t)
+	h.send("--new", "hi")
+	h.run("jobs", "kill", "1").exits(0)
+	var doc struct{ Jobs []chat.Job }
+	h.run("jobs", "--json", "--state", "dead").exits(0).into(&doc)
+	if len(doc.Jobs) != 1 || doc.Jobs[0].ID != 1 {
+		t.Errorf("%+v", doc)
+	}
+	h.run("jobs", "retry", "1").exits(0)
+	h.run("jobs", "--json", "--state", "queued").exits(0).into(&doc)
+	if len(doc.Jobs) != 1 {
+		t.Errorf("%+v", doc)
+	}
+}
+
+func TestRawStep(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "what was sent?")
+	step := h.show(s.SessionID).Turns[0].Steps[0].ID
+	var raw struct {
+		Request struct{ Model string }
+		Events  []struct{ Data map[string]any }
+	}
+	h.run("show", "--json", s.SessionID, "--raw", step[16:]).exits(0).into(&raw)
+	if raw.Request.Model != "test-1" || len(raw.Events) != 2 || raw.Events[0].Data["s"] != "ok" {
+		t.Errorf("%+v", raw)
+	}
+	if r := h.run("show", s.SessionID, "--raw", step).exits(0); !strings.Contains(r.out, "what was sent?") {
+		t.Errorf("%q", r.out)
+	}
+}
+
+func TestShowLast(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "one")
+	h.send("two")
+	h.send("three")
+	got := h.show(s.SessionID, "--last", "2").Turns
+	if len(got) != 2 || got[0].Seq != 2 || got[1].Seq != 3 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestPeopleReadTables(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "世界 first words")
+	h.run("pin", s.SessionID, "a fact").exits(0)
+	for verb, want := range map[string]string{
+		"sessions": "世界 first words", "show " + s.SessionID: "you:\n世界 first words\nanswer:\nok\n", "branches " + s.SessionID: "*",
+		"pins " + s.SessionID: "a fact", "pending " + s.SessionID: "queued",
+		"models": "configured", "config show": "budget.working_set_tokens", "stats": "dead jobs", "jobs": "summarize_turn",
+		"config path": h.config, "version": "contextinfinity 1.2.3 (abc)", "states " + s.SessionID: "root",
+	} {
+		if r := h.run(strings.Fields(verb)...).exits(0); !strings.Contains(r.out, want) || strings.Contains(r.out, "\x1b") {
+			t.Errorf("%s: %q", verb, r.out)
+		}
+	}
+	if r := h.run("commit", s.SessionID).exits(0); !strings.Contains(r.out, "Committed 1 turn") {
+		t.Errorf("%q", r.out)
+	}
+	if r := h.run("verify").exits(0); r.out != "No problems found.\n" {
+		t.Errorf("%q", r.out)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "A title")
+	if r := h.run("completion", "bash").exits(0); !strings.Contains(r.out, "contextinfinity") {
+		t.Errorf("%q", r.out)
+	}
+	for typed, want := range map[string]string{
+		"show ": s.SessionID + "\tA title", "switch " + s.SessionID + " ": s.BranchID, "keys set ": "anthropic",
+		"config set budget.wor": "budget.working_set_tokens", "send --wait ": "committed", "retr": "retry",
+	} {
+		args := append([]string{"__complete"}, strings.Split(typed, " ")...)
+		if r := h.run(args...).exits(0); !strings.Contains(r.out, want) || !strings.HasPrefix(lastLineOf(r.out), ":") {
+			t.Errorf("%q: %q", typed, r.out)
+		}
+	}
+}
+
+func lastLineOf(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+func TestBackupIsAWholeDatabase(t *testing.T) {
+	h := newHome(t)
+	s := h.send("--new", "hi")
+	other := newHome(t)
+	if err := os.MkdirAll(other.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	h.run("backup", filepath.Join(other.dir, "contextinfinity.db")).exits(0)
+	if got := other.show(s.SessionID).Turns; len(got) != 1 || got[0].ID != s.TurnID {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,299 @@
+package llmtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+func asError(t *testing.T, err error) *llm.Error {
+	t.Helper()
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("%v (%T) is not a provider's error", err, err)
+	}
+	return e
+}
+
+func (s *suite) httpFailures(t *testing.T) {
+	cases := []struct {
+		name   string
+		step   Step
+		code   chat.Code
+		retry  bool
+		after  time.Duration
+		status int
+	}{
+		{"429 with seconds", s.failure(429, "", "slow down", "Retry-After", "3"), chat.CodeRateLimited, true, 3 * time.Second, 429},
+		{"429 with milliseconds", s.failure(429, "", "slow down", "Retry-After-Ms", "250"), chat.CodeRateLimited, true, 250 * time.Millisecond, 429},
+		{"429 without quota", s.failure(429, "insufficient_quota", "no credit", "", ""), chat.CodeRateLimited, false, 0, 429},
+		{"500", s.failure(500, "", "broken", "", ""), chat.CodeUnavailable, true, 0, 500},
+		{"503 as a page", Step{Status: 503, Chunks: []string{"<html>down</html>"}}, chat.CodeUnavailable, true, 0, 503},
+		{"529", s.failure(529, "overloaded_error", "busy", "", ""), chat.CodeUnavailable, true, 0, 529},
+		{"408", s.failure(408, "", "late", "", ""), chat.CodeUnavailable, true, 0, 408},
+		{"409", s.failure(409, "", "conflict", "", ""), chat.CodeUnavailable, true, 0, 409},
+		{"400", s.failure(400, "", "no such parameter", "", ""), chat.CodeProvider, false, 0, 400},
+		{"403", s.failure(403, "", "not yours", "", ""), chat.CodeAuth, false, 0, 403},
+		{"404", s.failure(404, "model_not_found", "no such model", "", ""), chat.CodeProvider, false, 0, 404},
+		{"413", s.failure(413, "", "big", "", ""), chat.CodeTooLarge, false, 0, 413},
+		{"over the window", s.failure(400, s.Wire.TooLarge[0], s.Wire.TooLarge[1], "", ""), chat.CodeTooLarge, false, 0, 400},
+		{"redirect", Step{Status: 307, Header: map[string]string{"Location": "http://elsewhere.invalid/x"}}, chat.CodeProvider, false, 0, 307},
+		{"a web page", Step{Header: map[string]string{"Content-Type": "text/html"}, Chunks: []string{"<!doctype html>"}}, chat.CodeProvider, false, 0, 200},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := s.run(t, t.Context(), c.step)
+			e := asError(t, err)
+			if len(got) != 0 {
+				t.Errorf("%d events of a failure", len(got))
+			}
+			if e.Code != c.code || e.Retryable() != c.retry || e.RetryAfter != c.after || e.Status != c.status {
+				t.Errorf("got %+v", e)
+			}
+			if e.ContextTooLarge() != (c.code == chat.CodeTooLarge) || e.Error() == "" {
+				t.Errorf("got %+v", e)
+			}
+		})
+	}
+	t.Run("429 with a date", func(t *testing.T) {
+		when := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+		_, err := s.run(t, t.Context(), s.failure(429, "", "slow down", "Retry-After", when))
+		if e := asError(t, err); e.RetryAfter < 59*time.Minute || e.RetryAfter > time.Hour {
+			t.Errorf("retry after %s", e.RetryAfter)
+		}
+	})
+}
+
+func (s *suite) failure(status int, code, message, header, value string) Step {
+	step := JSON(status, s.Wire.ErrorBody(code, message))
+	if header != "" {
+		step.Header[header] = value
+	}
+	return step
+}
+
+func (s *suite) connection(t *testing.T) {
+	t.Run("dropped before the first byte", func(t *testing.T) {
+		got, err := s.run(t, t.Context(), Step{Drop: true})
+		e := asError(t, err)
+		if len(got) != 0 || e.Code != chat.CodeUnavailable || !e.Retryable() {
+			t.Errorf("%d events, %+v", len(got), e)
+		}
+	})
+	t.Run("dropped after the first byte", func(t *testing.T) {
+		step := Stream(s.Wire.Text[:len(s.Wire.Text)-s.Wire.TerminalEvents]...)
+		step.Drop = true
+		got, err := s.run(t, t.Context(), step)
+		if e := asError(t, err); e.Code != chat.CodeUnavailable {
+			t.Errorf("%+v", e)
+		}
+		if p := Play(t, s.provider, llm.ToolsDisabled, got); p.Result.Terminal || p.Result.Text() != "Hello, wörld 🌍" {
+			t.Errorf("terminal %v, text %q", p.Result.Terminal, p.Result.Text())
+		}
+	})
+	t.Run("dropped inside an event", func(t *testing.T) {
+		step := Stream(s.Wire.Text[0])
+		step.Chunks = append(step.Chunks, `data: {"type":"to`)
+		step.Drop = true
+		got, err := s.run(t, t.Context(), step)
+		if asError(t, err); len(got) != 1 {
+			t.Errorf("%d events, want the one that was whole", len(got))
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		_, err := s.call(t, t.Context(), s.endpoint("http://127.0.0.1:1"), nil)
+		if e := asError(t, err); e.Code != chat.CodeUnavailable || !e.Retryable() {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("not an address", func(t *testing.T) {
+		_, err := s.call(t, t.Context(), s.endpoint("localhost:11434"), nil)
+		if e := asError(t, err); e.Code != chat.CodeConfig || e.Retryable() {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func (s *suite) cancel(t *testing.T) {
+	t.Run("while streaming", func(t *testing.T) {
+		step := Stream(s.Wire.Text[:2]...)
+		step.Hold, step.Gone = true, make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		server := NewServer(t, step)
+		got, err := s.call(t, ctx, s.endpoint(server.URL), func(chat.RawEvent) { cancel() })
+		e := asError(t, err)
+		if e.Code != chat.CodeCancelled || e.Retryable() || !errors.Is(err, context.Canceled) || len(got) == 0 {
+			t.Errorf("%d events, %+v", len(got), e)
+		}
+		<-step.Gone // the connection is closed, not abandoned
+	})
+	t.Run("before an answer, with a cause", func(t *testing.T) {
+		step := Step{Start: make(chan struct{}), Got: make(chan struct{})}
+		server := NewServer(t, step)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cause := chat.Errorf(chat.CodeTimeout, "turn.idle", "silent for too long")
+		go func() {
+			<-step.Got
+			cancel(cause)
+		}()
+		_, err := s.call(t, ctx, s.endpoint(server.URL), nil)
+		if e := asError(t, err); e.Code != chat.CodeTimeout || !errors.Is(err, cause) {
+			t.Errorf("%+v", e)
+		}
+	})
+	t.Run("by the receiver", func(t *testing.T) {
+		server := NewServer(t, Stream(s.Wire.Text...))
+		ep := s.endpoint(server.URL)
+		body, err := s.provider.Encode(llm.Request{Endpoint: ep, Context: Ask(t, "Hello?")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		full := errors.New("the disk is full")
+		seen := 0
+		err = s.provider.Stream(t.Context(), ep, body, func(chat.RawEvent) error { seen++; return full })
+		if !errors.Is(err, full) || err.Error() != full.Error() || seen != 1 {
+			t.Errorf("%v after %d events", err, seen)
+		}
+	})
+}
+
+func (s *suite) request(t *testing.T) {
+	picture := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{
+		chat.Text{Text: "What is <this> & \u2028that?"},
+		chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"iVBORw0KGgo="}`)},
+	}}
+	r := llm.Request{Context: Prepare(t, Context{System: []string{"Be brief."}, Messages: []chat.Message{picture}})}
+	t.Run("exact bytes on the wire, an image in them", func(t *testing.T) {
+		server := NewServer(t, Stream(s.Wire.Text...))
+		r.Endpoint = s.endpoint(server.URL)
+		r.Endpoint.Options = map[string]any{"x_html": "<&>", "x_nested": map[string]any{"b": 1, "a": 2}}
+		body, err := s.provider.Encode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := s.provider.Encode(r)
+		if !bytes.Equal(body, again) || !json.Valid(body) {
+			t.Error("encoding is not pure")
+		}
+		if err := s.provider.Stream(t.Context(), r.Endpoint, body, func(chat.RawEvent) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		sent := server.Requests()
+		if len(sent) != 1 || !bytes.Equal(sent[0].Body, body) {
+			t.Fatalf("%d requests; the server received\n%s\nnot\n%s", len(sent), sent[0].Body, body)
+		}
+		if !bytes.Contains(body, []byte("iVBORw0KGgo=")) || !bytes.Contains(body, []byte(`"x_html":"<&>"`)) {
+			t.Errorf("the body lacks the image or the options: %s", body)
+		}
+	})
+	t.Run("a context nobody assembled is refused", func(t *testing.T) {
+		if _, err := s.provider.Encode(llm.Request{Endpoint: s.endpoint("http://127.0.0.1:1")}); err == nil {
+			t.Error("the zero context was encoded")
+		}
+	})
+	t.Run("one request for a failure", func(t *testing.T) {
+		server := NewServer(t, s.failure(500, "", "broken", "", ""))
+		_, err := s.call(t, t.Context(), s.endpoint(server.URL), nil)
+		if asError(t, err); len(server.Requests()) != 1 {
+			t.Errorf("%d requests: retries are the turn's", len(server.Requests()))
+		}
+	})
+}
+
+func (s *suite) keys(t *testing.T) {
+	t.Run("echoed in a 401", func(t *testing.T) {
+		for _, step := range []Step{
+			s.failure(401, "invalid_api_key", "Incorrect key provided: "+canary+".", "", ""),
+			{Status: 401, Chunks: []string{"bad key " + canary}},
+			{Status: 401, Chunks: []string{`{"error":"Bearer ` + canary + ` is wrong"}`}},
+		} {
+			_, err := s.run(t, t.Context(), step)
+			e := asError(t, err)
+			if e.Code != chat.CodeAuth || e.Retryable() {
+				t.Errorf("%+v", e)
+			}
+			for err := err; err != nil; err = errors.Unwrap(err) {
+				if strings.Contains(err.Error(), "canary") {
+					t.Errorf("the key is in %q", err)
+				}
+			}
+		}
+	})
+	t.Run("echoed in a stream", func(t *testing.T) {
+		echo := chat.RawEvent{Type: "echo", Data: []byte(`{"type":"echo","key":"` + canary + `"}`)}
+		got, err := s.run(t, t.Context(), Stream(echo))
+		if err != nil || len(got) != 1 || bytes.Contains(got[0].Data, []byte("canary")) || !json.Valid(got[0].Data) {
+			t.Errorf("%q, %v", got, err)
+		}
+	})
+	t.Run("sent in its header alone", func(t *testing.T) {
+		server := NewServer(t, Stream(s.Wire.Text...))
+		if _, err := s.call(t, t.Context(), s.endpoint(server.URL), nil); err != nil {
+			t.Fatal(err)
+		}
+		r := server.Requests()[0]
+		if bytes.Contains(r.Body, []byte("canary")) || strings.Contains(r.Path, "canary") {
+			t.Error("the key is in the request outside its header")
+		}
+		found := 0
+		for _, values := range r.Header {
+			if strings.Contains(strings.Join(values, " "), canary) {
+				found++
+			}
+		}
+		if found != 1 {
+			t.Errorf("the key is in %d headers", found)
+		}
+	})
+	t.Run("none for a local server", func(t *testing.T) {
+		t.Setenv("OPENAI_API_KEY", canary)
+		t.Setenv("ANTHROPIC_API_KEY", canary)
+		t.Setenv("ANTHROPIC_AUTH_TOKEN", canary)
+		server := NewServer(t, Stream(s.Wire.Text...))
+		ep := s.endpoint(server.URL)
+		ep.Key = ""
+		if _, err := s.call(t, t.Context(), ep, nil); err != nil {
+			t.Fatal(err)
+		}
+		h := server.Requests()[0].Header
+		if h.Get("Authorization") != "" || h.Get("X-Api-Key") != "" {
+			t.Error("a key from the environment was sent to a local server")
+		}
+	})
+	t.Run("missing for the vendor", func(t *testing.T) {
+		ep := s.endpoint("")
+		ep.BaseURL, ep.Key = "", ""
+		_, err := s.call(t, t.Context(), ep, nil)
+		if e := asError(t, err); e.Code != chat.CodeAuth || !strings.Contains(e.Message, "API_KEY") {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func (s *suite) models(t *testing.T) {
+	lister, ok := s.provider.(llm.ModelLister)
+	if !ok {
+		t.Fatal("the adapter cannot list models")
+	}
+	server := NewServer(t, JSON(200, `{"data":[{"id":"m-1"},{"id":"m-2"}],"has_more":false}`))
+	ids, err := lister.ListModels(t.Context(), s.endpoint(server.URL))
+	if err != nil || strings.Join(ids, " ") != "m-1 m-2" {
+		t.Errorf("%v, %v", ids, err)
+	}
+	if p := server.Requests()[0].Path; p != "/v1/models" {
+		t.Errorf("path %s", p)
+	}
+	server = NewServer(t, s.failure(401, "", "key "+canary, "", ""))
+	_, err = lister.ListModels(t.Context(), s.endpoint(server.URL))
+	if e := asError(t, err); e.Code != chat.CodeAuth || strings.Contains(e.Error(), canary) {
+		t.Errorf("%+v", e)
+	}
+}

@@ -1,0 +1,268 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
+import { block } from '$lib/backend/fake/shapes';
+import type { Frame } from '$lib/backend/types';
+import { App } from './app.svelte';
+
+const pace = { frameMs: 10, chars: 4, prepareMs: 30, syncMs: 40, commitMs: 50 };
+let backend: FakeBackend;
+let app: App;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  app.stop();
+  backend.streams.stopAll();
+  vi.useRealTimers();
+  localStorage.clear();
+});
+
+async function started(options: Parameters<typeof fakeBackend>[0] = {}): Promise<void> {
+  backend = fakeBackend({ data: 'empty', pace, ...options });
+  app = new App(backend);
+  await app.start();
+}
+
+/** Lets timers run until the condition holds; fails if it never does. */
+async function until(what: () => boolean): Promise<void> {
+  for (let i = 0; i < 2_000 && !what(); i++) await vi.advanceTimersByTimeAsync(5);
+  expect(what()).toBe(true);
+}
+
+const shown = () => {
+  const turn = app.conversation.newest;
+  return turn ? (app.conversation.live(turn.id)?.blocks ?? turn.assistant).map((each) => each.text).join('') : '';
+};
+
+async function send(text: string): Promise<void> {
+  app.draft.text = text;
+  await app.composer.send();
+}
+
+describe('a conversation', () => {
+  it('streams a message to its end and shows exactly what was written', async () => {
+    await started();
+    await send('Hello');
+    await until(() => shown().length > 20);
+    expect(app.conversation.newest?.state).toBe('responding');
+    await until(() => app.conversation.newest?.state === 'head');
+    expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
+    expect(app.conversation.header?.headSeq).toBe(1);
+    expect(app.draft.isEmpty).toBe(true);
+  });
+
+  it('goes on in the middle of a stream after the page was loaded again', async () => {
+    await started();
+    await send('Hello');
+    await until(() => shown().length > 40);
+    const sessionId = app.conversation.sessionId;
+    app.stop();
+    app = new App(backend);
+    await app.start();
+    await app.openSession(sessionId);
+    expect(shown().length).toBeGreaterThan(40);
+    await until(() => app.conversation.newest?.state === 'pending');
+    expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
+  });
+
+  it('survives frames that are lost, doubled and out of order', async () => {
+    await started();
+    const deliver = backend.world.frame.bind(backend.world);
+    const held: Frame[] = [];
+    let count = 0;
+    backend.world.frame = (frame) => {
+      count++;
+      if (count % 5 === 0) return; // lost
+      if (count % 3 === 0) return void held.push(frame);
+      deliver(frame);
+      for (const late of held.splice(0).reverse()) deliver(late);
+      if (count % 4 === 0) deliver(frame); // twice
+    };
+    await send('Hello');
+    await until(() => shown().length > 200);
+    const written = backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text;
+    expect(written.startsWith(shown())).toBe(true);
+    await until(() => app.conversation.newest?.state === 'head');
+    expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
+    expect(backend.calls.some((call) => call.name === 'chat.stream')).toBe(true);
+  });
+
+  it('ignores changes that its snapshot already holds', async () => {
+    await started({ data: 'rich' });
+    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    await vi.advanceTimersByTimeAsync(500);
+    const before = backend.calls.filter((call) => call.name === 'sessions.turn').length;
+    const turn = app.conversation.newest!;
+    backend.world.rev -= 1; // the next change carries the snapshot's own revision
+    backend.world.changed('turn', turn.id, app.conversation.sessionId);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(backend.calls.filter((call) => call.name === 'sessions.turn').length).toBe(before);
+    backend.world.changed('turn', turn.id, app.conversation.sessionId);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(backend.calls.filter((call) => call.name === 'sessions.turn').length).toBe(before + 1);
+  });
+
+  it('opens at its end and loads older and newer turns by pages', async () => {
+    await started({ data: 'rich' });
+    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
+    const { conversation } = app;
+    expect([conversation.turns.length, conversation.turns.at(-1)!.seq, conversation.hasOlder]).toEqual([60, 10_000, true]);
+    await conversation.loadOlder();
+    expect([conversation.turns.length, conversation.turns[0]!.seq]).toEqual([120, 9_881]);
+    const far = backend.world.lineage(conversation.branchId)[4_999]!;
+    await conversation.jumpTo(far.id);
+    expect([conversation.turns[0]!.seq, conversation.turns.at(-1)!.seq, conversation.hasNewer, conversation.intent.turnId]).toEqual([4_970, 5_030, true, far.id]);
+    await conversation.loadNewer();
+    expect(conversation.turns.map((turn) => turn.seq)).toEqual(Array.from({ length: 121 }, (_, i) => 4_970 + i));
+    await conversation.jumpToLatest();
+    expect([conversation.turns.at(-1)!.seq, conversation.hasNewer]).toEqual([10_000, false]);
+  });
+
+  it('of two openings shows the later one, whichever answers first', async () => {
+    await started({ data: 'rich' });
+    const [first, second] = [...backend.world.sessions.keys()];
+    const release = backend.hold('sessions.open');
+    const slow = app.conversation.open(first!);
+    await vi.advanceTimersByTimeAsync(1);
+    release();
+    const held = app.conversation.open(second!);
+    await Promise.all([slow, held]);
+    expect(app.conversation.sessionId).toBe(second);
+  });
+
+  it('queues a message while an answer arrives, takes it back, and sends it by itself', async () => {
+    await started();
+    await send('First');
+    await until(() => shown() !== '');
+    await send('Second');
+    expect([app.draft.queued, app.draft.text]).toEqual([true, 'Second']);
+    await app.draft.unqueue();
+    expect(backend.world.branch(app.conversation.branchId).draft.queued).toBe(false);
+    await app.composer.send();
+    await until(() => app.conversation.lastSeq === 2);
+    expect(app.conversation.newest?.user[0]?.text).toBe('Second');
+    await until(() => !app.draft.queued && app.draft.isEmpty);
+  });
+
+  it('keeps the text and says why when a message cannot be sent', async () => {
+    await started();
+    backend.failNext('chat.send', { message: 'The disk is full', hint: 'Free some space.' });
+    await send('Precious words');
+    expect([app.composer.error?.message, app.composer.error?.hint, app.draft.text]).toEqual(['The disk is full', 'Free some space.', 'Precious words']);
+  });
+
+  it('sends an edit on a new branch before the turn and leaves the old one', async () => {
+    await started();
+    await send('First');
+    await until(() => app.conversation.newest?.state === 'head');
+    const before = app.conversation.branchId;
+    app.draft.text = 'half a thought';
+    app.turnActions.edit(app.conversation.newest!);
+    expect(app.draft.text).toBe('First');
+    await send('First, better');
+    expect(app.conversation.branchId).not.toBe(before);
+    expect(app.conversation.turns.map((turn) => turn.user[0]!.text)).toEqual(['First, better']);
+    expect(backend.world.lineage(before).map((turn) => turn.user[0]!.text)).toEqual(['First']);
+    expect(app.composer.editing).toBeNull();
+  });
+
+  it('answers again on a fork before the turn', async () => {
+    await started();
+    await send('First');
+    await until(() => app.conversation.newest?.state === 'head');
+    const before = app.conversation.branchId;
+    await app.turnActions.regenerate(app.conversation.newest!);
+    expect(app.conversation.branchId).not.toBe(before);
+    expect(app.conversation.turns.map((turn) => [turn.user[0]!.text, turn.retryOf !== ''])).toEqual([['First', true]]);
+  });
+
+  it('gives the draft back when an edit is left', async () => {
+    await started();
+    await send('First');
+    await until(() => app.conversation.newest?.state === 'head');
+    app.draft.text = 'half a thought';
+    app.turnActions.edit(app.conversation.newest!);
+    app.composer.cancelEdit();
+    expect(app.draft.text).toBe('half a thought');
+  });
+
+  it('asks what becomes of an incomplete answer before another message follows', async () => {
+    await started();
+    backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', assistant: [block('text', 'half')] });
+    await app.openSession(app.conversation.sessionId);
+    expect(app.composer.blocked).toBe(true);
+    app.draft.text = 'Next';
+    await app.composer.send();
+    expect(app.composer.error?.code).toBe('incomplete');
+    await app.composer.send('keep');
+    expect(app.conversation.turns.map((turn) => turn.outcome)[0]).toBe('kept');
+    expect(app.conversation.lastSeq).toBe(2);
+  });
+
+  it('takes an empty conversation again instead of piling them up', async () => {
+    await started();
+    await app.newSession();
+    await app.newSession();
+    expect(backend.world.sessions.size).toBe(1);
+  });
+
+  it('tells at start what recovery found, once', async () => {
+    await started({ data: 'rich' });
+    expect(app.toasts.list.map((toast) => toast.text)).toEqual(['Start-up: 2 things were found and put in order']);
+    app.toasts.act(app.toasts.list[0]!.id);
+    expect(app.inspector.tab).toBe('activity');
+  });
+});
+
+describe('a draft', () => {
+  it('is saved a moment after typing, and at once when the branch is left', async () => {
+    await started();
+    const branch = backend.world.branch(app.conversation.branchId);
+    app.draft.typed = 'H';
+    app.draft.typed = 'Hello';
+    expect(branch.draft.text).toBe('');
+    await vi.advanceTimersByTimeAsync(400);
+    expect(branch.draft.text).toBe('Hello');
+    expect(backend.calls.filter((call) => call.name === 'sessions.saveDraft').length).toBe(1);
+    app.draft.typed = 'Hello again';
+    const other = await backend.sessions.create('Other');
+    await app.openSession(other.id);
+    expect([branch.draft.text, app.draft.text]).toEqual(['Hello again', '']);
+    await app.openSession(branch.sessionId);
+    expect(app.draft.text).toBe('Hello again');
+  });
+
+  it('is tried again when it could not be saved', async () => {
+    await started();
+    backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
+    app.draft.typed = 'Hello';
+    await vi.advanceTimersByTimeAsync(400);
+    expect(app.toasts.list.map((toast) => toast.text)).toContain('The disk is full');
+    await app.draft.flush();
+    expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('Hello');
+  });
+
+  it('holds a megabyte beside the field, and sends it whole', async () => {
+    await started();
+    const book = 'word '.repeat(210_000);
+    app.draft.typed = 'Read this:';
+    app.draft.addLong(book);
+    expect([app.draft.typed, app.draft.text.length]).toEqual(['Read this:', book.length + 12]);
+    await app.composer.send();
+    expect(app.conversation.newest?.user[0]?.text).toBe(`Read this:\n\n${book}`);
+  });
+
+  it('is counted in tokens, and says when it is too much', async () => {
+    await started();
+    app.draft.typed = 'x'.repeat(400);
+    app.composer.changed();
+    await vi.advanceTimersByTimeAsync(400);
+    expect([app.composer.tokens, app.composer.overBudget]).toEqual([100, false]);
+    app.draft.addLong('x'.repeat(400_000));
+    app.composer.changed();
+    await vi.advanceTimersByTimeAsync(400);
+    expect(app.composer.overBudget).toBe(true);
+  });
+});
