@@ -79,6 +79,7 @@ type Job struct {
 	Attempts   int        `json:"attempts"`
 	Priority   int        `json:"priority"`
 	LastError  string     `json:"last_error,omitempty"`
+	FromSeq    int64      `json:"from_seq,omitempty"` // of summarize_range: the range is [FromSeq, turn's seq]
 	RunAfter   time.Time  `json:"run_after"`
 	LeaseUntil *time.Time `json:"lease_until,omitempty"`
 	CreatedAt  time.Time  `json:"created_at"`

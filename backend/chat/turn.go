@@ -118,7 +118,9 @@ type Session struct {
 	ActiveBranch BranchID   `json:"active_branch"`
 	SystemPrompt string     `json:"system_prompt,omitempty"`
 	Model        string     `json:"model,omitempty"` // the user's choice for it; empty: the default
-	Source       string     `json:"source"`          // "native" or the importer's name
+	Temperature  *float64   `json:"temperature,omitempty"`
+	Effort       string     `json:"effort,omitempty"`
+	Source       string     `json:"source"` // "native" or the importer's name
 	Pinned       bool       `json:"pinned,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
 	UpdatedAt    time.Time  `json:"updated_at"`

@@ -1,0 +1,65 @@
+package chat
+
+import "time"
+
+// RangeSummary compresses the contiguous, half-open range [From, To) of a
+// lineage's turn_seqs (FORGE's Summary). It never changes; a better or wider one
+// supersedes it and it is kept.
+type RangeSummary struct {
+	ID             string    `json:"summary_id"`
+	SessionID      SessionID `json:"session_id"`
+	BranchID       BranchID  `json:"branch_id"`
+	From           int64     `json:"from_seq"`
+	To             int64     `json:"to_seq"`
+	Content        string    `json:"content"`
+	TokenCount     int       `json:"token_count"`
+	OriginalTokens int       `json:"original_tokens"`
+	GeneratedBy    string    `json:"generated_by"` // a model id, or "extract"
+	SupersededBy   string    `json:"superseded_by,omitempty"`
+	CreatedAt      time.Time `json:"created_at"`
+}
+
+// GeneratedByExtract marks a range summary that no model made.
+const GeneratedByExtract = "extract"
+
+// NewSummary is a range summary to store. One live summary may stand for one
+// range of a branch: a second is CodeConflict. Supersedes names live ones that
+// lie inside the range.
+type NewSummary struct {
+	BranchID       BranchID
+	From           int64
+	To             int64
+	Content        string
+	TokenCount     int
+	OriginalTokens int
+	GeneratedBy    string
+	Supersedes     []string
+	JobID          int64 // completed in the same transaction, unless 0
+}
+
+// TurnSize is what a finalized turn of a lineage weighs in a prompt, counted in
+// one encoding. Tokens is -1 where it has not been counted yet.
+type TurnSize struct {
+	TurnID  TurnID
+	Seq     int64
+	Tokens  int
+	Pending bool
+}
+
+// JobSummarizeRange makes a range summary; its TurnID is the last turn of the
+// range, and its Range says from where.
+const JobSummarizeRange JobType = "summarize_range"
+
+// SessionSettings are a session's own choices; nil and empty mean the default.
+type SessionSettings struct {
+	SystemPrompt string   `json:"system_prompt"`
+	Temperature  *float64 `json:"temperature"` // 0 to 2
+	Effort       string   `json:"effort"`      // "", minimal, low, medium, high
+}
+
+// Calibration is what a provider counts for each token we count.
+type Calibration struct {
+	Factor  float64 // in steps of 0.05
+	Samples int
+	Mean    float64 // of the samples, before rounding
+}
