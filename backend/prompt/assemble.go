@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -45,6 +46,12 @@ type Input struct {
 	Reduce float64
 	// Count returns the tokens of a text. It must be a pure function.
 	Count func(string) int
+	// Replay assembles what this manifest describes again: its plan, its pieces,
+	// what its shrinking left. Nothing is planned or shrunk anew.
+	Replay *Manifest
+	// RedactionRules names the rules Redact works by, so that a change of them is
+	// told from a changed record.
+	RedactionRules string
 	// Redact takes secrets out of a text before it is hashed and sent; nil leaves
 	// it. It must be pure.
 	Redact func(string) (clean string, found []Redaction)
@@ -76,6 +83,9 @@ func Assemble(in Input) (PreparedContext, error) {
 	a := newAssembler(in)
 	if err := a.build(); err != nil {
 		return PreparedContext{}, err
+	}
+	if in.Replay != nil {
+		return a.prepared(), nil
 	}
 	if err := a.shrink(); err != nil {
 		return PreparedContext{}, err
@@ -136,13 +146,22 @@ func (a *assembler) build() error {
 		a.retrieved = append(a.retrieved, a.renderArtifact(r, r.Text))
 	}
 	a.last = a.renderCurrent()
-	a.plan = MakePlan(a.in.Sizes, a.budget, a.in.Policy)
+	if m := a.in.Replay; m != nil {
+		a.plan = Plan{Cut: m.History.Cut, Ranges: m.History.Ranges}
+		a.dropped, a.steps = m.DroppedPending, m.Shrink
+	} else {
+		a.plan = MakePlan(a.in.Sizes, a.budget, a.in.Policy)
+	}
 	return a.renderHistory()
 }
 
 // renderHistory fills sections 4 to 6 for the plan.
 func (a *assembler) renderHistory() error {
-	a.pieces = Choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
+	if a.in.Replay != nil {
+		a.pieces = a.in.Replay.History.Pieces
+	} else {
+		a.pieces = Choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
+	}
 	a.summaries, a.originals, a.pending = nil, nil, nil
 	for _, p := range a.pieces {
 		r, err := a.renderPiece(p)
@@ -184,6 +203,9 @@ func (a *assembler) renderTurns() error {
 		pending[s.Seq] = s.Pending
 	}
 	for _, t := range turns {
+		if slices.Contains(a.dropped, t.Seq) {
+			continue
+		}
 		items := a.renderTurn(t)
 		if pending[t.Seq] {
 			a.pending = append(a.pending, items...)

@@ -31,6 +31,8 @@ type Inputs struct {
 	Pending    []int64 `json:"pending,omitempty"`
 	Reduce     float64 `json:"reduce,omitempty"`
 	Partial    bool    `json:"partial,omitempty"`
+	// RedactionRules names the rules by which texts were redacted.
+	RedactionRules string `json:"redaction_rules,omitempty"`
 }
 
 // Section is one of the sections of SPEC 6 that is present.
@@ -124,7 +126,7 @@ func (a *assembler) memorySections() (state, retrieved []rendered) {
 func (a *assembler) inputs() Inputs {
 	in := Inputs{
 		System: a.in.System, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
-		Partial: a.in.Partial != nil,
+		Partial: a.in.Partial != nil, RedactionRules: a.in.RedactionRules,
 	}
 	for _, s := range a.in.Sizes {
 		in.LastSeq = s.Seq

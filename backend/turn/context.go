@@ -2,56 +2,84 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/librarian"
 	"contextinfinity/backend/prompt"
 )
 
-// page is how many turns are read at once while looking for the newest
-// originals that fit.
-const page = 64
+// assembly is one request to assemble: which turn, which model, and what makes
+// it differ from the branch's next plain request.
+type assembly struct {
+	branch  chat.BranchID
+	seq     int64 // turns before it are history; 0: all
+	model   Model
+	current chat.Message
+	base    chat.Blocks // the partial answer of a turn that is to be continued
+	reduce  float64     // after a provider rejected the request for its size
+	turn    *chat.Turn  // nil for a preview: nothing is asked of a model then
+}
 
-// assemble gathers the committed state, pins, pending and newest turns of the
-// branch, and has them put together. base is the partial answer of a turn that
-// is to be continued.
-func (e *Engine) assemble(ctx context.Context, t chat.Turn, m Model, base chat.Blocks) (prompt.PreparedContext, error) {
-	in, err := e.contextInput(ctx, t.BranchID, t.Seq, m)
+// assemble gathers what the lineage holds and has it put together. When only a
+// shorter head summary would make it fit, the librarian is asked for one.
+func (e *Engine) assemble(ctx context.Context, a assembly) (prompt.PreparedContext, error) {
+	in, err := e.contextInput(ctx, a)
 	if err != nil {
 		return prompt.PreparedContext{}, err
 	}
-	in.Current = t.User
-	if len(base) > 0 {
-		in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: base}
+	c, err := prompt.Assemble(in)
+	var shrink *prompt.NeedsSummaryShrink
+	if !errors.As(err, &shrink) {
+		return c, err
 	}
+	in.HeadShrunk = e.shrinkHead(ctx, a, in.Head.Summary, shrink.Target)
 	return prompt.Assemble(in)
 }
 
-// Preview assembles what the branch's next request would hold with the given
-// message, for the meter.
-func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string, current chat.Message) (prompt.Manifest, error) {
-	m, err := e.modelFor(ctx, branch, model)
-	if err != nil {
-		return prompt.Manifest{}, err
+// shrinkHead shortens the head summary for this request alone. A preview never
+// calls a model.
+func (e *Engine) shrinkHead(ctx context.Context, a assembly, summary string, target int) string {
+	count := e.count(a.model)
+	if a.turn != nil && e.shrink != nil {
+		if s := e.shrink(ctx, *a.turn, summary, target); s != "" && count(s) <= target {
+			return s
+		}
 	}
-	in, err := e.contextInput(ctx, branch, 0, m)
-	if err != nil {
-		return prompt.Manifest{}, err
-	}
-	in.Current = current
-	c, err := prompt.Assemble(in)
-	if err != nil {
-		return prompt.Manifest{Budget: prompt.NewBudget(m.Limits), Model: m.Endpoint.Name}, err
-	}
-	return c.Manifest(), nil
+	return librarian.Trim(summary, target, count)
 }
 
-// contextInput reads everything of the lineage before turn_seq seq (0: all).
-func (e *Engine) contextInput(ctx context.Context, branch chat.BranchID, seq int64, m Model) (prompt.Input, error) {
-	in := prompt.Input{
-		Model: m.Endpoint.Name, Provider: m.Endpoint.Provider, Limits: m.Limits,
-		Count: func(s string) int { return e.counter.Count(m.Endpoint.ModelID, s) },
+// Preview assembles what the branch's next request would hold with the given
+// message. Nothing is sent and no model is asked.
+func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string, current chat.Message) (prompt.PreparedContext, prompt.Budget, error) {
+	m, err := e.modelFor(ctx, branch, model)
+	if err != nil {
+		return prompt.PreparedContext{}, prompt.Budget{}, err
 	}
-	b, err := e.store.Branch(ctx, branch)
+	a := assembly{branch: branch, model: m, current: current}
+	c, err := e.assemble(ctx, a)
+	if err != nil {
+		in, ierr := e.contextInput(ctx, a)
+		if ierr != nil {
+			return c, prompt.Budget{}, ierr
+		}
+		return c, prompt.NewBudget(in.Limits, in.Policy, in.Calibration), err
+	}
+	return c, c.Manifest().Budget, nil
+}
+
+// contextInput reads everything an assembly is made of.
+func (e *Engine) contextInput(ctx context.Context, a assembly) (prompt.Input, error) {
+	in := prompt.Input{
+		Model: a.model.Endpoint.Name, Provider: a.model.Endpoint.Provider, Limits: a.model.Limits,
+		Policy: e.settings().Policy, Current: a.current, Reduce: a.reduce, Count: e.count(a.model), Redact: e.redact,
+		RedactionRules: e.settings().RedactionRules,
+	}
+	if len(a.base) > 0 {
+		in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: a.base}
+	}
+	b, err := e.store.Branch(ctx, a.branch)
 	if err != nil {
 		return in, err
 	}
@@ -65,57 +93,165 @@ func (e *Engine) contextInput(ctx context.Context, branch chat.BranchID, seq int
 	if in.Head, err = e.store.State(ctx, b.HeadState); err != nil {
 		return in, err
 	}
-	if in.Pins, err = e.store.Pins(ctx, branch); err != nil {
+	if in.Pins, err = e.store.Pins(ctx, a.branch); err != nil {
 		return in, err
 	}
-	if in.Pending, err = e.store.PendingTurns(ctx, branch); err != nil {
+	if in.Sizes, err = e.sizes(ctx, a.branch, a.seq, a.model); err != nil {
 		return in, err
 	}
-	in.Pending = before(in.Pending, seq)
-	in.Originals, err = e.newestOriginals(ctx, branch, seq, in)
-	return in, err
+	if err := e.history(ctx, &in, a); err != nil {
+		return in, err
+	}
+	return in, e.calibrate(ctx, &in, a)
 }
 
-// newestOriginals reads committed turns, newest page first, until they cannot
-// all fit: the assembler takes the run that does.
-func (e *Engine) newestOriginals(ctx context.Context, branch chat.BranchID, seq int64, in prompt.Input) ([]chat.Turn, error) {
-	room := prompt.NewBudget(in.Limits).Ceiling
-	var out []chat.Turn
-	to := seq - 1
-	if seq == 0 {
-		to = 0
+func (e *Engine) count(m Model) func(string) int {
+	return func(s string) int { return e.counter.Count(m.Endpoint.ModelID, s) }
+}
+
+// history fills in how the lineage may be represented.
+func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) error {
+	in.Fetch = func(from, to int64) ([]chat.Turn, error) { return e.fetch(ctx, a.branch, from, to) }
+	in.Extract = func(turns []chat.Turn, target int) string {
+		return librarian.Extract(turns, target, in.Count)
 	}
-	for {
-		turns, err := e.store.Lineage(ctx, chat.LineageQuery{Branch: branch, ToSeq: to, Limit: page, Newest: true})
-		if err != nil {
-			return nil, err
+	summaries, err := e.store.Summaries(ctx, a.branch)
+	if err != nil {
+		return err
+	}
+	for _, s := range summaries {
+		in.Summaries = append(in.Summaries, prompt.Summary{
+			ID: s.ID, From: s.From, To: s.To, Tokens: s.TokenCount, Text: s.Content, Model: s.GeneratedBy,
+		})
+	}
+	raw, _, err := e.store.PreviousManifest(ctx, a.branch, a.seq)
+	if err != nil || raw == nil {
+		return err
+	}
+	var m prompt.Manifest
+	if json.Unmarshal(raw, &m) == nil && m.AssemblerVersion == prompt.AssemblerVersion && m.Model == in.Model {
+		in.Previous, in.Calibration = &m.History, m.Budget.Calibration
+	}
+	return nil
+}
+
+// calibrate takes over what was learned of the provider's counting, but only
+// where the cut advances anyway: a budget that moves by itself would move the
+// cut, and with it the prefix.
+func (e *Engine) calibrate(ctx context.Context, in *prompt.Input, a assembly) error {
+	learned, err := e.store.Calibration(ctx, a.model.Endpoint.Provider, a.model.Endpoint.ModelID)
+	if err != nil {
+		return err
+	}
+	if learned.Factor == 0 || learned.Factor == in.Calibration {
+		return nil
+	}
+	if in.Previous != nil && in.Calibration > 0 {
+		old := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
+		if prompt.MakePlan(in.Sizes, old, in.Policy).Cut == in.Previous.Cut {
+			return nil
 		}
-		var committed []chat.Turn
+	}
+	in.Calibration = learned.Factor
+	return nil
+}
+
+// fetch reads the finalized turns of [from, to) of a lineage.
+func (e *Engine) fetch(ctx context.Context, branch chat.BranchID, from, to int64) ([]chat.Turn, error) {
+	turns, err := e.store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: from, ToSeq: to - 1})
+	if err != nil {
+		return nil, err
+	}
+	out := turns[:0]
+	for _, t := range turns {
+		if t.Phase.Finalized() {
+			out = append(out, t)
+		}
+	}
+	return out, nil
+}
+
+// sizes weighs the lineage before turn_seq seq. What was not counted yet is
+// counted once and kept.
+func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m Model) ([]prompt.Size, error) {
+	encoding := e.counter.Encoding(m.Endpoint.ModelID)
+	all, err := e.store.Sizes(ctx, branch, encoding)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.weigh(ctx, branch, encoding, all, m); err != nil {
+		return nil, err
+	}
+	out := make([]prompt.Size, 0, len(all))
+	for _, s := range all {
+		if seq == 0 || s.Seq < seq {
+			out = append(out, prompt.Size{Seq: s.Seq, Tokens: s.Tokens, Pending: s.Pending})
+		}
+	}
+	return out, nil
+}
+
+// page is how many turns are weighed at once.
+const page = 64
+
+func (e *Engine) weigh(ctx context.Context, branch chat.BranchID, encoding string, sizes []chat.TurnSize, m Model) error {
+	for i := 0; i < len(sizes); i++ {
+		if sizes[i].Tokens >= 0 {
+			continue
+		}
+		n := min(len(sizes), i+page)
+		turns, err := e.fetch(ctx, branch, sizes[i].Seq, sizes[n-1].Seq+1)
+		if err != nil {
+			return err
+		}
+		tokens := map[int64]int{}
 		for _, t := range turns {
-			if t.Phase.Finalized() && !t.Pending() {
-				committed = append(committed, t)
-				room -= in.Count(t.User.RenderedText())
-				if t.Assistant != nil {
-					room -= in.Count(t.Assistant.RenderedText())
-				}
+			tokens[t.Seq] = prompt.Measure(t, e.count(m))
+		}
+		for j := i; j < n; j++ {
+			sizes[j].Tokens = tokens[sizes[j].Seq]
+		}
+		if !e.readOnly {
+			if err := e.store.PutSizes(ctx, encoding, sizes[i:n]); err != nil {
+				return err
 			}
 		}
-		out = append(committed, out...)
-		if len(turns) < page || room <= 0 || turns[0].Seq <= 1 {
-			return out, nil
-		}
-		to = turns[0].Seq - 1
+		i = n - 1
 	}
+	return nil
 }
 
-func before(turns []chat.Turn, seq int64) []chat.Turn {
-	if seq == 0 {
-		return turns
+// PlanAhead names the ranges of a branch that background work should summarize
+// now: those of the plan in force, and those the next advance will need.
+func (e *Engine) PlanAhead(ctx context.Context, branch chat.BranchID) ([]prompt.Range, error) {
+	m, err := e.modelFor(ctx, branch, "")
+	if err != nil {
+		return nil, err
 	}
-	out := turns[:0:0]
-	for _, t := range turns {
-		if t.Seq < seq {
-			out = append(out, t)
+	in, err := e.contextInput(ctx, assembly{branch: branch, model: m, current: chat.UserText(" ")})
+	if err != nil {
+		return nil, err
+	}
+	b := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
+	ranges := prompt.MakePlan(in.Sizes, b, in.Policy).Ranges
+	if next, near := prompt.Next(in.Sizes, b, in.Policy); near {
+		ranges = append(ranges, next.Ranges...)
+	}
+	return without(ranges, in.Summaries), nil
+}
+
+// without leaves out ranges that have a summary, and repetitions.
+func without(ranges []prompt.Range, have []prompt.Summary) []prompt.Range {
+	type span struct{ from, to int64 }
+	done := map[span]bool{}
+	for _, s := range have {
+		done[span{s.From, s.To}] = true
+	}
+	var out []prompt.Range
+	for _, r := range ranges {
+		if k := (span{r.From, r.To}); !done[k] {
+			done[k] = true
+			out = append(out, r)
 		}
 	}
 	return out

@@ -28,6 +28,7 @@ const (
 	verdictIncomplete                // there is text, the user decides
 	verdictFailed                    // there is none
 	verdictRetry                     // nothing arrived and another try may help
+	verdictShrink                    // rejected for its size: assemble smaller
 )
 
 // ending is the judgement of one attempt.
@@ -48,6 +49,7 @@ type attempt struct {
 	number  int   // from 1
 	earlier bool  // visible text stands from earlier steps or attempts
 	stopped bool  // recovery: the journal ends with a stopped entry
+	shrunk  int   // times the context was assembled smaller already
 }
 
 // judge decides how an attempt ended (SPEC 4). Live streaming and recovery both
@@ -92,6 +94,8 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	switch {
 	case hasText(a.result.Blocks):
 		e.verdict = verdictIncomplete
+	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
+		e.verdict = verdictShrink
 	case a.events == 0 && retry && a.number < MaxAttempts && wait <= maxRetryAfter:
 		e.verdict, e.retryAfter = verdictRetry, wait
 	case a.earlier:
@@ -205,6 +209,18 @@ func retryable(err error) (time.Duration, bool) {
 		return 0, true
 	}
 	return 0, false
+}
+
+// maxShrinks is how often a context is made smaller because the provider rejected
+// it for its size (SPEC 6); shrinkBy is what is left of the ceiling each time.
+const (
+	maxShrinks = 3
+	shrinkBy   = 0.9
+)
+
+func tooLarge(err error) bool {
+	var le *llm.Error
+	return errors.As(err, &le) && le.ContextTooLarge()
 }
 
 // hasText reports visible text.

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
 )
 
 // Deps are what an Engine is built from; all are required but Log and Clock.
@@ -23,6 +24,13 @@ type Deps struct {
 	Publish  Publisher
 	Counter  Counter
 	Settings func() Settings
+	// Redact takes secrets out of what leaves (SPEC 13); nil leaves it.
+	Redact func(string) (string, []prompt.Redaction)
+	// Shrink asks the librarian for a head summary of at most target tokens, for
+	// one request; "" if it has none. nil: it is trimmed.
+	Shrink func(ctx context.Context, t chat.Turn, summary string, target int) string
+	// ReadOnly: nothing may be written; turns can be looked at and previewed.
+	ReadOnly bool
 	Clock    clock.Clock
 	Log      *slog.Logger
 }
@@ -36,6 +44,9 @@ type Engine struct {
 	publish  Publisher
 	counter  Counter
 	settings func() Settings
+	redact   func(string) (string, []prompt.Redaction)
+	shrink   func(context.Context, chat.Turn, string, int) string
+	readOnly bool
 	clock    clock.Clock
 	log      *slog.Logger
 
@@ -54,7 +65,7 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
 	}
 }
 
@@ -179,22 +190,26 @@ func checkContent(m chat.Message) error {
 	return nil
 }
 
-// modelFor resolves the model a message goes to.
+// modelFor resolves the model a message goes to, with the session's own settings.
 func (e *Engine) modelFor(ctx context.Context, branch chat.BranchID, name string) (Model, error) {
+	b, err := e.store.Branch(ctx, branch)
+	if err != nil {
+		return Model{}, err
+	}
+	s, err := e.store.Session(ctx, b.SessionID)
+	if err != nil {
+		return Model{}, err
+	}
 	if name == "" {
-		b, err := e.store.Branch(ctx, branch)
-		if err != nil {
-			return Model{}, err
-		}
-		s, err := e.store.Session(ctx, b.SessionID)
-		if err != nil {
-			return Model{}, err
-		}
 		name = s.Model
 	}
 	m, err := e.models.Resolve(ctx, name)
-	m.Endpoint.CacheKey, m.Endpoint.Branch = string(branch), branch
-	return m, err
+	if err != nil {
+		return m, err
+	}
+	ep := &m.Endpoint
+	ep.CacheKey, ep.Branch, ep.Temperature, ep.Effort = string(branch), branch, s.Temperature, s.Effort
+	return m, nil
 }
 
 // start begins a run at its first state. index is the step to make.

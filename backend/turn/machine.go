@@ -34,7 +34,9 @@ type run struct {
 	context prompt.PreparedContext
 	body    json.RawMessage
 
-	number  int // attempts of this run
+	number  int     // attempts of this run
+	shrunk  int     // how often the context was made smaller for the provider
+	reduce  float64 // share of the ceiling then; 0: all of it
 	step    chat.Step
 	writer  *journal.Writer
 	decoder llm.Decoder
@@ -67,7 +69,7 @@ func (r *run) prepare(ctx context.Context) state {
 		return r.failWith(err)
 	}
 	var err error
-	if r.context, err = r.e.assemble(ctx, r.turn, r.model, r.base); err != nil {
+	if r.context, err = r.e.assemble(ctx, r.assembly()); err != nil {
 		return r.failWith(err)
 	}
 	r.metrics.AssembleMs = time.Since(begun).Milliseconds()
@@ -87,6 +89,13 @@ func (r *run) prepare(ctx context.Context) state {
 	}
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	return r.begin
+}
+
+func (r *run) assembly() assembly {
+	return assembly{
+		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, base: r.base,
+		reduce: r.reduce, turn: &r.turn,
+	}
 }
 
 func (r *run) request() llm.Request {
@@ -203,6 +212,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 func (r *run) settle(context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: len(r.events), number: r.number, earlier: r.earlier,
+		shrunk: r.shrunk,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
@@ -215,8 +225,24 @@ func (r *run) settle(context.Context) state {
 		return r.interrupt
 	case verdictRetry:
 		return r.backoff
+	case verdictShrink:
+		return r.shrink
 	}
 	return r.fail
+}
+
+// shrink closes an attempt that was rejected for its size and assembles again,
+// with a tenth less room.
+func (r *run) shrink(ctx context.Context) state {
+	if err := r.closeAttempt(ctx); err != nil {
+		return r.failWith(err)
+	}
+	r.shrunk++
+	if r.reduce == 0 {
+		r.reduce = 1
+	}
+	r.reduce *= shrinkBy
+	return r.prepare
 }
 
 // closeJournal seals the journal; only then is the rest shown.
@@ -251,12 +277,9 @@ func (r *run) stepEnd() *chat.StepEnd {
 
 // backoff closes the failed attempt and waits before the next one.
 func (r *run) backoff(ctx context.Context) state {
-	if err := r.e.store.EndStep(ctx, *r.stepEnd()); err != nil {
+	if err := r.closeAttempt(ctx); err != nil {
 		return r.failWith(err)
 	}
-	r.e.prune(r.step.ID)
-	r.clearEmitter()
-	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	wait := r.end.retryAfter
 	if wait == 0 {
 		wait = r.e.settings().Backoff(r.number + 1)
@@ -269,6 +292,17 @@ func (r *run) backoff(ctx context.Context) state {
 	case <-ctx.Done():
 		return r.settleNothing(context.Cause(ctx))
 	}
+}
+
+// closeAttempt records an attempt that ended without a settled turn.
+func (r *run) closeAttempt(ctx context.Context) error {
+	if err := r.e.store.EndStep(ctx, *r.stepEnd()); err != nil {
+		return err
+	}
+	r.e.prune(r.step.ID)
+	r.clearEmitter()
+	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
+	return nil
 }
 
 // settleNothing ends a run that was cancelled while no stream was open.
@@ -306,11 +340,23 @@ func (r *run) finalize(context.Context) state {
 	if !substantial(res.Blocks) && r.earlier {
 		message = r.fallbackMessage()
 	}
+	r.learn(res.Usage)
 	r.settled(r.e.store.Finalize(context.Background(), chat.Finalization{
 		TurnID: r.turn.ID, Step: r.stepEnd(), Message: message, Outcome: r.end.outcome,
 		Usage: usageOf(r.closed, res.Usage), Metrics: r.metrics,
 	}))
 	return nil
+}
+
+// learn compares our count of the input with the provider's.
+func (r *run) learn(u *chat.Usage) {
+	if u == nil || u.InputTokens == 0 {
+		return
+	}
+	ep := r.model.Endpoint
+	if err := r.e.store.ObserveCalibration(context.Background(), ep.Provider, ep.ModelID, r.context.Tokens(), u.InputTokens); err != nil {
+		r.e.log.Warn("the provider's token count could not be learned from", "err", err)
+	}
 }
 
 // fallbackMessage is what earlier attempts brought, when a stopped or empty

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -31,6 +32,16 @@ type Store interface {
 	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
 	State(context.Context, chat.StateID) (chat.State, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
+	Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error)
+	PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error
+	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
+	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
+	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
+	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
+	PinsByID(context.Context, []chat.PinID) ([]chat.Pin, error)
+	PreparedTurns(context.Context) ([]chat.TurnID, error)
+	Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error)
+	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
 }
@@ -64,6 +75,8 @@ type Publisher interface {
 // Counter counts tokens as the given model would.
 type Counter interface {
 	Count(modelID, text string) int
+	// Encoding names how a model's tokens are counted: sizes are kept by it.
+	Encoding(modelID string) string
 }
 
 // Settings are the configured numbers of a turn.
@@ -74,6 +87,10 @@ type Settings struct {
 	Backoff func(attempt int) time.Duration
 	// System is the instruction text of sessions that have none.
 	System string
+	// RedactionRules names the rules that Redact works by.
+	RedactionRules string
+	// Policy is how history is represented (SPEC 6).
+	Policy prompt.Policy
 	// ToolsMode is tools.mode (SRD 12.1).
 	ToolsMode llm.ToolsMode
 }

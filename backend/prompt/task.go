@@ -1,0 +1,36 @@
+package prompt
+
+import "contextinfinity/backend/chat"
+
+// Task is a request of the program's own, such as a summary: instructions and
+// one text, nothing of a conversation around it.
+type Task struct {
+	System    string
+	User      string
+	MaxOutput int
+	Limits    Limits
+	Count     func(string) int
+	Redact    func(string) (string, []Redaction)
+}
+
+// PrepareTask makes a task's context, or says by how much it is too large: it is
+// never sent over the model's limit.
+func PrepareTask(t Task) (PreparedContext, error) {
+	if t.Redact == nil {
+		t.Redact = func(s string) (string, []Redaction) { return s, nil }
+	}
+	system, _ := t.Redact(t.System)
+	user, _ := t.Redact(t.User)
+	b := NewBudget(t.Limits, Policy{History: HistoryOff}, 1)
+	c := PreparedContext{
+		ok: true, system: []string{system}, messages: []chat.Message{chat.UserText(user)},
+		tokens: t.Count(system) + t.Count(user) + 2*messageOverhead,
+	}
+	if most := b.InputBudget; c.tokens > most {
+		e := &OverBudgetError{Required: c.tokens, Ceiling: most, System: t.Count(system), Msg: t.Count(user)}
+		return PreparedContext{}, chat.WrapError(chat.CodeOverBudget, "prompt.task", e, e.Error())
+	}
+	c.maxOutput = max(1, min(t.MaxOutput, t.Limits.MaxOutput, t.Limits.ContextLimit-c.tokens))
+	c.manifest = Manifest{AssemblerVersion: AssemblerVersion, Budget: b, TotalTokens: c.tokens, SHA256: canonicalHash(c)}
+	return c, nil
+}

@@ -1,0 +1,44 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// PinsByID reads pin versions, standing or not, in the order asked. One that
+// does not exist is CodeNotFound.
+func (s *Store) PinsByID(ctx context.Context, ids []chat.PinID) ([]chat.Pin, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	byID := map[chat.PinID]chat.Pin{}
+	err := s.read(ctx, "pin.read", func(db *gorm.DB) error {
+		rows, err := all[pinRow](db, `SELECT * FROM pins WHERE id IN ?`, ids)
+		for _, r := range rows {
+			byID[chat.PinID(r.ID)] = pinned{pinRow: r}.pin(0)
+		}
+		return err
+	})
+	out := make([]chat.Pin, 0, len(ids))
+	for _, id := range ids {
+		p, ok := byID[id]
+		if !ok && err == nil {
+			return nil, chat.Errorf(chat.CodeNotFound, "pin.read", "There is no pin %s.", id)
+		}
+		out = append(out, p)
+	}
+	return out, err
+}
+
+// PreparedTurns are the turns for which a context was assembled, oldest first.
+func (s *Store) PreparedTurns(ctx context.Context) ([]chat.TurnID, error) {
+	var ids []chat.TurnID
+	err := s.read(ctx, "turn.list", func(db *gorm.DB) (err error) {
+		ids, err = all[chat.TurnID](db, `SELECT id FROM turns WHERE manifest IS NOT NULL ORDER BY created_at, id`)
+		return err
+	})
+	return ids, err
+}

@@ -1,0 +1,160 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// Seen is what the model saw in one turn: the manifest as it was stored, and the
+// exact text of each item, assembled again from the inputs it pins.
+type Seen struct {
+	Manifest prompt.Manifest
+	Texts    []prompt.Text
+	// Same: what was assembled again has the stored SHA-256. If not, Note says why
+	// that can be.
+	Same bool
+	Note string
+}
+
+// SeenBy returns what the model saw in a turn. A turn for which nothing was
+// assembled is CodeNotFound.
+func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
+	const op = "context.show"
+	raw, err := e.store.Manifest(ctx, id)
+	if err != nil {
+		return Seen{}, err
+	}
+	if raw == nil {
+		return Seen{}, chat.Errorf(chat.CodeNotFound, op, "Nothing was assembled for this turn: it was never sent.")
+	}
+	var s Seen
+	if err := json.Unmarshal(raw, &s.Manifest); err != nil {
+		return s, chat.WrapError(chat.CodeCorrupt, op, err, "The manifest of turn "+string(id)+" cannot be read.")
+	}
+	if s.Manifest.AssemblerVersion != prompt.AssemblerVersion {
+		s.Note = "It was assembled by another version of the program, so its texts cannot be made again here. The exact request stands with its step."
+		return s, nil
+	}
+	t, err := e.store.Turn(ctx, id)
+	if err != nil {
+		return s, err
+	}
+	c, err := e.reassemble(ctx, t, s.Manifest)
+	if err != nil {
+		return s, err
+	}
+	s.Texts, s.Same = c.Texts(), c.Manifest().SHA256 == s.Manifest.SHA256
+	if !s.Same {
+		s.Note = e.whyDifferent(s.Manifest)
+	}
+	return s, nil
+}
+
+func (e *Engine) whyDifferent(m prompt.Manifest) string {
+	if m.Inputs.RedactionRules != e.settings().RedactionRules {
+		return "The redaction rules have changed since: what was replaced then cannot be told exactly."
+	}
+	return "What is stored no longer gives the same context: a record was changed. Run verify."
+}
+
+// reassemble makes a context again from what its manifest pins.
+func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest) (prompt.PreparedContext, error) {
+	in := prompt.Input{
+		Model: m.Model, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
+		System: m.Inputs.System, HeadShrunk: m.Inputs.HeadShrunk, Reduce: m.Inputs.Reduce, Current: t.User,
+		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, Replay: &m,
+	}
+	model, err := e.models.Resolve(ctx, m.Model)
+	if err != nil { // its configuration is gone; the count is only shown
+		model = Model{}
+	}
+	in.Count = e.count(model)
+	if in.Head, err = e.store.State(ctx, chat.StateID(m.Inputs.HeadState)); err != nil {
+		return prompt.PreparedContext{}, err
+	}
+	if in.Pins, err = e.store.PinsByID(ctx, pinsOf(m)); err != nil {
+		return prompt.PreparedContext{}, err
+	}
+	if err := e.replayHistory(ctx, &in, t, m); err != nil {
+		return prompt.PreparedContext{}, err
+	}
+	if m.Inputs.Partial {
+		if in.Partial, err = e.partialBefore(ctx, t); err != nil {
+			return prompt.PreparedContext{}, err
+		}
+	}
+	return prompt.Assemble(in)
+}
+
+func pinsOf(m prompt.Manifest) []chat.PinID {
+	var ids []chat.PinID
+	for _, s := range m.Sections {
+		for _, it := range s.Items {
+			if it.Source == "pin" {
+				ids = append(ids, chat.PinID(it.ID))
+			}
+		}
+	}
+	return ids
+}
+
+// replayHistory gives the assembler the lineage as it was, superseded summaries
+// included.
+func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Turn, m prompt.Manifest) error {
+	if err := e.history(ctx, in, assembly{branch: t.BranchID, seq: t.Seq}); err != nil {
+		return err
+	}
+	in.Previous, in.Calibration = nil, m.Budget.Calibration
+	all, err := e.store.AllSummaries(ctx, t.SessionID)
+	if err != nil {
+		return err
+	}
+	in.Summaries = nil
+	for _, s := range all {
+		in.Summaries = append(in.Summaries, prompt.Summary{ID: s.ID, From: s.From, To: s.To, Tokens: s.TokenCount, Text: s.Content, Model: s.GeneratedBy})
+	}
+	pending := map[int64]bool{}
+	for _, seq := range m.Inputs.Pending {
+		pending[seq] = true
+	}
+	sizes, err := e.store.Sizes(ctx, t.BranchID, e.counter.Encoding(""))
+	for _, s := range sizes {
+		if s.Seq <= m.Inputs.LastSeq {
+			in.Sizes = append(in.Sizes, prompt.Size{Seq: s.Seq, Tokens: s.Tokens, Pending: pending[s.Seq]})
+		}
+	}
+	return err
+}
+
+// partialBefore is the partial answer that the last step was asked to continue.
+func (e *Engine) partialBefore(ctx context.Context, t chat.Turn) (*chat.Message, error) {
+	steps, err := e.store.Steps(ctx, t.ID)
+	if err != nil || len(steps) == 0 {
+		return nil, err
+	}
+	base, err := e.answerBefore(ctx, steps, steps[len(steps)-1].Index)
+	return &chat.Message{Role: chat.RoleAssistant, Blocks: base}, err
+}
+
+// VerifyContexts assembles every stored context again and reports each that does
+// not come out byte for byte (SPEC 6, 11).
+func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
+	ids, err := e.store.PreparedTurns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []chat.Finding
+	for _, id := range ids {
+		s, err := e.SeenBy(ctx, id)
+		switch {
+		case err != nil:
+			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context cannot be assembled again: " + err.Error()})
+		case !s.Same && s.Manifest.AssemblerVersion == prompt.AssemblerVersion && s.Manifest.Inputs.RedactionRules == e.settings().RedactionRules:
+			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context assembled again has another SHA-256 than the stored one."})
+		}
+	}
+	return out, nil
+}
