@@ -225,7 +225,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 	}
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Stats: a.stats, Recovery: a.recoveryReport(), Close: a.close,
+		Counter: counter{}, ConfigFault: a.config.Err(), Stats: a.stats, Recovery: a.recoveryReport(), Close: a.close,
 	}, nil
 }
 

@@ -24,6 +24,7 @@ export default defineConfig({
   build: {
     target: 'es2022', // WebKitGTK 2.40 and WebView2, the oldest engines the program runs on
     outDir: 'dist',
+    assetsInlineLimit: 0, // the content security policy takes fonts from files only
     emptyOutDir: true, // public/gitkeep is copied back, so the directory is never empty for go:embed
     chunkSizeWarningLimit: 400,
   },

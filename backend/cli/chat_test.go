@@ -16,6 +16,7 @@ func (h *home) talk(lines ...string) result {
 }
 
 func TestChat(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.provider.script(say("first answer"), say("second answer"))
 	r := h.talk("Hello", "", "two \\", "lines").exits(0)
@@ -29,6 +30,7 @@ func TestChat(t *testing.T) {
 }
 
 func TestChatGoesOnWithASession(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
 	h.runWith(strings.NewReader("more"), "chat", "--session", s.SessionID[18:]).exits(0)
@@ -38,6 +40,7 @@ func TestChatGoesOnWithASession(t *testing.T) {
 }
 
 func TestChatCommands(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	earlier := h.send("--new", "earlier session")
 	r := h.talk(
@@ -70,6 +73,7 @@ func TestChatCommands(t *testing.T) {
 }
 
 func TestChatDecisions(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.provider.script(cut("half "), say("whole"), cut("part"), cut("lost"), say("again"))
 	r := h.talk("one", "two", "/continue", "three", "/keep", "four", "/discard", "/retry", "/nonsense")
@@ -91,6 +95,7 @@ func TestChatDecisions(t *testing.T) {
 }
 
 func TestChatTellsANewcomerOfRecall(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.configure("")
 	r := h.talk("hi").exits(0)
@@ -100,6 +105,7 @@ func TestChatTellsANewcomerOfRecall(t *testing.T) {
 }
 
 func TestChatCtrlC(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	begun := make(chan struct{})
 	h.provider.script(hang(begun, "so far"))
@@ -125,6 +131,7 @@ func TestChatCtrlC(t *testing.T) {
 }
 
 func TestSecondCtrlCLeavesAtOnce(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	var services *cli.Services
 	h.opened = func(s *cli.Services) { services = s }

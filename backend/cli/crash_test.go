@@ -34,6 +34,7 @@ func crashed(t *testing.T, said string) (*home, chat.Turn) {
 }
 
 func TestShowReadsWhatACrashLeft(t *testing.T) {
+	t.Parallel()
 	h, turn := crashed(t, "said before the end")
 	got := h.show(string(turn.SessionID)).Turns[0]
 	if got.Phase != "Responding" || got.Outcome != "" || got.Partial == nil || *got.Partial != "said before the end" {
@@ -42,6 +43,7 @@ func TestShowReadsWhatACrashLeft(t *testing.T) {
 }
 
 func TestTheNextWritingVerbRecovers(t *testing.T) {
+	t.Parallel()
 	h, turn := crashed(t, "said before the end")
 	r := h.run("sessions", "rename", string(turn.SessionID), "named").exits(0)
 	if !strings.Contains(r.err, "recovered") || !strings.Contains(r.err, string(turn.ID)) {
@@ -58,6 +60,7 @@ func TestTheNextWritingVerbRecovers(t *testing.T) {
 }
 
 func TestReconcileReportsAndIsIdempotent(t *testing.T) {
+	t.Parallel()
 	h, turn := crashed(t, "part")
 	var first, second struct {
 		Recovery chat.RecoveryReport
@@ -75,6 +78,7 @@ func TestReconcileReportsAndIsIdempotent(t *testing.T) {
 }
 
 func TestBesideAWriter(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
 	h.writer()
@@ -95,6 +99,7 @@ func TestBesideAWriter(t *testing.T) {
 }
 
 func TestVerifyNamesADatabaseThatCannotBeOpened(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if err := os.MkdirAll(h.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -113,6 +118,7 @@ func TestVerifyNamesADatabaseThatCannotBeOpened(t *testing.T) {
 }
 
 func TestRecoveredJobsRunOnReconcile(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
 	var doc struct {

@@ -55,12 +55,25 @@ max_output = 1000
 
 func newHome(t *testing.T) *home {
 	t.Helper()
+	root := memoryDir(t)
 	h := &home{
-		t: t, dir: filepath.Join(t.TempDir(), "data"), config: filepath.Join(t.TempDir(), "config.toml"),
+		t: t, dir: filepath.Join(root, "data"), config: filepath.Join(root, "config.toml"),
 		provider: &scripted{}, keys: &fakeKeys{keyring: true, stored: map[string]string{}}, signals: make(chan os.Signal, 4),
 	}
 	h.configure(configText)
 	return h
+}
+
+// memoryDir is a temporary directory in memory where there is one: what is tested
+// here is not what a disk keeps, and dozens of homes would wait for its fsyncs.
+func memoryDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-cli-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 func (h *home) configure(text string) {

@@ -13,6 +13,7 @@ import (
 )
 
 func TestSendStreamsTheStoredText(t *testing.T) {
+	t.Parallel()
 	answers := map[string]struct {
 		answer answer
 		want   string
@@ -32,6 +33,7 @@ func TestSendStreamsTheStoredText(t *testing.T) {
 	}
 	for name, c := range answers {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHome(t)
 			h.provider.script(c.answer)
 			r := h.run("send", "--new", "hi").exits(0)
@@ -64,6 +66,7 @@ func (h *home) onlySession() shown {
 }
 
 func TestSendOutOfOrderPartsAreToldOf(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.provider.script(answer{events: []string{ev("text", 0, "a"), ev("text", 1, "b"), ev("text", 0, "c"), ev("done", 0, "")}})
 	r := h.run("send", "--new", "hi").exits(0)
@@ -73,6 +76,7 @@ func TestSendOutOfOrderPartsAreToldOf(t *testing.T) {
 }
 
 func TestSendJSON(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.provider.script(say("the ", "answer"))
 	s := h.send("--new", "What is it?")
@@ -96,8 +100,10 @@ func TestSendJSON(t *testing.T) {
 }
 
 func TestSendWait(t *testing.T) {
+	t.Parallel()
 	for wait, phase := range map[string]string{"finalized": "ResponseFinalized", "committed": "StateCommitted", "indexed": "Done"} {
 		t.Run(wait, func(t *testing.T) {
+			t.Parallel()
 			if s := newHome(t).send("--new", "--wait", wait, "hi"); s.Phase != phase {
 				t.Errorf("phase %s, want %s", s.Phase, phase)
 			}
@@ -106,19 +112,21 @@ func TestSendWait(t *testing.T) {
 }
 
 func TestSendReadsStdinByteForByte(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
-	text := strings.Repeat("0123456789abcde\n", 1<<16)[:1<<20]
-	h.configure(strings.Replace(configText, "32000", "2000000", 1))
-	for name, args := range map[string][]string{"dash": {"send", "--json", "--new", "-"}, "pipe": {"send", "--json", "--new"}} {
+	h.configure("[budget]\nworking_set_tokens = 200000\n" + strings.Replace(configText, "32000", "2000000", 1))
+	large := strings.Repeat("0123456789abcde\n", 1<<16)[:1<<20]
+	for text, args := range map[string][]string{large: {"send", "--json", "--new", "-"}, " piped\r\n\n": {"send", "--json", "--new"}} {
 		var s sent
-		h.runWith(strings.NewReader(text), args...).into(&s)
+		h.runWith(strings.NewReader(text), args...).exits(0).into(&s)
 		if got := h.show(s.SessionID).Turns[0].User.RenderedText(); got != text {
-			t.Errorf("%s: %d bytes stored of %d", name, len(got), len(text))
+			t.Errorf("%d bytes stored of %d", len(got), len(text))
 		}
 	}
 }
 
 func TestSendRefusesWhatItCannotKeep(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	big := h.dir + ".png"
 	if err := os.WriteFile(big, make([]byte, 6<<20), 0o600); err != nil {
@@ -161,6 +169,7 @@ func TestSendRefusesWhatItCannotKeep(t *testing.T) {
 }
 
 func TestSendFailure(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.provider.script(refuse(&llm.Error{Code: chat.CodeAuth, Status: 401, Message: "bad key " + canary}))
 	r := h.run("send", "--json", "--new", "hi").exits(1)
@@ -184,6 +193,7 @@ func TestSendFailure(t *testing.T) {
 }
 
 func TestSendTellsOfAttempts(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	busy := &llm.Error{Code: chat.CodeRateLimited, Status: 429, Message: "slow down", Retry: true}
 	told := watchFor("attempt 2 failed, trying again: ")
@@ -222,7 +232,9 @@ func (w *watched) Write(p []byte) (int, error) {
 }
 
 func TestIncompleteAnswerAndItsDecisions(t *testing.T) {
+	t.Parallel()
 	begin := func(t *testing.T) (*home, sent) {
+		t.Parallel()
 		h := newHome(t)
 		h.provider.script(cut("half of "))
 		var s sent
@@ -303,6 +315,7 @@ func TestIncompleteAnswerAndItsDecisions(t *testing.T) {
 }
 
 func TestRetryOfAFinalTurnForks(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
 	h.provider.script(say("anew"))
@@ -318,6 +331,7 @@ func TestRetryOfAFinalTurnForks(t *testing.T) {
 }
 
 func TestCtrlCStops(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	begun := make(chan struct{})
 	h.provider.script(hang(begun, "so far"))
@@ -331,6 +345,7 @@ func TestCtrlCStops(t *testing.T) {
 }
 
 func TestTerminationLeavesTheAnswerIncomplete(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	begun := make(chan struct{})
 	h.provider.script(hang(begun, "so far"))
@@ -355,6 +370,7 @@ func (b *brokenPipe) Write(p []byte) (int, error) {
 }
 
 func TestClosedStdoutDoesNotStopTheAnswer(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.provider.script(say("one ", "two ", "three"))
 	var errs strings.Builder
@@ -374,6 +390,7 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 func TestUnwritableStdoutIsAnError(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	var errs strings.Builder
 	if code := h.runTo(strings.NewReader(""), fullDisk{}, &errs, "version"); code != 1 || !strings.Contains(errs.String(), "could not be written") {
@@ -386,6 +403,7 @@ type brokenInput struct{}
 func (brokenInput) Read([]byte) (int, error) { return 0, errors.New("input/output error") }
 
 func TestUnreadableStdin(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	if f := h.runWith(io.Reader(brokenInput{}), "send", "--json", "-").exits(1).failure(); f.Code != "invalid" {
 		t.Errorf("%+v", f)
@@ -393,6 +411,7 @@ func TestUnreadableStdin(t *testing.T) {
 }
 
 func TestImages(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	png := h.config + ".png"
 	if err := os.WriteFile(png, []byte("\x89PNG\r\n\x1a\n0000"), 0o600); err != nil {

@@ -68,6 +68,7 @@ func (m *masks) golden(t *testing.T, name string, doc map[string]any) {
 
 // TestDocuments runs every verb through one story and holds its document fast.
 func TestDocuments(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	m := &masks{ids: map[string]string{}, paths: []string{h.dir, h.config}}
 	step := func(name string, code int, args ...string) map[string]any {
@@ -119,6 +120,7 @@ func TestDocuments(t *testing.T) {
 
 // TestEveryFailureIsOneDocument makes every verb fail, in its usage and in its work.
 func TestEveryFailureIsOneDocument(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
 	const none = "01ARZ3NDEKTSV4RRFFQ69G5FAV"

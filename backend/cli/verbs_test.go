@@ -14,6 +14,7 @@ import (
 type ctxt = context.Context
 
 func TestWindowOrCommandLine(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		args   string
 		window bool
@@ -42,6 +43,7 @@ func TestWindowOrCommandLine(t *testing.T) {
 }
 
 func TestHelpIsOneDocumentToo(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	for _, args := range [][]string{{"--help"}, {"send", "--help"}, {"help"}, {"help", "jobs", "retry"}, {"keys", "--help"}} {
 		doc := h.run(append(args, "--json")...).exits(0).document()
@@ -55,6 +57,7 @@ func TestHelpIsOneDocumentToo(t *testing.T) {
 }
 
 func TestShortIDs(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	a, b := h.send("--new", "a"), h.send("--new", "b")
 	common := 0
@@ -72,6 +75,7 @@ func TestShortIDs(t *testing.T) {
 }
 
 func TestForkSwitchesOnlyWhenAsked(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
 	var fork struct {
@@ -92,6 +96,7 @@ func TestForkSwitchesOnlyWhenAsked(t *testing.T) {
 }
 
 func TestRollbackGoesOnFromAnEarlierState(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "--wait", "committed", "one")
 	first := h.show(s.SessionID).Turns[0].StateAfter
@@ -103,6 +108,7 @@ func TestRollbackGoesOnFromAnEarlierState(t *testing.T) {
 }
 
 func TestKeys(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	r := h.runWith(strings.NewReader("sk-good-1\n"), "keys", "set", "anthropic").exits(0)
 	if h.keys.stored["anthropic"] != "sk-good-1" || strings.Contains(r.out+r.err, "sk-good") {
@@ -127,6 +133,7 @@ func TestKeys(t *testing.T) {
 }
 
 func TestBrokenConfigurationIsToldAndDoesNotStop(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.configure("[general]\ndefault_modle = \"x\"\n")
 	if f := h.run("config", "check", "--json").exits(1).failure(); f.Code != "config" || !strings.Contains(f.Message, "config.toml:2") {
@@ -140,6 +147,7 @@ func TestBrokenConfigurationIsToldAndDoesNotStop(t *testing.T) {
 }
 
 func TestJobsByHand(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	h.send("--new", "hi")
 	h.run("jobs", "kill", "1").exits(0)
@@ -156,6 +164,7 @@ func TestJobsByHand(t *testing.T) {
 }
 
 func TestRawStep(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "what was sent?")
 	step := h.show(s.SessionID).Turns[0].Steps[0].ID
@@ -173,6 +182,7 @@ func TestRawStep(t *testing.T) {
 }
 
 func TestShowLast(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "one")
 	h.send("two")
@@ -184,6 +194,7 @@ func TestShowLast(t *testing.T) {
 }
 
 func TestPeopleReadTables(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "世界 first words")
 	h.run("pin", s.SessionID, "a fact").exits(0)
@@ -206,6 +217,7 @@ func TestPeopleReadTables(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "A title")
 	if r := h.run("completion", "bash").exits(0); !strings.Contains(r.out, "contextinfinity") {
@@ -228,6 +240,7 @@ func lastLineOf(s string) string {
 }
 
 func TestBackupIsAWholeDatabase(t *testing.T) {
+	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "hi")
 	other := newHome(t)

@@ -178,7 +178,7 @@ func TestPinsFollowTheLineage(t *testing.T) {
 	f.ok(f.RemovePin(f.ctx, child.ID, shared.ID)) // inherited: hidden there only
 	edited, err := f.EditPin(f.ctx, main.ID, early.ID, "early, corrected", 3)
 	f.ok(err)
-	if edited.Replaces != early.ID || edited.Position != 0 || edited.ID == early.ID {
+	if edited.Replaces != early.ID || edited.Position != 0 || edited.ID == early.ID || early.Version != 1 || edited.Version != 2 {
 		t.Errorf("%+v", edited)
 	}
 	f.expectFacts(main.ID, "early, corrected", "shared", "after two", "main's own")

@@ -178,9 +178,9 @@ func (s *Store) changePin(ctx context.Context, op string, branch chat.BranchID, 
 		if err != nil {
 			return err
 		}
-		made = pinned{pinRow: row}.pin(len(standing))
+		made = pinned{pinRow: row, version: 1}.pin(len(standing))
 		if i := indexOfPin(standing, replaces); i >= 0 {
-			made.Position = i
+			made.Position, made.Version = i, standing[i].version+1
 		}
 		return nil
 	})

@@ -16,7 +16,7 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 		return e.store.Turn(ctx, id)
 	}
 	r.cancel(errStopped)
-	return (&Handle{Turn: r.turn, run: r}).Wait(ctx)
+	return (&Handle{Turn: chat.Turn{ID: id}, run: r}).Wait(ctx) // r.turn is the run's own until it is done
 }
 
 // Keep makes an incomplete answer final as it is.

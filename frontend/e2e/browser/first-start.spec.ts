@@ -15,7 +15,7 @@ test.describe('first start', () => {
     await page.getByLabel('API key').fill(canaryKey);
     await page.getByRole('button', { name: 'Test the key' }).click();
     await expect(page.getByRole('status').filter({ hasText: /OpenAI.*model/ })).toBeVisible();
-    await page.getByRole('button', { name: /^Start with/ }).first().click();
+    await page.getByRole('region', { name: 'Use a key' }).getByRole('button', { name: /^Start with/ }).click();
 
     const chat = new Conversation(page);
     await expect(chat.composer).toBeFocused();

@@ -118,9 +118,9 @@ async function firstStart({ page }: Desktop): Promise<void> {
   await until('the first start', () => page.has('input[type="password"]'));
   await page.type('input[type="password"]', canaryKey);
   await page.press('Test the key');
-  await until('the key is tested', async () => /Works/.test(await page.text()));
-  await page.press('Start with gpt');
-  await until('the composer', () => page.has(composer));
+  await until('the key is tested', async () => /OpenAI, .*model/.test(await page.text()));
+  await page.press('Start with'); // the first of the three ways, which is the key's
+  await until('an open conversation', async () => /branch/.test(await page.text('h1')));
 }
 
 function said(desktop: Desktop): Promise<string> {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -24,26 +25,97 @@ var keyShapes = regexp.MustCompile(
 		`|\b(?:sk|pk|rk|gsk|xai|hf|pplx|csk|nvapi|ant)[-_][A-Za-z0-9_*.\-]{8,}` +
 		`|\bAIza[A-Za-z0-9_\-]{10,}`)
 
-// Redact blanks the endpoint's key, also in its URL-escaped form, and whatever
-// has the shape of a key.
+// Redact blanks the endpoint's key, also as addresses and JSON write it, and
+// whatever has the shape of a key.
 func Redact(text string, key llm.Secret) string {
-	if k := key.Reveal(); len(k) >= minKey {
-		text = strings.ReplaceAll(text, k, redacted)
-		if esc := url.QueryEscape(k); esc != k {
-			text = strings.ReplaceAll(text, esc, redacted)
-		}
-	}
-	return keyShapes.ReplaceAllString(text, redacted)
+	return keyShapes.ReplaceAllString(string(redactRaw([]byte(text), key)), redacted)
 }
 
-// redactRaw blanks the endpoint's key in an event before anything stores it.
-// Events that do not hold it are untouched: they stay exact.
+// redactRaw blanks the endpoint's key in an event before anything stores it, in
+// every form that reads as the key: a server may escape its slashes, or write
+// other characters as \u002b, and whoever decodes that holds the key. Events that
+// do not hold it are untouched: they stay exact.
 func redactRaw(data []byte, key llm.Secret) []byte {
 	k := key.Reveal()
-	if len(k) < minKey || !bytes.Contains(data, []byte(k)) {
+	if len(k) < minKey {
 		return data
 	}
-	return bytes.ReplaceAll(data, []byte(k), []byte(redacted))
+	data = blank(data, k)
+	query := url.QueryEscape(k)
+	if query != k {
+		data = blank(data, query)
+	}
+	if path := url.PathEscape(k); path != k && path != query {
+		data = blank(data, path)
+	}
+	return data
+}
+
+// blank replaces s, as it is or with any of its characters escaped for JSON.
+func blank(data []byte, s string) []byte {
+	if bytes.IndexByte(data, '\\') < 0 {
+		if !bytes.Contains(data, []byte(s)) {
+			return data
+		}
+		return bytes.ReplaceAll(data, []byte(s), []byte(redacted))
+	}
+	var out []byte
+	kept := 0 // up to where data is in out
+	for i := 0; i < len(data); i++ {
+		if data[i] != s[0] && data[i] != '\\' {
+			continue
+		}
+		if end, ok := matchEscaped(data, i, s); ok {
+			out = append(append(out, data[kept:i]...), redacted...)
+			kept, i = end, end-1
+		}
+	}
+	if kept == 0 {
+		return data
+	}
+	return append(out, data[kept:]...)
+}
+
+// maxSlashes bounds how deep JSON may stand in strings of JSON, each of which
+// doubles the backslashes and adds one; looking no further keeps blank linear.
+const maxSlashes = 15
+
+// matchEscaped reports whether s stands at data[at:] and where it ends.
+func matchEscaped(data []byte, at int, s string) (end int, ok bool) {
+	for i := range len(s) {
+		n := escapedLength(data[at:], s[i])
+		if n == 0 {
+			return 0, false
+		}
+		at += n
+	}
+	return at, true
+}
+
+// escapedLength is how many bytes at the front of data stand for c, 0 for none.
+func escapedLength(data []byte, c byte) int {
+	slashes := 0
+	for slashes < min(len(data), maxSlashes) && data[slashes] == '\\' {
+		slashes++
+	}
+	rest := data[slashes:]
+	switch {
+	case slashes > 0 && len(rest) >= 5 && rest[0] == 'u' && isHex(rest[1:5], c):
+		return slashes + 5
+	case c == '\\' && slashes > 0:
+		return slashes
+	case len(rest) == 0 || rest[0] != c:
+		return 0
+	case slashes == 0 || c == '/' || c == '"':
+		return slashes + 1
+	}
+	return 0
+}
+
+// isHex reports whether four digits name c.
+func isHex(digits []byte, c byte) bool {
+	n, err := strconv.ParseUint(string(digits), 16, 16)
+	return err == nil && n == uint64(c)
 }
 
 // maxWords bounds a provider's message, in bytes: enough for a sentence, too

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -186,6 +187,29 @@ func TestRedact(t *testing.T) {
 	long := cleanWords(strings.Repeat("ä", maxWords/2-1)+"my-secret-key-1", "my-secret-key-1")
 	if strings.Contains(long, "my-") || len(long) > maxWords+len("…") {
 		t.Errorf("a cut left half a key: %q", long)
+	}
+}
+
+// Whatever a decoder of JSON would read as the key goes; all else stays exact.
+func TestRedactRaw(t *testing.T) {
+	const key = `sk/a+b="c\9`
+	cases := map[string]string{
+		`{"m":"sk/a+b="c\9"}`:                                   `{"m":"[redacted]"}`,
+		`{"m":"sk\/a+b=\"c\\9."}`:                               `{"m":"[redacted]."}`,
+		`{"m":"\u0073k\u002Fa\u002bb=\u0022c\u005c9"}`:          `{"m":"[redacted]"}`,
+		`{"m":"{\"k\":\"sk\\/a+b=\\\"c\\\\9\"}"}`:               `{"m":"{\"k\":\"[redacted]\"}"}`,
+		`{"m":"\\sk\/a\u002bb=\"c\\9\n, twice sk\/a+b=\"c\\9"}`: `{"m":"\\[redacted]\n, twice [redacted]"}`,
+		`https://example.test/?k=sk%2Fa%2Bb%3D%22c%5C9&l=1`:     `https://example.test/?k=[redacted]&l=1`,
+		`{"m":"sk\/a+b=\"c\\8, \u0073k/a, \u12"}`:               `{"m":"sk\/a+b=\"c\\8, \u0073k/a, \u12"}`,
+	}
+	for in, want := range cases {
+		if got := string(redactRaw([]byte(in), key)); got != want {
+			t.Errorf("%s became %s, want %s", in, got, want)
+		}
+	}
+	slashes := bytes.Repeat([]byte{'\\'}, 1<<20)
+	if got := redactRaw(slashes, key); &got[0] != &slashes[0] {
+		t.Error("an event without the key was copied")
 	}
 }
 

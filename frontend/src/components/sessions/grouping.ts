@@ -16,7 +16,7 @@ export function groupOf(at: number, now: number): string {
   const today = startOfDay(now);
   if (at >= today) return 'Today';
   if (at >= startOfDay(today - day / 2)) return 'Yesterday';
-  if (at >= startOfDay(today - 6.5 * day)) return 'This week';
+  if (at >= startOfDay(today - 5.5 * day)) return 'This week';
   const date = new Date(at);
   const month = date.toLocaleString('en', { month: 'long' });
   return date.getFullYear() === new Date(now).getFullYear() ? month : `${month} ${date.getFullYear()}`;

@@ -18,6 +18,8 @@ export interface FakeOptions {
   keyringOk: boolean;
   pace: Partial<Pace>;
   sessions: number;
+  /** Turns of the longest session. */
+  longest: number;
   epoch: number;
   localServers: ProgramSeed['localServers'];
 }
@@ -42,7 +44,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     firstRun: data === 'first', fatal: data === 'fatal', keyringOk: options.keyringOk ?? true,
     localServers: options.localServers ?? [{ name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1', models: ['qwen3:8b', 'llama3.3:70b'] }],
   });
-  if (data === 'rich') seed(world);
+  if (data === 'rich') seed(world, options.longest ?? 300);
   seedMany(world, options.sessions ?? 0);
   const watch = new Watch();
   return {

@@ -30,6 +30,23 @@ function tsShapes(source: string): Shapes {
 
 const ts = tsShapes(readFileSync('src/lib/backend/types.ts', 'utf8'));
 
+/** Methods of a service as `name/parameters`, from the bindings the program generated and from our interface. */
+function methodsOf(source: string, pattern: RegExp): string[] {
+  return [...source.matchAll(pattern)].map(([, name, parameters]) => `${name!.toLowerCase()}/${parameters!.trim() === '' ? 0 : parameters!.split(',').length}`).sort();
+}
+
+function interfaceOf(service: string): string {
+  return new RegExp(`export interface ${service}Service \\{\\n([\\s\\S]*?)\\n\\}`).exec(readFileSync('src/lib/backend/backend.ts', 'utf8'))?.[1] ?? '';
+}
+
+describe('services', () => {
+  it.each(['Sessions', 'Chat', 'Inspect', 'Settings'])('%s offers what the program binds, and nothing else', (service) => {
+    const bound = methodsOf(readFileSync(`wailsjs/go/api/${service}.d.ts`, 'utf8'), /export function (\w+)\((.*?)\):/g);
+    expect(bound.length).toBeGreaterThan(5);
+    expect(methodsOf(interfaceOf(service), /^  (\w+)\((.*?)\): Promise/gm)).toEqual(bound);
+  });
+});
+
 describe('types', () => {
   it('mirror the shapes the program returns', () => {
     const go = goShapes(readFileSync('../backend/api/dto.go', 'utf8'));

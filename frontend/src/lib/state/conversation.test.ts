@@ -105,7 +105,7 @@ describe('a conversation', () => {
   });
 
   it('opens at its end and loads older and newer turns by pages', async () => {
-    await started({ data: 'rich' });
+    await started({ data: 'rich', longest: 10_000 });
     await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
     const { conversation } = app;
     expect([conversation.turns.length, conversation.turns.at(-1)!.seq, conversation.hasOlder]).toEqual([60, 10_000, true]);

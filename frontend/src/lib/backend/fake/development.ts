@@ -13,6 +13,7 @@ export function developmentBackend(asked: URLSearchParams): FakeBackend {
   const data = (asked.get('fake') || 'rich') as FakeOptions['data'];
   const backend = fakeBackend({
     data,
+    longest: 10_000,
     sessions: Number(asked.get('sessions') ?? 0),
     pace: paces[asked.get('pace') ?? ''] ?? {},
   });

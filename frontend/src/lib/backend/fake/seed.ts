@@ -8,10 +8,11 @@ const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-export function seed(world: World): void {
+/** `long` is how many turns the longest session has. */
+export function seed(world: World, long: number): void {
   seedOrders(world);
   seedStates(world);
-  seedLong(world);
+  seedLong(world, long);
   const titles: [string, number, Partial<FakeSession['row']>][] = [
     ['Lofoten in February', 20 * day, { pinned: true, branches: 4 }],
     ['Invoice number formats', 3 * hour, { status: 'incomplete' }],
@@ -111,14 +112,14 @@ function seedStates(world: World): void {
   add('Compare that with doing the cutover through logical replication.', 'Logical replication moves the risk from your code to the slot. You would stop dual writes, let the subscriber catch up, and switch once. What you gain is a single source of truth all the way through; what you give up is the way back, because after the switch the old primary no longer receives', { state: 'incomplete', phase: 'Responding', outcome: 'incomplete', canContinue: true, error: errorView('The program ended at 14:21:07 while this was arriving', '', 'interrupted') });
 }
 
-/** Ten thousand turns, made once when the list is seeded: rows are small. */
-function seedLong(world: World): void {
+/** A history longer than any page shows. */
+function seedLong(world: World, long: number): void {
   const session = world.addSession('Ten thousand turns');
   session.row.updatedAt = world.epoch - 8 * day;
-  for (let i = 1; i <= 10_000; i++) {
+  for (let i = 1; i <= long; i++) {
     world.addTurn(session.row.activeBranch, {
       user: [block('text', `Message ${i}`)], assistant: [block('text', i % 7 === 0 ? throttleAnswer : `Answer to message ${i}. ${'It goes on for a while. '.repeat(i % 13)}`)],
-      state: i === 10_000 ? 'head' : 'committed', createdAt: world.epoch - (10_000 - i) * 10 * minute - 8 * day,
+      state: i === long ? 'head' : 'committed', createdAt: world.epoch - (long - i) * 10 * minute - 8 * day,
     });
   }
 }

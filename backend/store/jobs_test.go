@@ -1,0 +1,123 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestJobs(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	turn := f.say(b.ID, "x", "y")
+	job, found, err := f.ClaimJob(f.ctx, time.Minute, chat.JobSummarizeTurn)
+	f.ok(err)
+	if !found || job.TurnID != turn.ID || job.Attempts != 1 || job.State != chat.JobRunning {
+		t.Fatalf("%v %+v", found, job)
+	}
+	if _, found, err := f.ClaimTurnJobs(f.ctx, time.Minute, turn.ID); found || err != nil {
+		t.Fatal("claimed twice", err)
+	}
+	job, err = f.FailJob(f.ctx, job.ID, "no \xff luck", time.Hour)
+	f.ok(err)
+	if job.State != chat.JobQueued || job.LastError != "no \uFFFD luck" {
+		t.Errorf("%+v", job)
+	}
+	if _, found, _ := f.ClaimJob(f.ctx, time.Minute); found {
+		t.Error("claimed before its time")
+	}
+	f.clock.Advance(time.Hour)
+	for try := 2; try <= chat.MaxJobAttempts; try++ {
+		job, found, err = f.ClaimTurnJobs(f.ctx, time.Minute, turn.ID, chat.JobSummarizeTurn)
+		f.ok(err)
+		if !found || job.Attempts != try {
+			t.Fatalf("try %d: %v %+v", try, found, job)
+		}
+		job, err = f.FailJob(f.ctx, job.ID, "again", 0)
+		f.ok(err)
+	}
+	if job.State != chat.JobDead {
+		t.Fatalf("after %d tries %+v", chat.MaxJobAttempts, job)
+	}
+	if n, err := f.RequeueMissing(f.ctx); n != 0 || err != nil {
+		t.Errorf("a dead job came back: %d %v", n, err)
+	}
+	if _, _, dead, err := f.JobCounts(f.ctx); dead != 1 || err != nil {
+		t.Errorf("%d dead, %v", dead, err)
+	}
+	f.ok(f.RetryJob(f.ctx, job.ID))
+	f.commitAll(b.ID)
+	job, _, err = f.JobFor(f.ctx, turn.ID, chat.JobSummarizeTurn)
+	f.ok(err)
+	if job.State != chat.JobDone {
+		t.Errorf("the commit did not settle its job: %+v", job)
+	}
+	f.refused(f.KillJob(f.ctx, job.ID), chat.CodeConflict)
+	f.refused(f.RetryJob(f.ctx, 4711), chat.CodeNotFound)
+}
+
+func TestLeases(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.say(b.ID, "x", "y")
+	first, _, err := f.ClaimJob(f.ctx, time.Minute)
+	f.ok(err)
+	f.clock.Advance(2 * time.Minute)
+	second, found, err := f.ClaimJob(f.ctx, time.Minute)
+	f.ok(err)
+	if !found || second.ID != first.ID || second.Attempts != 2 {
+		t.Fatalf("an expired lease: %v %+v", found, second)
+	}
+	f.reopen() // the process that held the second lease is gone
+	third, found, err := f.ClaimJob(f.ctx, time.Minute)
+	f.ok(err)
+	if !found || third.Attempts != 3 {
+		t.Fatalf("an orphaned lease: %v %+v", found, third)
+	}
+	f.clock.Advance(2 * time.Minute)
+	if n, err := f.RequeueMissing(f.ctx); n != 1 || err != nil {
+		t.Errorf("requeued %d, %v", n, err)
+	}
+	if n, err := f.RequeueMissing(f.ctx); n != 0 || err != nil {
+		t.Errorf("requeued again %d, %v", n, err)
+	}
+}
+
+// TestCrashingJobDies: one that takes its process down each time is dead in the end.
+func TestCrashingJobDies(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.say(b.ID, "x", "y")
+	for range chat.MaxJobAttempts {
+		if _, found, err := f.ClaimJob(f.ctx, time.Hour); !found || err != nil {
+			t.Fatal(found, err)
+		}
+		f.reopen()
+	}
+	if _, found, _ := f.ClaimJob(f.ctx, time.Hour); found {
+		t.Error("it was tried once more")
+	}
+	if _, _, dead, _ := f.JobCounts(f.ctx); dead != 1 {
+		t.Errorf("%d dead", dead)
+	}
+}
+
+func TestRequeueMissing(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	one, two := f.say(b.ID, "1", "a"), f.say(b.ID, "2", "b")
+	f.commitRun(b.ID, one.ID)
+	f.ok(f.writer.Exec(`DELETE FROM jobs`).Error)
+	if n, err := f.RequeueMissing(f.ctx); n != 2 || err != nil {
+		t.Fatalf("requeued %d, %v", n, err)
+	}
+	for turn, kind := range map[chat.TurnID]chat.JobType{one.ID: chat.JobIndexTurn, two.ID: chat.JobSummarizeTurn} {
+		if job, found, err := f.JobFor(f.ctx, turn, kind); !found || job.State != chat.JobQueued || err != nil {
+			t.Errorf("%s of %s: %v %+v %v", kind, turn, found, job, err)
+		}
+	}
+	if n, err := f.RequeueMissing(f.ctx); n != 0 || err != nil {
+		t.Fatalf("requeued again %d, %v", n, err)
+	}
+}

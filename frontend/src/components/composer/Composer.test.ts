@@ -1,0 +1,131 @@
+import { fireEvent, screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { block } from '$lib/backend/fake/shapes';
+import { mountIn, startedApp } from '../../test/mount';
+import Composer from './Composer.svelte';
+import { refusal } from './images';
+import { composerKey } from './keys';
+import { budgetWords } from './words';
+
+const press = (more: Partial<KeyboardEvent>) => ({ key: 'Enter', shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, isComposing: false, keyCode: 13, ...more });
+
+describe('keys of the message field', () => {
+  const field = { empty: false, editing: false };
+  it.each([
+    ['Enter sends', press({}), field, 'send'],
+    ['Ctrl+Enter sends too', press({ ctrlKey: true }), field, 'send'],
+    ['Shift+Enter breaks the line', press({ shiftKey: true }), field, null],
+    ['Enter while composing is the input method’s', press({ isComposing: true }), field, null],
+    ['the Enter that ends a composition, too', press({ keyCode: 229 }), field, null],
+    ['Up in an empty field edits', press({ key: 'ArrowUp', keyCode: 38 }), { empty: true, editing: false }, 'editLast'],
+    ['Up in a text moves the caret', press({ key: 'ArrowUp', keyCode: 38 }), field, null],
+    ['Up while composing is the input method’s', press({ key: 'ArrowUp', isComposing: true }), { empty: true, editing: false }, null],
+    ['Up while editing moves the caret', press({ key: 'ArrowUp' }), { empty: true, editing: true }, null],
+    ['letters are letters', press({ key: 'a' }), field, null],
+  ])('%s', (_, event, state, does) => expect(composerKey(event, state)).toBe(does));
+});
+
+describe('words of the composer', () => {
+  it.each([[12, 14_088, 50_000, 'next 14.1k / 50k', false], [1_200, 49_000, 50_000, 'over budget by 200', true], [3, 0, 0, 'next 3 / 0', false]])('%d tokens on %d of %d', (tokens, context, ceiling, words, over) => {
+    expect(budgetWords(tokens, context, ceiling)).toEqual({ words, over });
+  });
+
+  it('refuses what cannot be sent, and says why', () => {
+    expect(refusal({ name: 'a.png', type: 'image/png', size: 10 })).toBe('');
+    expect(refusal({ name: 'a.svg', type: 'image/svg+xml', size: 10 })).toContain('not a picture that can be sent');
+    expect(refusal({ name: 'a.png', type: 'image/png', size: 6_000_000 })).toContain('larger than 5 MB');
+    expect(refusal({ name: 'a.png', type: 'image/png', size: 0 })).toContain('empty');
+  });
+});
+
+async function composer(options: Parameters<typeof startedApp>[0] = {}) {
+  const started = await startedApp({ pace: { prepareMs: 5, frameMs: 5, chars: 400, commitMs: 5 }, ...options });
+  mountIn(started.app, Composer, {});
+  return { ...started, field: screen.getByRole('textbox', { name: 'Your message' }) as HTMLTextAreaElement, user: userEvent.setup() };
+}
+
+describe('the composer', () => {
+  it('sends with Enter, breaks with Shift+Enter, and is empty then', async () => {
+    const { app, field, user, backend } = await composer();
+    await user.type(field, 'One{Shift>}{Enter}{/Shift}two{Enter}');
+    await waitFor(() => expect(field.value).toBe(''));
+    expect(backend.world.lineage(app.conversation.branchId)[0]!.user[0]!.text).toBe('One\ntwo');
+  });
+
+  it('does not send a message without words', async () => {
+    const { field, user, backend } = await composer();
+    await user.type(field, '   {Enter}');
+    expect(screen.getByRole('button', { name: /Send/ })).toBeDisabled();
+    expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
+  });
+
+  it('does not send while an input method composes', async () => {
+    const { field, backend } = await composer();
+    await fireEvent.input(field, { target: { value: '日本' } });
+    await fireEvent.keyDown(field, { key: 'Enter', isComposing: true });
+    await fireEvent.keyDown(field, { key: 'Enter', keyCode: 229 });
+    expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
+    await fireEvent.keyDown(field, { key: 'Enter' });
+    expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(true);
+  });
+
+  it('keeps the text and says what to do when sending fails', async () => {
+    const { field, user, backend } = await composer();
+    backend.failNext('chat.send', { message: 'Over budget by 1 200 tokens', hint: 'Shorten it.' });
+    await user.type(field, 'Words{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent(/Over budget by 1 200 tokens.*Shorten it\. Your text is still here\./s);
+    expect(field).toHaveValue('Words');
+  });
+
+  it('edits the last message with Up, and gives up with Cancel', async () => {
+    const { app, backend, field, user } = await composer();
+    backend.world.addTurn(app.conversation.branchId, { user: [block('text', 'First words')], state: 'head' });
+    await app.openSession(app.conversation.sessionId);
+    await user.click(field);
+    await user.keyboard('{ArrowUp}');
+    expect(field).toHaveValue('First words');
+    expect(screen.getByRole('status')).toHaveTextContent('Editing #1');
+    await user.click(screen.getByRole('button', { name: 'Cancel' }));
+    expect(field).toHaveValue('');
+  });
+
+  it('asks to keep or discard an incomplete answer first', async () => {
+    const { app, backend, field, user } = await composer();
+    backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete' });
+    await app.openSession(app.conversation.sessionId);
+    await user.type(field, 'Next{Enter}');
+    expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
+    expect(screen.getByRole('button', { name: 'Keep and send' })).toHaveFocus();
+    await user.click(screen.getByRole('button', { name: 'Discard and send' }));
+    expect(backend.calls.find((call) => call.name === 'chat.send')?.args[0]).toMatchObject({ text: 'Next', incomplete: 'discard' });
+  });
+
+  it('takes a picture that is pasted, and lets go of it', async () => {
+    const { app, field, user } = await composer();
+    const file = new File([new Uint8Array([137, 80, 78, 71])], 'dot.png', { type: 'image/png' });
+    await fireEvent.paste(field, { clipboardData: { files: [file], getData: () => '' } });
+    expect(await screen.findByRole('button', { name: 'Remove dot.png' })).toBeVisible();
+    expect(app.draft.images).toEqual([{ mediaType: 'image/png', data: 'iVBORw==', name: 'dot.png' }]);
+    await user.click(screen.getByRole('button', { name: 'Remove dot.png' }));
+    expect(app.draft.images).toEqual([]);
+  });
+
+  it('says why a dropped file cannot be taken', async () => {
+    const { app } = await composer();
+    const dataTransfer = { types: ['Files'], files: [new File(['x'], 'notes.txt', { type: 'text/plain' })] };
+    const event = new Event('drop', { bubbles: true, cancelable: true });
+    Object.assign(event, { dataTransfer });
+    document.dispatchEvent(event);
+    await waitFor(() => expect(app.toasts.list[0]?.text).toContain('notes.txt is not a picture'));
+    expect(event.defaultPrevented).toBe(true);
+  });
+
+  it('puts a pasted book beside the field', async () => {
+    const { app, field } = await composer();
+    const book = 'word '.repeat(20_000);
+    await fireEvent.paste(field, { clipboardData: { files: [], getData: () => book } });
+    expect(screen.getByRole('list', { name: 'Goes with the message' })).toHaveTextContent('100');
+    expect([field.value, app.draft.text]).toEqual(['', book]);
+  });
+});

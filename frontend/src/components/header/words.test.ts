@@ -1,0 +1,77 @@
+import { screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { mountIn, startedApp } from '../../test/mount';
+import Header from './Header.svelte';
+import { contextParts, pendingWords, phaseRuns, phaseWord, streamBytes, streamTitle, streamWord } from './words';
+
+const n = '\u202f';
+
+describe('words of the header', () => {
+  it('writes bytes durable first, digits in groups', () => {
+    expect(streamBytes(2948, 3412)).toBe(`2${n}948 / 3${n}412 B`);
+    expect(streamBytes(1_234_567, 1_234_567)).toBe(`1${n}234${n}567 / 1${n}234${n}567 B`);
+  });
+
+  it.each([[0, 0, 'idle'], [10, 12, 'buffered'], [12, 12, 'durable'], [0, 1, 'buffered']])('%d of %d is %s', (durable, displayed, word) => {
+    expect(streamWord(durable, displayed)).toBe(word);
+  });
+
+  it('never calls durable what is only shown', () => {
+    expect(streamTitle(10, 12)).toContain('10 bytes are on disk; 2 more are shown');
+  });
+
+  it.each([
+    ['12.4k / 50k (25%) [2S]', { main: `12.4k / 50k (25${n}%)`, summaries: '[2S]' }],
+    ['0 / 50k (0%)', { main: `0 / 50k (0${n}%)`, summaries: '' }],
+    ['', { main: '', summaries: '' }],
+  ])('takes %s apart', (format, parts) => expect(contextParts(format)).toEqual(parts));
+
+  it.each([
+    ['', '', 'No turn yet', false], ['Accepted', '', 'Accepted', true], ['ContextPrepared', '', 'Preparing', true], ['Responding', '', 'Responding', true],
+    ['Responding', 'incomplete', 'Incomplete', false], ['ResponseFinalized', 'completed', 'Answered', false], ['Done', 'completed', 'Done', false],
+    ['Failed', 'discarded', 'Discarded', false], ['Failed', 'failed', 'Failed', false],
+  ])('phase %s %s', (phase, outcome, word, runs) => expect([phaseWord(phase, outcome), phaseRuns(phase, outcome)]).toEqual([word, runs]));
+
+  it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, words) => expect(pendingWords(count)).toBe(words));
+});
+
+describe('the header', () => {
+  it('holds every mandatory field, and each opens what explains it', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    mountIn(app, Header, {});
+    for (const [name, tab] of [[/^Head #148 9K4T/, 'state'], [/^Pending 2 turns/, 'pending'], [/^Turn #150 Answered/, 'activity'], [/^Stream durable/, 'activity'], [/^Context nearly full/, 'activity']] as const) {
+      await userEvent.click(screen.getByRole('button', { name }));
+      expect(app.inspector.tab).toBe(tab);
+    }
+    expect(screen.getByRole('button', { name: /^Model sonnet/ })).toBeVisible();
+    expect(screen.getByRole('button', { name: /Orders to Postgres dual-write/ })).toBeVisible();
+  });
+
+  it('shows models that cannot be used, says why, and changes to one that can', async () => {
+    const { app, backend } = await startedApp();
+    mountIn(app, Header, {});
+    await userEvent.click(screen.getByRole('button', { name: /^Model/ }));
+    expect(screen.getByRole('menuitemradio', { name: /gpt/ })).toHaveTextContent('There is no key for openai');
+    expect(screen.getByRole('menuitemradio', { name: /gpt/ })).toHaveAttribute('aria-disabled', 'true');
+    await userEvent.click(screen.getByRole('menuitemradio', { name: /local/ }));
+    expect(backend.world.session(app.conversation.sessionId).model).toBe('local');
+    await expect.poll(() => app.conversation.model).toBe('local');
+  });
+
+  it('forks under a name and switches back', async () => {
+    const { app, backend } = await startedApp();
+    backend.world.addTurn(app.conversation.branchId, { state: 'head' });
+    await app.openSession(app.conversation.sessionId);
+    const main = app.conversation.branchId;
+    mountIn(app, Header, {});
+    await userEvent.click(screen.getByRole('button', { name: /main/ }));
+    await userEvent.click(screen.getByRole('menuitem', { name: /New branch from here/ }));
+    await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'second try{Enter}');
+    await expect.poll(() => app.conversation.header?.branchLabel).toBe('second try');
+    await userEvent.click(screen.getByRole('button', { name: /second try/ }));
+    await userEvent.click(screen.getByRole('menuitemradio', { name: /main/ }));
+    await expect.poll(() => app.conversation.branchId).toBe(main);
+  });
+});

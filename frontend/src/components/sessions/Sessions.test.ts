@@ -1,0 +1,84 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { sessionRow } from '$lib/backend/fake/shapes';
+import { mountIn, startedApp } from '../../test/mount';
+import { groupOf, grouped } from './grouping';
+import SessionLine from './SessionLine.svelte';
+import Sessions from './Sessions.svelte';
+
+const at = (text: string) => new Date(text).getTime();
+
+describe('groups of sessions', () => {
+  const now = at('2026-11-18T09:00:00');
+  it.each([
+    ['2026-11-18T00:00:00', 'Today'], ['2026-11-17T23:59:59', 'Yesterday'], ['2026-11-12T00:00:00', 'This week'], ['2026-11-11T23:59:00', 'November'],
+    ['2026-10-31T12:00:00', 'October'], ['2025-11-20T12:00:00', 'November 2025'], ['2026-11-19T00:00:00', 'Today'],
+  ])('%s is %s', (moment, group) => expect(groupOf(at(moment), now)).toBe(group));
+
+  it('puts pinned ones first and one heading before each group', () => {
+    const rows = [
+      sessionRow({ id: 'a', pinned: true, updatedAt: at('2026-01-01T00:00:00') }), sessionRow({ id: 'b', updatedAt: now }),
+      sessionRow({ id: 'c', updatedAt: now - 1 }), sessionRow({ id: 'd', updatedAt: at('2026-10-02T00:00:00') }),
+    ];
+    expect(grouped(rows, now).map((line) => (line.kind === 'heading' ? line.title : line.id))).toEqual(['Pinned', 'a', 'Today', 'b', 'c', 'October', 'd']);
+    expect(grouped([], now)).toEqual([]);
+  });
+});
+
+describe('the sessions column', () => {
+  it('searches by title', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    mountIn(app, Sessions, {});
+    await userEvent.type(screen.getByRole('textbox', { name: 'Search sessions by title' }), 'rota');
+    await waitFor(() => expect(app.sessions.list.map((row) => row.title)).toEqual(['On-call rota for December']));
+    await userEvent.type(screen.getByRole('textbox', { name: 'Search sessions by title' }), 'xyz');
+    expect(await screen.findByText(/No title holds/)).toBeVisible();
+    await userEvent.click(screen.getByRole('button', { name: 'Clear the search' }));
+    await waitFor(() => expect(app.sessions.list.length).toBeGreaterThan(10));
+  });
+
+  it('shows the archive and goes back', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    mountIn(app, Sessions, {});
+    await userEvent.click(screen.getByRole('button', { name: 'Archive' }));
+    await waitFor(() => expect(app.sessions.list.map((row) => row.title)).toEqual(['Old plans for the shed']));
+    await userEvent.click(screen.getByRole('button', { name: 'Back to the list' }));
+    await waitFor(() => expect(app.sessions.list.length).toBeGreaterThan(10));
+  });
+
+  it('archives with a way back, and opens another session', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    const id = app.conversation.sessionId;
+    await app.archiveSession(id, true);
+    expect([backend.world.session(id).row.archived, app.conversation.sessionId === id]).toEqual([true, false]);
+    app.toasts.act(app.toasts.list.at(-1)!.id);
+    await waitFor(() => expect(backend.world.session(id).row.archived).toBe(false));
+  });
+});
+
+async function line(more = {}) {
+  const { app } = await startedApp();
+  const renamed: (string | null)[] = [];
+  const row = sessionRow({ id: 's9', title: 'Rye loaf', ...more });
+  const props = { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: (title: string | null) => void renamed.push(title), onfocus: () => undefined };
+  return { app, renamed, props };
+}
+
+describe('a session’s line', () => {
+  it.each([['streaming', 'an answer is arriving'], ['incomplete', 'an answer is incomplete'], ['failed', 'the last turn failed'], ['unsent', 'a message was not sent'], ['pending', 'turns are pending']])('says that it is %s', async (status, words) => {
+    const { app, props } = await line({ status });
+    mountIn(app, SessionLine, props);
+    expect(screen.getByRole('button', { name: new RegExp(`Rye loaf.*${words}`) })).toBeVisible();
+  });
+
+  it('renames in place: Enter takes the title, Esc leaves it', async () => {
+    const { app, renamed, props } = await line();
+    mountIn(app, SessionLine, { ...props, renaming: true });
+    const field = screen.getByRole('textbox', { name: 'New title of Rye loaf' });
+    expect(field).toHaveFocus();
+    await userEvent.type(field, ' 2{Escape}');
+    await userEvent.type(field, '{Control>}a{/Control}Wheat{Enter}');
+    expect(renamed).toEqual([null, 'Wheat']);
+  });
+});

@@ -1,0 +1,107 @@
+import { screen, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { block, errorView, turnView } from '$lib/backend/fake/shapes';
+import type { TurnView } from '$lib/backend/types';
+import { mountIn, startedApp } from '../../test/mount';
+import Turn from './Turn.svelte';
+
+async function drawn(more: Partial<TurnView>) {
+  const { app, backend } = await startedApp();
+  const turn = turnView({ seq: 9, createdAt: Date.now(), ...more });
+  mountIn(app, Turn, { turn, index: 0 });
+  return { app, backend, turn, article: screen.getByRole('article') };
+}
+
+/** Every state a turn can be in: its name, words that must stand there, and what can be done. */
+const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
+  ['accepted', { state: 'accepted', outcome: '', assistant: [] }, 'Turn 9, accepted', /your message is on disk/, []],
+  ['preparing', { state: 'preparing', outcome: '', assistant: [] }, 'Turn 9, preparing', /Preparing the context/, []],
+  ['responding', { state: 'responding', outcome: '' }, 'Turn 9, responding', /Responding/, []],
+  ['pending', { state: 'pending' }, 'Turn 9, pending', /in the next context in full/, ['why it waits', 'Fork from here']],
+  ['committed', { state: 'committed' }, 'Turn 9, committed', /Committed, indexed/, ['Copy the answer', 'Fork from here']],
+  ['head', { state: 'head' }, 'Turn 9, committed, head', /Committed, head/, ['Fork from here']],
+  ['degraded', { state: 'degraded' }, 'Turn 9, committed, not searchable yet', /not searchable yet/, ['its job']],
+  ['stopped', { state: 'committed', outcome: 'stopped', canContinue: true }, 'Turn 9, stopped, committed', /Stopped by you, kept as it is/, ['continue']],
+  ['truncated', { state: 'head', outcome: 'truncated' }, 'Turn 9, committed, head', /Cut at the output limit/, []],
+  ['refused', { state: 'pending', outcome: 'refused', assistant: [block('refusal', 'I can’t.')] }, 'Turn 9, refused, pending', /The model declined/, []],
+  ['kept', { state: 'pending', outcome: 'kept' }, 'Turn 9, kept, pending', /Kept as it was, partial/, []],
+  ['incomplete', { state: 'incomplete', outcome: 'incomplete', displayed: 12_480, durable: 12_480, canContinue: true, error: errorView('The program ended') }, 'Turn 9, incomplete', /12\u202f480 bytes recovered.*The program ended\. Every byte shown here is on disk/s, ['Continue', 'Retry', 'Keep as it is', 'Discard']],
+  ['failed', { state: 'failed', outcome: 'failed', assistant: [], attempts: 4, durationMs: 38_000, error: errorView('The provider is overloaded (529)', 'Try again later.') }, 'Turn 9, failed', /No answer\. The provider is overloaded \(529\).*Tried 4 times.*nothing arrived.*Try again later\./s, ['Retry', 'Show 4 attempts']],
+  ['unsent', { state: 'unsent', outcome: '', assistant: [] }, 'Turn 9, unsent', /Not sent.*on disk/s, ['Send', 'Discard']],
+  ['discarded', { state: 'failed', outcome: 'discarded', assistant: [block('text', 'Half an answer')] }, 'Turn 9, discarded', /Half an answer.*Discarded, still readable here/s, ['Copy the answer']],
+];
+
+describe('a turn', () => {
+  it.each(states)('is drawn when it is %s', async (_, more, name, words, actions) => {
+    const { article } = await drawn(more);
+    expect(article).toHaveAccessibleName(name);
+    expect(article.textContent).toMatch(words);
+    for (const action of actions) expect(within(article).getByRole('button', { name: action })).toBeEnabled();
+  });
+
+  it('offers nothing while it runs', async () => {
+    const { article } = await drawn({ state: 'responding', outcome: '' });
+    expect(within(article).queryByRole('button', { name: /Fork|Edit|Retry/ })).toBeNull();
+    expect(article).toHaveAttribute('aria-busy', 'true');
+  });
+
+  it('draws every kind of block', async () => {
+    const { article } = await drawn({
+      assistant: [
+        block('reasoning', 'two words'), block('text', 'An **answer**'), block('tool_use', '{"a":1}', { name: 'run_job' }),
+        block('tool_result', 'broken', { name: 'run_job', isError: true }), block('image', '', { data: 'data:image/png;base64,iVBORw0KGgo=' }), block('unknown', '{"type":"x"}', { name: 'openai' }),
+      ],
+    });
+    expect(article.querySelector('strong')).toHaveTextContent('answer');
+    expect(within(article).getByText('Reasoning, 2 words')).toBeVisible();
+    expect(within(article).getByRole('region', { name: 'Call of run_job' })).toHaveTextContent(/Not run.*\{"a":1\}/s);
+    expect(within(article).getByRole('region', { name: 'Result of run_job' })).toHaveTextContent('Failed');
+    expect(within(article).getByAltText('From the model')).toBeInTheDocument();
+    await userEvent.click(within(article).getByText(/does not know, from openai/));
+    expect(article).toHaveTextContent('{"type":"x"}');
+  });
+
+  it('never loads a picture that is not in the answer itself', async () => {
+    const { article } = await drawn({ user: [block('image', '', { data: 'https://example.com/u.png' }), block('text', 'Hi')], assistant: [block('image', '', { data: 'https://example.com/x.png' })] });
+    expect(article.querySelector('img')).toBeNull();
+  });
+
+  it('shows the user’s words as they were written, and folds a book', async () => {
+    const { article } = await drawn({ user: [block('text', `<b>not bold</b>\n${'line\n'.repeat(500)}the end`)] });
+    expect(article.querySelector('.ask b')).toBeNull();
+    expect(article.textContent).not.toContain('the end');
+    await userEvent.click(within(article).getByRole('button', { name: /Show all/ }));
+    expect(article.textContent).toContain('the end');
+  });
+
+  it('warns when a server seems to have cut the prompt', async () => {
+    const { article } = await drawn({ notice: 'It reports 2 048 of 9 800 tokens.' });
+    expect(article).toHaveTextContent('It reports 2 048 of 9 800 tokens.');
+  });
+
+  it('keeps an incomplete answer when asked to', async () => {
+    const { app, backend } = await startedApp();
+    const turn = backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete', canContinue: true });
+    await app.openSession(app.conversation.sessionId);
+    mountIn(app, Turn, { turn, index: 0 });
+    await userEvent.click(screen.getByRole('button', { name: 'Keep as it is' }));
+    expect(backend.calls.find((call) => call.name === 'chat.keep')?.args).toEqual([turn.id]);
+    expect(app.conversation.newest?.outcome).toBe('kept');
+  });
+
+  it('opens what explains its numbers', async () => {
+    const { app, article, turn } = await drawn({ inputTokens: 9_806, outputTokens: 612 });
+    await userEvent.click(within(article).getByRole('button', { name: '9\u202f806 in, 612 out' }));
+    expect([app.inspector.tab, app.inspector.turnId]).toEqual(['activity', turn.id]);
+  });
+
+  it('pins the words that are selected', async () => {
+    const { app, backend } = await startedApp();
+    mountIn(app, Turn, { turn: turnView(), index: 0, selected: 'Never on a Friday.' });
+    await userEvent.click(screen.getByRole('button', { name: 'Pin the selected words' }));
+    expect(backend.world.branch(app.conversation.branchId).pins.map((pin) => pin.text)).toEqual(['Never on a Friday.']);
+    app.toasts.act(app.toasts.list[0]!.id);
+    await expect.poll(() => backend.world.branch(app.conversation.branchId).pins).toEqual([]);
+  });
+});

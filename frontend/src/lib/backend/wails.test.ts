@@ -1,0 +1,56 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { BackendError } from './errors';
+import { wailsBackend } from './wails';
+
+type Bridge = { go?: unknown; runtime?: unknown };
+const bridge = window as unknown as Bridge;
+
+afterEach(() => {
+  delete bridge.go;
+  delete bridge.runtime;
+});
+
+function serve(service: string, methods: Record<string, (...args: unknown[]) => Promise<unknown>>): void {
+  bridge.go = { api: { [service]: methods } };
+}
+
+describe('the bridge to the program', () => {
+  it('calls bound services by their own names', async () => {
+    const Turn = vi.fn().mockResolvedValue({ id: 't1', user: null, assistant: [{ kind: 'text' }], error: null });
+    serve('Sessions', { Turn });
+    expect(await wailsBackend().sessions.turn('b1', 't1')).toEqual({ id: 't1', user: [], assistant: [{ kind: 'text' }], error: null });
+    expect(Turn).toHaveBeenCalledWith('b1', 't1');
+  });
+
+  it('gives an empty list where the program sends null for one', async () => {
+    serve('Inspect', { Pending: () => Promise.resolve(null), CommitNow: () => Promise.resolve(null) });
+    expect(await wailsBackend().inspect.pending('b1')).toEqual([]);
+    expect(await wailsBackend().inspect.commitNow('b1')).toBeNull();
+  });
+
+  it('turns a rejection into an error with its code and hint', async () => {
+    serve('Chat', { Send: () => Promise.reject('{"code":"over_budget","op":"chat.send","message":"Too long","hint":"Shorten it."}') });
+    const failed = await wailsBackend().chat.send({ sessionId: '', branchId: '', text: '', images: [], model: '', incomplete: '' }).catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(BackendError);
+    expect(failed).toMatchObject({ code: 'over_budget', op: 'chat.send', message: 'Too long', hint: 'Shorten it.' });
+  });
+
+  it('shows plain words of the bridge as they are', async () => {
+    serve('Chat', { Stop: () => Promise.reject('received 1 arguments') });
+    await expect(wailsBackend().chat.stop('t1')).rejects.toMatchObject({ code: 'internal', message: 'received 1 arguments' });
+  });
+
+  it('says which call is missing when the program is older than the window', async () => {
+    await expect(wailsBackend().settings.version()).rejects.toThrow('Settings.version');
+  });
+
+  it('passes events on until the subscription ends', () => {
+    const listeners = new Map<string, (data: unknown) => void>();
+    bridge.runtime = { EventsOn: (name: string, listener: (data: unknown) => void) => (listeners.set(name, listener), () => listeners.delete(name)) };
+    const heard: unknown[] = [];
+    const off = wailsBackend().onFrame((frame) => heard.push(frame.seq));
+    listeners.get('ci:frame')?.({ seq: 7 });
+    off();
+    expect([heard, listeners.size]).toEqual([[7], 0]);
+  });
+});

@@ -1,0 +1,57 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { shortcuts, windowShortcut } from '$lib/shortcuts';
+import { LayoutState } from './layout.svelte';
+
+beforeEach(() => localStorage.clear());
+
+describe('the columns', () => {
+  it('remember widths within their bounds, and what is collapsed', () => {
+    const layout = new LayoutState(localStorage);
+    layout.resize('sessions', 500);
+    layout.resize('inspector', 1);
+    layout.hide('inspector');
+    const again = new LayoutState(localStorage);
+    expect([again.width('sessions'), again.width('inspector'), again.isOpen('inspector'), again.isOpen('sessions')]).toEqual([26, 20, false, true]);
+  });
+
+  it.each(['not json', '{"widths":{"sessions":"wide"}}', 'null', '{"widths":null}'])('start as new from %s', (saved) => {
+    localStorage.setItem('contextinfinity.layout', saved);
+    expect(new LayoutState(localStorage).width('sessions')).toBe(14.5);
+  });
+
+  it('become drawers one at a time where there is no room', () => {
+    const layout = new LayoutState(localStorage);
+    layout.measured(56);
+    expect([layout.isOpen('sessions'), layout.isOpen('inspector')]).toEqual([false, false]);
+    layout.toggle('sessions');
+    layout.toggle('inspector');
+    expect([layout.isOpen('sessions'), layout.isOpen('inspector')]).toEqual([false, true]);
+    expect([layout.closeDrawer(), layout.closeDrawer()]).toEqual([true, false]);
+    layout.measured(80);
+    expect([layout.isOpen('sessions'), layout.isOpen('inspector')]).toEqual([true, true]);
+  });
+});
+
+describe('shortcuts of the window', () => {
+  const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key, ...more });
+
+  it.each([
+    ['n', { ctrlKey: true }, 'new'], ['n', { metaKey: true }, 'new'], ['n', {}, null], ['/', {}, 'search'], ['=', { ctrlKey: true }, 'zoomIn'],
+    ['I', { ctrlKey: true, shiftKey: true }, null], ['b', { ctrlKey: true, altKey: true }, null], ['n', { ctrlKey: true, isComposing: true }, null],
+  ])('%s %o is %s', (key, more, id) => expect(windowShortcut(press(key, more))).toBe(id));
+
+  it('leaves a slash that is being written alone', () => {
+    const field = document.createElement('textarea');
+    const event = press('/');
+    Object.defineProperty(event, 'target', { value: field });
+    expect(windowShortcut(event)).toBeNull();
+  });
+
+  it('lists each once, and hears every one of the window', () => {
+    expect(new Set(shortcuts.map((shortcut) => shortcut.id)).size).toBe(shortcuts.length);
+    for (const { id, keys } of shortcuts.filter((shortcut) => shortcut.group === 'Everywhere')) {
+      const key = keys.replace('Ctrl+', '').toLowerCase();
+      expect(windowShortcut(press(key, { ctrlKey: keys.startsWith('Ctrl') }))).toBe(id);
+    }
+  });
+});

@@ -1,0 +1,19 @@
+import { render } from '@testing-library/svelte';
+import type { Component } from 'svelte';
+import { fakeBackend, type FakeBackend, type FakeOptions } from '$lib/backend/fake';
+import { App } from '$lib/state/app.svelte';
+import Mounted from './Mounted.svelte';
+
+/** A started App over a program in memory. */
+export async function startedApp(options: Partial<FakeOptions> = {}): Promise<{ app: App; backend: FakeBackend }> {
+  localStorage.clear();
+  const backend = fakeBackend({ data: 'empty', ...options });
+  const app = new App(backend);
+  await app.start();
+  return { app, backend };
+}
+
+/** Draws a component inside the App's context. */
+export function mountIn<Props extends Record<string, unknown>>(app: App, component: Component<Props>, props: Props) {
+  return render(Mounted as unknown as Component<Record<string, unknown>>, { props: { app, of: component, props } });
+}
