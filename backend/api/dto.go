@@ -62,6 +62,7 @@ type Header struct {
 	ContextTokens  int    `json:"contextTokens"` // what the next request would hold, empty message
 	ContextCeiling int    `json:"contextCeiling"`
 	Summaries      int    `json:"summaries"`     // the [2S] of the meter
+	Infinity       bool   `json:"infinity"`      // false: plain chat, context.infinity is off
 	ContextState   string `json:"contextState"`  // "plenty" (under 70 %), "filling" (under 90), "nearly full"
 	ContextFormat  string `json:"contextFormat"` // "12.4k / 50k (25%) [2S]"
 	Model          string `json:"model"`
@@ -247,6 +248,8 @@ type StateView struct {
 	CreatedAt int64  `json:"createdAt"`
 	Head      bool   `json:"head"`
 	TurnSeq   int64  `json:"turnSeq"` // last turn it covers, 0 for the root
+	// Validation is the librarian's own account as JSON: what was found, kept, missing, how many tries, why it fell back.
+	Validation string `json:"validation"`
 }
 
 // PinView is a pinned fact.
@@ -260,12 +263,131 @@ type PinView struct {
 	Inherited bool   `json:"inherited"` // made on an ancestor branch before the fork
 }
 
+// RangeView is a range summary in the State tab, beside the turns it covers.
+type RangeView struct {
+	ID             string `json:"id"`
+	FromSeq        int64  `json:"fromSeq"`
+	ToSeq          int64  `json:"toSeq"` // the last turn it covers
+	Tokens         int    `json:"tokens"`
+	OriginalTokens int    `json:"originalTokens"`
+	By             string `json:"by"` // a model id, or "extract"
+	Content        string `json:"content"`
+	Orphan         bool   `json:"orphan"` // superseded, kept
+	InUse          bool   `json:"inUse"`  // the next context holds it
+	CreatedAt      int64  `json:"createdAt"`
+}
+
 // StatePanel is the State tab.
 type StatePanel struct {
 	Head      StateView   `json:"head"`
 	History   []StateView `json:"history"` // newest first, the head included
+	Ranges    []RangeView `json:"ranges"`  // oldest first, orphans last
+	Cut       int64       `json:"cut"`     // history up to this turn is represented by ranges; 0: all originals
 	Pins      []PinView   `json:"pins"`
 	PinTokens int         `json:"pinTokens"`
+}
+
+// ContextView is the X-ray: what the model saw in a turn, or would see next.
+type ContextView struct {
+	TurnID   string `json:"turnId"` // empty for what comes next
+	TurnSeq  int64  `json:"turnSeq"`
+	Model    string `json:"model"`
+	Provider string `json:"provider"`
+	Format   string `json:"format"` // "12.4k / 50k (25%) [2S]"
+	State    string `json:"state"`  // "plenty", "filling", "nearly full"
+	Tokens   int    `json:"tokens"` // estimated
+	Ceiling  int    `json:"ceiling"`
+	// Reported and Cached are the provider's own figures, 0 where it said nothing.
+	Reported  int              `json:"reported"`
+	Cached    int              `json:"cached"`
+	MaxOutput int              `json:"maxOutput"`
+	Budget    BudgetView       `json:"budget"`
+	Cut       int64            `json:"cut"`
+	Sections  []ContextSection `json:"sections"`
+	Shrink    []string         `json:"shrink"`  // what was done to make it fit, in words, in order
+	Dropped   []int64          `json:"dropped"` // pending turns left out, by number
+	Redacted  []RedactionView  `json:"redacted"`
+	SHA256    string           `json:"sha256"`
+	Same      bool             `json:"same"`   // assembled again it has the stored hash
+	Note      string           `json:"note"`   // why texts are missing or differ; empty if all is well
+	StepID    string           `json:"stepId"` // whose exact request Inspect.RawStep gives
+	Error     *ErrorView       `json:"error"`  // it does not fit (what comes next)
+}
+
+// BudgetView is where the ceiling comes from, in tokens.
+type BudgetView struct {
+	ModelLimit      int     `json:"modelLimit"`
+	ResponseReserve int     `json:"responseReserve"`
+	SafetyMargin    int     `json:"safetyMargin"`
+	InputBudget     int     `json:"inputBudget"`
+	Allowance       int     `json:"allowance"`
+	Summaries       int     `json:"summaries"`
+	HighWater       int     `json:"highWater"`
+	LowWater        int     `json:"lowWater"`
+	Calibration     float64 `json:"calibration"`
+}
+
+// ContextSection is a section of the prompt, in prompt order.
+type ContextSection struct {
+	Name   string        `json:"name"` // system, pinned, summaries, originals, pending, state, retrieved, message
+	Tokens int           `json:"tokens"`
+	Cap    int           `json:"cap"`
+	Items  []ContextItem `json:"items"`
+}
+
+// ContextItem is a piece of the prompt with its exact text and where it is from.
+type ContextItem struct {
+	// Source: config, pin, summary, extract, turn, state, chunk, message, partial.
+	Source string `json:"source"`
+	ID     string `json:"id"`   // of the pin, summary, turn, state or chunk
+	Seq    int64  `json:"seq"`  // of a turn
+	From   int64  `json:"from"` // of a summary or extract: first turn
+	To     int64  `json:"to"`   // and last
+	Role   string `json:"role"`
+	Label  string `json:"label"` // in words: "Turn 12, you"
+	Tokens int    `json:"tokens"`
+	Bytes  int    `json:"bytes"`
+	Text   string `json:"text"`
+	// Change against the request before: "same", "new", "" if there was none.
+	Change string `json:"change"`
+}
+
+// ContextDiff is what changed from one request to the next.
+type ContextDiff struct {
+	From    ContextView   `json:"from"`
+	To      ContextView   `json:"to"`
+	Removed []ContextItem `json:"removed"` // items of From that To has no more
+	Added   []ContextItem `json:"added"`
+	// SharedBytes is how much of the front is the same: what a provider's cache can reuse.
+	SharedBytes int `json:"sharedBytes"`
+	TotalBytes  int `json:"totalBytes"`
+}
+
+// RedactionView is a kind of secret that was replaced before sending.
+type RedactionView struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
+}
+
+// SwitchPreview says what another model would change, before it is chosen.
+type SwitchPreview struct {
+	Model      string     `json:"model"`
+	Kind       string     `json:"kind"` // "expanding", "shrinking", "no change"
+	OldCeiling int        `json:"oldCeiling"`
+	NewCeiling int        `json:"newCeiling"`
+	OldTokens  int        `json:"oldTokens"`
+	NewTokens  int        `json:"newTokens"`
+	Returning  int        `json:"returning"`  // turns that come back as originals
+	Compressed int        `json:"compressed"` // turns that would be summarized
+	Message    string     `json:"message"`    // the same in a sentence
+	Error      *ErrorView `json:"error"`      // the conversation does not fit that model at all
+}
+
+// SessionSettings are a session's own choices.
+type SessionSettings struct {
+	SystemPrompt string `json:"systemPrompt"` // empty: the default instructions
+	Temperature  string `json:"temperature"`  // a number from 0 to 2, or empty for the model's default
+	Effort       string `json:"effort"`       // "", minimal, low, medium, high
 }
 
 // RawStep is the exact request and response of a step.
