@@ -1,0 +1,1079 @@
+export namespace api {
+	
+	export class TurnMetrics {
+	    turnId: string;
+	    turnSeq: number;
+	    estimateTokens: number;
+	    inputTokens: number;
+	    outputTokens: number;
+	    cachedTokens: number;
+	    searchMs: number;
+	    assembleMs: number;
+	    firstByteMs: number;
+	    streamMs: number;
+	    summarizeMs: number;
+	    indexMs: number;
+	    attempts: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new TurnMetrics(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.estimateTokens = source["estimateTokens"];
+	        this.inputTokens = source["inputTokens"];
+	        this.outputTokens = source["outputTokens"];
+	        this.cachedTokens = source["cachedTokens"];
+	        this.searchMs = source["searchMs"];
+	        this.assembleMs = source["assembleMs"];
+	        this.firstByteMs = source["firstByteMs"];
+	        this.streamMs = source["streamMs"];
+	        this.summarizeMs = source["summarizeMs"];
+	        this.indexMs = source["indexMs"];
+	        this.attempts = source["attempts"];
+	    }
+	}
+	export class RecoveryItem {
+	    kind: string;
+	    sessionId: string;
+	    session: string;
+	    turnId: string;
+	    turnSeq: number;
+	    bytes: number;
+	    count: number;
+	    message: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new RecoveryItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.kind = source["kind"];
+	        this.sessionId = source["sessionId"];
+	        this.session = source["session"];
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.bytes = source["bytes"];
+	        this.count = source["count"];
+	        this.message = source["message"];
+	    }
+	}
+	export class RecoveryReport {
+	    at: number;
+	    clean: boolean;
+	    items: RecoveryItem[];
+	
+	    static createFrom(source: any = {}) {
+	        return new RecoveryReport(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.at = source["at"];
+	        this.clean = source["clean"];
+	        this.items = this.convertValues(source["items"], RecoveryItem);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class JobView {
+	    id: number;
+	    type: string;
+	    turnId: string;
+	    turnSeq: number;
+	    sessionId: string;
+	    session: string;
+	    state: string;
+	    attempts: number;
+	    lastError: string;
+	    runAfter: number;
+	    updatedAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new JobView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.type = source["type"];
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.sessionId = source["sessionId"];
+	        this.session = source["session"];
+	        this.state = source["state"];
+	        this.attempts = source["attempts"];
+	        this.lastError = source["lastError"];
+	        this.runAfter = source["runAfter"];
+	        this.updatedAt = source["updatedAt"];
+	    }
+	}
+	export class ActivityPanel {
+	    jobs: JobView[];
+	    queued: number;
+	    running: number;
+	    dead: number;
+	    recovery: RecoveryReport;
+	    turns: TurnMetrics[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ActivityPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.jobs = this.convertValues(source["jobs"], JobView);
+	        this.queued = source["queued"];
+	        this.running = source["running"];
+	        this.dead = source["dead"];
+	        this.recovery = this.convertValues(source["recovery"], RecoveryReport);
+	        this.turns = this.convertValues(source["turns"], TurnMetrics);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class BlockView {
+	    kind: string;
+	    text: string;
+	    name: string;
+	    id: string;
+	    data: string;
+	    isError: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new BlockView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.kind = source["kind"];
+	        this.text = source["text"];
+	        this.name = source["name"];
+	        this.id = source["id"];
+	        this.data = source["data"];
+	        this.isError = source["isError"];
+	    }
+	}
+	export class BranchView {
+	    id: string;
+	    label: string;
+	    parentId: string;
+	    forkSeq: number;
+	    turns: number;
+	    headSeq: number;
+	    headState: string;
+	    updatedAt: number;
+	    active: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new BranchView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.label = source["label"];
+	        this.parentId = source["parentId"];
+	        this.forkSeq = source["forkSeq"];
+	        this.turns = source["turns"];
+	        this.headSeq = source["headSeq"];
+	        this.headState = source["headState"];
+	        this.updatedAt = source["updatedAt"];
+	        this.active = source["active"];
+	    }
+	}
+	export class ImageUpload {
+	    mediaType: string;
+	    data: string;
+	    name: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ImageUpload(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.mediaType = source["mediaType"];
+	        this.data = source["data"];
+	        this.name = source["name"];
+	    }
+	}
+	export class Draft {
+	    text: string;
+	    images: ImageUpload[];
+	    queued: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new Draft(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.text = source["text"];
+	        this.images = this.convertValues(source["images"], ImageUpload);
+	        this.queued = source["queued"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ErrorView {
+	    code: string;
+	    op: string;
+	    message: string;
+	    hint: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ErrorView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.code = source["code"];
+	        this.op = source["op"];
+	        this.message = source["message"];
+	        this.hint = source["hint"];
+	    }
+	}
+	export class Header {
+	    sessionId: string;
+	    sessionTitle: string;
+	    branchId: string;
+	    branchLabel: string;
+	    headSeq: number;
+	    headShortId: string;
+	    pending: number;
+	    turnId: string;
+	    turnSeq: number;
+	    phase: string;
+	    outcome: string;
+	    displayed: number;
+	    durable: number;
+	    contextTokens: number;
+	    contextCeiling: number;
+	    summaries: number;
+	    contextState: string;
+	    contextFormat: string;
+	    model: string;
+	    modelWindow: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new Header(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.sessionTitle = source["sessionTitle"];
+	        this.branchId = source["branchId"];
+	        this.branchLabel = source["branchLabel"];
+	        this.headSeq = source["headSeq"];
+	        this.headShortId = source["headShortId"];
+	        this.pending = source["pending"];
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.phase = source["phase"];
+	        this.outcome = source["outcome"];
+	        this.displayed = source["displayed"];
+	        this.durable = source["durable"];
+	        this.contextTokens = source["contextTokens"];
+	        this.contextCeiling = source["contextCeiling"];
+	        this.summaries = source["summaries"];
+	        this.contextState = source["contextState"];
+	        this.contextFormat = source["contextFormat"];
+	        this.model = source["model"];
+	        this.modelWindow = source["modelWindow"];
+	    }
+	}
+	
+	
+	export class KeyTest {
+	    ok: boolean;
+	    ms: number;
+	    message: string;
+	    models: string[];
+	    provider: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new KeyTest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.ok = source["ok"];
+	        this.ms = source["ms"];
+	        this.message = source["message"];
+	        this.models = source["models"];
+	        this.provider = source["provider"];
+	    }
+	}
+	export class KeyView {
+	    provider: string;
+	    source: string;
+	    env: string;
+	    baseUrl: string;
+	    models: string[];
+	    keyringOk: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new KeyView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.provider = source["provider"];
+	        this.source = source["source"];
+	        this.env = source["env"];
+	        this.baseUrl = source["baseUrl"];
+	        this.models = source["models"];
+	        this.keyringOk = source["keyringOk"];
+	    }
+	}
+	export class LocalServer {
+	    name: string;
+	    baseUrl: string;
+	    models: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new LocalServer(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.baseUrl = source["baseUrl"];
+	        this.models = source["models"];
+	    }
+	}
+	export class ModelView {
+	    name: string;
+	    provider: string;
+	    modelId: string;
+	    baseUrl: string;
+	    apiKeyEnv: string;
+	    contextLimit: number;
+	    maxOutput: number;
+	    limitSource: string;
+	    ceiling: number;
+	    stream: boolean;
+	    usable: boolean;
+	    why: string;
+	    default: boolean;
+	    builtIn: boolean;
+	    options: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ModelView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.provider = source["provider"];
+	        this.modelId = source["modelId"];
+	        this.baseUrl = source["baseUrl"];
+	        this.apiKeyEnv = source["apiKeyEnv"];
+	        this.contextLimit = source["contextLimit"];
+	        this.maxOutput = source["maxOutput"];
+	        this.limitSource = source["limitSource"];
+	        this.ceiling = source["ceiling"];
+	        this.stream = source["stream"];
+	        this.usable = source["usable"];
+	        this.why = source["why"];
+	        this.default = source["default"];
+	        this.builtIn = source["builtIn"];
+	        this.options = source["options"];
+	    }
+	}
+	export class PendingView {
+	    turnId: string;
+	    seq: number;
+	    title: string;
+	    tokens: number;
+	    why: string;
+	    waitsFor: string;
+	    inContext: boolean;
+	    job: JobView;
+	    createdAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new PendingView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turnId = source["turnId"];
+	        this.seq = source["seq"];
+	        this.title = source["title"];
+	        this.tokens = source["tokens"];
+	        this.why = source["why"];
+	        this.waitsFor = source["waitsFor"];
+	        this.inContext = source["inContext"];
+	        this.job = this.convertValues(source["job"], JobView);
+	        this.createdAt = source["createdAt"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class PinView {
+	    id: string;
+	    text: string;
+	    position: number;
+	    tokens: number;
+	    version: number;
+	    createdAt: number;
+	    inherited: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new PinView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.text = source["text"];
+	        this.position = source["position"];
+	        this.tokens = source["tokens"];
+	        this.version = source["version"];
+	        this.createdAt = source["createdAt"];
+	        this.inherited = source["inherited"];
+	    }
+	}
+	export class RawEvent {
+	    type: string;
+	    data: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new RawEvent(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.type = source["type"];
+	        this.data = source["data"];
+	    }
+	}
+	export class RawStep {
+	    request: string;
+	    response: string;
+	    events: RawEvent[];
+	
+	    static createFrom(source: any = {}) {
+	        return new RawStep(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.request = source["request"];
+	        this.response = source["response"];
+	        this.events = this.convertValues(source["events"], RawEvent);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
+	export class SendRequest {
+	    sessionId: string;
+	    branchId: string;
+	    text: string;
+	    images: ImageUpload[];
+	    model: string;
+	    incomplete: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new SendRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.branchId = source["branchId"];
+	        this.text = source["text"];
+	        this.images = this.convertValues(source["images"], ImageUpload);
+	        this.model = source["model"];
+	        this.incomplete = source["incomplete"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class SendResult {
+	    sessionId: string;
+	    branchId: string;
+	    turnId: string;
+	    queued: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new SendResult(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.branchId = source["branchId"];
+	        this.turnId = source["turnId"];
+	        this.queued = source["queued"];
+	    }
+	}
+	export class SessionRow {
+	    id: string;
+	    title: string;
+	    activeBranch: string;
+	    createdAt: number;
+	    updatedAt: number;
+	    pinned: boolean;
+	    archived: boolean;
+	    branches: number;
+	    turns: number;
+	    pending: number;
+	    status: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new SessionRow(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.title = source["title"];
+	        this.activeBranch = source["activeBranch"];
+	        this.createdAt = source["createdAt"];
+	        this.updatedAt = source["updatedAt"];
+	        this.pinned = source["pinned"];
+	        this.archived = source["archived"];
+	        this.branches = source["branches"];
+	        this.turns = source["turns"];
+	        this.pending = source["pending"];
+	        this.status = source["status"];
+	    }
+	}
+	export class TurnView {
+	    id: string;
+	    branchId: string;
+	    seq: number;
+	    phase: string;
+	    outcome: string;
+	    user: BlockView[];
+	    assistant: BlockView[];
+	    state: string;
+	    live: boolean;
+	    liveStep: string;
+	    liveSeq: number;
+	    displayed: number;
+	    durable: number;
+	    model: string;
+	    provider: string;
+	    inputTokens: number;
+	    outputTokens: number;
+	    cachedTokens: number;
+	    durationMs: number;
+	    attempts: number;
+	    retryOf: string;
+	    error?: ErrorView;
+	    indexStatus: string;
+	    stateAfter: string;
+	    createdAt: number;
+	    updatedAt: number;
+	    canContinue: boolean;
+	    notice: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new TurnView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.branchId = source["branchId"];
+	        this.seq = source["seq"];
+	        this.phase = source["phase"];
+	        this.outcome = source["outcome"];
+	        this.user = this.convertValues(source["user"], BlockView);
+	        this.assistant = this.convertValues(source["assistant"], BlockView);
+	        this.state = source["state"];
+	        this.live = source["live"];
+	        this.liveStep = source["liveStep"];
+	        this.liveSeq = source["liveSeq"];
+	        this.displayed = source["displayed"];
+	        this.durable = source["durable"];
+	        this.model = source["model"];
+	        this.provider = source["provider"];
+	        this.inputTokens = source["inputTokens"];
+	        this.outputTokens = source["outputTokens"];
+	        this.cachedTokens = source["cachedTokens"];
+	        this.durationMs = source["durationMs"];
+	        this.attempts = source["attempts"];
+	        this.retryOf = source["retryOf"];
+	        this.error = this.convertValues(source["error"], ErrorView);
+	        this.indexStatus = source["indexStatus"];
+	        this.stateAfter = source["stateAfter"];
+	        this.createdAt = source["createdAt"];
+	        this.updatedAt = source["updatedAt"];
+	        this.canContinue = source["canContinue"];
+	        this.notice = source["notice"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class SessionSnapshot {
+	    rev: number;
+	    session: SessionRow;
+	    branches: BranchView[];
+	    header: Header;
+	    turns: TurnView[];
+	    firstSeq: number;
+	    lastSeq: number;
+	    draft: Draft;
+	
+	    static createFrom(source: any = {}) {
+	        return new SessionSnapshot(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.session = this.convertValues(source["session"], SessionRow);
+	        this.branches = this.convertValues(source["branches"], BranchView);
+	        this.header = this.convertValues(source["header"], Header);
+	        this.turns = this.convertValues(source["turns"], TurnView);
+	        this.firstSeq = source["firstSeq"];
+	        this.lastSeq = source["lastSeq"];
+	        this.draft = this.convertValues(source["draft"], Draft);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Setting {
+	    key: string;
+	    group: string;
+	    label: string;
+	    help: string;
+	    type: string;
+	    value: string;
+	    default: string;
+	    choices: string[];
+	    min: number;
+	    max: number;
+	    unit: string;
+	    origin: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Setting(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.key = source["key"];
+	        this.group = source["group"];
+	        this.label = source["label"];
+	        this.help = source["help"];
+	        this.type = source["type"];
+	        this.value = source["value"];
+	        this.default = source["default"];
+	        this.choices = source["choices"];
+	        this.min = source["min"];
+	        this.max = source["max"];
+	        this.unit = source["unit"];
+	        this.origin = source["origin"];
+	    }
+	}
+	export class SettingsView {
+	    path: string;
+	    dataDir: string;
+	    settings: Setting[];
+	    error: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new SettingsView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.dataDir = source["dataDir"];
+	        this.settings = this.convertValues(source["settings"], Setting);
+	        this.error = source["error"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Startup {
+	    version: string;
+	    firstRun: boolean;
+	    dataDir: string;
+	    fatal?: ErrorView;
+	    configError: string;
+	    lastSession: string;
+	    theme: string;
+	    textZoom: number;
+	    durability: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Startup(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.version = source["version"];
+	        this.firstRun = source["firstRun"];
+	        this.dataDir = source["dataDir"];
+	        this.fatal = this.convertValues(source["fatal"], ErrorView);
+	        this.configError = source["configError"];
+	        this.lastSession = source["lastSession"];
+	        this.theme = source["theme"];
+	        this.textZoom = source["textZoom"];
+	        this.durability = source["durability"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class StateView {
+	    id: string;
+	    shortId: string;
+	    seq: number;
+	    origin: string;
+	    model: string;
+	    summary: string;
+	    tokens: number;
+	    createdAt: number;
+	    head: boolean;
+	    turnSeq: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new StateView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.shortId = source["shortId"];
+	        this.seq = source["seq"];
+	        this.origin = source["origin"];
+	        this.model = source["model"];
+	        this.summary = source["summary"];
+	        this.tokens = source["tokens"];
+	        this.createdAt = source["createdAt"];
+	        this.head = source["head"];
+	        this.turnSeq = source["turnSeq"];
+	    }
+	}
+	export class StatePanel {
+	    head: StateView;
+	    history: StateView[];
+	    pins: PinView[];
+	    pinTokens: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new StatePanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.head = this.convertValues(source["head"], StateView);
+	        this.history = this.convertValues(source["history"], StateView);
+	        this.pins = this.convertValues(source["pins"], PinView);
+	        this.pinTokens = source["pinTokens"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class StepView {
+	    id: string;
+	    index: number;
+	    attempt: number;
+	    provider: string;
+	    modelId: string;
+	    status: string;
+	    reason: string;
+	    code: string;
+	    message: string;
+	    displayedBytes: number;
+	    durableBytes: number;
+	    inputTokens: number;
+	    outputTokens: number;
+	    cachedTokens: number;
+	    startedAt: number;
+	    endedAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new StepView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.index = source["index"];
+	        this.attempt = source["attempt"];
+	        this.provider = source["provider"];
+	        this.modelId = source["modelId"];
+	        this.status = source["status"];
+	        this.reason = source["reason"];
+	        this.code = source["code"];
+	        this.message = source["message"];
+	        this.displayedBytes = source["displayedBytes"];
+	        this.durableBytes = source["durableBytes"];
+	        this.inputTokens = source["inputTokens"];
+	        this.outputTokens = source["outputTokens"];
+	        this.cachedTokens = source["cachedTokens"];
+	        this.startedAt = source["startedAt"];
+	        this.endedAt = source["endedAt"];
+	    }
+	}
+	export class StreamState {
+	    step: string;
+	    attempt: number;
+	    seq: number;
+	    blocks: BlockView[];
+	    displayed: number;
+	    durable: number;
+	    live: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new StreamState(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.step = source["step"];
+	        this.attempt = source["attempt"];
+	        this.seq = source["seq"];
+	        this.blocks = this.convertValues(source["blocks"], BlockView);
+	        this.displayed = source["displayed"];
+	        this.durable = source["durable"];
+	        this.live = source["live"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class TurnPage {
+	    rev: number;
+	    turns: TurnView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new TurnPage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.turns = this.convertValues(source["turns"], TurnView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+
+}
+
