@@ -181,6 +181,7 @@ func (a *app) stopJobs() error { a.jobs.Stop(); return nil }
 type counter struct{}
 
 func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }
+func (counter) Encoding(modelID string) string { return tokens.ForModel(modelID).Encoding() }
 
 // memory lets recall search what the store holds, once that is open.
 type memory struct{ store *store.Store }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -44,10 +45,11 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 // heldByNext says which pending turns the next context holds; nil if that
 // context cannot be made at all.
 func (s *Inspect) heldByNext(ctx context.Context, branch chat.BranchID) map[string]bool {
-	m, err := s.c.Turns.Preview(ctx, branch, "", chat.UserText(" "))
+	p, _, err := s.c.Turns.Preview(ctx, branch, "", chat.UserText(" "))
 	if err != nil {
 		return nil
 	}
+	m := p.Manifest()
 	held := map[string]bool{}
 	for _, sec := range m.Sections {
 		if sec.Name != prompt.SectionPending {
@@ -128,11 +130,47 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 		}
 		p.History = append(p.History, v)
 	}
+	if err := s.ranges(ctx, &p, b); err != nil {
+		return p, err
+	}
 	p.Pins, err = s.pins(ctx, b)
 	for _, pin := range p.Pins {
 		p.PinTokens += pin.Tokens
 	}
 	return p, err
+}
+
+// ranges fills in the session's range summaries and which the next context holds.
+func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) error {
+	p.Ranges = []RangeView{}
+	all, err := s.c.Store.AllSummaries(ctx, b.SessionID)
+	if err != nil {
+		return err
+	}
+	inUse := map[string]bool{}
+	if next, _, err := s.c.Turns.Preview(ctx, b.ID, "", chat.UserText(" ")); err == nil {
+		h := next.Manifest().History
+		p.Cut = h.Cut
+		for _, piece := range h.Pieces {
+			inUse[piece.Summary] = true
+		}
+	}
+	for _, r := range all {
+		p.Ranges = append(p.Ranges, RangeView{
+			ID: r.ID, FromSeq: r.From, ToSeq: r.To - 1, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens, By: r.GeneratedBy,
+			Content: r.Content, Orphan: r.SupersededBy != "", InUse: inUse[r.ID], CreatedAt: ms(r.CreatedAt),
+		})
+	}
+	slices.SortStableFunc(p.Ranges, func(a, b RangeView) int {
+		if a.Orphan != b.Orphan {
+			if a.Orphan {
+				return 1
+			}
+			return -1
+		}
+		return int(a.FromSeq - b.FromSeq)
+	})
+	return nil
 }
 
 // StateByID returns one state whole.

@@ -52,6 +52,9 @@ type Store interface {
 	Metrics(context.Context, chat.BranchID, int) ([]chat.TurnMetricsRow, error)
 	Setting(context.Context, string) (string, bool, error)
 	PutSetting(context.Context, string, string) error
+	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
+	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
+	SetSessionSettings(context.Context, chat.SessionID, chat.SessionSettings) error
 }
 
 // Counter counts tokens as the given model would.

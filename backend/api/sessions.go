@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -266,7 +267,8 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	if err := c.headerTurn(ctx, &h, b); err != nil {
 		return h, err
 	}
-	m, perr := c.Turns.Preview(ctx, b.ID, model, chat.UserText(" "))
+	p, budget, perr := c.Turns.Preview(ctx, b.ID, model, chat.UserText(" "))
+	m := p.Manifest()
 	u := prompt.UsageOf(m)
 	var over *prompt.OverBudgetError
 	if asOverBudget(perr, &over) {
@@ -275,8 +277,8 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 		c.Log.Warn("the context meter has no figures", "err", perr)
 	}
 	h.ContextTokens, h.ContextCeiling, h.Summaries = u.Used, u.Ceiling, u.Summaries
-	h.ContextState, h.ContextFormat = u.State(), u.Format()
-	h.ModelWindow = m.Budget.ModelLimit
+	h.ContextState, h.ContextFormat, h.ModelWindow = u.State(), u.Format(), budget.ModelLimit
+	h.Infinity = m.Policy.History != prompt.HistoryOff
 	if m.Model != "" {
 		h.Model = m.Model
 	}
@@ -366,6 +368,34 @@ func (s *Sessions) RenameBranch(branchID, label string) error {
 	}
 	s.c.changedSession(b.SessionID)
 	return nil
+}
+
+// SessionSettings returns a session's own choices.
+func (s *Sessions) SessionSettings(sessionID string) (SessionSettings, error) {
+	if err := s.c.ready(); err != nil {
+		return SessionSettings{}, err
+	}
+	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	v := SessionSettings{SystemPrompt: sess.SystemPrompt, Effort: sess.Effort}
+	if sess.Temperature != nil {
+		v.Temperature = strconv.FormatFloat(*sess.Temperature, 'f', -1, 64)
+	}
+	return v, err
+}
+
+// SetSessionSettings changes them, from the next message on.
+func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error {
+	return s.change(sessionID, func(ctx context.Context, id chat.SessionID) error {
+		set := chat.SessionSettings{SystemPrompt: v.SystemPrompt, Effort: v.Effort}
+		if text := strings.TrimSpace(v.Temperature); text != "" {
+			t, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64)
+			if err != nil || t < 0 || t > 2 {
+				return chat.Errorf(chat.CodeInvalid, "session.settings", "The temperature is a number from 0 to 2, or empty; nothing was changed.")
+			}
+			set.Temperature = &t
+		}
+		return s.c.Store.SetSessionSettings(ctx, id, set)
+	})
 }
 
 // Draft returns a branch's unsent text.

@@ -166,6 +166,7 @@ func stateView(s chat.State, head chat.StateID, turnSeq int64) StateView {
 	return StateView{
 		ID: string(s.ID), ShortID: chat.ShortID(s.ID), Seq: s.Seq, Origin: string(s.Origin), Model: s.Model,
 		Summary: s.Summary, Tokens: s.TokenCount, CreatedAt: ms(s.CreatedAt), Head: s.ID == head, TurnSeq: turnSeq,
+		Validation: string(s.Validation),
 	}
 }
 

@@ -80,7 +80,7 @@ func (c *Catalog) List() []Info {
 	for _, m := range cfg.Models(c.have) {
 		info := Info{Model: m, Limits: c.limits(m), Default: m.Name == def}
 		info.Usable, info.Why = m.Usable(c.have)
-		info.Ceiling = prompt.NewBudget(promptLimits(cfg, info.Limits)).Ceiling
+		info.Ceiling = prompt.NewBudget(promptLimits(cfg, info.Limits), Policy(cfg), 1).Ceiling
 		out = append(out, info)
 	}
 	return out
@@ -131,12 +131,25 @@ func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.End
 	}
 }
 
+// Policy is how history is represented, as configured (SPEC 6, 16).
+func Policy(cfg *config.Config) prompt.Policy {
+	p := prompt.Policy{
+		History: prompt.History(cfg.Context.History), CompactAt: cfg.Budget.CompactAt, CompactTo: cfg.Budget.CompactTo,
+		SummariesShare: cfg.Budget.SummariesShare, PreserveRecent: cfg.Summary.PreserveRecent,
+		SummaryRatio: cfg.Summary.TargetRatio, SummaryMin: cfg.Summary.Min, SummaryMax: cfg.Summary.Max,
+		MinKeep: cfg.Retrieval.MinKeep,
+	}
+	if !cfg.Context.Infinity {
+		p.History = prompt.HistoryOff
+	}
+	return p
+}
+
 func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
 	return prompt.Limits{
 		ContextLimit: l.ContextLimit, MaxOutput: l.MaxOutput,
 		ResponseReserve: cfg.Budget.ResponseReserveTokens, SafetyMargin: cfg.Budget.SafetyMarginTokens,
-		WorkingSet: cfg.Budget.WorkingSetTokens, SummariesShare: cfg.Budget.SummariesShare,
-		PreserveRecent: cfg.Summary.PreserveRecent,
+		WorkingSet: cfg.Budget.WorkingSetTokens, StateTarget: cfg.Librarian.TargetTokens,
 	}
 }
 

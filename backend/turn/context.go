@@ -256,3 +256,33 @@ func without(ranges []prompt.Range, have []prompt.Summary) []prompt.Range {
 	}
 	return out
 }
+
+// EnqueueRanges queues background work for the ranges that PlanAhead names and
+// returns how many were new.
+func (e *Engine) EnqueueRanges(ctx context.Context, branch chat.BranchID) (int, error) {
+	if e.settings().Policy.History != prompt.HistoryElastic {
+		return 0, nil
+	}
+	ranges, err := e.PlanAhead(ctx, branch)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, r := range ranges {
+		last, err := e.store.Lineage(ctx, chat.LineageQuery{Branch: branch, ToSeq: r.To - 1, Limit: 1, Newest: true})
+		if err != nil {
+			return n, err
+		}
+		if len(last) == 0 {
+			continue
+		}
+		added, err := e.store.EnqueueRange(ctx, branch, r.From, last[0].ID)
+		if err != nil {
+			return n, err
+		}
+		if added {
+			n++
+		}
+	}
+	return n, nil
+}

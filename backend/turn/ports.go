@@ -40,6 +40,7 @@ type Store interface {
 	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
 	PinsByID(context.Context, []chat.PinID) ([]chat.Pin, error)
 	PreparedTurns(context.Context) ([]chat.TurnID, error)
+	EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, last chat.TurnID) (bool, error)
 	Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error)
 	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)

@@ -1,0 +1,286 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// Context is the X-ray of a turn: what the model saw.
+func (s *Inspect) Context(turnID string) (ContextView, error) {
+	if err := s.c.ready(); err != nil {
+		return ContextView{}, err
+	}
+	return s.c.seen(s.c.ctx(), chat.TurnID(turnID))
+}
+
+// seen draws what a turn's model saw, with each item marked against the turn before.
+func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
+	t, err := c.Store.Turn(ctx, id)
+	if err != nil {
+		return ContextView{}, err
+	}
+	seen, err := c.Turns.SeenBy(ctx, id)
+	if err != nil {
+		return ContextView{}, err
+	}
+	v := contextView(seen.Manifest, seen.Texts)
+	v.TurnID, v.TurnSeq, v.Same, v.Note = string(id), t.Seq, seen.Same, seen.Note
+	steps, err := c.Store.Steps(ctx, id)
+	if err != nil {
+		return v, err
+	}
+	if n := len(steps); n > 0 {
+		v.StepID = string(steps[n-1].ID)
+		if u := steps[n-1].Usage; u != nil {
+			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
+		}
+	}
+	if before, ok := c.textsBefore(ctx, t); ok {
+		v.mark(before)
+	}
+	return v, nil
+}
+
+// textsBefore are the items of the request before a turn's, if there was one
+// that can be assembled again.
+func (c *Core) textsBefore(ctx context.Context, t chat.Turn) ([]prompt.Text, bool) {
+	_, id, err := c.Store.PreviousManifest(ctx, t.BranchID, t.Seq)
+	if err != nil || id == "" {
+		return nil, false
+	}
+	seen, err := c.Turns.SeenBy(ctx, id)
+	return seen.Texts, err == nil && len(seen.Texts) > 0
+}
+
+// mark says of each item whether the request before held the same text.
+func (v *ContextView) mark(before []prompt.Text) {
+	have := map[string]bool{}
+	for _, t := range before {
+		have[t.Text] = true
+	}
+	for i := range v.Sections {
+		for j := range v.Sections[i].Items {
+			it := &v.Sections[i].Items[j]
+			it.Change = "new"
+			if have[it.Text] {
+				it.Change = "same"
+			}
+		}
+	}
+}
+
+// NextContext is what the branch's next request would hold with a draft.
+func (s *Inspect) NextContext(branchID, model, text string) (ContextView, error) {
+	if err := s.c.ready(); err != nil {
+		return ContextView{}, err
+	}
+	if text == "" {
+		text = " "
+	}
+	ctx, branch := s.c.ctx(), chat.BranchID(branchID)
+	p, budget, err := s.c.Turns.Preview(ctx, branch, model, chat.UserText(text))
+	if chat.CodeOf(err) == chat.CodeOverBudget {
+		v := contextView(prompt.Manifest{Budget: budget, Model: model}, nil)
+		e := errorView(chat.AsError(err))
+		v.Error = &e
+		var over *prompt.OverBudgetError
+		if errors.As(err, &over) {
+			v.Tokens = over.Required
+		}
+		return v, nil
+	}
+	if err != nil {
+		return ContextView{}, err
+	}
+	v := contextView(p.Manifest(), p.Texts())
+	v.Same = true
+	if before, ok := s.c.textsBefore(ctx, chat.Turn{BranchID: branch}); ok {
+		v.mark(before)
+	}
+	return v, nil
+}
+
+// DiffContext compares a turn's request with the one before it.
+func (s *Inspect) DiffContext(turnID string) (ContextDiff, error) {
+	d := ContextDiff{Removed: []ContextItem{}, Added: []ContextItem{}}
+	if err := s.c.ready(); err != nil {
+		return d, err
+	}
+	ctx := s.c.ctx()
+	t, err := s.c.Store.Turn(ctx, chat.TurnID(turnID))
+	if err != nil {
+		return d, err
+	}
+	if d.To, err = s.c.seen(ctx, t.ID); err != nil {
+		return d, err
+	}
+	_, before, err := s.c.Store.PreviousManifest(ctx, t.BranchID, t.Seq)
+	if err != nil {
+		return d, err
+	}
+	to := d.To.texts()
+	if before == "" {
+		d.Added, d.TotalBytes = to, bytesOf(to)
+		return d, nil
+	}
+	if d.From, err = s.c.seen(ctx, before); err != nil {
+		return d, err
+	}
+	from := d.From.texts()
+	diff := prompt.Compare(promptTexts(from), promptTexts(to))
+	for _, i := range diff.Removed {
+		d.Removed = append(d.Removed, from[i])
+	}
+	for _, i := range diff.Added {
+		d.Added = append(d.Added, to[i])
+	}
+	d.SharedBytes, d.TotalBytes = diff.SharedBytes, diff.TotalBytes
+	return d, nil
+}
+
+func (v ContextView) texts() []ContextItem {
+	var out []ContextItem
+	for _, s := range v.Sections {
+		out = append(out, s.Items...)
+	}
+	return out
+}
+
+func promptTexts(items []ContextItem) []prompt.Text {
+	out := make([]prompt.Text, len(items))
+	for i, it := range items {
+		out[i] = prompt.Text{Text: it.Text, Part: prompt.Part{Bytes: it.Bytes, SHA256: chat.HashText(it.Text)}}
+	}
+	return out
+}
+
+func bytesOf(items []ContextItem) int {
+	n := 0
+	for _, it := range items {
+		n += it.Bytes
+	}
+	return n
+}
+
+// contextView draws a manifest with the texts of its items, which stand in the
+// same order.
+func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
+	u := prompt.UsageOf(m)
+	b := m.Budget
+	v := ContextView{
+		Model: m.Model, Provider: m.Provider, Format: u.Format(), State: u.State(), Tokens: m.TotalTokens, Ceiling: b.Ceiling,
+		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, Shrink: append([]string{}, m.Shrink...),
+		Dropped: append([]int64{}, m.DroppedPending...), Redacted: redactionViews(m.Redactions), SHA256: m.SHA256,
+		Budget: BudgetView{
+			ModelLimit: b.ModelLimit, ResponseReserve: b.ResponseReserve, SafetyMargin: b.SafetyMargin, InputBudget: b.InputBudget,
+			Allowance: b.Allowance, Summaries: b.Summaries, HighWater: b.HighWater, LowWater: b.LowWater, Calibration: b.Calibration,
+		},
+	}
+	n := 0
+	for _, sec := range m.Sections {
+		out := ContextSection{Name: sec.Name, Tokens: sec.Tokens, Cap: sec.Cap, Items: []ContextItem{}}
+		for _, it := range sec.Items {
+			item := contextItem(it)
+			if n < len(texts) {
+				item.Text = texts[n].Text
+			}
+			n++
+			out.Items = append(out.Items, item)
+		}
+		v.Sections = append(v.Sections, out)
+	}
+	return v
+}
+
+func contextItem(p prompt.Part) ContextItem {
+	it := ContextItem{
+		Source: p.Source, ID: p.ID, Seq: p.Seq, From: p.From, Role: p.Role, Tokens: p.Tokens, Bytes: p.Bytes, Label: label(p),
+	}
+	if p.To > 0 {
+		it.To = p.To - 1
+	}
+	return it
+}
+
+// label names an item in words.
+func label(p prompt.Part) string {
+	who := "you"
+	if p.Role == string(chat.RoleAssistant) {
+		who = "the model"
+	}
+	switch p.Source {
+	case "turn":
+		return fmt.Sprintf("Turn %d, %s", p.Seq, who)
+	case "summary":
+		return fmt.Sprintf("Summary of turns %d to %d", p.From, p.To-1)
+	case "extract":
+		return fmt.Sprintf("Extract of turns %d to %d", p.From, p.To-1)
+	case "pin":
+		return "Pinned fact"
+	case "state":
+		return "State summary " + chat.ShortID(p.ID)
+	case "chunk":
+		return "Memory " + chat.ShortID(p.ID)
+	case "message":
+		return "Your message"
+	case "partial":
+		return "The answer so far"
+	}
+	return "Instructions"
+}
+
+func redactionViews(found []prompt.Redaction) []RedactionView {
+	count := map[string]int{}
+	for _, r := range found {
+		count[r.Rule]++
+	}
+	out := []RedactionView{}
+	for rule, n := range count {
+		out = append(out, RedactionView{Rule: rule, Count: n})
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Rule < out[j].Rule })
+	return out
+}
+
+// Summarize makes the branch's due range summaries now.
+func (s *Inspect) Summarize(branchID string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	_, err := s.c.Jobs.SummarizeRanges(s.c.ctx(), chat.BranchID(branchID))
+	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
+	return err
+}
+
+// SwitchPreview says what sending to another model would change.
+func (s *Inspect) SwitchPreview(branchID, model string) (SwitchPreview, error) {
+	v := SwitchPreview{Model: model}
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	ctx, branch := s.c.ctx(), chat.BranchID(branchID)
+	before, oldBudget, err := s.c.Turns.Preview(ctx, branch, "", chat.UserText(" "))
+	if err != nil && chat.CodeOf(err) != chat.CodeOverBudget {
+		return v, err
+	}
+	after, newBudget, err := s.c.Turns.Preview(ctx, branch, model, chat.UserText(" "))
+	if chat.CodeOf(err) == chat.CodeOverBudget {
+		e := errorView(chat.AsError(err))
+		v.Error = &e
+	} else if err != nil {
+		return v, err
+	}
+	a := prompt.Adapt(before.Manifest(), after.Manifest())
+	v.Kind, v.Returning, v.Compressed = string(a.Kind), a.Returning, a.Compressed
+	v.OldCeiling, v.NewCeiling, v.OldTokens, v.NewTokens = oldBudget.Ceiling, newBudget.Ceiling, before.Tokens(), after.Tokens()
+	v.Message = a.String()
+	if v.Error != nil {
+		v.Message = v.Error.Message
+	}
+	return v, nil
+}

@@ -1,0 +1,87 @@
+package models
+
+import (
+	"context"
+	"errors"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/turn"
+)
+
+// Completer is a model for the program's own tasks, such as summaries: one text
+// in, one text out, through the same adapters and limits as conversation.
+type Completer struct {
+	model  turn.Model
+	count  func(string) int
+	redact func(string) (string, []prompt.Redaction)
+}
+
+// Librarian returns the model that summarizes turns answered by the given one
+// (librarian.model), or false if there is none that can be used.
+func (c *Catalog) Librarian(turnModel string, count func(modelID, text string) int, redact func(string) (string, []prompt.Redaction)) (*Completer, bool) {
+	cfg := c.d.Config()
+	m, ok := cfg.Model(turnModel, c.have)
+	if !ok {
+		m = cfg.DefaultModel(c.have)
+	}
+	lib, ok := cfg.LibrarianModel(m, c.have)
+	if !ok || lib.Provider == config.ProviderRecall {
+		return nil, false
+	}
+	p, ok := c.providers[lib.Provider]
+	if !ok {
+		return nil, false
+	}
+	limits := c.limits(lib)
+	ep := c.endpoint(cfg, lib, limits)
+	ep.ToolsMode = llm.ToolsDisabled
+	return &Completer{
+		model: turn.Model{Endpoint: ep, Provider: p, Limits: promptLimits(cfg, limits)},
+		count: func(s string) int { return count(lib.ModelID, s) }, redact: redact,
+	}, true
+}
+
+// Name is the model's id, as states and summaries record it.
+func (c *Completer) Name() string { return c.model.Endpoint.ModelID }
+
+// InputLimit is how many tokens a task may hold.
+func (c *Completer) InputLimit() int {
+	l := c.model.Limits
+	l.WorkingSet = 0
+	return prompt.NewBudget(l, prompt.Policy{History: prompt.HistoryOff}, 1).InputBudget
+}
+
+// Complete asks the model once. There are no retries here: whoever asks has a
+// fallback and a deadline.
+func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput int) (string, *chat.Usage, error) {
+	prepared, err := prompt.PrepareTask(prompt.Task{
+		System: system, User: user, MaxOutput: maxOutput, Limits: c.model.Limits, Count: c.count, Redact: c.redact,
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	body, err := c.model.Provider.Encode(llm.Request{Endpoint: c.model.Endpoint, Context: prepared})
+	if err != nil {
+		return "", nil, err
+	}
+	dec := c.model.Provider.NewDecoder(llm.ToolsDisabled)
+	err = c.model.Provider.Stream(ctx, c.model.Endpoint, body, func(ev chat.RawEvent) error {
+		dec.Decode(ev)
+		return nil
+	})
+	r := dec.Result()
+	switch {
+	case err != nil:
+		return "", r.Usage, err
+	case !r.Terminal:
+		return "", r.Usage, errors.New("the answer was cut off")
+	case r.Status == chat.StepFailed:
+		return "", r.Usage, r.Err
+	case r.Refused:
+		return "", r.Usage, errors.New("the model declined")
+	}
+	return r.Text(), r.Usage, nil
+}

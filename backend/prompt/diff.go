@@ -1,0 +1,51 @@
+package prompt
+
+// Diff is what changed from one context to the next, item by item.
+type Diff struct {
+	Removed []int // indexes into a's texts that b has no more
+	Added   []int // indexes into b's texts that a had not
+	// SharedBytes is how much of the front is the same text: what a provider's
+	// prompt cache can reuse.
+	SharedBytes int
+	TotalBytes  int // of b
+}
+
+// Compare compares two contexts by what was sent.
+func Compare(a, b []Text) Diff {
+	d := Diff{Removed: missingFrom(a, b), Added: missingFrom(b, a)}
+	for _, t := range b {
+		d.TotalBytes += t.Bytes
+	}
+	for i := 0; i < len(a) && i < len(b); i++ {
+		if a[i].SHA256 != b[i].SHA256 {
+			d.SharedBytes += commonPrefix(a[i].Text, b[i].Text)
+			break
+		}
+		d.SharedBytes += b[i].Bytes
+	}
+	return d
+}
+
+func missingFrom(a, b []Text) []int {
+	have := map[string]int{}
+	for _, t := range b {
+		have[t.SHA256]++
+	}
+	var out []int
+	for i, t := range a {
+		if have[t.SHA256] == 0 {
+			out = append(out, i)
+			continue
+		}
+		have[t.SHA256]--
+	}
+	return out
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
