@@ -34,11 +34,15 @@ const maxScan = 1 << 20
 // maxPiece bounds a statement, in bytes; longer sentences are read in pieces.
 const maxPiece = 240
 
-// Extract finds the entities of a text in the order they stand, each once. It
+// Entities finds the entities of a text in the order they stand, each once. It
 // knows no grammar: statements are recognised by cue words of a dozen languages,
 // names by their form.
-func Extract(text string) []Entity {
-	x := extraction{seen: map[Entity]bool{}}
+func Entities(text string) []Entity { return read(text, false) }
+
+// read is Entities; of what a user told, it also takes sentences for facts that
+// no cue word marks, but names, numbers and dates do.
+func read(text string, told bool) []Entity {
+	x := extraction{seen: map[Entity]bool{}, told: told}
 	if len(text) <= 2*maxScan {
 		x.text(text)
 	} else {
@@ -52,6 +56,7 @@ type extraction struct {
 	found []Entity
 	seen  map[Entity]bool
 	fence string // the mark that opened the code block we are in
+	told  bool   // by the user
 }
 
 func (x *extraction) add(kind Kind, text string) {
@@ -114,8 +119,11 @@ func (x *extraction) prose(line string) {
 		x.add(KindDone, clip(strings.TrimSpace(item[4:]), maxPiece))
 	default:
 		eachSentence(item, func(sentence string) {
-			if kind := statementKind(sentence); kind != "" {
+			switch kind := statementKind(sentence); {
+			case kind != "":
 				x.add(kind, sentence)
+			case x.told && salience(sentence) >= tellsEnough:
+				x.add(KindFact, sentence)
 			}
 		})
 	}

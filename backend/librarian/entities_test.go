@@ -48,7 +48,7 @@ func TestStatements(t *testing.T) {
 	}
 	for text, want := range cases {
 		var got []librarian.Kind
-		for _, e := range librarian.Extract(text) {
+		for _, e := range librarian.Entities(text) {
 			switch e.Kind {
 			case librarian.KindPath, librarian.KindSymbol, librarian.KindID, librarian.KindURL:
 			default:
@@ -90,7 +90,7 @@ func TestArtifacts(t *testing.T) {
 	}
 	for text, want := range cases {
 		var got []string
-		for _, e := range librarian.Extract(text) {
+		for _, e := range librarian.Entities(text) {
 			switch e.Kind {
 			case librarian.KindPath, librarian.KindSymbol, librarian.KindID, librarian.KindURL:
 				got = append(got, string(e.Kind)+" "+e.Text)

@@ -68,9 +68,7 @@ func Fallback(u Update) Result {
 	if u.Target <= 0 {
 		u.Target = DefaultTarget
 	}
-	if u.Count == nil {
-		u.Count = func(s string) int { return (len(s) + 3) / 4 }
-	}
+	u.Count = counting(u.Count)
 	d := newDraft(u.Pins)
 	previous := Parse(u.Previous)
 	if len(u.Turns) > 0 {
@@ -173,7 +171,7 @@ func (d *draft) takeTurn(t chat.Turn) {
 
 func (d *draft) takeMessage(m chat.Message) {
 	var statements, artifacts []Entity
-	for _, e := range Extract(m.RenderedText()) {
+	for _, e := range read(m.RenderedText(), m.Role == chat.RoleUser) {
 		switch {
 		case sectionFor(e.Kind) == Artifacts:
 			artifacts = append(artifacts, e)
@@ -266,7 +264,9 @@ func (d *draft) summary() Summary {
 func (s Summary) sizes() map[string]int {
 	n := map[string]int{}
 	for sec := range sectionCount {
-		n[sec.Heading()] = len(s.entries[sec])
+		if sec != Happened {
+			n[sec.Heading()] = len(s.entries[sec])
+		}
 	}
 	return n
 }

@@ -15,11 +15,12 @@ const (
 	Constraints
 	Artifacts
 	OpenTasks
-	LastExchange // present only if it has entries
+	LastExchange // of a state; present only if it has entries
+	Happened     // of a range of turns; present only if it has entries
 	sectionCount
 )
 
-var headings = [sectionCount]string{"Facts", "Decisions", "Constraints", "Artifacts", "Open tasks", "Last exchange"}
+var headings = [sectionCount]string{"Facts", "Decisions", "Constraints", "Artifacts", "Open tasks", "Last exchange", "What happened"}
 
 // Heading is the section's title in the document.
 func (s Section) Heading() string { return headings[s] }
@@ -139,7 +140,7 @@ func (s *Summary) extendLast(sec Section, text string) {
 func (s Summary) Render() string {
 	var b strings.Builder
 	for sec := range sectionCount {
-		if sec == LastExchange && len(s.entries[sec]) == 0 {
+		if sec >= LastExchange && len(s.entries[sec]) == 0 {
 			continue
 		}
 		if sec > 0 {

@@ -3,7 +3,7 @@ package librarian
 import "sort"
 
 // importance orders the sections from the last to be trimmed to the first.
-var importance = [sectionCount]Section{Constraints, Decisions, OpenTasks, Artifacts, LastExchange, Facts}
+var importance = [sectionCount]Section{Constraints, Decisions, OpenTasks, Artifacts, LastExchange, Facts, Happened}
 
 // shares are the parts of the budget that a section's newest entries have for
 // themselves; what one does not use is shared by the others in proportion.
@@ -21,6 +21,23 @@ type candidate struct {
 	cost    int
 	reserve bool // within its section's share
 	rank    int  // of its section in importance
+}
+
+// Trim shortens a summary to at most target tokens without a model: the oldest
+// entries of the least important sections go first, headings stay. What is not
+// under a heading is read as a fact. A target too small for the bare headings
+// gives an empty text.
+func Trim(summary string, target int, count func(string) int) string {
+	_, text, _ := trim(Parse(summary), target, counting(count))
+	return text
+}
+
+// counting is the given counter, or four bytes a token.
+func counting(count func(string) int) func(string) int {
+	if count != nil {
+		return count
+	}
+	return func(s string) int { return (len(s) + 3) / 4 }
 }
 
 // trim returns what of a summary fits the target, with its text and size. The
@@ -62,7 +79,7 @@ func candidates(s Summary, budget int, count func(string) int) []candidate {
 			list = append(list, candidate{sec: sec, index: i, rank: rank, cost: cost})
 		}
 	}
-	left := allot(demand, budget)
+	left := allot(demand, shares, budget)
 	for i := range list {
 		c := &list[i]
 		left[c.sec] -= c.cost
@@ -79,7 +96,7 @@ func candidates(s Summary, budget int, count func(string) int) []candidate {
 
 // allot divides the budget by shares. A section that needs less than its share
 // gets what it needs, and the rest is divided among the others.
-func allot(demand [sectionCount]int, budget int) (got [sectionCount]int) {
+func allot(demand [sectionCount]int, shares [sectionCount]float64, budget int) (got [sectionCount]int) {
 	var settled [sectionCount]bool
 	for range sectionCount {
 		weight := 0.0
@@ -94,7 +111,7 @@ func allot(demand [sectionCount]int, budget int) (got [sectionCount]int) {
 			if settled[sec] {
 				continue
 			}
-			got[sec] = int(float64(budget) * share / weight)
+			got[sec] = int(float64(budget) * share / max(weight, 1e-9))
 			if demand[sec] <= got[sec] {
 				got[sec], settled[sec], changed = demand[sec], true, true
 				rest -= demand[sec]

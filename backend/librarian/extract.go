@@ -1,0 +1,329 @@
+package librarian
+
+import (
+	"sort"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// A range of more turns than this is read at its two ends: what it was about
+// stands at the beginning, what came of it at the end.
+const (
+	rangeTurns = 400
+	rangeHead  = 100
+)
+
+// rangeMessageBytes bounds how much of each end of a message an extract reads.
+const rangeMessageBytes = 8 << 10
+
+// askedBytes bounds a line of what was asked.
+const askedBytes = 100
+
+// Extract stands for a range of turns where no model summarized it (SPEC 6): what
+// was demanded, decided, told, named and left open, then what was talked about,
+// within target tokens. It is pure and deterministic, and its work is bounded.
+func Extract(turns []chat.Turn, target int, count func(string) int) string {
+	return ExtractFrom(nil, turns, target, count)
+}
+
+// ExtractFrom is Extract over what already stands for parts of the range, a
+// model's summaries or earlier extracts, oldest first, and the turns that none
+// of them covers.
+func ExtractFrom(pieces []string, turns []chat.Turn, target int, count func(string) int) string {
+	g := gathering{at: map[string]int{}}
+	for _, p := range pieces {
+		g.piece(p)
+	}
+	for i, t := range turns {
+		if len(turns) > rangeTurns && i >= rangeHead && i < len(turns)-(rangeTurns-rangeHead) {
+			continue
+		}
+		g.turn(t)
+	}
+	return fit(g.live(), max(target, 0), counting(count))
+}
+
+// statement is an entry that may stand in an extract.
+type statement struct {
+	sec   Section
+	text  string
+	score int  // higher is worth more
+	told  bool // by the user; what an assistant said comes after it
+	order int
+	gone  bool
+}
+
+// gathering collects statements, each once, the latest mention counting.
+type gathering struct {
+	list []statement
+	at   map[string]int // by what they say
+}
+
+func (g *gathering) note(s statement) {
+	if s.text = clip(plainLine(s.text), maxPiece); s.text == "" {
+		return
+	}
+	k := meaning(s.sec, s.text)
+	if i, ok := g.at[k]; ok {
+		before := &g.list[i]
+		before.gone = true
+		s.sec, s.told, s.score = before.sec, before.told || s.told, max(before.score, s.score)+1
+	}
+	g.at[k] = len(g.list)
+	s.order = len(g.list)
+	g.list = append(g.list, s)
+}
+
+func (g *gathering) finish(task string) {
+	if i, ok := g.at[meaning(OpenTasks, plainLine(task))]; ok && g.list[i].sec == OpenTasks {
+		g.list[i].gone = true
+	}
+}
+
+func (g *gathering) live() []statement {
+	var out []statement
+	for _, s := range g.list {
+		if !s.gone {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func (g *gathering) turn(t chat.Turn) {
+	g.message(t.User)
+	if t.Assistant != nil && t.Provider != recallProvider {
+		g.message(*t.Assistant)
+	}
+	if asked := topic(t.User); asked != "" {
+		g.note(statement{sec: Happened, text: asked})
+	}
+}
+
+func (g *gathering) message(m chat.Message) {
+	text := endsOf(m.RenderedText())
+	told := m.Role == chat.RoleUser
+	var statements, artifacts []Entity
+	for _, e := range read(text, told) {
+		if sectionFor(e.Kind) == Artifacts {
+			artifacts = append(artifacts, e)
+		} else if told || e.Kind != KindFact || measured(e.Text) {
+			statements = append(statements, e)
+		}
+	}
+	limit := messageLimits[m.Role]
+	statements = ends(statements, limit.statements)
+	for _, e := range statements {
+		g.said(e, told)
+	}
+	for _, e := range ends(artifacts, limit.artifacts) {
+		if !within(statements, e.Text) {
+			g.note(statement{sec: Artifacts, text: e.Text, score: 1, told: told})
+		}
+	}
+}
+
+func (g *gathering) said(e Entity, told bool) {
+	if e.Kind == KindDone {
+		g.finish(e.Text)
+		return
+	}
+	text := plainly(e.Text)
+	if !told {
+		text = assistantMark + text
+	}
+	sec := sectionFor(e.Kind)
+	g.note(statement{sec: sec, text: text, score: worth(sec, text), told: told})
+}
+
+// assistantMark begins what an assistant said: whose word it is matters, and an
+// extract of an extract must still know.
+const assistantMark = "Assistant: "
+
+// piece takes what an earlier summary of a part of the range says.
+func (g *gathering) piece(text string) {
+	sec := Happened
+	for line := range strings.Lines(clip(text, maxParse)) {
+		line = strings.TrimSpace(line)
+		if title, ok := headingText(line); ok {
+			sec = pieceSection(title)
+			continue
+		}
+		line, _ = cutBullet(line)
+		switch {
+		case line == "":
+		case sec == Artifacts:
+			for name := range strings.SplitSeq(line, artifactSeparator) {
+				g.note(statement{sec: sec, text: name, score: 1, told: true})
+			}
+		case sec == Happened:
+			eachSentence(line, func(s string) { g.note(statement{sec: sec, text: s, score: salience(s)}) })
+		default:
+			g.note(statement{sec: sec, text: line, score: worth(sec, line), told: !strings.HasPrefix(line, assistantMark)})
+		}
+	}
+}
+
+func pieceSection(title string) Section {
+	if sec, ok := sectionOf(title); ok && sec != LastExchange {
+		return sec
+	}
+	return Happened
+}
+
+// topic is what a user's message is about, in a line.
+func topic(m chat.Message) string {
+	text := m.RenderedText()
+	if len(text) > 4*askedBytes {
+		text = text[:4*askedBytes]
+	}
+	first := ""
+	eachSentence(oneLine(text), func(s string) {
+		if first == "" && len(s) >= 12 {
+			first = plainly(s)
+		}
+	})
+	return clip(first, askedBytes)
+}
+
+func endsOf(text string) string {
+	if len(text) <= 2*rangeMessageBytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:rangeMessageBytes]+"\n"+text[len(text)-rangeMessageBytes:], "")
+}
+
+// within reports that a statement names the artifact already.
+func within(statements []Entity, name string) bool {
+	for _, s := range statements {
+		if strings.Contains(s.Text, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// extractShares are the parts of an extract that each section has for itself.
+var extractShares = [sectionCount]float64{
+	Facts: 0.36, Decisions: 0.16, Constraints: 0.26, Artifacts: 0.10, OpenTasks: 0.10, Happened: 0.02,
+}
+
+// artifactSeparator stands between names, which are short and many.
+const artifactSeparator = " · "
+
+// maxMisses is after how many entries that do not fit no more are tried.
+const maxMisses = 24
+
+// fit chooses what stands within the target: what the user told before what an
+// assistant said, sections by their shares, in a section what is worth most, of
+// equals the newest.
+func fit(list []statement, target int, count func(string) int) string {
+	if whole := renderExtract(list); count(whole) <= target {
+		return whole
+	}
+	chosen := choosing{count: count, left: target}
+	for _, told := range []bool{true, false} {
+		chosen.tier(list, told)
+	}
+	kept := chosen.kept
+	for drop := 1; ; drop *= 2 {
+		if text := renderExtract(kept); count(text) <= target {
+			return text
+		}
+		kept = kept[:max(len(kept)-drop, 0)]
+	}
+}
+
+// choosing takes statements while they fit.
+type choosing struct {
+	count  func(string) int
+	left   int
+	kept   []statement // the first to be given up last
+	headed [sectionCount]bool
+}
+
+// tier takes the user's statements, or the others.
+func (c *choosing) tier(list []statement, told bool) {
+	var mine []statement
+	var demand [sectionCount]int
+	for _, s := range list {
+		if s.told == told {
+			mine = append(mine, s)
+			demand[s.sec] += len(s.text)/4 + 2
+		}
+	}
+	sort.SliceStable(mine, func(a, b int) bool {
+		if mine[a].score != mine[b].score {
+			return mine[a].score > mine[b].score
+		}
+		return mine[a].order > mine[b].order
+	})
+	allotted := allot(demand, extractShares, c.left)
+	rest := c.take(mine, func(s statement) *int { return &allotted[s.sec] })
+	c.take(rest, func(statement) *int { return &c.left })
+}
+
+// take keeps what fits both the whole and the allotment, and answers what did not.
+func (c *choosing) take(list []statement, room func(statement) *int) (rest []statement) {
+	misses := 0
+	for _, s := range list {
+		most := room(s)
+		if misses > maxMisses || *most <= 0 {
+			rest = append(rest, s)
+			continue
+		}
+		cost := c.cost(s)
+		if cost > c.left || cost > *most {
+			rest, misses = append(rest, s), misses+1
+			continue
+		}
+		if c.left -= cost; most != &c.left {
+			*most -= cost
+		}
+		c.headed[s.sec] = true
+		c.kept = append(c.kept, s)
+	}
+	return rest
+}
+
+func (c *choosing) cost(s statement) int {
+	n := c.count("- " + s.text + "\n")
+	if s.sec == Artifacts {
+		n = c.count(s.text + artifactSeparator)
+	}
+	if !c.headed[s.sec] {
+		n += c.count("## " + s.sec.Heading() + "\n")
+	}
+	return n
+}
+
+// extractOrder is how sections stand in an extract.
+var extractOrder = []Section{Constraints, Decisions, Facts, OpenTasks, Artifacts, Happened}
+
+// renderExtract writes the sections that have something, in the order it was
+// said.
+func renderExtract(list []statement) string {
+	var by [sectionCount][]statement
+	for _, s := range list {
+		by[s.sec] = append(by[s.sec], s)
+	}
+	var b strings.Builder
+	for _, sec := range extractOrder {
+		if len(by[sec]) == 0 {
+			continue
+		}
+		sort.Slice(by[sec], func(i, j int) bool { return by[sec][i].order < by[sec][j].order })
+		b.WriteString("## " + sec.Heading() + "\n")
+		separator, between := "- ", "\n- "
+		if sec == Artifacts {
+			between = artifactSeparator
+		}
+		for _, s := range by[sec] {
+			b.WriteString(separator + s.text)
+			separator = between
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
