@@ -52,6 +52,13 @@ func segments(db *gorm.DB, branch chat.BranchID) ([]segment, error) {
 	return segs, nil
 }
 
+// shows reports that a turn is one of a lineage's.
+func shows(segs []segment, turn turnRow) bool {
+	return slices.ContainsFunc(segs, func(g segment) bool {
+		return g.Branch == turn.BranchID && turn.TurnSeq > g.From && turn.TurnSeq <= g.To
+	})
+}
+
 // scopeJSON is the segments as a JSON array for json_each: [[branch, from, to,
 // state_to, left_at, left_by], ...]. One bound parameter, however deep the forks.
 func scopeJSON(segs []segment) (string, error) {
@@ -188,10 +195,7 @@ func (t *tx) forkAfter(child *branchRow, segs []segment, after chat.TurnID) erro
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(segs, func(g segment) bool {
-		return g.Branch == turn.BranchID && turn.TurnSeq > g.From && turn.TurnSeq <= g.To
-	})
-	if i < 0 {
+	if !shows(segs, turn) {
 		return invalid("Turn %s is not in the history of this branch.", after)
 	}
 	if chat.Phase(turn.Phase) != chat.PhaseFailed && !chat.Phase(turn.Phase).Finalized() {

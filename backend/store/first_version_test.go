@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
@@ -22,6 +23,9 @@ const firstVersion = "testdata/v1.db.gz"
 func TestWriteFirstVersion(t *testing.T) {
 	if !*update {
 		t.Skip("writes " + firstVersion + " with -update only")
+	}
+	if v := newestVersion(migrations()); v != 1 {
+		t.Fatalf("the schema is at version %d; %s is kept as the first one wrote it", v, firstVersion)
 	}
 	f := newFixture(t)
 	seed(f)
@@ -60,6 +64,11 @@ func TestFirstVersionStillOpens(t *testing.T) {
 	}
 	f := copied(t, master)
 	f.verifyClean()
+	backups, err := Backups(f.dir)
+	f.ok(err)
+	if len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") {
+		t.Errorf("backups %+v", backups)
+	}
 	phases := map[chat.Phase]int{}
 	for _, archived := range []bool{false, true} {
 		sessions, err := f.Sessions(f.ctx, chat.SessionQuery{Archived: archived})

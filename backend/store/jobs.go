@@ -10,7 +10,10 @@ import (
 )
 
 // priorities order due work: a turn is committed before one is indexed.
-var priorities = map[chat.JobType]int{chat.JobSummarizeTurn: 10, chat.JobReconcileStream: 20, chat.JobIndexTurn: 0}
+// A range is needed only once the cut gets there, and an extract serves till then.
+var priorities = map[chat.JobType]int{
+	chat.JobReconcileStream: 20, chat.JobSummarizeTurn: 10, chat.JobIndexTurn: 0, chat.JobSummarizeRange: -10,
+}
 
 // maxLastError bounds a job's stored error.
 const maxLastError = 2000
@@ -29,6 +32,46 @@ func (t *tx) enqueue(kind chat.JobType, turn turnRow) error {
 		  updated_at = excluded.updated_at WHERE state = 'done'`,
 		kind, jobKey(kind, turn.ID), turn.SessionID, turn.BranchID, turn.ID, priorities[kind], now, now, now)
 	return err
+}
+
+// EnqueueRange makes the summary of a range of a branch's lineage due: from a
+// turn_seq to the last turn, inclusive. There is one such job for ever; false: it
+// is there already, whatever became of it, or the range has a live summary.
+//
+// The job is the branch's that owns the last turn, as its summary will be.
+func (s *Store) EnqueueRange(ctx context.Context, branch chat.BranchID, from int64, lastTurn chat.TurnID) (bool, error) {
+	var made bool
+	err := s.write(ctx, "job.enqueue", func(t *tx) (err error) {
+		made, err = t.enqueueRange(branch, from, lastTurn)
+		return err
+	})
+	return made, err
+}
+
+func (t *tx) enqueueRange(branch chat.BranchID, from int64, last chat.TurnID) (bool, error) {
+	segs, err := segments(t.db, branch)
+	if err != nil {
+		return false, err
+	}
+	turn, err := turnHead(t.db, last)
+	if err != nil {
+		return false, err
+	}
+	if !shows(segs, turn) {
+		return false, invalid("Turn %s is not in the history of this branch.", last)
+	}
+	if from < 1 || from > turn.TurnSeq {
+		return false, invalid("Turns %d to %d are no range.", from, turn.TurnSeq)
+	}
+	now := t.stamp()
+	n, err := t.exec(`
+		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at, from_seq)
+		SELECT ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?
+		WHERE NOT EXISTS (SELECT 1 FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ? AND superseded_by IS NULL)
+		ON CONFLICT (job_key) DO NOTHING`,
+		chat.JobSummarizeRange, jobKey(chat.JobSummarizeRange, turn.ID)+":"+itoa(from), turn.SessionID, turn.BranchID, turn.ID,
+		priorities[chat.JobSummarizeRange], now, now, now, from, turn.BranchID, from, turn.TurnSeq+1)
+	return n > 0, err
 }
 
 // settleJob ends a turn's job because what it was for is done.
@@ -66,7 +109,7 @@ func (s *Store) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn cha
 
 func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
 	if len(types) == 0 {
-		types = []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobReconcileStream}
+		types = []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobReconcileStream, chat.JobSummarizeRange}
 	}
 	var rows []jobRow
 	err := s.write(ctx, "job.claim", func(t *tx) (err error) {

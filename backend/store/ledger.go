@@ -20,6 +20,7 @@ const (
 	EventSessionPinned   EventType = "session_pinned"   // or unpinned
 	EventSessionPrompt   EventType = "session_prompt_set"
 	EventSessionModel    EventType = "session_model_set"
+	EventSessionSettings EventType = "session_settings_set"
 	EventSessionImported EventType = "session_imported"
 
 	EventBranchCreated  EventType = "branch_created"
@@ -70,7 +71,7 @@ var eventTypes = func() map[EventType]bool {
 	set := map[EventType]bool{}
 	for _, t := range []EventType{
 		EventSessionCreated, EventSessionRenamed, EventSessionArchived, EventSessionPinned, EventSessionPrompt,
-		EventSessionModel, EventSessionImported, EventBranchCreated, EventBranchSwitched, EventBranchRenamed,
+		EventSessionModel, EventSessionSettings, EventSessionImported, EventBranchCreated, EventBranchSwitched, EventBranchRenamed,
 		EventBranchArchived, EventTurnAccepted, EventTurnPrepared, EventTurnInterrupted, EventTurnResumed,
 		EventTurnFinalized, EventTurnFailed, EventTurnIndexed, EventStepStarted, EventStepEnded,
 		EventStateCommitted, EventPinAdded, EventPinEdited, EventPinRemoved, EventPinsMoved, EventSummaryCreated,
@@ -105,6 +106,11 @@ type (
 	}
 	textChanged struct {
 		Text string `json:"text"`
+	}
+	settingsChanged struct {
+		SystemPrompt string   `json:"system_prompt"`
+		Temperature  *float64 `json:"temperature"`
+		Effort       string   `json:"effort"`
 	}
 	flagChanged struct {
 		On bool `json:"on"`
@@ -197,6 +203,25 @@ type (
 		Validation  json.RawMessage  `json:"validation,omitempty"`
 		Turns       []chat.TurnID    `json:"turns"`
 		Epoch       int64            `json:"epoch"` // of the branch, once moved
+	}
+	summaryCreated struct {
+		BranchID       chat.BranchID `json:"branch_id"`
+		From           int64         `json:"from_seq"`
+		To             int64         `json:"to_seq"`
+		Content        string        `json:"content"`
+		Tokens         int           `json:"token_count"`
+		OriginalTokens int           `json:"original_tokens"`
+		GeneratedBy    string        `json:"generated_by"`
+	}
+	summarySuperseded struct {
+		By string `json:"superseded_by"`
+	}
+	calibrationSet struct {
+		Provider string  `json:"provider"`
+		ModelID  string  `json:"model_id"`
+		Factor   float64 `json:"factor"`
+		Samples  int     `json:"samples"`
+		Revision int64   `json:"revision"` // counts the changes of this model's factor
 	}
 	pinChanged struct {
 		BranchID  chat.BranchID `json:"branch_id"`

@@ -49,6 +49,7 @@ type Store struct {
 	writer   *gorm.DB  // one connection; nil when read-only
 	reader   *gorm.DB
 	tokens   tokenizer
+	sizes    sizeCache
 
 	// running holds the turns this process accepted or resumed and has not
 	// finished: an unfinished turn that is not in it was left by a crash.

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -228,14 +230,19 @@ func TestForeignDatabaseIsRefused(t *testing.T) {
 // nextSchema is the migrations with one more, as a later version would have.
 func nextSchema(t *testing.T, sql string) fstest.MapFS {
 	t.Helper()
-	first, err := embedded.ReadFile("migrations/0001_schema.sql")
+	steps := fstest.MapFS{"9999_next.sql": {Data: []byte("-- +goose Up\n" + sql + ";\n")}}
+	names, err := fs.Glob(migrations(), "*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fstest.MapFS{
-		"0001_schema.sql": {Data: first},
-		"0002_next.sql":   {Data: []byte("-- +goose Up\n" + sql + ";\n")},
+	for _, name := range names {
+		data, err := fs.ReadFile(migrations(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps[name] = &fstest.MapFile{Data: data}
 	}
+	return steps
 }
 
 func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
@@ -252,7 +259,7 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 	f.ok(next.Close())
 	backups, err := Backups(f.dir)
 	f.ok(err)
-	if len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") || backups[0].Size == 0 {
+	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", newestVersion(migrations()))) || backups[0].Size == 0 {
 		t.Fatalf("backups %+v", backups)
 	}
 	before, err := os.ReadFile(filepath.Join(f.dir, DatabaseFile))

@@ -23,6 +23,8 @@ type sessionRow struct {
 	Model        string
 	Title        string
 	SystemPrompt string
+	Temperature  *float64
+	Effort       string
 }
 
 func (sessionRow) TableName() string { return "sessions" }
@@ -31,6 +33,7 @@ func (r sessionRow) session() chat.Session {
 	return chat.Session{
 		ID: chat.SessionID(r.ID), Title: r.Title, ActiveBranch: chat.BranchID(r.ActiveBranch),
 		SystemPrompt: r.SystemPrompt, Model: r.Model, Source: r.Source, Pinned: r.Pinned,
+		Temperature: r.Temperature, Effort: r.Effort,
 		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt), ArchivedAt: momentOrNil(r.ArchivedAt),
 	}
 }
@@ -245,6 +248,7 @@ type jobRow struct {
 	CreatedAt  string
 	UpdatedAt  string
 	LastError  string
+	FromSeq    int64
 }
 
 func (jobRow) TableName() string { return "jobs" }
@@ -253,7 +257,7 @@ func (r jobRow) job() chat.Job {
 	return chat.Job{
 		ID: r.ID, Type: chat.JobType(r.JobType), SessionID: chat.SessionID(text(r.SessionID)),
 		BranchID: chat.BranchID(text(r.BranchID)), TurnID: chat.TurnID(text(r.TurnID)),
-		State: chat.JobState(r.State), Attempts: r.Attempts, Priority: r.Priority, LastError: r.LastError,
+		State: chat.JobState(r.State), Attempts: r.Attempts, Priority: r.Priority, FromSeq: r.FromSeq, LastError: r.LastError,
 		RunAfter: moment(r.RunAfter), LeaseUntil: momentOrNil(r.LeaseUntil),
 		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt),
 	}

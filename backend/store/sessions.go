@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -150,6 +151,27 @@ func (s *Store) RenameSession(ctx context.Context, id chat.SessionID, title stri
 func (s *Store) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
 	prompt = clean(prompt)
 	return s.changeSession(ctx, "session.prompt", id, "system_prompt", prompt, EventSessionPrompt, textChanged{prompt})
+}
+
+// efforts are what a session may ask of a model that reasons; empty: its default.
+var efforts = []string{"", "minimal", "low", "medium", "high"}
+
+// SetSessionSettings sets a session's own choices, all of them.
+func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v chat.SessionSettings) error {
+	v.SystemPrompt = clean(v.SystemPrompt)
+	return s.write(ctx, "session.settings", func(t *tx) error {
+		if v.Temperature != nil && !(*v.Temperature >= 0 && *v.Temperature <= 2) { // not a number fails too
+			return invalid("%v is not a temperature.", *v.Temperature).WithHint("choose one from 0 to 2, or none")
+		}
+		if !slices.Contains(efforts, v.Effort) {
+			return invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
+		}
+		if err := t.setSession(id, "system_prompt", v.SystemPrompt, EventSessionSettings, settingsChanged(v)); err != nil {
+			return err
+		}
+		_, err := t.exec(`UPDATE sessions SET temperature = ?, effort = ? WHERE id = ?`, v.Temperature, v.Effort, id)
+		return err
+	})
 }
 
 // SetSessionModel sets the model the session uses from now on; empty: the default.

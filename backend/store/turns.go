@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 
 	"gorm.io/gorm"
@@ -272,6 +273,53 @@ func (s *Store) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage
 		return nil
 	})
 	return manifest, err
+}
+
+// PreviousManifest is the manifest of the newest turn of a lineage before a
+// turn_seq (0: of all) for which a context was assembled, nil if there is none. One
+// that cannot be read is passed over: the caller then plans anew.
+func (s *Store) PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error) {
+	if beforeSeq <= 0 {
+		beforeSeq = allTurns
+	}
+	var manifest []byte
+	var id string
+	err := s.read(ctx, "turn.manifest", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		row, err := newestManifest(db, segs, beforeSeq)
+		if err != nil || row.ID == "" {
+			return err
+		}
+		if manifest, err = Unpack(row.Manifest); err != nil {
+			s.log.Warn("a manifest cannot be read", "turn", row.ID)
+			manifest = nil
+			return nil
+		}
+		id = row.ID
+		return nil
+	})
+	return manifest, chat.TurnID(id), err
+}
+
+type manifestRow struct {
+	ID       string
+	Manifest []byte
+}
+
+// newestManifest looks from the lineage's own branch towards its root; the zero
+// row is none.
+func newestManifest(db *gorm.DB, segs []segment, before int64) (manifestRow, error) {
+	for _, g := range slices.Backward(segs) {
+		rows, err := all[manifestRow](db, `SELECT id, manifest FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
+			AND manifest IS NOT NULL ORDER BY turn_seq DESC LIMIT 1`, g.Branch, g.From, min(g.To, before-1))
+		if err != nil || len(rows) > 0 {
+			return append(rows, manifestRow{})[0], err
+		}
+	}
+	return manifestRow{}, nil
 }
 
 // State reads one state.

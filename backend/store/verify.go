@@ -21,6 +21,7 @@ const (
 	findSequence   = "sequence"    // a gap or a repetition
 	findHead       = "head"        // head, base, epoch or root of a branch
 	findIndex      = "index"       // chunks, units and text index
+	findHistory    = "history"     // a range summary, a size, a calibration or a chain of requests
 	findUnreadable = "unreadable"  // a row that cannot be read at all
 )
 
@@ -60,7 +61,7 @@ func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
 	a.db = db
 	for _, check := range []func(){
 		a.file, a.references, a.ledger, a.sessions, a.branches, a.states, a.turns, a.steps, a.pins, a.drafts,
-		a.missing, a.turnSequences, a.stateSequences, a.heads, a.roots, a.chunks, a.units, a.textIndex,
+		a.summaries, a.sizes, a.calibrations, a.missing, a.turnSequences, a.stateSequences, a.heads, a.roots, a.chunks, a.units, a.textIndex,
 	} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -127,6 +128,7 @@ var keys = map[string]string{
 	"retrievals": "turn_id || '/' || chunk_id", "snapshots": "session_id || '/' || event_seq",
 	"tool_results": "tool_call_id", "tags": "entity_id || '/' || name", "import_keys": "source || '/' || key",
 	"unit_embeddings": "namespace_id || '/' || unit_n", "blobs": "hex(hash)",
+	"calibrations": "provider || '/' || model_id",
 }
 
 // recordID names a row for people: its id, or its row number if that is lost too.
@@ -161,7 +163,7 @@ func (a *audit) references() {
 		Table  string
 		Rowid  int64
 		Parent string
-	}](a.db, `SELECT "table", rowid, parent FROM pragma_foreign_key_check`)
+	}](a.db, `SELECT "table", rowid, parent FROM pragma_foreign_key_check WHERE rowid IS NOT NULL`) // tables without row numbers have checks of their own
 	if err != nil {
 		a.add(findForeignKey, "", DatabaseFile, "References cannot be checked.")
 		return

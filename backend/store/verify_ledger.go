@@ -22,6 +22,9 @@ type replay struct {
 	orders   map[string]*pinOrderRow
 	chunks   map[string]*chunkRow
 	units    map[string]*unitRow
+
+	summaries    map[string]*rangeSummaryRow
+	calibrations map[string]calibrationSet // the newest, by provider and model
 }
 
 type wantStep struct {
@@ -34,6 +37,7 @@ func newReplay() *replay {
 		sessions: map[string]*sessionRow{}, branches: map[string]*branchRow{}, states: map[string]*stateRow{},
 		turns: map[string]*turnRow{}, manifest: map[string]string{}, steps: map[string]*wantStep{},
 		pins: map[string]*pinRow{}, orders: map[string]*pinOrderRow{}, chunks: map[string]*chunkRow{}, units: map[string]*unitRow{},
+		summaries: map[string]*rangeSummaryRow{}, calibrations: map[string]calibrationSet{},
 	}
 }
 
@@ -112,6 +116,12 @@ func (w *replay) apply(e eventRow, data json.RawMessage) error {
 		return reduce(data, func(p textChanged) error { return w.text(e, p.Text) })
 	case EventSessionPinned, EventSessionArchived, EventBranchArchived:
 		return reduce(data, func(p flagChanged) error { return w.flag(e, p.On) })
+	case EventSessionSettings:
+		return reduce(data, func(p settingsChanged) error {
+			return on(w.sessions, e.EntityID, func(r *sessionRow) {
+				r.SystemPrompt, r.Temperature, r.Effort = p.SystemPrompt, p.Temperature, p.Effort
+			})
+		})
 	case EventBranchCreated:
 		return reduce(data, func(p branchCreated) error { return w.branch(e, p) })
 	case EventStateCommitted:
@@ -124,6 +134,26 @@ func (w *replay) apply(e eventRow, data json.RawMessage) error {
 		return reduce(data, func(p stepStarted) error { return w.stepStarted(e, p) })
 	case EventStepEnded:
 		return reduce(data, func(p stepEnded) error { return w.stepEnded(e, p) })
+	}
+	return w.applyHistory(e, data)
+}
+
+// applyHistory replays what stands for turns in a prompt, and how it is weighed.
+func (w *replay) applyHistory(e eventRow, data json.RawMessage) error {
+	switch EventType(e.Type) {
+	case EventSummaryCreated:
+		return reduce(data, func(p summaryCreated) error { return w.summary(e, p) })
+	case EventSummarySuperseded:
+		return reduce(data, func(p summarySuperseded) error {
+			return on(w.summaries, e.EntityID, func(r *rangeSummaryRow) { r.SupersededBy = &p.By })
+		})
+	case EventCalibrationSet:
+		return reduce(data, func(p calibrationSet) error {
+			if key := p.Provider + "/" + p.ModelID; p.Revision > w.calibrations[key].Revision {
+				w.calibrations[key] = p
+			}
+			return nil
+		})
 	}
 	return w.applyTurn(e, data)
 }
@@ -258,6 +288,15 @@ func (w *replay) pin(e eventRow, p pinChanged) error {
 		ID: e.EntityID, SessionID: e.SessionID, BranchID: string(p.BranchID), AfterTurnSeq: p.AfterTurn,
 		Replaces: orNull(p.Replaces), Removed: EventType(e.Type) == EventPinRemoved, Tokens: p.Tokens,
 		CreatedAt: e.CreatedAt, ContentHash: hashBytes([]byte(p.Text)),
+	}
+	return nil
+}
+
+func (w *replay) summary(e eventRow, p summaryCreated) error {
+	w.summaries[e.EntityID] = &rangeSummaryRow{
+		ID: e.EntityID, SessionID: e.SessionID, BranchID: string(p.BranchID), FromSeq: p.From, ToSeq: p.To,
+		TokenCount: p.Tokens, OriginalTokens: p.OriginalTokens, GeneratedBy: p.GeneratedBy, CreatedAt: e.CreatedAt,
+		ContentHash: hashBytes([]byte(p.Content)),
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"contextinfinity/backend/chat"
 )
@@ -19,8 +20,17 @@ func (a *audit) sessions() {
 		}
 		a.differs("sessions", r.ID, is("title", r.Title, w.Title), is("active_branch", r.ActiveBranch, w.ActiveBranch),
 			is("system_prompt", r.SystemPrompt, w.SystemPrompt), is("model", r.Model, w.Model), is("source", r.Source, w.Source),
-			is("pinned", r.Pinned, w.Pinned), is("created_at", r.CreatedAt, w.CreatedAt), is("archived_at", text(r.ArchivedAt), text(w.ArchivedAt)))
+			is("pinned", r.Pinned, w.Pinned), is("created_at", r.CreatedAt, w.CreatedAt), is("archived_at", text(r.ArchivedAt), text(w.ArchivedAt)),
+			is("temperature", numeral(r.Temperature), numeral(w.Temperature)), is("effort", r.Effort, w.Effort))
 	})
+}
+
+// numeral is a nullable number in words.
+func numeral(n *float64) string {
+	if n == nil {
+		return "none"
+	}
+	return fmt.Sprint(*n)
 }
 
 func (a *audit) branches() {
@@ -229,6 +239,7 @@ func (a *audit) missing() {
 	absent(a, "steps", a.want.steps)
 	absent(a, "pins", a.want.pins)
 	absent(a, "pin_orders", a.want.orders)
+	absent(a, "summaries", a.want.summaries)
 	absent(a, "chunks", a.want.chunks)
 	absent(a, "units", a.want.units)
 }

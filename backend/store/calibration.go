@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"math"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// What is learned of a provider's counting: a running mean, applied in steps so
+// that budgets, and with them cuts and prompt prefixes, seldom move (SPEC 6).
+const (
+	calibrationStep    = 0.05
+	calibrationLow     = 0.7
+	calibrationHigh    = 1.6
+	calibrationSamples = 50  // the mean forgets slowly from here on
+	calibrationMin     = 200 // estimates below say more of fixed overhead than of counting
+	// One odd report, such as of an image, must not stand for fifty.
+	sampleLow, sampleHigh = 0.5, 2.0
+)
+
+type calibrationRow struct {
+	Provider  string
+	ModelID   string
+	Factor    float64
+	Samples   int
+	UpdatedAt string
+	Mean      float64
+	Revision  int64
+}
+
+// Calibration is what was learned of a model's counting: 1 of no samples before
+// there was any.
+func (s *Store) Calibration(ctx context.Context, provider, modelID string) (chat.Calibration, error) {
+	var row calibrationRow
+	err := s.read(ctx, "calibration.read", func(db *gorm.DB) (err error) {
+		row, err = calibrationOf(db, provider, modelID)
+		return err
+	})
+	return chat.Calibration{Factor: row.Factor, Samples: row.Samples, Mean: row.Mean}, err
+}
+
+func calibrationOf(db *gorm.DB, provider, modelID string) (calibrationRow, error) {
+	rows, err := all[calibrationRow](db, `SELECT * FROM calibrations WHERE provider = ? AND model_id = ?`, clean(provider), clean(modelID))
+	if err != nil || len(rows) == 0 {
+		return calibrationRow{Provider: clean(provider), ModelID: clean(modelID), Factor: 1, Mean: 1}, err
+	}
+	return rows[0], nil
+}
+
+// ObserveCalibration learns from one request: how many tokens we counted, and how
+// many the provider says it was. Small estimates and absent reports are ignored.
+// The ledger, that of the session whose step used the model last, is told only
+// when the factor changes.
+func (s *Store) ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error {
+	if estimated < calibrationMin || reported <= 0 {
+		return nil
+	}
+	return s.write(ctx, "calibration.observe", func(t *tx) error {
+		row, err := calibrationOf(t.db, provider, modelID)
+		if err != nil {
+			return err
+		}
+		old := row.Factor
+		row.observe(float64(reported) / float64(estimated))
+		if row.Factor != old {
+			if err := t.tellCalibration(&row); err != nil {
+				return err
+			}
+		}
+		_, err = t.exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
+			samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
+			row.Provider, row.ModelID, row.Factor, row.Samples, t.stamp(), row.Mean, row.Revision)
+		return err
+	})
+}
+
+func (r *calibrationRow) observe(ratio float64) {
+	r.Samples = min(r.Samples+1, calibrationSamples)
+	r.Mean += (min(max(ratio, sampleLow), sampleHigh) - r.Mean) / float64(r.Samples)
+	r.Factor = calibrationFactor(r.Mean)
+}
+
+// calibrationFactor rounds a mean to a step within bounds.
+func calibrationFactor(mean float64) float64 {
+	steps := math.Round(1 / calibrationStep)
+	return min(max(math.Round(mean*steps)/steps, calibrationLow), calibrationHigh)
+}
+
+// tellCalibration writes the event of a changed factor. Revisions order events
+// that may stand in several ledgers.
+func (t *tx) tellCalibration(r *calibrationRow) error {
+	sessions, err := all[chat.SessionID](t.db, `SELECT t.session_id FROM steps s JOIN turns t ON t.id = s.turn_id
+		WHERE s.provider = ? AND s.model_id = ? ORDER BY s.rowid DESC LIMIT 1`, r.Provider, r.ModelID)
+	if err != nil || len(sessions) == 0 {
+		return err
+	}
+	r.Revision++
+	return t.event(sessions[0], EventCalibrationSet, r.Provider+"/"+r.ModelID, calibrationSet{
+		Provider: r.Provider, ModelID: r.ModelID, Factor: r.Factor, Samples: r.Samples, Revision: r.Revision,
+	})
+}

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// A range summary belongs to the branch that owns the last turn of its range: it
+// is usable from there and from every fork after that turn. None ever changes or
+// goes away; one that another supersedes stays as an orphan.
+
+type rangeSummaryRow struct {
+	ID             string
+	SessionID      string
+	BranchID       string
+	FromSeq        int64
+	ToSeq          int64
+	TokenCount     int
+	OriginalTokens int
+	GeneratedBy    string
+	SupersededBy   *string
+	CreatedAt      string
+	ContentHash    []byte
+	Content        string
+}
+
+func (rangeSummaryRow) TableName() string { return "summaries" }
+
+func (r rangeSummaryRow) summary() chat.RangeSummary {
+	return chat.RangeSummary{
+		ID: r.ID, SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID), From: r.FromSeq, To: r.ToSeq,
+		Content: r.Content, TokenCount: r.TokenCount, OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy,
+		SupersededBy: text(r.SupersededBy), CreatedAt: moment(r.CreatedAt),
+	}
+}
+
+// intact reports that the content is what was stored.
+func (r rangeSummaryRow) intact() bool {
+	return slices.Equal(r.ContentHash, hashBytes([]byte(r.Content)))
+}
+
+func summariesOf(rows []rangeSummaryRow) []chat.RangeSummary {
+	out := make([]chat.RangeSummary, len(rows))
+	for i, r := range rows {
+		out[i] = r.summary()
+	}
+	return out
+}
+
+// AddSummary stores a range summary of a branch's lineage, marks those it
+// supersedes and completes its job (SPEC 6, 7). It deletes nothing.
+//
+// The summary belongs to the branch that owns the last turn of the range. Of
+// Supersedes those of an ancestor of that branch stay live: the ancestor has no
+// other. CodeInvalid: it does not reduce what it stands for, or the range is not
+// wholly committed. CodeConflict: the range has a live summary, or one to be
+// superseded no longer is live.
+func (s *Store) AddSummary(ctx context.Context, n chat.NewSummary) (chat.RangeSummary, error) {
+	var row rangeSummaryRow
+	err := s.write(ctx, "summary.add", func(t *tx) (err error) {
+		row, err = t.addSummary(n)
+		return err
+	})
+	if err != nil {
+		return chat.RangeSummary{}, err
+	}
+	return row.summary(), nil
+}
+
+func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
+	if err := checkSummary(n); err != nil {
+		return rangeSummaryRow{}, err
+	}
+	segs, err := segments(t.db, n.BranchID)
+	if err != nil {
+		return rangeSummaryRow{}, err
+	}
+	if err := t.checkCommitted(segs, n); err != nil {
+		return rangeSummaryRow{}, err
+	}
+	own := segs[slices.IndexFunc(segs, func(g segment) bool { return n.To-1 > g.From && n.To-1 <= g.To })]
+	body := clean(n.Content)
+	row := rangeSummaryRow{
+		ID: t.newID(), SessionID: own.Session, BranchID: own.Branch, FromSeq: n.From, ToSeq: n.To, TokenCount: n.TokenCount,
+		OriginalTokens: n.OriginalTokens, GeneratedBy: clean(n.GeneratedBy), CreatedAt: t.stamp(),
+		ContentHash: hashBytes([]byte(body)), Content: body,
+	}
+	if err := t.supersede(row, n.Supersedes); err != nil {
+		return row, err
+	}
+	if err := t.refuseSecond(row); err != nil {
+		return row, err
+	}
+	if err := t.db.Create(&row).Error; err != nil {
+		return row, err
+	}
+	if err := t.finishJob(n.JobID); err != nil {
+		return row, err
+	}
+	return row, t.event(chat.SessionID(row.SessionID), EventSummaryCreated, row.ID, summaryCreated{
+		BranchID: chat.BranchID(row.BranchID), From: row.FromSeq, To: row.ToSeq, Content: row.Content,
+		Tokens: row.TokenCount, OriginalTokens: row.OriginalTokens, GeneratedBy: row.GeneratedBy,
+	})
+}
+
+func checkSummary(n chat.NewSummary) error {
+	switch {
+	case strings.TrimSpace(n.Content) == "":
+		return invalid("A summary without content is not kept.")
+	case n.From < 1 || n.To <= n.From:
+		return invalid("[%d, %d) is not a range of turns.", n.From, n.To)
+	case n.TokenCount < 1 || n.TokenCount >= n.OriginalTokens:
+		return invalid("The summary of turns %d to %d has %d tokens where the turns have %d: it does not reduce them.",
+			n.From, n.To-1, n.TokenCount, n.OriginalTokens)
+	case strings.TrimSpace(n.GeneratedBy) == "":
+		return invalid("The summary of turns %d to %d does not say what made it.", n.From, n.To-1)
+	}
+	return nil
+}
+
+// committedIn is how many turns of a range of a lineage are committed, and how
+// many of the others will never be.
+func committedIn(db *gorm.DB, segs []segment, from, to int64) (committed, failed int64, err error) {
+	scope, err := scopeJSON(segs)
+	if err != nil {
+		return 0, 0, err
+	}
+	n, err := one[struct{ Committed, Failed int64 }](db, "range", from, scopeCTE+`
+		SELECT count(t.state_after) AS committed, coalesce(sum(t.phase = 'Failed'), 0) AS failed
+		FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
+		WHERE t.turn_seq >= ? AND t.turn_seq < ?`, scope, from, to)
+	return n.Committed, n.Failed, err
+}
+
+func (t *tx) checkCommitted(segs []segment, n chat.NewSummary) error {
+	committed, failed, err := committedIn(t.db, segs, n.From, n.To)
+	if err != nil {
+		return err
+	}
+	if committed == 0 || committed+failed != n.To-n.From {
+		return invalid("Turns %d to %d are not all committed; a summary stands for committed turns only.", n.From, n.To-1)
+	}
+	return nil
+}
+
+// supersede marks what a summary takes the place of.
+func (t *tx) supersede(by rangeSummaryRow, ids []string) error {
+	for _, id := range ids {
+		old, err := one[rangeSummaryRow](t.db, "summary", id, `SELECT * FROM summaries WHERE id = ?`, id)
+		if err != nil {
+			return err
+		}
+		if old.SessionID != by.SessionID || old.FromSeq < by.FromSeq || old.ToSeq > by.ToSeq {
+			return invalid("Summary %s is not of a part of turns %d to %d.", id, by.FromSeq, by.ToSeq-1)
+		}
+		if old.BranchID != by.BranchID {
+			continue
+		}
+		n, err := t.exec(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND superseded_by IS NULL`, by.ID, id)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return conflict("Summary %s was superseded meanwhile.", id).WithHint("read the summaries again")
+		}
+		if err := t.event(chat.SessionID(old.SessionID), EventSummarySuperseded, id, summarySuperseded{By: by.ID}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) refuseSecond(row rangeSummaryRow) error {
+	there, err := all[string](t.db, `SELECT id FROM summaries WHERE branch_id = ? AND from_seq = ? AND to_seq = ?
+		AND superseded_by IS NULL`, row.BranchID, row.FromSeq, row.ToSeq)
+	if err == nil && len(there) > 0 {
+		err = conflict("Turns %d to %d have the summary %s.", row.FromSeq, row.ToSeq-1, there[0])
+	}
+	return err
+}
+
+// Summaries are the live range summaries that a branch's lineage can use: those
+// of its branches whose range ends in the part of them that the lineage shows.
+// One that does not match its hash is left out and logged: an extract stands in.
+func (s *Store) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
+	var rows []rangeSummaryRow
+	err := s.read(ctx, "summary.list", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		scope, err := scopeJSON(segs)
+		if err != nil {
+			return err
+		}
+		rows, err = all[rangeSummaryRow](db, scopeCTE+`
+			SELECT r.* FROM seg JOIN summaries r ON r.branch_id = seg.branch AND r.to_seq - 1 <= seg."to"
+			WHERE r.superseded_by IS NULL ORDER BY r.from_seq, r.to_seq, r.id`, scope)
+		return err
+	})
+	rows = slices.DeleteFunc(rows, func(r rangeSummaryRow) bool {
+		if r.intact() {
+			return false
+		}
+		s.log.Warn("a range summary does not match its hash and is not used", "summary", r.ID)
+		return true
+	})
+	return summariesOf(rows), err
+}
+
+// AllSummaries are a session's range summaries, superseded ones too, by range and
+// then in the order they were made.
+func (s *Store) AllSummaries(ctx context.Context, session chat.SessionID) ([]chat.RangeSummary, error) {
+	var rows []rangeSummaryRow
+	err := s.read(ctx, "summary.list", func(db *gorm.DB) (err error) {
+		rows, err = all[rangeSummaryRow](db, `SELECT * FROM summaries WHERE session_id = ? ORDER BY from_seq, to_seq, id`, session)
+		return err
+	})
+	return summariesOf(rows), err
+}

@@ -1,0 +1,80 @@
+package store
+
+// What stands for turns in a prompt, and what they weigh.
+
+import (
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// summaries against their turns, each other and the replay.
+func (a *audit) summaries() {
+	ranges := map[string]rangeSummaryRow{}
+	each(a, "summaries", "id, branch_id, from_seq, to_seq", "id", func(r rangeSummaryRow) { ranges[r.ID] = r })
+	lineages := map[string][]segment{}
+	each(a, "summaries", "*", "id", func(r rangeSummaryRow) {
+		a.times("summaries", r.ID, &r.CreatedAt)
+		a.expect(r.intact(), findContent, "summaries", r.ID, "Its text does not match its hash.")
+		a.expect(r.TokenCount < r.OriginalTokens && strings.TrimSpace(r.Content) != "", findContent, "summaries", r.ID,
+			"It has %d tokens for turns of %d, and does not reduce them.", r.TokenCount, r.OriginalTokens)
+		a.summaryRange(r, lineages)
+		if r.SupersededBy != nil {
+			by, ok := ranges[*r.SupersededBy]
+			a.expect(ok && by.ID != r.ID && by.BranchID == r.BranchID && by.FromSeq <= r.FromSeq && by.ToSeq >= r.ToSeq,
+				findHistory, "summaries", r.ID, "What superseded it does not stand for its turns.")
+		}
+		w, ok := a.want.summaries[r.ID]
+		if !ok {
+			a.add(findReplay, "summaries", r.ID, "The ledger does not know it.")
+			return
+		}
+		a.differs("summaries", r.ID, is("session_id", r.SessionID, w.SessionID), is("branch_id", r.BranchID, w.BranchID),
+			is("from_seq", r.FromSeq, w.FromSeq), is("to_seq", r.ToSeq, w.ToSeq), is("token_count", r.TokenCount, w.TokenCount),
+			is("original_tokens", r.OriginalTokens, w.OriginalTokens), is("generated_by", r.GeneratedBy, w.GeneratedBy),
+			is("superseded_by", text(r.SupersededBy), text(w.SupersededBy)), is("created_at", r.CreatedAt, w.CreatedAt),
+			is("content", r.ContentHash, w.ContentHash))
+	})
+}
+
+// summaryRange: a summary stands for committed turns, the last one its branch's own.
+func (a *audit) summaryRange(r rangeSummaryRow, lineages map[string][]segment) {
+	segs, ok := lineages[r.BranchID]
+	if !ok {
+		segs, _ = segments(a.db, chat.BranchID(r.BranchID)) // none: it has no branch, and so no turns
+		lineages[r.BranchID] = segs
+	}
+	committed, failed, err := committedIn(a.db, segs, r.FromSeq, r.ToSeq)
+	a.expect(err == nil && committed > 0 && committed+failed == r.ToSeq-r.FromSeq && r.ToSeq-1 > segs[len(segs)-1].From,
+		findHistory, "summaries", r.ID, "It stands for turns that are not all committed ones of its branch.")
+}
+
+// sizes: only a final turn weighs anything. Counts are derived and not compared.
+func (a *audit) sizes() {
+	strays, err := all[string](a.db, `SELECT n.turn_id || '/' || n.encoding FROM turn_tokens n LEFT JOIN turns t ON t.id = n.turn_id
+		WHERE t.final_assistant_message_json IS NULL ORDER BY 1`)
+	a.expect(err == nil, findUnreadable, "turn_tokens", "", "Sizes cannot be read.")
+	for _, id := range strays {
+		a.add(findHistory, "turn_tokens", id, "It weighs a turn that is not there, or not final.")
+	}
+}
+
+func (a *audit) calibrations() {
+	seen := map[string]bool{}
+	each(a, "calibrations", "*", "provider, model_id", func(r calibrationRow) {
+		id := r.Provider + "/" + r.ModelID
+		seen[id] = true
+		a.times("calibrations", id, &r.UpdatedAt)
+		a.expect(r.Samples >= 1 && r.Samples <= calibrationSamples && r.Factor == calibrationFactor(r.Mean),
+			findHistory, "calibrations", id, "Its factor is not that of its mean.")
+		w := a.want.calibrations[id]
+		fields := []field{is("revision", r.Revision, w.Revision)}
+		if w.Revision > 0 {
+			fields = append(fields, is("factor", r.Factor, w.Factor))
+		}
+		a.differs("calibrations", id, fields...)
+	})
+	for id := range a.want.calibrations {
+		a.expect(seen[id], findReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
+	}
+}
