@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +31,7 @@ func TestMain(m *testing.M) {
 	for name, value := range isolation {
 		_ = os.Setenv(name, value)
 	}
+	atOnce()
 	code := m.Run()
 	provider.stop()
 	if code == 0 {
@@ -38,6 +42,15 @@ func TestMain(m *testing.M) {
 	}
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
+}
+
+// atOnce lets more tests run side by side than there are processors, unless the
+// command line says how many: most of their time they wait for processes.
+func atOnce() {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0)))
+	}
 }
 
 // isolation keeps tests from a keyring, and from leaving the machine.

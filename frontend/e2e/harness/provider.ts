@@ -9,14 +9,32 @@ export interface Pace {
   latency?: number;
   /** Drop the connection after so many pieces. */
   truncateAfterChunks?: number;
-  /** Send so many events of the stream, then nothing more until `release`: no test depends on a machine's speed. */
-  holdAfter?: number;
+  /**
+   * Send so many events of the stream, then nothing more until `release`: no test depends on a machine's speed. Of
+   * several numbers each holds, and each `release` goes on to the next.
+   */
+  holdAfter?: number | number[];
 }
 
 interface Gate {
   events: number;
   open: Promise<void>;
+  released: boolean;
   release: () => void;
+}
+
+function gate(events: number): Gate {
+  let open = () => {};
+  const made: Gate = {
+    events,
+    open: new Promise<void>((resolve) => (open = resolve)),
+    released: false,
+    release: () => {
+      made.released = true;
+      open();
+    },
+  };
+  return made;
 }
 
 type Request = { messages?: Message[]; input?: Message[] | string };
@@ -30,7 +48,7 @@ type Message = { role?: string; content?: unknown };
 export class Provider {
   /** Credentials that arrived; aimock's own record leaves them out. */
   readonly keys = new Set<string>();
-  private readonly gates = new Map<string, Gate>();
+  private readonly gates = new Map<string, Gate[]>();
   private readonly tap: Server;
 
   private constructor(private readonly mock: LLMock) {
@@ -54,18 +72,14 @@ export class Provider {
   }
 
   answer(question: string, text: string, { holdAfter, ...pace }: Pace = {}): void {
-    if (holdAfter !== undefined) {
-      let release = () => {};
-      const open = new Promise<void>((resolve) => (release = resolve));
-      this.gates.set(question, { events: holdAfter, open, release });
-    }
+    if (holdAfter !== undefined) this.gates.set(question, [holdAfter].flat().map(gate));
     const response = { content: text, usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };
     this.prepend(question, response, pace);
   }
 
-  /** Lets an answer that is held go on to its end. */
+  /** Lets an answer that is held go on. */
   release(question: string): void {
-    this.gates.get(question)?.release();
+    this.gates.get(question)?.find((held) => !held.released)?.release();
   }
 
   refuse(question: string, status: number, message: string): void {
@@ -83,7 +97,7 @@ export class Provider {
   }
 
   async stop(): Promise<void> {
-    for (const gate of this.gates.values()) gate.release();
+    for (const held of [...this.gates.values()].flat()) held.release();
     this.tap.closeAllConnections();
     await new Promise((resolve) => this.tap.close(resolve));
     await this.mock.stop();
@@ -104,25 +118,25 @@ export class Provider {
     const target = new URL(request.url ?? '/', this.mock.url);
     const onward = forward(target, { method: request.method, headers: { ...request.headers, host: target.host } }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      void this.give(answer, response, this.gateFor(body));
+      void this.give(answer, response, this.gatesFor(body));
     });
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     onward.end(body);
   }
 
-  private gateFor(body: Buffer): Gate | undefined {
+  private gatesFor(body: Buffer): Gate[] {
     const question = body.length === 0 ? '' : lastUserText(JSON.parse(body.toString('utf8')) as Request).trimEnd();
-    return [...this.gates].find(([asked]) => question.endsWith(asked))?.[1];
+    return [...this.gates].find(([asked]) => question.endsWith(asked))?.[1] ?? [];
   }
 
-  /** Copies an answer; a held one event by event, up to its gate. A connection the mock drops is dropped here too. */
-  private async give(answer: IncomingMessage, response: ServerResponse, gate: Gate | undefined): Promise<void> {
+  /** Copies an answer; a held one event by event, up to each gate. A connection the mock drops is dropped here too. */
+  private async give(answer: IncomingMessage, response: ServerResponse, gates: Gate[]): Promise<void> {
     let events = 0;
     try {
       for await (const chunk of answer) {
         for (const piece of (chunk as Buffer).toString('latin1').split(/(?<=\n\n)/)) {
-          if (gate !== undefined && events >= gate.events) await gate.open;
+          for (const held of gates) if (events >= held.events) await held.open;
           response.write(Buffer.from(piece, 'latin1'));
           if (piece.endsWith('\n\n')) events++;
         }

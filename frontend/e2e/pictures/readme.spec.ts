@@ -46,9 +46,9 @@ twentieth of requests. If either moves by more than a tenth, turn the flag back 
 a backup. Only then stop, and only then remove the code.`;
 
 test('pictures for the README', async ({ home, provider, launch, page }) => {
-  home.configure(provider, '\n[stream]\nfsync_ms = 10000\n\n[appearance]\ntheme = "light"\n');
+  home.configure(provider, '\n[stream]\nfsync_ms = 4000\n\n[appearance]\ntheme = "light"\n');
   provider.answer('a fixed rate?', first);
-  provider.answer('When may we cut over?', second, { chunkSize: 9, holdAfter: 75 });
+  provider.answer('When may we cut over?', second, { chunkSize: 9, holdAfter: [50, 75] });
   const program = await launch();
   const chat = new Conversation(page);
   await chat.ask('The backfill fell behind again last night. Can we throttle it by replication lag instead of a fixed rate?');
@@ -57,11 +57,13 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   await page.screenshot({ path: join(directory, 'conversation.png') });
 
   await chat.ask('When may we cut over?');
-  await chat.shown(2, 420);
+  await chat.shown(2, 380);
+  await expect(chat.header).toContainText('durable'); // the first part is fsynced, what follows is not yet
+  provider.release('When may we cut over?');
+  await chat.shown(2, 560);
   await expect(chat.header).toContainText('buffered');
   await page.screenshot({ path: join(directory, 'streaming.png') });
 
-  await chat.shown(2, 560);
   await program.crash();
   const part = [...home.journals().values()].at(-1)?.text ?? '';
   await launch();

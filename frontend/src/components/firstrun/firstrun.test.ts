@@ -18,13 +18,12 @@ async function open(options: Partial<FakeOptions> = {}, prepare?: Parameters<typ
 }
 
 describe('a key', () => {
-  test('is tested when pasted, its provider found, and kept when one starts', async () => {
+  test('is tested when pasted, its provider found, and kept once it works', async () => {
     const { called, begun, user } = await open();
     await user.click(screen.getByLabelText('API key'));
     await user.paste('sk-ant-good');
     expect(await screen.findByText(/Anthropic, 2 models/)).toBeInTheDocument();
     expect(called('settings.testKey')).toEqual([['', 'sk-ant-good', '']]);
-    expect(called('settings.setKey')).toEqual([]);
     await user.click(screen.getByRole('button', { name: 'Start with sonnet' }));
     await begun();
     expect(called('settings.setKey')).toEqual([['anthropic', 'sk-ant-good']]);
@@ -59,6 +58,7 @@ describe('a key', () => {
 
   test('in the environment is offered, and sent nowhere before one asks', async () => {
     const { called, begun, user } = await open({}, (backend) => {
+      backend.program.setKey('anthropic', 'sk-ant-there');
       backend.program.keys = backend.program.keys.map((key) => (key.provider === 'anthropic' ? { ...key, source: 'environment' } : key));
     });
     expect(await screen.findByText(/ANTHROPIC_API_KEY is set in the environment/)).toBeInTheDocument();

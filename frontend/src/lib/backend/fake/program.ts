@@ -12,12 +12,14 @@ export interface ProgramSeed {
 
 export class Program {
   models: ModelView[];
+  readonly #vendors: ModelView[];
   keys: KeyView[];
   settings: Setting[];
   startup: Startup;
   localServers: LocalServer[];
 
   constructor(seed: ProgramSeed) {
+    this.#vendors = vendorModels();
     this.models = seedModels(seed.firstRun);
     this.keys = seedKeys(seed.firstRun, seed.keyringOk);
     this.settings = seedSettings();
@@ -71,7 +73,9 @@ export class Program {
     const known = this.keys.some((entry) => entry.provider === provider);
     if (!known) this.keys = [...this.keys, { provider, source, env: '', baseUrl: '', models: [], keyringOk: true }];
     else this.keys = this.keys.map((entry) => (entry.provider === provider ? { ...entry, source } : entry));
-    this.models = this.models.map((model) => (model.provider === provider ? { ...model, usable: true, why: '' } : model));
+    // As in the program: a vendor's own models are there once its key is.
+    const missing = this.#vendors.filter((model) => model.provider === provider && !this.models.some((other) => other.name === model.name));
+    this.models = [...missing, ...this.models].map((model) => (model.provider === provider ? { ...model, usable: true, why: '' } : model));
     return this.keys;
   }
 
@@ -105,11 +109,17 @@ function faultOf(found: Setting, value: string): string {
   return number < found.min || number > found.max ? `${found.key} must be between ${found.min} and ${found.max}` : '';
 }
 
-function seedModels(firstRun: boolean): ModelView[] {
-  const key = { usable: !firstRun, why: firstRun ? 'There is no key for anthropic' : '' };
+function vendorModels(): ModelView[] {
   return [
-    modelView({ name: 'sonnet', provider: 'anthropic', modelId: 'claude-sonnet', apiKeyEnv: 'ANTHROPIC_API_KEY', default: !firstRun, maxOutput: 64_000, ...key }),
+    modelView({ name: 'sonnet', provider: 'anthropic', modelId: 'claude-sonnet', apiKeyEnv: 'ANTHROPIC_API_KEY', maxOutput: 64_000 }),
     modelView({ name: 'gpt', provider: 'openai', modelId: 'gpt-5', apiKeyEnv: 'OPENAI_API_KEY', contextLimit: 400_000, usable: false, why: 'There is no key for openai' }),
+  ];
+}
+
+function seedModels(firstRun: boolean): ModelView[] {
+  const [sonnet, gpt] = vendorModels() as [ModelView, ModelView];
+  return [
+    ...(firstRun ? [] : [{ ...sonnet, default: true, usable: true, why: '' }, gpt]),
     modelView({ name: 'local', provider: 'chatcompletions', modelId: 'qwen3:8b', baseUrl: 'http://127.0.0.1:11434/v1', contextLimit: 32_768, ceiling: 26_000, limitSource: 'configured', builtIn: false, usable: !firstRun, why: firstRun ? 'The server does not answer' : '' }),
     modelView({ default: firstRun }),
   ];
