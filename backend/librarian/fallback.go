@@ -32,6 +32,13 @@ type Update struct {
 	Turns    []chat.Turn
 	Target   int              // tokens; 0: DefaultTarget
 	Count    func(string) int // nil: four bytes a token
+
+	// Model, if there is one, is asked by Librarian.Update. It is given the newest
+	// summary that a model made and every turn since, and never a fallback's text;
+	// without ModelTurns, Previous and Turns are those.
+	Model         Model
+	ModelPrevious string
+	ModelTurns    []chat.Turn
 }
 
 // Result is a new summary. Tokens is at most the update's target.
@@ -39,7 +46,12 @@ type Result struct {
 	Summary    string
 	Tokens     int
 	Origin     chat.StateOrigin
+	Model      string // that made it; empty for the fallback
 	Validation json.RawMessage
+	Usage      *chat.Usage // of every call, also of those that came to nothing
+	Tries      int         // calls of the model
+
+	made Validation
 }
 
 // Validation is stored with a state: what was found and what became of it,
@@ -53,6 +65,17 @@ type Validation struct {
 	Kept         map[string]int `json:"kept"`
 	DroppedCount int            `json:"dropped_count"`
 	Dropped      []string       `json:"dropped"` // the most important of them
+
+	// What follows is of a run with a model. Required is how many entities had to
+	// be kept; Reason, why the last rejected answer was rejected; Missing, what it
+	// lost; Asked, the model that the fallback stands in for.
+	Tries        int         `json:"tries,omitempty"`
+	Required     int         `json:"required,omitempty"`
+	RequiredKept int         `json:"required_kept,omitempty"`
+	Reason       string      `json:"reason,omitempty"`
+	Missing      []string    `json:"missing,omitempty"`
+	Asked        string      `json:"asked,omitempty"`
+	Usage        *chat.Usage `json:"usage,omitempty"`
 }
 
 // maxDropped bounds the list in a Validation.
@@ -86,7 +109,7 @@ func Fallback(u Update) Result {
 	}
 	v.Dropped, v.DroppedCount = missing(whole, kept)
 	validation, _ := chat.MarshalJSON(v) // plain strings and numbers always encode
-	return Result{Summary: text, Tokens: tokens, Origin: chat.StateFallback, Validation: validation}
+	return Result{Summary: text, Tokens: tokens, Origin: chat.StateFallback, Validation: validation, made: v}
 }
 
 // draft gathers entries, each said once, the latest mention last.
@@ -169,19 +192,21 @@ func (d *draft) takeTurn(t chat.Turn) {
 	}
 }
 
-func (d *draft) takeMessage(m chat.Message) {
+func (d *draft) takeMessage(m chat.Message) { d.takeText(m.Role, m.RenderedText()) }
+
+func (d *draft) takeText(role chat.Role, text string) {
 	var statements, artifacts []Entity
-	for _, e := range read(m.RenderedText(), m.Role == chat.RoleUser) {
+	for _, e := range read(text, role == chat.RoleUser) {
 		switch {
 		case sectionFor(e.Kind) == Artifacts:
 			artifacts = append(artifacts, e)
-		case e.Kind == KindFact && m.Role == chat.RoleAssistant && !measured(e.Text):
+		case e.Kind == KindFact && role == chat.RoleAssistant && !measured(e.Text):
 			// "our", "I use": an assistant tells nothing about itself.
 		default:
 			statements = append(statements, e)
 		}
 	}
-	limit := messageLimits[m.Role]
+	limit := messageLimits[role]
 	for _, e := range append(ends(statements, limit.statements), ends(artifacts, limit.artifacts)...) {
 		if e.Kind == KindDone {
 			d.finish(plainLine(e.Text))

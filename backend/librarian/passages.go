@@ -1,0 +1,156 @@
+package librarian
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// passage is a piece of what a model is given: what one side said in a turn, a
+// part of that if it is very long, or an earlier summary.
+type passage struct {
+	role string // "user", "assistant", "summary"
+	turn int64
+	text string // masked, not yet escaped
+}
+
+func (p passage) render() string {
+	if p.turn == 0 {
+		return fmt.Sprintf("<%s>\n%s\n</%s>\n", p.role, escape(p.text), p.role)
+	}
+	return fmt.Sprintf("<%s turn=\"%d\">\n%s\n</%s>\n", p.role, p.turn, escape(p.text), p.role)
+}
+
+func renderPassages(ps []passage) string {
+	var b strings.Builder
+	for _, p := range ps {
+		b.WriteString(p.render())
+	}
+	return b.String()
+}
+
+// passagesOf are a conversation's, without what is pinned and without what the
+// recall provider quotes from elsewhere.
+func passagesOf(turns []chat.Turn, m mask) []passage {
+	var out []passage
+	add := func(role string, seq int64, text string) {
+		if text = strings.TrimSpace(m.hide(text)); text != "" {
+			out = append(out, passage{role: role, turn: seq, text: text})
+		}
+	}
+	for _, t := range turns {
+		add("user", t.Seq, t.User.RenderedText())
+		switch {
+		case t.Assistant == nil:
+		case t.Provider == recallProvider:
+			add("assistant", t.Seq, "(quoted from memory)")
+		default:
+			add("assistant", t.Seq, t.Assistant.RenderedText())
+		}
+	}
+	return out
+}
+
+// batches cuts passages into runs of at most room tokens each.
+func batches(ps []passage, room int, count func(string) int) [][]passage {
+	var out [][]passage
+	var run []passage
+	used := 0
+	for _, p := range ps {
+		for _, part := range p.parts(room, count) {
+			n := count(part.render()) + 1
+			if len(run) > 0 && used+n > room {
+				out, run, used = append(out, run), nil, 0
+			}
+			run, used = append(run, part), used+n
+		}
+	}
+	if len(run) > 0 {
+		out = append(out, run)
+	}
+	return out
+}
+
+// parts cuts a passage that is too long, between runes.
+func (p passage) parts(room int, count func(string) int) []passage {
+	tokens := count(p.render())
+	if tokens < room || len(p.text) < 64 {
+		return []passage{p}
+	}
+	n := tokens*5/4/room + 1
+	size := max(len(p.text)/n, 16)
+	var out []passage
+	for rest := p.text; rest != ""; {
+		cut := min(size, len(rest))
+		for cut < len(rest) && !utf8.RuneStart(rest[cut]) {
+			cut++
+		}
+		part := passage{role: p.role, turn: p.turn, text: rest[:cut]}
+		rest = rest[cut:]
+		out = append(out, part)
+	}
+	if len(out) == 1 {
+		return out
+	}
+	var fitting []passage // unevenly dense text may need another cut
+	for _, part := range out {
+		fitting = append(fitting, part.parts(room, count)...)
+	}
+	return fitting
+}
+
+// mask hides pinned facts: they never pass through a model (SPEC 7).
+type mask []*regexp.Regexp
+
+// pinnedMark stands where a pinned fact stood.
+const pinnedMark = "[pinned fact]"
+
+// newMask hides each pinned text, and each sentence of it, however it is spaced
+// and whatever the case of its letters.
+func newMask(pins []chat.Pin) mask {
+	var m mask
+	seen := map[string]bool{}
+	add := func(text string) {
+		words := strings.Fields(strings.TrimRight(strings.ToValidUTF8(text, ""), ".!?,;:… \t\r\n"))
+		if len(words) == 0 || seen[strings.Join(words, " ")] {
+			return
+		}
+		seen[strings.Join(words, " ")] = true
+		m = append(m, wordsPattern(words))
+	}
+	for _, p := range pins {
+		add(p.Text)
+		for line := range strings.Lines(p.Text) {
+			eachSentence(strings.TrimSpace(line), add)
+		}
+	}
+	return m
+}
+
+// wordsPattern matches the words, apart by any white space, not inside of others.
+func wordsPattern(words []string) *regexp.Regexp {
+	quoted := make([]string, len(words))
+	for i, w := range words {
+		quoted[i] = regexp.QuoteMeta(w)
+	}
+	first, _ := utf8.DecodeRuneInString(words[0])
+	last, _ := utf8.DecodeLastRuneInString(words[len(words)-1])
+	pattern := strings.Join(quoted, `\s+`)
+	if first < utf8.RuneSelf && isWordRune(first) {
+		pattern = `\b` + pattern
+	}
+	if last < utf8.RuneSelf && isWordRune(last) {
+		pattern += `\b`
+	}
+	return regexp.MustCompile("(?i)" + pattern)
+}
+
+func (m mask) hide(text string) string {
+	for _, re := range m {
+		text = re.ReplaceAllLiteralString(text, pinnedMark)
+	}
+	return text
+}

@@ -1,0 +1,41 @@
+package librarian
+
+import (
+	"embed"
+	"strings"
+	"text/template"
+)
+
+//go:embed prompts/*.md
+var promptFiles embed.FS
+
+var templates = template.Must(template.ParseFS(promptFiles, "prompts/*.md"))
+
+// question is what a prompt's template is filled with. Every text in it is
+// escaped: nothing that was said can close the mark it stands in (SPEC 2.8).
+type question struct {
+	Target   int
+	Pins     int
+	Previous string
+	Passages string
+	Problem  string   // of the attempt before
+	Missing  []string // from it
+}
+
+// render fills a template. The templates are part of the program and their data
+// is plain, so that a failure is a defect the tests show.
+func render(name string, q question) string {
+	var b strings.Builder
+	if err := templates.ExecuteTemplate(&b, name+".md", q); err != nil {
+		panic("librarian: the prompt " + name + " cannot be made: " + err.Error())
+	}
+	return strings.TrimSpace(b.String()) + "\n"
+}
+
+var (
+	escaper   = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	unescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+)
+
+// escape makes data that cannot close the element around it.
+func escape(s string) string { return escaper.Replace(strings.ToValidUTF8(s, "\uFFFD")) }

@@ -1,0 +1,101 @@
+package librarian
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+)
+
+// Range is a stretch of a lineage that a summary is to stand for (SPEC 6).
+type Range struct {
+	// Pieces are what already stands for parts of it, oldest first; Turns, those
+	// that no piece covers.
+	Pieces []string
+	Turns  []chat.Turn
+	Pins   []chat.Pin // kept elsewhere: never given to a model
+	Target int        // tokens
+	// Original is how many tokens the range has as it was said: a summary must be
+	// smaller. 0: what turns and pieces have together.
+	Original int
+	Model    Model            // nil: none
+	Count    func(string) int // nil: four bytes a token
+}
+
+// RangeSummary is what came of a range. Text is empty only if the range says
+// nothing or is too small for anything to be shorter.
+type RangeSummary struct {
+	Text        string
+	Tokens      int
+	GeneratedBy string // a model's name, or chat.GeneratedByExtract
+	Tries       int
+	Reason      string // why no model made it, if one was asked
+	Usage       *chat.Usage
+}
+
+// SummarizeRange makes a range's summary: a model's, if it is about the range,
+// keeps what must be kept and is smaller than what it stands for, within three
+// tries; else the deterministic extract. It always returns.
+func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
+	g.Count = counting(g.Count)
+	if g.Original <= 0 {
+		g.Original = g.measure()
+	}
+	if g.Model == nil {
+		return g.extract()
+	}
+	ctx, cancel := context.WithTimeout(ctx, runTimeouts*l.timeout())
+	defer cancel()
+	r := &run{
+		ctx: ctx, timeout: l.timeout(), model: g.Model, count: g.Count, kind: rangeTask, target: g.Target,
+		pins: g.Pins, fails: rangeFails,
+	}
+	hidden := newMask(g.Pins)
+	text, ok := r.fold("", g.passages(hidden), func() string { return hidden.hide(g.extract().Text) })
+	if tokens := r.count(text); ok && tokens < g.Original {
+		return RangeSummary{Text: text, Tokens: tokens, GeneratedBy: g.Model.Name(), Tries: r.tries, Usage: r.usage}
+	}
+	if ok {
+		r.problem = "it is not shorter than what it stands for"
+	}
+	out := g.extract()
+	out.Tries, out.Reason, out.Usage = r.tries, r.problem, r.usage
+	return out
+}
+
+func (g Range) extract() RangeSummary {
+	text := ExtractFrom(g.Pieces, g.Turns, min(g.Target, g.Original-1), g.Count)
+	return RangeSummary{Text: text, Tokens: g.Count(text), GeneratedBy: chat.GeneratedByExtract}
+}
+
+func (g Range) measure() int {
+	n := 0
+	for _, p := range g.Pieces {
+		n += g.Count(p)
+	}
+	for _, p := range passagesOf(g.Turns, nil) {
+		n += g.Count(p.text)
+	}
+	return n
+}
+
+func (g Range) passages(hidden mask) []passage {
+	var out []passage
+	for _, p := range g.Pieces {
+		out = append(out, passage{role: "summary", text: hidden.hide(p)})
+	}
+	return append(out, passagesOf(g.Turns, hidden)...)
+}
+
+// Shrink shortens a state summary to at most target tokens with a model's help
+// (SRD 10.4), within the librarian's timeout and ctx's deadline, else by Trim.
+func (l Librarian) Shrink(ctx context.Context, summary string, target int, model Model, count func(string) int) (string, *chat.Usage) {
+	count = counting(count)
+	if model == nil || count(summary) <= target {
+		return Trim(summary, target, count), nil
+	}
+	r := &run{ctx: ctx, timeout: l.timeout(), model: model, count: count, kind: updateTask, target: target}
+	if short, ok := r.askShorter(summary); ok {
+		return short, r.usage
+	}
+	return Trim(summary, target, count), r.usage
+}
