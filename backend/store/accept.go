@@ -153,8 +153,7 @@ func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
 		if p.Manifest != nil && !json.Valid(p.Manifest) {
 			return invalid("The manifest is not JSON.")
 		}
-		if _, err := t.exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`,
-			pack(p.Manifest), t.stamp(), p.TurnID); err != nil {
+		if err := t.putManifest(turn, p.Manifest); err != nil {
 			return err
 		}
 		if err := t.mergeTurnMetrics(p.TurnID, chat.TurnMetrics{EstimateTokens: p.Tokens}); err != nil {
@@ -167,6 +166,17 @@ func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
 		s.setRunning(p.TurnID, true)
 	}
 	return err
+}
+
+func (t *tx) putManifest(turn turnRow, manifest json.RawMessage) error {
+	packed, link, err := t.packManifest(turn, manifest)
+	if err != nil {
+		return err
+	}
+	if _, err := t.exec(`UPDATE turns SET manifest = ?, updated_at = ? WHERE id = ?`, packed, t.stamp(), turn.ID); err != nil {
+		return err
+	}
+	return manifestChain.link(t, turn.ID, link)
 }
 
 func (t *tx) movePrepared(turn *turnRow) error {

@@ -10,11 +10,11 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// How a packed column begins: one byte that says what follows. Further formats,
-// such as one compressed against an earlier request, take further bytes.
+// How a packed column begins: one byte that says what follows.
 const (
-	packedPlain byte = 0 // the bytes themselves
-	packedZstd  byte = 1 // a zstd frame with its content checksum
+	packedPlain  byte = 0 // the bytes themselves
+	packedZstd   byte = 1 // a zstd frame with its content checksum
+	packedLinked byte = 2 // the same, made with an earlier value as dictionary (links.go)
 )
 
 // packMin is below what size compression is not tried.
@@ -50,8 +50,8 @@ func pack(b []byte) []byte {
 	return append([]byte{packedPlain}, b...)
 }
 
-// Unpack decodes a packed column: request, response, raw events, manifest,
-// ledger payload. Nil stays nil.
+// Unpack decodes a packed column that stands alone: response, raw events, ledger
+// payload. Nil stays nil. Requests and manifests are read through their chain.
 func Unpack(b []byte) ([]byte, error) {
 	if b == nil {
 		return nil, nil
@@ -65,8 +65,52 @@ func Unpack(b []byte) ([]byte, error) {
 	case packedZstd:
 		_, dec := codec()
 		return dec.DecodeAll(b[1:], nil)
+	case packedLinked:
+		return nil, errors.New("packed value without the one it was made with")
 	}
 	return nil, fmt.Errorf("packed value of unknown format %d", b[0])
+}
+
+// dictionaryID marks frames made with another value as dictionary.
+const dictionaryID = 1
+
+// packAgainst encodes b with an earlier value as zstd's dictionary; nil when that
+// saves little over encoding it alone.
+func packAgainst(base, b []byte) ([]byte, error) {
+	window := zstd.MinWindowSize
+	for window < len(base)+len(b) && window < zstd.MaxWindowSize {
+		window *= 2 // all of the dictionary stays in reach
+	}
+	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
+		zstd.WithEncoderDictRaw(dictionaryID, base), zstd.WithWindowSize(window))
+	if err != nil {
+		return nil, err
+	}
+	z := enc.EncodeAll(b, append(make([]byte, 0, len(b)/8+64), packedLinked))
+	if len(z) < len(b)/surelySmall {
+		return z, nil
+	}
+	if alone := pack(b); len(z) > len(alone)-len(alone)/4 {
+		return nil, nil
+	}
+	return z, nil
+}
+
+// surelySmall is the ratio beyond what text reaches when it is packed alone.
+const surelySmall = 16
+
+// unpackAgainst decodes what packAgainst made with the same base.
+func unpackAgainst(base, z []byte) ([]byte, error) {
+	if len(z) == 0 || z[0] != packedLinked {
+		return nil, errors.New("packed value names a base it was not made with")
+	}
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(unpackMax),
+		zstd.WithDecoderDictRaw(dictionaryID, base))
+	if err != nil {
+		return nil, err
+	}
+	defer dec.Close()
+	return dec.DecodeAll(z[1:], nil)
 }
 
 // hashBytes is SHA-256 as stored in hash columns.

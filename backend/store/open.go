@@ -50,6 +50,7 @@ type Store struct {
 	reader   *gorm.DB
 	tokens   tokenizer
 	sizes    sizeCache
+	requests recentValues
 
 	// running holds the turns this process accepted or resumed and has not
 	// finished: an unfinished turn that is not in it was left by a crash.

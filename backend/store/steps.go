@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 
@@ -18,6 +19,7 @@ func (s *Store) BeginStep(ctx context.Context, b chat.StepStart) (chat.Step, err
 	if err != nil {
 		return chat.Step{}, err
 	}
+	s.requests.put(row.ID, bytes.Clone(b.Request))
 	s.setRunning(b.TurnID, true)
 	return row.step(), nil
 }
@@ -41,8 +43,18 @@ func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
 	if err != nil {
 		return row, err
 	}
+	packed, link, err := t.packRequest(turn, orEmpty(b.Request))
+	if err != nil {
+		return row, err
+	}
+	row.RequestJSON = packed
 	if err := t.db.Create(&row).Error; err != nil {
 		return row, err
+	}
+	if link != nil {
+		if err := requestChain.link(t, row.ID, link); err != nil {
+			return row, err
+		}
 	}
 	return row, t.event(chat.SessionID(turn.SessionID), EventStepStarted, row.ID, stepStarted{
 		TurnID: b.TurnID, Index: row.StepIndex, Attempt: row.Attempt, Provider: row.Provider, ModelID: row.ModelID,
@@ -59,7 +71,7 @@ func newStep(t *tx, b chat.StepStart) (stepRow, error) {
 	row := stepRow{
 		ID: t.newID(), TurnID: string(b.TurnID), StepIndex: b.Index, Attempt: attempt,
 		Status: string(chat.StepRunning), Provider: clean(b.Provider), ModelID: clean(b.ModelID), StartedAt: t.stamp(),
-		OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", RequestJSON: pack(orEmpty(b.Request)),
+		OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]",
 	}
 	if b.StreamPath != nil {
 		row.StreamPath = clean(b.StreamPath(chat.StepID(row.ID)))

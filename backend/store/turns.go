@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -231,11 +232,14 @@ func stepByID(db *gorm.DB, id chat.StepID) (stepRow, error) {
 func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
-		row, err := one[stepRow](db, "step", id, `SELECT request_json, response_json, raw_events FROM steps WHERE id = ?`, id)
+		row, err := one[stepRow](db, "step", id, `SELECT response_json, raw_events FROM steps WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
 		p, err = row.payload()
+		if err == nil {
+			p.Request, err = requestChain.read(db, string(id))
+		}
 		if err != nil {
 			return corruptRecord("steps", string(id), err)
 		}
@@ -244,10 +248,8 @@ func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPaylo
 	return p, err
 }
 
+// payload is all but the request, which is read through its chain.
 func (r stepRow) payload() (p chat.StepPayload, err error) {
-	if p.Request, err = Unpack(r.RequestJSON); err != nil {
-		return p, err
-	}
 	if p.Response, err = Unpack(r.ResponseJSON); err != nil {
 		return p, err
 	}
@@ -263,11 +265,11 @@ func (r stepRow) payload() (p chat.StepPayload, err error) {
 func (s *Store) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage, error) {
 	var manifest []byte
 	err := s.read(ctx, "turn.manifest", func(db *gorm.DB) error {
-		row, err := one[struct{ Manifest []byte }](db, "turn", turn, `SELECT manifest FROM turns WHERE id = ?`, turn)
-		if err != nil {
+		if _, err := turnHead(db, turn); err != nil {
 			return err
 		}
-		if manifest, err = Unpack(row.Manifest); err != nil {
+		var err error
+		if manifest, err = manifestChain.read(db, string(turn)); err != nil {
 			return corruptRecord("turns", string(turn), err)
 		}
 		return nil
@@ -289,37 +291,32 @@ func (s *Store) PreviousManifest(ctx context.Context, branch chat.BranchID, befo
 		if err != nil {
 			return err
 		}
-		row, err := newestManifest(db, segs, beforeSeq)
-		if err != nil || row.ID == "" {
+		if id, err = newestManifest(db, segs, beforeSeq); err != nil || id == "" {
 			return err
 		}
-		if manifest, err = Unpack(row.Manifest); err != nil {
-			s.log.Warn("a manifest cannot be read", "turn", row.ID)
-			manifest = nil
-			return nil
+		if manifest, err = manifestChain.read(db, id); ctx.Err() != nil {
+			return err
 		}
-		id = row.ID
+		if err != nil {
+			s.log.Warn("a manifest cannot be read", "turn", id)
+			manifest, id = nil, ""
+		}
 		return nil
 	})
 	return manifest, chat.TurnID(id), err
 }
 
-type manifestRow struct {
-	ID       string
-	Manifest []byte
-}
-
-// newestManifest looks from the lineage's own branch towards its root; the zero
-// row is none.
-func newestManifest(db *gorm.DB, segs []segment, before int64) (manifestRow, error) {
+// newestManifest looks from the lineage's own branch towards its root for the
+// newest turn with a manifest; empty is none.
+func newestManifest(db *gorm.DB, segs []segment, before int64) (string, error) {
 	for _, g := range slices.Backward(segs) {
-		rows, err := all[manifestRow](db, `SELECT id, manifest FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
+		ids, err := all[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
 			AND manifest IS NOT NULL ORDER BY turn_seq DESC LIMIT 1`, g.Branch, g.From, min(g.To, before-1))
-		if err != nil || len(rows) > 0 {
-			return append(rows, manifestRow{})[0], err
+		if err != nil || len(ids) > 0 {
+			return strings.Join(ids, ""), err
 		}
 	}
-	return manifestRow{}, nil
+	return "", nil
 }
 
 // State reads one state.

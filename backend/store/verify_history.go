@@ -3,6 +3,7 @@ package store
 // What stands for turns in a prompt, and what they weigh.
 
 import (
+	"errors"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -77,4 +78,62 @@ func (a *audit) calibrations() {
 	for id := range a.want.calibrations {
 		a.expect(seen[id], findReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
 	}
+}
+
+// chainAudit decodes the values of a chain in order, each once: the newest ones
+// are kept for those packed against them.
+type chainAudit struct {
+	chain
+	links   map[string]linkRow
+	decoded recentValues
+}
+
+// chain reads the links of a kind and checks them by themselves.
+func (a *audit) chain(c chain) *chainAudit {
+	ca := &chainAudit{chain: c, links: map[string]linkRow{}}
+	rows, err := all[linkRow](a.db, `SELECT `+c.key+` AS id, base, depth FROM `+c.links)
+	a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
+	for _, r := range rows {
+		ca.links[r.ID] = r
+	}
+	for id, l := range ca.links {
+		a.expect(l.Depth == ca.links[l.Base].Depth+1 && l.Depth < maxChain, findHistory, c.table, id,
+			"It is link %d of its chain, after link %d.", l.Depth, ca.links[l.Base].Depth)
+	}
+	strays, err := all[string](a.db, `SELECT l.`+c.key+` FROM `+c.links+` l LEFT JOIN `+c.table+` v ON v.id = l.`+c.key+
+		` LEFT JOIN `+c.table+` b ON b.id = l.base WHERE v.id IS NULL OR b.id IS NULL ORDER BY 1`)
+	a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
+	for _, id := range strays {
+		a.add(findForeignKey, c.links, id, "It links records of %s of which one is not there.", c.table)
+	}
+	return ca
+}
+
+// decode decodes a value. One whose base cannot be read cannot either: the audit
+// then names each value of the chain from the damaged one on.
+func (ca *chainAudit) decode(a *audit, id string, packed []byte) ([]byte, error) {
+	value, err := ca.unpack(a, id, packed)
+	if err == nil {
+		ca.decoded.put(id, value)
+	}
+	return value, err
+}
+
+func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error) {
+	link, linked := ca.links[id]
+	if !linked {
+		return Unpack(packed)
+	}
+	base, ok := ca.decoded.get(link.Base)
+	if !ok {
+		var err error
+		if base, err = ca.read(a.db, link.Base); err != nil {
+			return nil, err
+		}
+		if base == nil {
+			return nil, errors.New("the value it is packed against is gone")
+		}
+		ca.decoded.put(link.Base, base)
+	}
+	return unpackAgainst(base, packed)
 }

@@ -73,10 +73,12 @@ type auditedTurn struct {
 }
 
 func (a *audit) turns() {
+	manifests := a.chain(manifestChain)
 	each(a, "turns", "*", "id", func(t auditedTurn) {
 		r := t.Row
 		a.times("turns", r.ID, &r.CreatedAt, &r.UpdatedAt)
-		a.turnContent(r, t.Manifest)
+		a.turnContent(r)
+		a.manifest(r, t.Manifest, manifests)
 		a.turnPhase(r)
 		w, ok := a.want.turns[r.ID]
 		if !ok {
@@ -93,14 +95,17 @@ func (a *audit) turns() {
 	})
 }
 
-func (a *audit) turnContent(r turnRow, packed []byte) {
+func (a *audit) turnContent(r turnRow) {
 	a.message(r.ID, "The user's message", chat.RoleUser, &r.UserMessageJSON, r.UserHash)
 	a.message(r.ID, "The answer", chat.RoleAssistant, r.FinalAssistantMessageJSON, r.AssistantHash)
 	_, err := decodeOptional[chat.Usage](r.UsageJSON)
 	a.expect(err == nil, findContent, "turns", r.ID, "Its usage cannot be read.")
 	_, err = decodeOptional[chat.Failure](r.ErrorJSON)
 	a.expect(err == nil, findContent, "turns", r.ID, "Its failure cannot be read.")
-	manifest, err := Unpack(packed)
+}
+
+func (a *audit) manifest(r turnRow, packed []byte, manifests *chainAudit) {
+	manifest, err := manifests.decode(a, r.ID, packed)
 	if err != nil {
 		a.add(findContent, "turns", r.ID, "Its manifest cannot be read.")
 		return
@@ -158,6 +163,7 @@ func (a *audit) steps() {
 		index int
 	}
 	attempts := map[place]int{}
+	requests := a.chain(requestChain)
 	each(a, "steps", "*", "turn_id, step_index, attempt", func(r stepRow) {
 		at := place{r.TurnID, r.StepIndex}
 		attempts[at]++
@@ -166,14 +172,14 @@ func (a *audit) steps() {
 		a.expect(chat.StepStatus(r.Status) != chat.StepRunning || phase[r.TurnID] == chat.PhaseResponding,
 			findPhase, "steps", r.ID, "It is open in a turn that is %s.", phase[r.TurnID])
 		a.times("steps", r.ID, &r.StartedAt, r.EndedAt)
-		a.step(r)
+		a.step(r, requests)
 	})
 }
 
-func (a *audit) step(r stepRow) {
+func (a *audit) step(r stepRow, requests *chainAudit) {
 	st := r.step()
 	a.expect(st.Outcome.Code != chat.CodeCorrupt, findContent, "steps", r.ID, "Its outcome, items or usage cannot be read.")
-	request, err := Unpack(r.RequestJSON)
+	request, err := requests.decode(a, r.ID, r.RequestJSON)
 	a.expect(err == nil, findContent, "steps", r.ID, "Its request cannot be read.")
 	response, rerr := Unpack(r.ResponseJSON)
 	a.expect(rerr == nil, findContent, "steps", r.ID, "Its response cannot be read.")
