@@ -88,8 +88,9 @@ export function byteWords(bytes: number): string {
   return bytes < 100_000 ? `${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}` : sized(bytes);
 }
 
-const asSentence = /[.!?]$/;
-
 export function sentence(text: string): string {
-  return text === '' || asSentence.test(text) ? text : `${text}.`;
+  const words = text.trim();
+  if (words === '') return '';
+  const opened = words.charAt(0).toLocaleUpperCase() + words.slice(1);
+  return /[.!?…]$/.test(opened) ? opened : `${opened}.`;
 }

@@ -22,13 +22,20 @@ export function toBackendError(thrown: unknown): BackendError {
   return new BackendError(parseView(thrown));
 }
 
+/** A hint follows "error: …" in brackets on the command line; in the window it stands as a sentence of its own. */
+function asSentence(hint: string): string {
+  const words = hint.trim();
+  if (words === '') return '';
+  return words.charAt(0).toLocaleUpperCase() + words.slice(1) + (/[.!?…]$/.test(words) ? '' : '.');
+}
+
 /** The program rejects with an ErrorView as JSON; the bridge itself rejects with plain words. */
 function parseView(thrown: unknown): ErrorView {
   const text = String(thrown);
   try {
     const view = JSON.parse(text) as Partial<ErrorView>;
     if (typeof view?.message === 'string') {
-      return { code: view.code ?? 'internal', op: view.op ?? '', message: view.message, hint: view.hint ?? '' };
+      return { code: view.code ?? 'internal', op: view.op ?? '', message: view.message, hint: asSentence(view.hint ?? '') };
     }
   } catch {
     // Not JSON: the words are the message.
