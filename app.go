@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -17,12 +18,15 @@ import (
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
+	"contextinfinity/backend/librarian"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/anthropic"
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/llm/openai"
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/redact"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
@@ -47,11 +51,12 @@ type app struct {
 
 // setup is what there is without a database.
 type setup struct {
-	config  *config.Store
-	keys    models.Keyring
-	catalog *models.Catalog
-	memory  *memory
-	log     *slog.Logger
+	outbound *outbound
+	config   *config.Store
+	keys     models.Keyring
+	catalog  *models.Catalog
+	memory   *memory
+	log      *slog.Logger
 }
 
 // closeTimeout bounds how long running answers may take to be put away.
@@ -65,7 +70,11 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
 		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
 	}
-	patterns := func(c *config.Config) { keys.Redactor().SetPatterns(c.Redaction.Patterns) }
+	s.outbound = &outbound{}
+	patterns := func(c *config.Config) {
+		keys.Redactor().SetPatterns(c.Redaction.Patterns)
+		s.outbound.configure(c.Redaction)
+	}
 	patterns(cfg.Config())
 	cfg.Subscribe(patterns)
 	client := models.NewHTTPClient()
@@ -109,11 +118,15 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.jobs = jobs.NewRunner(jobs.Deps{
 		Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
 		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
+		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
+		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges,
+		RangeTarget: func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
 	})
 	a.branches = branches.New(a.store, a.jobs, o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
-		Counter: counter{}, Settings: a.turnSettings, Log: a.log,
+		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
+		Redact: a.redact, Shrink: a.jobs.Shrink,
 	})
 	if o.ReadOnly {
 		return a, nil
@@ -135,9 +148,38 @@ func (a *app) turnSettings() turn.Settings {
 	c := a.config.Config()
 	return turn.Settings{
 		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
-		ToolsMode: llm.ToolsMode(c.Tools.Mode),
+		ToolsMode: llm.ToolsMode(c.Tools.Mode), Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
 	}
 }
+
+func (a *app) commitPolicy() jobs.CommitPolicy {
+	c := a.config.Config()
+	return jobs.CommitPolicy{
+		Lazy: c.Librarian.Commit == "lazy", PendingTokens: c.Budget.PendingWindowTokens, MinTurns: c.Librarian.MinTurns,
+	}
+}
+
+// librarian is the model that summarizes a turn's conversation, nil if none.
+func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
+	c, ok := a.catalog.Librarian(t.Model, counter{}.Count, a.redact)
+	if !ok {
+		return nil
+	}
+	return c
+}
+
+// planRanges queues the range summaries that a branch will need.
+func (a *app) planRanges(ctx context.Context, branch chat.BranchID) {
+	n, err := a.turns.EnqueueRanges(ctx, branch)
+	if err != nil {
+		a.log.Warn("range summaries could not be planned", "branch", branch, "err", err)
+	}
+	if n > 0 {
+		a.jobs.Wake()
+	}
+}
+
+func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
 
 // reconcile settles what a crash left and queues what is missing (SPEC 11).
 func (a *app) reconcile(ctx context.Context) (chat.RecoveryReport, error) {
@@ -176,6 +218,40 @@ func (a *app) close() error {
 }
 
 func (a *app) stopJobs() error { a.jobs.Stop(); return nil }
+
+// outbound takes secrets out of what leaves, by the rules in force.
+type outbound struct {
+	mu  sync.RWMutex
+	now *redact.Redactor
+	id  string
+}
+
+func (o *outbound) configure(c config.Redaction) {
+	r, err := redact.New(c.Outbound, c.Patterns)
+	if err != nil { // the configuration was checked; should a pattern slip through, the rules in force stay
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.now = r
+	o.id = chat.HashText(fmt.Sprint(c.Outbound, redact.Version, c.Patterns))[:12]
+}
+
+func (o *outbound) redact(s string) (string, []prompt.Redaction) {
+	o.mu.RLock()
+	r := o.now
+	o.mu.RUnlock()
+	if r == nil {
+		return s, nil
+	}
+	return r.Redact(s)
+}
+
+func (o *outbound) rules() string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.id
+}
 
 // counter counts tokens as each model would.
 type counter struct{}

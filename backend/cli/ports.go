@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"os"
 
@@ -48,6 +49,8 @@ type Store interface {
 	KillJob(context.Context, int64) error
 	RequeueMissing(context.Context) (int, error)
 
+	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
+	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
 	Verify(context.Context) ([]chat.Finding, error)
 	Backup(ctx context.Context, path string) error
 	Checkpoint(context.Context) error

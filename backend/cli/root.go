@@ -57,7 +57,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.branchesCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
 		c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
 		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),
-		c.pendingCommand(), c.commitCommand(),
+		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.summarizeCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(), c.backupCommand(),
 		c.versionCommand(), c.completionCommand(),

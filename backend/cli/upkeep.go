@@ -80,6 +80,11 @@ func (c *call) verifyCommand() *cobra.Command {
 			if err != nil {
 				return reply{}, err
 			}
+			contexts, err := s.Turns.VerifyContexts(ctx)
+			if err != nil {
+				return reply{}, err
+			}
+			found = append(found, contexts...)
 			return verified(found), foundProblems(len(found))
 		})
 		if _, found := err.(problemsError); !found && chat.CodeOf(err) == chat.CodeCorrupt {

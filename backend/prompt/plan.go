@@ -181,6 +181,9 @@ func rangeOf(sizes []Size, from, to int, b Budget, p Policy) Range {
 	return r
 }
 
+// RangeTarget is what a range of so many tokens is compressed to.
+func RangeTarget(tokens int, b Budget, p Policy) int { return target(tokens, b, p) }
+
 // target is what a range of so many tokens is compressed to.
 func target(tokens int, b Budget, p Policy) int {
 	t := int(float64(tokens) * p.SummaryRatio)

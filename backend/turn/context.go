@@ -286,3 +286,14 @@ func (e *Engine) EnqueueRanges(ctx context.Context, branch chat.BranchID) (int, 
 	}
 	return n, nil
 }
+
+// RangeTarget is how many tokens a range summary of a branch should have for
+// originals of so many.
+func (e *Engine) RangeTarget(ctx context.Context, branch chat.BranchID, tokens int) int {
+	p := e.settings().Policy
+	m, err := e.modelFor(ctx, branch, "")
+	if err != nil { // the model is gone; any window will do
+		m.Limits = prompt.Limits{ContextLimit: 8192, WorkingSet: 50000}
+	}
+	return prompt.RangeTarget(tokens, prompt.NewBudget(m.Limits, p, 1), p)
+}

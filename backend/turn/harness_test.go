@@ -75,7 +75,7 @@ func (m models) Resolve(_ context.Context, name string) (turn.Model, error) {
 	return turn.Model{
 		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: llm.ToolsDisabled},
 		Provider: m.w.provider,
-		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000},
+		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200},
 	}, nil
 }
 
@@ -83,7 +83,8 @@ func (m models) Provider(string) (llm.Provider, bool) { return m.w.provider, tru
 
 type words struct{}
 
-func (words) Count(_, s string) int { return len(strings.Fields(s)) }
+func (words) Count(_, s string) int  { return len(strings.Fields(s)) }
+func (words) Encoding(string) string { return "words" }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -91,6 +92,7 @@ func newWorld(t *testing.T) *world {
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond,
 		Backoff: func(int) time.Duration { return time.Millisecond }, ToolsMode: llm.ToolsDisabled,
+		Policy: prompt.DefaultPolicy(),
 	}
 	w.open()
 	var err error
@@ -178,7 +180,11 @@ func (w *world) clean() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, f := range found {
+	contexts, err := w.engine.VerifyContexts(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, f := range append(found, contexts...) {
 		w.t.Errorf("verify: %+v", f)
 	}
 }

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// contextReply is what the model saw in a turn, or would see next.
+type contextReply struct {
+	SessionID chat.SessionID  `json:"session_id"`
+	BranchID  chat.BranchID   `json:"branch_id"`
+	TurnID    chat.TurnID     `json:"turn_id,omitempty"` // empty: the next request
+	TurnSeq   int64           `json:"turn_seq,omitempty"`
+	Usage     string          `json:"usage_format"`
+	Manifest  prompt.Manifest `json:"manifest"`
+	Items     []prompt.Text   `json:"items"`
+	Same      bool            `json:"same"` // assembled again it has the stored hash
+	Note      string          `json:"note,omitempty"`
+	Reported  int             `json:"reported_input_tokens,omitempty"`
+	Cached    int             `json:"cached_input_tokens,omitempty"`
+	Diff      *contextDiff    `json:"diff,omitempty"`
+}
+
+// contextDiff is what changed since the request before.
+type contextDiff struct {
+	Against     chat.TurnID   `json:"against"`
+	Added       []prompt.Text `json:"added"`
+	Removed     []prompt.Text `json:"removed"`
+	SharedBytes int           `json:"shared_prefix_bytes"`
+	TotalBytes  int           `json:"total_bytes"`
+}
+
+func (c *call) contextCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "context SESSION", Short: "Show what the model saw in a turn, or would see next",
+		Long: "Without --turn it is what the next request would hold. Each item is listed with its source and size;\n" +
+			"--text prints the items' exact texts, --diff what changed since the request before.",
+		Args: exactly("SESSION"),
+	}
+	branch := branchFlag(cmd)
+	turnID := cmd.Flags().String("turn", "", "a turn that was sent, instead of what comes next")
+	diff := cmd.Flags().Bool("diff", false, "compare with the request before")
+	text := cmd.Flags().Bool("text", false, "print the exact text of every item")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			session, b, err := s.place(ctx, args[0], *branch)
+			if err != nil {
+				return reply{}, err
+			}
+			doc := contextReply{SessionID: session.ID, BranchID: b.ID}
+			if err := s.fillContext(ctx, &doc, *turnID, *diff); err != nil {
+				return reply{}, err
+			}
+			return reply{doc: doc, text: func(o *output) { doc.print(o, *text) }}, nil
+		})
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (s *Services) fillContext(ctx context.Context, doc *contextReply, turnID string, diff bool) error {
+	before := int64(0)
+	if turnID == "" {
+		p, _, err := s.Turns.Preview(ctx, doc.BranchID, "", chat.UserText(" "))
+		if err != nil {
+			return err
+		}
+		doc.Manifest, doc.Items, doc.Same = p.Manifest(), p.Texts(), true
+	} else {
+		t, err := s.turn(ctx, turnID)
+		if err != nil {
+			return err
+		}
+		before = t.Seq
+		if err := s.fillSeen(ctx, doc, t); err != nil {
+			return err
+		}
+	}
+	doc.Usage = prompt.UsageOf(doc.Manifest).Format()
+	if !diff {
+		return nil
+	}
+	return s.fillDiff(ctx, doc, before)
+}
+
+func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn) error {
+	seen, err := s.Turns.SeenBy(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	doc.TurnID, doc.TurnSeq, doc.BranchID = t.ID, t.Seq, t.BranchID
+	doc.Manifest, doc.Items, doc.Same, doc.Note = seen.Manifest, seen.Texts, seen.Same, seen.Note
+	if t.Usage != nil {
+		doc.Reported, doc.Cached = t.Usage.InputTokens, t.Usage.CachedInputTokens
+	}
+	return nil
+}
+
+func (s *Services) fillDiff(ctx context.Context, doc *contextReply, before int64) error {
+	_, id, err := s.Store.PreviousManifest(ctx, doc.BranchID, before)
+	if err != nil || id == "" {
+		return err
+	}
+	old, err := s.Turns.SeenBy(ctx, id)
+	if err != nil {
+		return err
+	}
+	d := prompt.Compare(old.Texts, doc.Items)
+	doc.Diff = &contextDiff{Against: id, SharedBytes: d.SharedBytes, TotalBytes: d.TotalBytes, Added: []prompt.Text{}, Removed: []prompt.Text{}}
+	for _, i := range d.Added {
+		doc.Diff.Added = append(doc.Diff.Added, doc.Items[i])
+	}
+	for _, i := range d.Removed {
+		doc.Diff.Removed = append(doc.Diff.Removed, old.Texts[i])
+	}
+	return nil
+}
+
+func (r contextReply) print(o *output, text bool) {
+	what := "The next request"
+	if r.TurnID != "" {
+		what = fmt.Sprintf("Turn %d", r.TurnSeq)
+	}
+	o.printf("%s: %s, model %s\n", what, r.Usage, line(r.Manifest.Model))
+	if r.Reported > 0 {
+		o.printf("The provider counted %d input tokens, %d of them cached; estimated were %d.\n", r.Reported, r.Cached, r.Manifest.TotalTokens)
+	}
+	t := newTable("SECTION", "ITEM", "TOKENS", "BYTES").numbers(2, 3)
+	for _, s := range r.Manifest.Sections {
+		t.add(s.Name, fmt.Sprintf("%.0f %% of the whole, cap %d", 100*s.Share, s.Cap), decimal(int64(s.Tokens)), "")
+		for _, it := range s.Items {
+			t.add("", itemName(it), decimal(int64(it.Tokens)), decimal(int64(it.Bytes)))
+		}
+	}
+	t.print(o)
+	for _, s := range r.Manifest.Shrink {
+		o.printf("shrunk %s\n", line(s))
+	}
+	for _, x := range r.Manifest.Redactions {
+		o.printf("redacted %s (%d bytes)\n", line(x.Rule), x.Bytes)
+	}
+	if r.Note != "" {
+		o.printf("%s\n", line(r.Note))
+	}
+	if r.Diff != nil {
+		r.Diff.print(o)
+	}
+	if text {
+		for _, it := range r.Items {
+			o.printf("\n--- %s, %s\n%s\n", it.Section, itemName(it.Part), it.Text)
+		}
+	}
+}
+
+func (d contextDiff) print(o *output) {
+	o.printf("Since the request before: %d of %d bytes are the same front; %d items are new, %d are gone.\n",
+		d.SharedBytes, d.TotalBytes, len(d.Added), len(d.Removed))
+	for _, it := range d.Removed {
+		o.printf("- %s, %s: %s\n", it.Section, itemName(it.Part), clip(line(it.Text), 80))
+	}
+	for _, it := range d.Added {
+		o.printf("+ %s, %s: %s\n", it.Section, itemName(it.Part), clip(line(it.Text), 80))
+	}
+}
+
+// itemName says in a few words what an item is.
+func itemName(p prompt.Part) string {
+	switch {
+	case p.To > 0:
+		return fmt.Sprintf("%s of turns %d to %d", p.Source, p.From, p.To-1)
+	case p.Seq > 0:
+		return fmt.Sprintf("turn %d, %s", p.Seq, p.Role)
+	case p.ID != "":
+		return p.Source + " " + p.ID
+	}
+	return strings.TrimSpace(p.Source + " " + p.Role)
+}
+
+type summarizeReply struct {
+	SessionID  chat.SessionID      `json:"session_id"`
+	BranchID   chat.BranchID       `json:"branch_id"`
+	Summarized int                 `json:"summarized"`
+	Ranges     []chat.RangeSummary `json:"ranges"`
+}
+
+func (c *call) summarizeCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "summarize SESSION", Short: "Make the range summaries that are due, now", Args: exactly("SESSION"),
+		Long: "History that no longer fits stands in the prompt as range summaries, made in the background. This makes\nthose that are due at once, and lists what there is.",
+	}
+	branch := branchFlag(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.writing(ctx, nil, func(s *Services) (reply, error) {
+			session, b, err := s.place(ctx, args[0], *branch)
+			if err != nil {
+				return reply{}, err
+			}
+			doc := summarizeReply{SessionID: session.ID, BranchID: b.ID}
+			if doc.Summarized, err = s.Jobs.SummarizeRanges(ctx, b.ID); err != nil {
+				return reply{}, err
+			}
+			doc.Ranges, err = s.Store.Summaries(ctx, b.ID)
+			doc.Ranges = append([]chat.RangeSummary{}, doc.Ranges...)
+			return reply{doc: doc, text: doc.print}, err
+		})
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (r summarizeReply) print(o *output) {
+	o.printf("%s made.\n", plural(r.Summarized, "summary"))
+	if len(r.Ranges) == 0 {
+		o.printf("All of the conversation still fits as it was said: no range is summarized.\n")
+		return
+	}
+	t := newTable("TURNS", "TOKENS", "OF", "BY").numbers(1, 2)
+	for _, s := range r.Ranges {
+		t.add(fmt.Sprintf("%d to %d", s.From, s.To-1), count(s.TokenCount), count(s.OriginalTokens), line(s.GeneratedBy))
+	}
+	t.print(o)
+}

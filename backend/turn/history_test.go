@@ -1,0 +1,215 @@
+package turn_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+)
+
+// sentTexts are the texts of a request as the scripted provider was sent them,
+// in order.
+func sentTexts(t *testing.T, body string) []string {
+	t.Helper()
+	var req struct {
+		System   []string       `json:"system"`
+		Messages []chat.Message `json:"messages"`
+	}
+	if err := json.Unmarshal([]byte(body), &req); err != nil {
+		t.Fatal(err)
+	}
+	out := req.System
+	for _, m := range req.Messages {
+		for _, b := range m.Blocks {
+			out = append(out, b.(chat.Text).Text)
+		}
+	}
+	return out
+}
+
+// TestXRayShowsEveryByte: of any past turn, the text that was sent is the text of
+// the items shown, no more and no less, also after the cut advanced and the turn
+// was committed.
+func TestXRayShowsEveryByte(t *testing.T) {
+	w := newWorld(t)
+	w.window = 6000
+	if _, err := w.store.AddPin(t.Context(), w.branch.ID, "Never on a Friday", 4); err != nil {
+		t.Fatal(err)
+	}
+	var turns []chat.Turn
+	for i := range 30 {
+		w.provider.script(call{events: []string{text(strings.Repeat("answer ", 120)), done}})
+		turns = append(turns, w.send(fmt.Sprintf("question %d %s", i, strings.Repeat("word ", 60))))
+		if _, err := w.jobs.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	requests := w.provider.requests()
+	cut := false
+	for i, turn := range turns {
+		seen, err := w.engine.SeenBy(t.Context(), turn.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !seen.Same {
+			t.Fatalf("turn %d: %s", i+1, seen.Note)
+		}
+		cut = cut || seen.Manifest.History.Cut > 0
+		shown := map[string]string{}
+		for _, x := range seen.Texts {
+			shown[x.Section] += x.Text
+		}
+		var all strings.Builder
+		for _, s := range seen.Manifest.Sections {
+			all.WriteString(shown[s.Name])
+		}
+		if sent := strings.Join(sentTexts(t, requests[i]), ""); sent != all.String() {
+			t.Fatalf("turn %d: %d bytes were sent, %d are shown", i+1, len(sent), all.Len())
+		}
+	}
+	if !cut {
+		t.Fatal("the cut never advanced: the test shows too little")
+	}
+	w.clean()
+}
+
+// TestPrefixThroughTheStore: with commits and range summaries going on in
+// between, sections 1 to 6 of a request are a prefix of the next one's until the
+// cut advances.
+func TestPrefixThroughTheStore(t *testing.T) {
+	w := newWorld(t)
+	w.window = 8192
+	var last prompt.Manifest
+	var lastSent []string
+	advances := 0
+	for i := range 60 {
+		w.provider.script(call{events: []string{text(strings.Repeat("answer ", 100)), done}})
+		turn := w.send(fmt.Sprintf("question %d %s", i, strings.Repeat("word ", 50)))
+		if i%3 == 0 {
+			if _, err := w.jobs.Drain(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.jobs.SummarizeRanges(t.Context(), w.branch.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		seen, err := w.engine.SeenBy(t.Context(), turn.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reqs := w.provider.requests()
+		sent := stablePart(sentTexts(t, reqs[len(reqs)-1]))
+		if i > 0 && seen.Manifest.History.Cut == last.History.Cut {
+			if !strings.HasPrefix(strings.Join(sent, "\x00"), strings.Join(lastSent, "\x00")) {
+				t.Fatalf("turn %d does not share the prefix of the turn before", i+1)
+			}
+		} else if i > 0 {
+			advances++
+		}
+		last, lastSent = seen.Manifest, sent
+	}
+	if advances < 2 || advances > 6 {
+		t.Fatalf("the cut advanced %d times in 60 turns", advances)
+	}
+}
+
+// stablePart is what stands before the memory block and the message.
+func stablePart(texts []string) []string {
+	n := len(texts) - 1
+	if n > 0 && strings.HasPrefix(texts[n-1], "<memory>\n<state_summary>") {
+		n--
+	}
+	return texts[:n]
+}
+
+// TestSizeRejection: a provider that rejects the request for its size gets a
+// smaller one, at most three times, each logged; the turn then fails in words.
+func TestSizeRejection(t *testing.T) {
+	tooLarge := &llm.Error{Code: chat.CodeTooLarge, Status: 400, Message: "prompt is too long"}
+	for _, tt := range []struct {
+		rejections int
+		phase      chat.Phase
+		steps      int
+	}{{2, chat.PhaseResponseFinalized, 3}, {9, chat.PhaseFailed, 4}} {
+		w := newWorld(t)
+		w.window = 6000
+		for range 12 {
+			w.provider.script(call{events: []string{text(strings.Repeat("answer ", 120)), done}})
+			w.send(strings.Repeat("word ", 60))
+		}
+		if _, err := w.jobs.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for range tt.rejections {
+			w.provider.script(call{err: tooLarge})
+		}
+		got := w.send("one more")
+		steps, err := w.store.Steps(t.Context(), got.ID)
+		if err != nil || got.Phase != tt.phase || len(steps) != tt.steps {
+			t.Fatalf("%d rejections: %s after %d steps (%v)", tt.rejections, got.Phase, len(steps), err)
+		}
+		if tt.phase == chat.PhaseFailed {
+			if got.Failure.Code != chat.CodeTooLarge || got.Failure.Hint == "" {
+				t.Fatalf("%+v", got.Failure)
+			}
+			continue
+		}
+		seen, err := w.engine.SeenBy(t.Context(), got.ID)
+		if err != nil || !seen.Same || seen.Manifest.Inputs.Reduce >= 0.9 {
+			t.Fatalf("%+v %v", seen.Manifest.Inputs, err)
+		}
+		w.clean()
+	}
+}
+
+// TestCalibration: a provider that counts more than we do gets less, once the
+// cut advances, and never in between.
+func TestCalibration(t *testing.T) {
+	w := newWorld(t)
+	w.window = 20000
+	for range 20 {
+		if err := w.store.ObserveCalibration(t.Context(), "scripted", "main", 1000, 1300); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := w.send("hello")
+	seen, err := w.engine.SeenBy(t.Context(), first.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := seen.Manifest.Budget.Calibration; f < 1.25 || f > 1.35 {
+		t.Fatalf("calibration %v", f)
+	}
+	for range 50 {
+		if err := w.store.ObserveCalibration(t.Context(), "scripted", "main", 1000, 800); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := w.send("and again")
+	again, err := w.engine.SeenBy(t.Context(), second.ID)
+	if err != nil || again.Manifest.Budget.Calibration != seen.Manifest.Budget.Calibration {
+		t.Fatalf("the calibration moved without an advance: %v %v", again.Manifest.Budget.Calibration, err)
+	}
+}
+
+// TestPlainChat: with memory off, nothing derived is sent, and turns are still
+// kept.
+func TestPlainChat(t *testing.T) {
+	w := newWorld(t)
+	w.settings.Policy.History = prompt.HistoryOff
+	for range 3 {
+		w.send("hello there")
+		if _, err := w.jobs.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reqs := w.provider.requests()
+	if last := reqs[len(reqs)-1]; strings.Contains(last, "state_summary") || strings.Count(last, "hello there") != 3 {
+		t.Fatalf("plain chat sent %s", last)
+	}
+	w.clean()
+}
