@@ -1,5 +1,6 @@
 // Package jobs does the work that follows a final answer (SPEC 4, 11; SRD 6.4):
-// it commits pending turns into the branch's state and indexes committed ones,
+// it commits pending turns into the branch's state, indexes committed ones, and
+// summarizes the ranges that history is about to be represented by (SPEC 6),
 // through a durable queue.
 //
 // Every job is idempotent: run twice, or after its effect already stands, it

@@ -2,12 +2,15 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/librarian"
 )
 
 // Store is what the queue and its handlers need of the database.
@@ -16,15 +19,19 @@ type Store interface {
 	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
 	FinishJob(context.Context, int64) error
 	FailJob(ctx context.Context, id int64, msg string, retryAfter time.Duration) (chat.Job, error)
-	RetryJob(context.Context, int64) error
-	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
+	PostponeJob(ctx context.Context, id int64, pause time.Duration) error
 	RequeueMissing(context.Context) (int, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	State(context.Context, chat.StateID) (chat.State, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
+	StateTurnSeq(context.Context, chat.StateID) (int64, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
 	Commit(context.Context, chat.Commit) (chat.State, error)
+	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
+	AddSummary(context.Context, chat.NewSummary) (chat.RangeSummary, error)
+	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Index(context.Context, chat.Indexing) error
 	Checkpoint(context.Context) error
 }
@@ -46,12 +53,26 @@ type Deps struct {
 	Counter Counter
 	// TargetTokens is librarian.target_tokens.
 	TargetTokens func() int
-	Clock        clock.Clock
-	Log          *slog.Logger
+	// Timeout is librarian.timeout_s; nil: its default.
+	Timeout func() time.Duration
+	// Commit is when pending turns become a state; nil: each at once.
+	Commit func() CommitPolicy
+	// Summarize finds the model that summarizes a turn's conversation; it answers
+	// nil, and not a nil pointer, where there is none. nil: there never is one.
+	Summarize func(context.Context, chat.Turn) librarian.Model
+	// RangeTarget is how many tokens a range of so many should be compressed to;
+	// nil: SPEC 16's defaults.
+	RangeTarget func(ctx context.Context, branch chat.BranchID, tokens int) int
+	// Plan is called after each commit and queues the range summaries that the
+	// branch will need; nil: none are made.
+	Plan  func(context.Context, chat.BranchID)
+	Clock clock.Clock
+	Log   *slog.Logger
 }
 
-// lease is how long a worker may hold a job before another takes it over.
-const lease = 2 * time.Minute
+// lease is how long a worker may hold a job before another takes it over. A run
+// of the librarian takes at most three of its timeouts.
+const lease = 5 * time.Minute
 
 // idle is how often the queue is looked at when nobody woke the workers: jobs
 // whose pause is over become due by themselves.
@@ -64,10 +85,17 @@ const housekeeping = 5 * time.Minute
 type Runner struct {
 	d Deps
 
-	wake   chan struct{}
+	wake   [len(lanes)]chan struct{}
 	mu     sync.Mutex
 	cancel context.CancelFunc
-	done   chan struct{}
+	done   sync.WaitGroup
+}
+
+// lanes are worked off side by side: a librarian that takes its time does not keep
+// turns from becoming searchable.
+var lanes = [...][]chat.JobType{
+	{chat.JobSummarizeTurn, chat.JobSummarizeRange},
+	{chat.JobIndexTurn},
 }
 
 // NewRunner returns a runner that does nothing until Start or a direct call.
@@ -75,7 +103,11 @@ func NewRunner(d Deps) *Runner {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Runner{d: d, wake: make(chan struct{}, 1)}
+	r := &Runner{d: d}
+	for i := range r.wake {
+		r.wake[i] = make(chan struct{}, 1)
+	}
+	return r
 }
 
 // Start begins background work. Starting twice is harmless.
@@ -86,47 +118,52 @@ func (r *Runner) Start() {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	r.cancel, r.done = cancel, make(chan struct{})
-	go r.loop(ctx, r.done)
+	r.cancel = cancel
+	for i := range lanes {
+		r.done.Go(func() { r.loop(ctx, i) })
+	}
 }
 
 // Stop ends background work after the job at hand. Stopping twice is harmless.
 func (r *Runner) Stop() {
 	r.mu.Lock()
-	cancel, done := r.cancel, r.done
+	cancel := r.cancel
 	r.cancel = nil
 	r.mu.Unlock()
 	if cancel != nil {
 		cancel()
-		<-done
+		r.done.Wait()
 	}
 }
 
 // Wake has the queue looked at now.
 func (r *Runner) Wake() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
+	for _, lane := range r.wake {
+		select {
+		case lane <- struct{}{}:
+		default:
+		}
 	}
 }
 
-func (r *Runner) loop(ctx context.Context, done chan struct{}) {
-	defer close(done)
+func (r *Runner) loop(ctx context.Context, lane int) {
 	tick := time.NewTicker(idle)
 	defer tick.Stop()
 	keep := time.NewTicker(housekeeping)
 	defer keep.Stop()
 	for {
-		if _, err := r.Drain(ctx); err != nil && ctx.Err() == nil {
+		if _, err := r.drain(ctx, lanes[lane]); err != nil && ctx.Err() == nil {
 			r.d.Log.Error("the job queue could not be read", "err", err)
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-r.wake:
+		case <-r.wake[lane]:
 		case <-tick.C:
 		case <-keep.C:
-			r.keepHouse(ctx)
+			if lane == 0 {
+				r.keepHouse(ctx)
+			}
 		}
 	}
 }
@@ -142,14 +179,18 @@ func (r *Runner) keepHouse(ctx context.Context) {
 
 // Drain works off every job that is due now and returns how many it ran.
 func (r *Runner) Drain(ctx context.Context) (int, error) {
+	return r.drain(ctx, slices.Concat(lanes[:]...))
+}
+
+func (r *Runner) drain(ctx context.Context, types []chat.JobType) (int, error) {
 	n := 0
 	for ctx.Err() == nil {
-		job, ok, err := r.d.Store.ClaimJob(ctx, lease, chat.JobSummarizeTurn, chat.JobIndexTurn)
+		job, ok, err := r.d.Store.ClaimJob(ctx, lease, types...)
 		if err != nil || !ok {
 			return n, err
 		}
 		n++
-		_ = r.work(ctx, job) // recorded in the job
+		_ = r.work(ctx, job, false) // recorded in the job
 	}
 	return n, nil
 }
@@ -182,27 +223,13 @@ func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) e
 	if err != nil || !ok {
 		return err
 	}
-	return r.work(ctx, job)
+	return r.work(ctx, job, true)
 }
 
-// CommitPending forces the pending turns of a branch into its state, in order,
-// and returns how many were committed.
-func (r *Runner) CommitPending(ctx context.Context, branch chat.BranchID) (int, error) {
-	pending, err := r.d.Store.PendingTurns(ctx, branch)
-	if err != nil || len(pending) == 0 {
-		return 0, err
-	}
-	last := pending[len(pending)-1]
-	if err := r.commitThrough(ctx, last, 0); err != nil {
-		return 0, err
-	}
-	r.Wake()
-	return len(pending), nil
-}
-
-// work runs one claimed job and records how it went.
-func (r *Runner) work(ctx context.Context, job chat.Job) error {
-	err := r.handle(ctx, job)
+// work runs one claimed job and records how it went. Forced: somebody waits for its
+// effect, so that it does not wait for more turns.
+func (r *Runner) work(ctx context.Context, job chat.Job, forced bool) error {
+	err := r.handle(ctx, job, forced)
 	if err != nil && ctx.Err() == nil {
 		r.failed(ctx, job, err)
 	}
@@ -210,14 +237,16 @@ func (r *Runner) work(ctx context.Context, job chat.Job) error {
 	return err
 }
 
-func (r *Runner) handle(ctx context.Context, job chat.Job) error {
+func (r *Runner) handle(ctx context.Context, job chat.Job, forced bool) error {
 	turn, err := r.d.Store.Turn(ctx, job.TurnID)
 	if err != nil {
 		return err
 	}
 	switch job.Type {
 	case chat.JobSummarizeTurn:
-		return r.summarize(ctx, job, turn)
+		return r.summarize(ctx, job, turn, forced)
+	case chat.JobSummarizeRange:
+		return r.summarizeRange(ctx, job, turn)
 	case chat.JobIndexTurn:
 		return r.index(ctx, job, turn)
 	}

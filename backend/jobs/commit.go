@@ -1,0 +1,291 @@
+package jobs
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/librarian"
+)
+
+// commitTries bounds how often a commit goes on after losing to another writer.
+const commitTries = 5
+
+// maxWalk bounds how many states back the newest one of a model is looked for.
+// Where a model was away for longer, the fallback's summary stands for it.
+const maxWalk = 200
+
+// CommitPolicy says when pending turns become a state (SPEC 7).
+type CommitPolicy struct {
+	Lazy          bool // librarian.commit = "lazy"
+	PendingTokens int  // budget.pending_window_tokens: what lazy waits for
+	MinTurns      int  // librarian.min_turns: the fewest turns a state covers
+}
+
+// runs reports that one state takes every turn that is pending, and not one each.
+func (p CommitPolicy) runs() bool { return p.Lazy || p.MinTurns > 1 }
+
+func (r *Runner) policy() CommitPolicy {
+	if r.d.Commit == nil {
+		return CommitPolicy{}
+	}
+	return r.d.Commit()
+}
+
+// later is after what time a job that waits for more turns is looked at again, in
+// case a setting changed; the job of the turn that is enough does not wait for it.
+const later = 10 * time.Minute
+
+// summarize commits a turn. Turns before it that are still pending are
+// committed first: a head never skips one. Unless forced, it waits until the
+// policy says that there is enough.
+func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, forced bool) error {
+	if !turn.Pending() {
+		return r.d.Store.FinishJob(ctx, job.ID)
+	}
+	policy := r.policy()
+	if policy.runs() && !forced {
+		enough, err := r.enough(ctx, turn.BranchID, policy)
+		if err != nil {
+			return err
+		}
+		if !enough {
+			return r.d.Store.PostponeJob(ctx, job.ID, later)
+		}
+	}
+	_, err := r.commitPending(ctx, turn, commitment{jobID: job.ID, run: policy.runs(), ask: true})
+	return err
+}
+
+// enough reports that the pending turns of a branch are worth a state.
+func (r *Runner) enough(ctx context.Context, branch chat.BranchID, p CommitPolicy) (bool, error) {
+	pending, err := r.d.Store.PendingTurns(ctx, branch)
+	if err != nil || len(pending) < p.MinTurns {
+		return false, err
+	}
+	return !p.Lazy || r.weigh(pending) >= p.PendingTokens, nil
+}
+
+// weigh counts the tokens of what was said.
+func (r *Runner) weigh(turns []chat.Turn) int {
+	n := 0
+	for _, t := range turns {
+		n += r.count(t.User.RenderedText())
+		if t.Assistant != nil {
+			n += r.count(t.Assistant.RenderedText())
+		}
+	}
+	return n
+}
+
+func (r *Runner) count(s string) int { return r.d.Counter.Count("", s) }
+
+// CommitThrough commits the branch's pending turns up to and including turn, one
+// state each. It asks no model: somebody waits, and the next run with a model is
+// given these turns again.
+func (r *Runner) CommitThrough(ctx context.Context, turn chat.Turn) error {
+	defer r.Wake()
+	_, err := r.commitPending(ctx, turn, commitment{})
+	return err
+}
+
+// CommitPending forces the pending turns of a branch into its state, in order,
+// and returns how many were committed.
+func (r *Runner) CommitPending(ctx context.Context, branch chat.BranchID) (int, error) {
+	pending, err := r.d.Store.PendingTurns(ctx, branch)
+	if err != nil || len(pending) == 0 {
+		return 0, err
+	}
+	defer r.Wake()
+	return r.commitPending(ctx, pending[len(pending)-1], commitment{run: r.policy().runs(), ask: true})
+}
+
+// commitment is how pending turns are committed.
+type commitment struct {
+	jobID int64 // completed with the last of them, unless 0
+	run   bool  // one state for all, and not one each
+	ask   bool  // a model, if there is one
+}
+
+// commitPending commits the branch's pending turns up to and including last; a run
+// takes those after it too.
+func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment) (int, error) {
+	pending, err := r.d.Store.PendingTurns(ctx, last.BranchID)
+	if err != nil {
+		return 0, err
+	}
+	if c.run {
+		return len(pending), r.commitRun(ctx, pending, c)
+	}
+	n := 0
+	for _, t := range pending {
+		if t.Seq > last.Seq {
+			break
+		}
+		one := c
+		if t.ID != last.ID {
+			one.jobID = 0 // the store completes each turn's own job
+		}
+		if err := r.commitRun(ctx, []chat.Turn{t}, one); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// commitRun makes one new state and moves the head. A stale epoch means another
+// writer moved it: the work is done again on the new head (OXY 7), with what is
+// still pending.
+func (r *Runner) commitRun(ctx context.Context, turns []chat.Turn, c commitment) error {
+	var err error
+	for range commitTries {
+		if len(turns) == 0 {
+			return nil // the other writer committed them
+		}
+		if err = r.tryCommit(ctx, turns, c); chat.CodeOf(err) != chat.CodeConflict {
+			return err
+		}
+		var rerr error
+		if turns, rerr = r.stillPending(ctx, turns); rerr != nil {
+			return rerr
+		}
+	}
+	return err
+}
+
+func (r *Runner) stillPending(ctx context.Context, turns []chat.Turn) ([]chat.Turn, error) {
+	var out []chat.Turn
+	for _, t := range turns {
+		now, err := r.d.Store.Turn(ctx, t.ID)
+		if err != nil {
+			return nil, err
+		}
+		if now.Pending() {
+			out = append(out, now)
+		}
+	}
+	return out, nil
+}
+
+func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment) error {
+	begun := time.Now()
+	last := turns[len(turns)-1]
+	b, err := r.d.Store.Branch(ctx, last.BranchID)
+	if err != nil {
+		return err
+	}
+	head, err := r.d.Store.State(ctx, b.HeadState)
+	if err != nil {
+		return err
+	}
+	pins, err := r.d.Store.Pins(ctx, b.ID)
+	if err != nil {
+		return err
+	}
+	u := librarian.Update{
+		Previous: head.Summary, Pins: pins, Turns: turns, Target: r.d.TargetTokens(), Count: r.count,
+	}
+	if c.ask {
+		if err := r.askModel(ctx, &u, head, last); err != nil {
+			return err
+		}
+	}
+	sum := r.librarian().Update(ctx, u)
+	if ctx.Err() != nil {
+		return ctx.Err() // stopped, not fallen back: it is done anew next time
+	}
+	_, err = r.d.Store.Commit(ctx, chat.Commit{
+		BranchID: b.ID, Epoch: b.Epoch, Turns: idsOf(turns), Summary: sum.Summary, PinnedFacts: pinnedFacts(pins),
+		TokenCount: sum.Tokens, Origin: sum.Origin, Model: sum.Model, Validation: sum.Validation, JobID: c.jobID,
+		SummarizeMs: time.Since(begun).Milliseconds(),
+	})
+	if err == nil {
+		r.committed(ctx, b, turns)
+	}
+	return err
+}
+
+func idsOf(turns []chat.Turn) []chat.TurnID {
+	ids := make([]chat.TurnID, len(turns))
+	for i, t := range turns {
+		ids[i] = t.ID
+	}
+	return ids
+}
+
+// committed tells of a new state, and has what follows from it planned.
+func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn) {
+	r.d.Publish.Change(chat.Change{Kind: chat.ChangeHead, ID: string(b.ID), Session: b.SessionID})
+	for _, t := range turns {
+		r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(t.ID), Session: t.SessionID})
+	}
+	if r.d.Plan != nil {
+		r.d.Plan(ctx, b.ID)
+	}
+	r.Wake()
+}
+
+func (r *Runner) librarian() librarian.Librarian {
+	var l librarian.Librarian
+	if r.d.Timeout != nil {
+		l.Timeout = r.d.Timeout()
+	}
+	return l
+}
+
+// modelFor is the model that summarizes a turn's conversation, nil if there is none.
+func (r *Runner) modelFor(ctx context.Context, turn chat.Turn) librarian.Model {
+	if r.d.Summarize == nil {
+		return nil
+	}
+	return r.d.Summarize(ctx, turn)
+}
+
+// askModel gives an update its model, the newest summary that a model made, and
+// every turn since: what a fallback left out is in those (SPEC 7).
+func (r *Runner) askModel(ctx context.Context, u *librarian.Update, head chat.State, last chat.Turn) error {
+	model := r.modelFor(ctx, last)
+	if model == nil {
+		return nil
+	}
+	base := head
+	for n := 0; n < maxWalk && base.ParentID != "" && (base.Origin == chat.StateFallback || base.Origin == chat.StatePins); n++ {
+		parent, err := r.d.Store.State(ctx, base.ParentID)
+		if err != nil {
+			return err
+		}
+		base = parent
+	}
+	covers, err := r.d.Store.StateTurnSeq(ctx, base.ID)
+	if err != nil {
+		return err
+	}
+	turns, err := r.d.Store.Lineage(ctx, chat.LineageQuery{Branch: last.BranchID, FromSeq: covers + 1, ToSeq: last.Seq})
+	if err != nil {
+		return err
+	}
+	u.Model, u.ModelPrevious = model, base.Summary
+	for _, t := range turns {
+		if t.Phase.Finalized() {
+			u.ModelTurns = append(u.ModelTurns, t)
+		}
+	}
+	return nil
+}
+
+// Shrink shortens a head summary for one request of a turn (SPEC 6), with the
+// turn's librarian model if it answers in time, else by rule.
+func (r *Runner) Shrink(ctx context.Context, turn chat.Turn, summary string, target int) string {
+	short, _ := r.librarian().Shrink(ctx, summary, target, r.modelFor(ctx, turn), r.count)
+	return short
+}
+
+func pinnedFacts(pins []chat.Pin) string {
+	lines := make([]string, len(pins))
+	for i, p := range pins {
+		lines[i] = p.Text
+	}
+	return strings.Join(lines, "\n")
+}
