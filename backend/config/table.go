@@ -89,7 +89,7 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.Budget.CompactTo }},
 	{spec{
 		name: "budget.summaries_share", group: groupBudget, label: "Share for summaries", unit: "share",
-		def: 0.15, min: 0.01, max: 1, reserved: true,
+		def: 0.15, min: 0.01, max: 1,
 		help: "Size of the range summaries relative to the history allowance. Taken from the same ceiling as originals.",
 	}, func(c *Config) any { return &c.Budget.SummariesShare }},
 	{spec{
@@ -137,7 +137,7 @@ var coreTable = []key{
 			"librarian calls, more recent turns word for word.",
 	}, func(c *Config) any { return &c.Librarian.Commit }},
 	{spec{
-		name: "librarian.model", group: groupLibrarian, label: "Model", def: AutoModel, reserved: true,
+		name: "librarian.model", group: groupLibrarian, label: "Model", def: AutoModel,
 		help: "The model that writes state summaries. auto takes the cheap model of the turn's provider; empty uses none, only the built-in summary.",
 	}, func(c *Config) any { return &c.Librarian.Model }},
 	{spec{
@@ -147,28 +147,28 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.Librarian.TargetTokens }},
 	{spec{
 		name: "librarian.timeout_s", group: groupLibrarian, label: "Give up after", unit: "s",
-		def: 30, min: 1, max: 600, reserved: true,
+		def: 30, min: 1, max: 600,
 		help: "After this long the built-in summary stands in. Chat never waits for it.",
 	}, func(c *Config) any { return &c.Librarian.TimeoutS }},
 	{spec{
 		name: "librarian.min_turns", group: groupLibrarian, label: "Turns a run", unit: "turns",
-		def: 1, min: 1, max: 100, reserved: true,
+		def: 1, min: 1, max: 100,
 		help: "The fewest turns one librarian call covers.",
 	}, func(c *Config) any { return &c.Librarian.MinTurns }},
 
 	{spec{
 		name: "summary.target_ratio", group: groupBudget, label: "Range summary ratio", unit: "share",
-		def: 0.15, min: 0.01, max: 0.9, reserved: true,
+		def: 0.15, min: 0.01, max: 0.9,
 		help: "Length of a range summary relative to what it replaces.",
 	}, func(c *Config) any { return &c.Summary.TargetRatio }},
 	{spec{
 		name: "summary.min", group: groupBudget, label: "Range summary, shortest", unit: "tokens",
-		def: 64, min: 16, max: 32768, reserved: true,
+		def: 64, min: 16, max: 32768,
 		help: "No range summary aims below this.",
 	}, func(c *Config) any { return &c.Summary.Min }},
 	{spec{
 		name: "summary.max", group: groupBudget, label: "Range summary, longest", unit: "tokens",
-		def: 2048, min: 16, max: 32768, reserved: true,
+		def: 2048, min: 16, max: 32768,
 		help: "No range summary aims above this.",
 	}, func(c *Config) any { return &c.Summary.Max }},
 	{spec{

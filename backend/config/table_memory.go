@@ -133,12 +133,12 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Anthropic.DisableParallelToolUse }},
 
 	{spec{
-		name: "redaction.outbound", group: groupPrivacy, label: "Redact secrets before sending", def: true, reserved: true,
+		name: "redaction.outbound", group: groupPrivacy, label: "Redact secrets before sending", def: true,
 		help: "Replaces what looks like a secret in a prompt before it leaves, and shows what it replaced.",
 	}, func(c *Config) any { return &c.Redaction.Outbound }},
 	{spec{
 		name: "redaction.patterns", group: groupPrivacy, label: "Your own patterns", def: []string{}, check: checkPattern,
-		help: "Regular expressions (RE2) of text that must not appear in logs and errors.",
+		help: "Regular expressions (RE2) of text that must not leave in a prompt, nor appear in logs and errors.",
 	}, func(c *Config) any { return &c.Redaction.Patterns }},
 
 	{spec{
