@@ -214,6 +214,7 @@ func (c catalog) List(context.Context) ([]cli.ModelInfo, error) {
 	}
 	return out, nil
 }
+func (words) Encoding(string) string { return "words" }
 
 func (c catalog) Test(_ context.Context, _, key string) (string, error) {
 	if strings.Contains(key, "bad") {
