@@ -6,9 +6,9 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, BranchView, Change, Draft, Frame, Header, KeyTest, KeyView, LocalServer, ModelView, PendingView, PinView,
-  RawStep, RecoveryReport, SendRequest, SendResult, SessionRow, SessionSnapshot, SettingsView, Startup, StatePanel, StateView,
-  StepView, StreamState, TurnPage, TurnView,
+  ActivityPanel, BranchView, Change, ContextDiff, ContextView, Draft, Frame, Header, KeyTest, KeyView, LocalServer, ModelView, PendingView, PinView,
+  RawStep, RecoveryReport, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
+  StatePanel, StateView, StepView, StreamState, SwitchPreview, TurnPage, TurnView,
 } from './types';
 
 export interface SessionsService {
@@ -32,6 +32,8 @@ export interface SessionsService {
   draft(branchID: string): Promise<Draft>;
   /** queued=false takes a queued message back. */
   saveDraft(branchID: string, draft: Draft): Promise<void>;
+  sessionSettings(sessionID: string): Promise<SessionSettings>;
+  setSessionSettings(sessionID: string, settings: SessionSettings): Promise<void>;
 }
 
 export interface ChatService {
@@ -64,6 +66,16 @@ export interface InspectService {
   reconcile(): Promise<RecoveryReport>;
   steps(turnID: string): Promise<StepView[]>;
   rawStep(stepID: string): Promise<RawStep>;
+  /** What the model saw in that turn. */
+  context(turnID: string): Promise<ContextView>;
+  /** What the next request would hold with this text; empty is fine. */
+  nextContext(branchID: string, model: string, text: string): Promise<ContextView>;
+  /** Against the turn before it in the lineage. */
+  diffContext(turnID: string): Promise<ContextDiff>;
+  /** Makes the range summaries that are due, now. */
+  summarize(branchID: string): Promise<void>;
+  /** What sending to another model would change, before it is chosen. */
+  switchPreview(branchID: string, model: string): Promise<SwitchPreview>;
 }
 
 export interface SettingsService {

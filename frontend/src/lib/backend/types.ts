@@ -67,6 +67,8 @@ export interface Header {
   contextCeiling: number;
   /** the [2S] of the meter */
   summaries: number;
+  /** false: plain chat, context.infinity is off */
+  infinity: boolean;
   /** "plenty" (under 70 %), "filling" (under 90), "nearly full" */
   contextState: string;
   /** "12.4k / 50k (25%) [2S]" */
@@ -266,6 +268,8 @@ export interface StateView {
   head: boolean;
   /** last turn it covers, 0 for the root */
   turnSeq: number;
+  /** Validation is the librarian's own account as JSON: what was found, kept, missing, how many tries, why it fell back. */
+  validation: string;
 }
 
 /** PinView is a pinned fact. */
@@ -285,8 +289,158 @@ export interface StatePanel {
   head: StateView;
   /** newest first, the head included */
   history: StateView[];
+  /** oldest first, orphans last */
+  ranges: RangeView[];
+  /** history up to this turn is represented by ranges; 0: all originals */
+  cut: number;
   pins: PinView[];
   pinTokens: number;
+}
+
+/** RangeView is a range summary in the State tab, beside the turns it covers. */
+export interface RangeView {
+  id: string;
+  fromSeq: number;
+  /** the last turn it covers */
+  toSeq: number;
+  tokens: number;
+  originalTokens: number;
+  /** a model id, or "extract" */
+  by: string;
+  content: string;
+  /** superseded, kept */
+  orphan: boolean;
+  /** the next context holds it */
+  inUse: boolean;
+  createdAt: number;
+}
+
+/** ContextView is the X-ray: what the model saw in a turn, or would see next. */
+export interface ContextView {
+  /** empty for what comes next */
+  turnId: string;
+  turnSeq: number;
+  model: string;
+  provider: string;
+  /** "12.4k / 50k (25%) [2S]" */
+  format: string;
+  /** "plenty", "filling", "nearly full" */
+  state: string;
+  /** estimated */
+  tokens: number;
+  ceiling: number;
+  /** Reported and Cached are the provider's own figures, 0 where it said nothing. */
+  reported: number;
+  cached: number;
+  maxOutput: number;
+  budget: BudgetView;
+  cut: number;
+  sections: ContextSection[];
+  /** what was done to make it fit, in words, in order */
+  shrink: string[];
+  /** pending turns left out, by number */
+  dropped: number[];
+  redacted: RedactionView[];
+  sha256: string;
+  /** assembled again it has the stored hash */
+  same: boolean;
+  /** why texts are missing or differ; empty if all is well */
+  note: string;
+  /** whose exact request Inspect.RawStep gives */
+  stepId: string;
+  /** it does not fit (what comes next) */
+  error: ErrorView | null;
+}
+
+/** BudgetView is where the ceiling comes from, in tokens. */
+export interface BudgetView {
+  modelLimit: number;
+  responseReserve: number;
+  safetyMargin: number;
+  inputBudget: number;
+  allowance: number;
+  summaries: number;
+  highWater: number;
+  lowWater: number;
+  calibration: number;
+}
+
+/** ContextSection is a section of the prompt, in prompt order. */
+export interface ContextSection {
+  /** system, pinned, summaries, originals, pending, state, retrieved, message */
+  name: string;
+  tokens: number;
+  cap: number;
+  items: ContextItem[];
+}
+
+/** ContextItem is a piece of the prompt with its exact text and where it is from. */
+export interface ContextItem {
+  /** Source: config, pin, summary, extract, turn, state, chunk, message, partial. */
+  source: string;
+  /** of the pin, summary, turn, state or chunk */
+  id: string;
+  /** of a turn */
+  seq: number;
+  /** of a summary or extract: first turn */
+  from: number;
+  /** and last */
+  to: number;
+  role: string;
+  /** in words: "Turn 12, you" */
+  label: string;
+  tokens: number;
+  bytes: number;
+  text: string;
+  /** Change against the request before: "same", "new", "" if there was none. */
+  change: string;
+}
+
+/** ContextDiff is what changed from one request to the next. */
+export interface ContextDiff {
+  from: ContextView;
+  to: ContextView;
+  /** items of From that To has no more */
+  removed: ContextItem[];
+  added: ContextItem[];
+  /** SharedBytes is how much of the front is the same: what a provider's cache can reuse. */
+  sharedBytes: number;
+  totalBytes: number;
+}
+
+/** RedactionView is a kind of secret that was replaced before sending. */
+export interface RedactionView {
+  rule: string;
+  count: number;
+}
+
+/** SwitchPreview says what another model would change, before it is chosen. */
+export interface SwitchPreview {
+  model: string;
+  /** "expanding", "shrinking", "no change" */
+  kind: string;
+  oldCeiling: number;
+  newCeiling: number;
+  oldTokens: number;
+  newTokens: number;
+  /** turns that come back as originals */
+  returning: number;
+  /** turns that would be summarized */
+  compressed: number;
+  /** the same in a sentence */
+  message: string;
+  /** the conversation does not fit that model at all */
+  error: ErrorView | null;
+}
+
+/** SessionSettings are a session's own choices. */
+export interface SessionSettings {
+  /** empty: the default instructions */
+  systemPrompt: string;
+  /** a number from 0 to 2, or empty for the model's default */
+  temperature: string;
+  /** "", minimal, low, medium, high */
+  effort: string;
 }
 
 /** RawStep is the exact request and response of a step. */

@@ -2,6 +2,7 @@
 import type { InspectService } from '../backend';
 import { BackendError } from '../errors';
 import type { ActivityPanel, JobView, PendingView, PinView, RecoveryReport, StatePanel, StateView, StepView, TurnMetrics, TurnView } from '../types';
+import { contextOf, cutOf, diffContext, nextContext, switchPreview } from './context';
 import { errorView, jobView } from './shapes';
 import type { Streams } from './streaming';
 import type { World } from './world';
@@ -43,6 +44,11 @@ export function inspectService(world: World, streams: Streams): InspectService {
     reconcile: async () => recovery(world),
     steps: async (turnId) => steps(world.turn(turnId)),
     rawStep: async (stepId) => rawStep(stepId),
+    context: async (turnId) => contextOf(world, turnId),
+    nextContext: async (branchId, model, text) => nextContext(world, branchId, model, text),
+    diffContext: async (turnId) => diffContext(world, turnId),
+    summarize: async (branchId) => world.changed('jobs', '', branch(branchId).sessionId),
+    switchPreview: async (branchId, model) => switchPreview(world, branchId, model),
   };
 }
 
@@ -55,10 +61,12 @@ function pendingView(world: World, turn: TurnView, order: number): PendingView {
 }
 
 function statePanel(world: World, branchId: string): StatePanel {
-  const { states, pins } = world.branch(branchId);
-  const root: StateView = { id: 'root', shortId: 'ROOT', seq: 0, origin: 'root', model: '', summary: '', tokens: 0, createdAt: world.epoch, head: states.length === 0, turnSeq: 0 };
+  const branch = world.branch(branchId);
+  const { states, pins, ranges } = branch;
+  const root: StateView = { id: 'root', shortId: 'ROOT', seq: 0, origin: 'root', model: '', summary: '', tokens: 0, createdAt: world.epoch, head: states.length === 0, turnSeq: 0, validation: '' };
   const history = states.length > 0 ? states : [root];
-  return { head: history[0]!, history, pins, pinTokens: pins.reduce((sum, pin) => sum + pin.tokens, 0) };
+  const cut = cutOf(branch, (world.lineage(branchId).at(-1)?.seq ?? 0) + 1);
+  return { head: history[0]!, history, ranges, cut, pins, pinTokens: pins.reduce((sum, pin) => sum + pin.tokens, 0) };
 }
 
 function stateById(world: World, id: string): StateView {

@@ -1,5 +1,5 @@
 /** A year of someone's work: sessions old and new, one long, one with every state a turn can be in. */
-import type { TurnView } from '../types';
+import type { RangeView, StateView, TurnView } from '../types';
 import { mathAnswer, messageAnswer, throttleAnswer } from './answers';
 import { block, errorView, jobView, utf8Length } from './shapes';
 import type { FakeSession, World } from './world';
@@ -70,6 +70,7 @@ function seedOrders(world: World): void {
     { id: 'f2', text: 'Rollback takes one person under five minutes.', position: 1, tokens: 11, version: 2, createdAt: world.epoch - 9 * day, inherited: true },
   ];
   world.branch(branch).states = seedHistory(world);
+  world.branch(branch).ranges = seedRanges(world);
 }
 
 function forkOrders(world: World, session: FakeSession): void {
@@ -80,12 +81,38 @@ function forkOrders(world: World, session: FakeSession): void {
   }
 }
 
-function seedHistory(world: World) {
-  const summary = '## Facts\n\n- Orders writes to MySQL and Postgres since #36.\n- Drift is 0 over 14 days.\n\n## Decisions\n\n- Cutover on Sunday 30 November, 05:00 (#139).\n\n## Constraints\n\n- Never on a Friday.\n\n## Artifacts\n\n- `throttle.go`\n\n## Open tasks\n\n- Message to the on-call team.';
+const facts = ['Orders writes to MySQL and Postgres since #36.', 'Drift is 0 over 14 days.', 'The backfill copies 2 000 rows a second.'];
+const decisions = ['Cutover on Sunday 30 November, 05:00 (#139).', 'Dual writes stay on for 14 days after it (#35).'];
+
+function summaryOf(factLines: string[], decisionLines: string[], open: string): string {
+  const list = (lines: string[]) => lines.map((line) => `- ${line}`).join('\n');
+  return `## Facts\n\n${list(factLines)}\n\n## Decisions\n\n${list(decisionLines)}\n\n## Constraints\n\n- Never on a Friday.\n\n## Artifacts\n\n- \`throttle.go\`\n\n## Open tasks\n\n- ${open}`;
+}
+
+const checked = { method: 'librarian', turns: 1, target_tokens: 1200, tokens: 1180, tries: 1, found: { decisions: 8, constraints: 3, numbers: 22, paths: 15 }, kept: { decisions: 8, constraints: 3, numbers: 22, paths: 15 }, missing: [] };
+const retried = { ...checked, tries: 2 };
+const fellBack = { method: 'fallback', turns: 1, target_tokens: 1200, tokens: 1156, tries: 2, reason: 'The model left out 2 facts twice', found: { decisions: 8, constraints: 3 }, kept: { decisions: 8, constraints: 3 }, missing: ['20 000 rows', 'drift --all'], dropped_count: 0, dropped: [] };
+
+function seedHistory(world: World): StateView[] {
+  const texts = [
+    summaryOf([facts[0]!, facts[1]!, 'The backfill batch follows lag: grow under 2 s, halve over 5 s, 200 to 20 000 rows (`throttle.go`).'], decisions, 'Message to the on-call team.'),
+    summaryOf(facts, decisions, 'Message to the on-call team.'),
+    summaryOf(facts, decisions.slice(0, 1), 'Throttle the backfill.'),
+    summaryOf(facts.slice(0, 2), decisions.slice(0, 1), 'Throttle the backfill.'),
+  ];
   return [148, 147, 146, 145].map((seq, i) => ({
     id: `01KAD3T9K4T${seq}`, shortId: `9K${seq}`.slice(-4), seq, origin: i === 2 ? 'fallback' : 'librarian', model: i === 2 ? '' : 'haiku',
-    summary, tokens: 1_180 - i * 12, createdAt: world.epoch - (i + 1) * 5 * hour, head: i === 0, turnSeq: seq,
+    summary: texts[i]!, tokens: 1_180 - i * 12, createdAt: world.epoch - (i + 1) * 5 * hour, head: i === 0, turnSeq: seq,
+    validation: JSON.stringify([checked, retried, fellBack, checked][i]),
   }));
+}
+
+function seedRanges(world: World): RangeView[] {
+  const range = (fromSeq: number, toSeq: number, by: string, more: Partial<RangeView>): RangeView => ({
+    id: `r${fromSeq}-${toSeq}`, fromSeq, toSeq, tokens: 920, originalTokens: (toSeq - fromSeq + 1) * 310, by, orphan: false, inUse: true, createdAt: world.epoch - 6 * hour,
+    content: `Turns ${fromSeq} to ${toSeq}: the orders tables were mapped one by one, dual writes went live in #36, and the on-call team was promised that no change goes out on a Friday and that one person can roll back in under five minutes.\n\nDecisions: keep dual writes on throughout (#35). Open: who announces the cutover.`, ...more,
+  });
+  return [range(1, 90, 'haiku', {}), range(91, 136, 'extract', { tokens: 610 }), range(1, 44, 'haiku', { orphan: true, inUse: false, createdAt: world.epoch - 9 * day }), range(45, 90, 'extract', { orphan: true, inUse: false, createdAt: world.epoch - 7 * day })];
 }
 
 /** Every state a turn can be in, one after another. */

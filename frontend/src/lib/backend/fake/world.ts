@@ -1,5 +1,5 @@
 /** The data of a program in memory: sessions, branches and turns, and who has to hear when they change. */
-import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinView, SessionRow, SessionSnapshot, StateView, TurnView } from '../types';
+import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinView, RangeView, SessionRow, SessionSettings, SessionSnapshot, StateView, TurnView } from '../types';
 import { branchView, emptyDraft, errorView, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
 
@@ -11,11 +11,14 @@ export interface FakeBranch {
   draft: Draft;
   pins: PinView[];
   states: StateView[];
+  /** Range summaries, oldest first, orphans last. */
+  ranges: RangeView[];
 }
 
 export interface FakeSession {
   row: SessionRow;
   model: string;
+  settings: SessionSettings;
   branchIds: string[];
 }
 
@@ -24,6 +27,8 @@ export class World {
   readonly branches = new Map<string, FakeBranch>();
   jobs: JobView[] = [];
   rev = 1;
+  /** false: plain chat. */
+  infinity = true;
   /** Moment all data is relative to; moves with the real clock from there. */
   readonly epoch: number;
   readonly #started = performance.now();
@@ -64,7 +69,7 @@ export class World {
 
   addSession(title: string, more: Partial<SessionRow> = {}, model = 'sonnet'): FakeSession {
     const id = this.id('s');
-    const session: FakeSession = { row: sessionRow({ id, title, createdAt: this.now(), updatedAt: this.now(), ...more, activeBranch: '' }), model, branchIds: [] };
+    const session: FakeSession = { row: sessionRow({ id, title, createdAt: this.now(), updatedAt: this.now(), ...more, activeBranch: '' }), model, settings: { systemPrompt: '', temperature: '', effort: '' }, branchIds: [] };
     this.sessions.set(id, session);
     session.row.activeBranch = this.addBranch(id, 'main', '', 0).view.id;
     return session;
@@ -74,7 +79,7 @@ export class World {
     const id = this.id('b');
     const branch: FakeBranch = {
       view: branchView({ id, label, parentId, forkSeq, updatedAt: this.now() }),
-      sessionId, turns: [], draft: emptyDraft(), pins: [], states: [],
+      sessionId, turns: [], draft: emptyDraft(), pins: [], states: [], ranges: [],
     };
     this.branches.set(id, branch);
     this.session(sessionId).branchIds.push(id);
@@ -150,15 +155,16 @@ export class World {
     const head = headOf(lineage);
     const tokens = Math.min(49_000, 900 + lineage.length * 640);
     const percent = Math.round((tokens / 50_000) * 100);
+    const ranges = branch.ranges.filter((range) => range.inUse).length;
     return {
       sessionId: session.row.id, sessionTitle: session.row.title, branchId, branchLabel: branch.view.label,
       headSeq: head?.seq ?? 0, headShortId: (head?.stateAfter ?? 'ROOT').slice(-4).toUpperCase(),
       pending: lineage.filter((turn) => turn.state === 'pending').length,
       turnId: newest?.id ?? '', turnSeq: newest?.seq ?? 0, phase: newest?.phase ?? '', outcome: newest?.outcome ?? '',
       displayed: newest?.displayed ?? 0, durable: newest?.durable ?? 0,
-      contextTokens: tokens, contextCeiling: 50_000, summaries: 0,
+      contextTokens: tokens, contextCeiling: 50_000, summaries: ranges, infinity: this.infinity,
       contextState: percent < 70 ? 'plenty' : percent < 90 ? 'filling' : 'nearly full',
-      contextFormat: `${(tokens / 1000).toFixed(1)}k / 50k (${percent}%)`,
+      contextFormat: `${(tokens / 1000).toFixed(1)}k / 50k (${percent}%)${ranges > 0 ? ` [${ranges}S]` : ''}`,
       model: model || session.model, modelWindow: 200_000,
     };
   }
