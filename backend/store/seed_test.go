@@ -21,7 +21,10 @@ type seeded struct {
 	Unsent    chat.Turn
 	Prepared  chat.Turn
 	Streaming chat.Turn
-	Step      chat.Step // of turn 1
+	Step      chat.Step           // of turn 1
+	Summaries []chat.RangeSummary // of Main: [1, 3) and [3, 5), superseded by [1, 6); [4, 6)
+	Linked    []chat.Step         // requests of one chain
+	Manifests []chat.TurnID       // their turns
 }
 
 func seed(f *fixture) seeded {
@@ -53,6 +56,7 @@ func seed(f *fixture) seeded {
 	d.Pins = append(d.Pins, edited)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: d.Child.ID, Message: chat.UserText("unsent words"), Queued: true}))
 	d.openTurns(f)
+	d.history(f)
 	d.archive(f)
 	f.ok(f.PutSetting(f.ctx, "last_session", string(d.Session.ID)))
 	steps, err := f.Steps(f.ctx, d.Turns[0].ID)
@@ -80,9 +84,31 @@ func (d *seeded) openTurns(f *fixture) {
 	f.ok(err)
 }
 
+// history leaves summaries, sizes, settings, a calibration and chains of requests.
+func (d *seeded) history(f *fixture) {
+	main := d.Main.ID
+	d.Summaries = append(d.Summaries, f.summarize(main, 1, 3), f.summarize(main, 3, 5))
+	d.Summaries = append(d.Summaries, f.summarize(main, 1, 6, d.Summaries[0].ID, d.Summaries[1].ID), f.summarize(main, 4, 6))
+	sizes, err := f.Sizes(f.ctx, main, "o200k_base")
+	f.ok(err)
+	for i := range sizes {
+		sizes[i].Tokens = 10 + i
+	}
+	f.ok(f.PutSizes(f.ctx, "o200k_base", sizes))
+	warm := 0.3
+	f.ok(f.SetSessionSettings(f.ctx, d.Session.ID, chat.SessionSettings{SystemPrompt: "Be brief.", Temperature: &warm, Effort: "low"}))
+	f.ok(f.ObserveCalibration(f.ctx, "recall", "recall", 1000, 1230))
+	_, err = f.EnqueueRange(f.ctx, main, 1, d.Turns[3].ID)
+	f.ok(err)
+}
+
 func (d *seeded) archive(f *fixture) {
 	s, b := f.session("archived")
 	f.full(b.ID, "an old matter", "settled long ago")
+	for i := range 4 {
+		turn, step := f.ask(b.ID, []byte(benchText(300)+itoa(int64(i))))
+		d.Linked, d.Manifests = append(d.Linked, step), append(d.Manifests, turn.ID)
+	}
 	f.ok(f.ArchiveSession(f.ctx, s.ID, true))
 	d.Archived = s
 	f.ok(f.ArchiveBranch(f.ctx, d.Early.ID, true))

@@ -93,6 +93,33 @@ var corruptions = []corruption{
 	{"unit deleted past the index", append(noTriggers, `DELETE FROM units WHERE id = '$UNIT'`), "units", "$UNIT"},
 	{"index emptied of a unit", []string{`INSERT INTO units_fts (units_fts, rowid, indexed_text) SELECT 'delete', n, indexed_text FROM units WHERE id = '$UNIT'`}, "units", "$UNIT"},
 	{"draft not JSON", []string{`UPDATE drafts SET message_json = 'words' WHERE branch_id = '$CHILD'`}, "drafts", "$CHILD"},
+	{"range summary rewritten", []string{`UPDATE summaries SET content = 'nothing happened' WHERE id = '$WIDE'`}, "summaries", "$WIDE"},
+	{"range summary rewritten with its hash", []string{`UPDATE summaries SET (content, content_hash) =
+		(SELECT o.content, o.content_hash FROM summaries o WHERE o.id = '$SUM') WHERE id = '$WIDE'`}, "summaries", "$WIDE"},
+	{"range summary that does not reduce", []string{`UPDATE summaries SET token_count = original_tokens WHERE id = '$WIDE'`}, "summaries", "$WIDE"},
+	{"range moved", []string{`UPDATE summaries SET from_seq = 2 WHERE id = '$WIDE'`}, "summaries", "$WIDE"},
+	{"range over turns that are not committed", []string{`UPDATE summaries SET to_seq = 9 WHERE id = '$WIDE'`}, "summaries", "$WIDE"},
+	{"superseded by nothing", []string{`UPDATE summaries SET superseded_by = 'nobody' WHERE id = '$SUM'`}, "summaries", "$SUM"},
+	{"superseded by itself", []string{`UPDATE summaries SET superseded_by = id WHERE id = '$SUM'`}, "summaries", "$SUM"},
+	{"superseded one brought back", []string{`UPDATE summaries SET superseded_by = NULL WHERE id = '$SUM'`}, "summaries", "$SUM"},
+	{"range summary of another branch", []string{`UPDATE summaries SET branch_id = '$EARLY' WHERE id = '$WIDE'`}, "summaries", "$WIDE"},
+	{"range summary deleted", []string{`DELETE FROM summaries WHERE id = '$SUM'`}, "summaries", "$SUM"},
+	{"size of a turn that is not there", []string{`INSERT INTO turn_tokens VALUES ('nobody', 'e', 1)`}, "turn_tokens", "nobody/e"},
+	{"size of a turn that is not final", []string{`INSERT INTO turn_tokens VALUES ('$T9', 'e', 1)`}, "turn_tokens", "$T9/e"},
+	{"temperature changed unseen", []string{`UPDATE sessions SET temperature = 2 WHERE id = '$SESSION'`}, "sessions", "$SESSION"},
+	{"effort changed unseen", []string{`UPDATE sessions SET effort = 'high' WHERE id = '$SESSION'`}, "sessions", "$SESSION"},
+	{"calibration changed", []string{`UPDATE calibrations SET factor = 1.5`}, "calibrations", "recall/recall"},
+	{"calibration changed with its mean", []string{`UPDATE calibrations SET factor = 1.5, mean = 1.5`}, "calibrations", "recall/recall"},
+	{"calibration deleted", []string{`DELETE FROM calibrations`}, "calibrations", "recall/recall"},
+	{"key frame torn", []string{`UPDATE steps SET request_json = substr(request_json, 1, 90) WHERE id = '$REQ0'`}, "steps", "$REQ3"},
+	{"key frame exchanged", []string{`UPDATE steps SET request_json = (SELECT request_json FROM steps WHERE id = '$STEP') WHERE id = '$REQ0'`}, "steps", "$REQ1"},
+	{"linked request torn", []string{`UPDATE steps SET request_json = substr(request_json, 1, 9) WHERE id = '$REQ1'`}, "steps", "$REQ2"},
+	{"link of a request deleted", []string{`DELETE FROM request_links WHERE step_id = '$REQ2'`}, "steps", "$REQ2"},
+	{"link of a request changed", []string{`UPDATE request_links SET base = '$REQ0' WHERE step_id = '$REQ2'`}, "steps", "$REQ2"},
+	{"links in a circle", []string{`INSERT INTO request_links VALUES ('$REQ0', '$REQ3', 1)`}, "steps", "$REQ0"},
+	{"link to nothing", []string{`UPDATE request_links SET base = 'nobody' WHERE step_id = '$REQ2'`}, "request_links", "$REQ2"},
+	{"base of a manifest torn", []string{`UPDATE turns SET manifest = substr(manifest, 1, 90) WHERE id = '$MAN0'`}, "turns", "$MAN3"},
+	{"link of a manifest deleted", []string{`DELETE FROM manifest_links WHERE turn_id = '$MAN1'`}, "turns", "$MAN1"},
 	{"phase of no such name", []string{`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`}, "turns", "$T1"},
 }
 
@@ -169,6 +196,10 @@ func (f *fixture) names(d seeded) replacer {
 	pairs := []string{
 		"$MAIN", string(d.Main.ID), "$CHILD", string(d.Child.ID), "$INSIDE", string(d.Inside.ID), "$SESSION", string(d.Session.ID),
 		"$ARCHIVED", string(d.Archived.ID), "$STEP", string(d.Step.ID), "$PIN", string(d.Pins[0].ID),
+	}
+	pairs = append(pairs, "$SUM", d.Summaries[0].ID, "$WIDE", d.Summaries[2].ID, "$EARLY", string(d.Early.ID))
+	for i, step := range d.Linked {
+		pairs = append(pairs, "$REQ"+itoa(int64(i)), string(step.ID), "$MAN"+itoa(int64(i)), string(d.Manifests[i]))
 	}
 	for i, turn := range d.Turns {
 		pairs = append(pairs, "$T"+itoa(int64(i+1)), string(turn.ID))

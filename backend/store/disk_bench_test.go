@@ -1,0 +1,213 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// speaker writes text with the word frequencies of natural language: what it
+// says compresses about as well, and no two turns alike.
+type speaker struct {
+	rng   *rand.Rand
+	zipf  *rand.Zipf
+	words []string
+	facts []string // of the state, which a turn changes a little
+	said  []string // in earlier turns, for retrieval
+	found []string // what was retrieved last, of which half stays
+}
+
+func newSpeaker() *speaker {
+	rng := rand.New(rand.NewPCG(3, 14))
+	words := make([]string, 20_000)
+	for i := range words {
+		var w strings.Builder
+		for range 2 + rng.IntN(2) + i/4000 {
+			w.WriteByte("bcdfghklmnprst"[rng.IntN(14)])
+			w.WriteByte("aeiou"[rng.IntN(5)])
+		}
+		words[i] = w.String()
+	}
+	return &speaker{rng: rng, zipf: rand.NewZipf(rng, 1.15, 4, uint64(len(words)-1)), words: words}
+}
+
+// say is about so many tokens of text, at four bytes a token.
+func (s *speaker) say(tokens int) string {
+	var b strings.Builder
+	for b.Len() < 4*tokens {
+		b.WriteString(s.words[s.zipf.Uint64()])
+		b.WriteString([]string{" ", " ", " ", " ", " ", ", ", ". ", ".\n"}[s.rng.IntN(8)])
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// state is a summary of 1 200 tokens in which two facts of sixty are new.
+func (s *speaker) state() string {
+	for n := 60 - len(s.facts); n > -2; n-- {
+		s.facts = append(s.facts, "- "+s.say(20))
+	}
+	s.facts = s.facts[len(s.facts)-60:]
+	return strings.Join(s.facts, "\n")
+}
+
+// retrieve is 8 earlier messages, 4 of them as for the turn before.
+func (s *speaker) retrieve() []string {
+	s.found = s.found[min(len(s.found), 4):]
+	for len(s.found) < 8 && len(s.said) > 0 {
+		s.found = append(s.found, s.said[s.rng.IntN(len(s.said))])
+	}
+	return s.found
+}
+
+func tokensOf(s string) int { return (len(s) + 3) / 4 }
+
+// deltas is an answer as a vendor streams it, a few words an event.
+func deltas(answer string) []chat.RawEvent {
+	var out []chat.RawEvent
+	for len(answer) > 0 {
+		n := min(12, len(answer))
+		piece, _ := json.Marshal(answer[:n])
+		out = append(out, chat.RawEvent{Type: "content_block_delta", Data: fmt.Appendf(nil,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":%s}}`, piece)})
+		answer = answer[n:]
+	}
+	return out
+}
+
+// wire is a context as a vendor's request.
+func wire(c prompt.PreparedContext) []byte {
+	b, _ := chat.MarshalJSON(map[string]any{"model": "m", "system": c.System(), "messages": c.Messages(), "max_tokens": c.MaxOutput(), "stream": true})
+	return b
+}
+
+// exchange brings a turn through the store with a context made by the assembler.
+func (f *fixture) exchange(b chat.Branch, sp *speaker) int {
+	f.Helper()
+	user, answer := sp.say(120), sp.say(280)
+	t := f.accept(b.ID, user)
+	c := f.assembled(b, sp, t)
+	manifest, err := chat.MarshalJSON(c.Manifest())
+	f.ok(err)
+	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: t.ID, Manifest: manifest, Tokens: c.Tokens()}))
+	step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: t.ID, Provider: "p", ModelID: "m", Request: wire(c)})
+	f.ok(err)
+	end := f.ended(step, chat.StepCompleted, answer)
+	end.Events = deltas(answer)
+	_, err = f.Finalize(f.ctx, chat.Finalization{TurnID: t.ID, Step: end, Message: chat.AssistantText(answer), Outcome: chat.OutcomeCompleted})
+	f.ok(err)
+	branch, err := f.Branch(f.ctx, b.ID)
+	f.ok(err)
+	_, err = f.Commit(f.ctx, chat.Commit{
+		BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{t.ID}, Summary: sp.state(), TokenCount: 1200, Origin: chat.StateLibrarian,
+	})
+	f.ok(err)
+	f.index(t.ID)
+	sp.said = append(sp.said, answer)
+	return len(user) + len(answer)
+}
+
+func (f *fixture) assembled(b chat.Branch, sp *speaker, t chat.Turn) prompt.PreparedContext {
+	f.Helper()
+	sizes, err := f.Sizes(f.ctx, b.ID, "bytes")
+	f.ok(err)
+	for i, z := range sizes {
+		if z.Tokens < 0 {
+			turn, err := f.Turn(f.ctx, z.TurnID)
+			f.ok(err)
+			sizes[i].Tokens = prompt.Measure(turn, tokensOf)
+			f.ok(f.PutSizes(f.ctx, "bytes", sizes[i:i+1]))
+		}
+	}
+	branch, err := f.Branch(f.ctx, b.ID)
+	f.ok(err)
+	head, err := f.State(f.ctx, branch.HeadState)
+	f.ok(err)
+	in := prompt.Input{
+		Model: "m", Provider: "p", Count: tokensOf, Policy: prompt.DefaultPolicy(), Calibration: 1, Head: head, Current: t.User,
+		Limits: prompt.Limits{ContextLimit: 200_000, MaxOutput: 8192, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50_000, StateTarget: 1200, Retrieval: 8000},
+		System: "You are a helpful assistant.",
+		Fetch: func(from, to int64) ([]chat.Turn, error) {
+			return f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID, FromSeq: from, ToSeq: to - 1})
+		},
+		Extract: func(turns []chat.Turn, target int) string { return extractOf(turns, target) },
+	}
+	for _, z := range sizes {
+		in.Sizes = append(in.Sizes, prompt.Size{Seq: z.Seq, Tokens: z.Tokens, Pending: z.Pending})
+	}
+	if raw, _, err := f.PreviousManifest(f.ctx, b.ID, t.Seq); err == nil && raw != nil {
+		var m prompt.Manifest
+		f.ok(json.Unmarshal(raw, &m))
+		in.Previous = &m.History
+	}
+	for i, text := range sp.retrieve() {
+		in.Retrieved = append(in.Retrieved, prompt.Artifact{ID: fmt.Sprint("chunk", i), Turn: "t", Text: text, Score: 1 / float64(i+1)})
+	}
+	c, err := prompt.Assemble(in)
+	f.ok(err)
+	return c
+}
+
+// extractOf stands for the librarian's extract: the head of each turn.
+func extractOf(turns []chat.Turn, target int) string {
+	var b strings.Builder
+	for _, t := range turns {
+		text := t.User.RenderedText() + " " + t.Assistant.RenderedText()
+		b.WriteString(text[:min(len(text), max(20, 3*target/len(turns)))])
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// BenchmarkDisk: what 1 000 turns of 400 tokens take with 50k-token contexts,
+// for each byte of the transcript (SPEC 14: under 12, vectors included).
+func BenchmarkDisk(b *testing.B) {
+	turns := size(200, 1000)
+	for b.Loop() {
+		f := newFixture(b)
+		_, branch := f.session("disk")
+		sp, said := newSpeaker(), 0
+		begun := time.Now()
+		for range turns {
+			said += f.exchange(branch, sp)
+		}
+		b.ReportMetric(float64(time.Since(begun).Milliseconds())/float64(turns), "ms/turn")
+		f.ok(f.Checkpoint(f.ctx))
+		f.reportDisk(b, said)
+	}
+}
+
+func (f *fixture) reportDisk(b *testing.B, said int) {
+	st, err := f.Stats(f.ctx)
+	f.ok(err)
+	ratio := func(bytes int64) float64 { return float64(bytes) / float64(said) }
+	b.ReportMetric(ratio(st.Bytes), "times-transcript")
+	parts, err := all[struct {
+		Name  string
+		Bytes int64
+	}](f.reader, `SELECT m.tbl_name AS name, sum(d.pgsize) AS bytes FROM dbstat d JOIN sqlite_master m ON m.name = d.name
+		GROUP BY m.tbl_name ORDER BY bytes DESC LIMIT 12`)
+	f.ok(err)
+	kinds, err := all[struct {
+		Name  string
+		Bytes int64
+	}](f.reader, `SELECT type AS name, sum(length(payload)) AS bytes FROM events GROUP BY type ORDER BY bytes DESC LIMIT 6`)
+	f.ok(err)
+	for _, p := range append(parts, kinds...) {
+		b.Logf("%-20s %5.2f", p.Name, ratio(p.Bytes))
+	}
+	var columns struct{ Requests, Events, Items, Manifests, Messages int64 }
+	f.ok(f.reader.Raw(`SELECT (SELECT sum(length(request_json)) FROM steps) AS requests, (SELECT sum(length(raw_events)) FROM steps) AS events,
+		(SELECT sum(length(normalized_items_json)) FROM steps) AS items, (SELECT sum(length(manifest)) FROM turns) AS manifests,
+		(SELECT sum(length(user_message_json) + length(final_assistant_message_json)) FROM turns) AS messages`).Scan(&columns).Error)
+	b.Logf("of these: requests %.2f, raw events %.2f, items %.2f, manifests %.2f, messages %.2f", ratio(columns.Requests), ratio(columns.Events),
+		ratio(columns.Items), ratio(columns.Manifests), ratio(columns.Messages))
+	if got := ratio(st.Bytes); got >= 12 {
+		b.Errorf("%.1f times the transcript", got)
+	}
+}
