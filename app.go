@@ -390,7 +390,7 @@ func window(o cli.OpenOptions) desktop.Window {
 	} else {
 		s = a.setup
 		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
-		core.Recovery, core.Reconcile = a.recoveryReport, a.reconcile
+		core.Recovery, core.Reconcile, core.Cost = a.recoveryReport, a.reconcile, a.catalog.Cost
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
 				a.jobs.Wake()

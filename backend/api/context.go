@@ -278,6 +278,7 @@ func (s *Inspect) SwitchPreview(branchID, model string) (SwitchPreview, error) {
 	a := prompt.Adapt(before.Manifest(), after.Manifest())
 	v.Kind, v.Returning, v.Compressed = string(a.Kind), a.Returning, a.Compressed
 	v.OldCeiling, v.NewCeiling, v.OldTokens, v.NewTokens = oldBudget.Ceiling, newBudget.Ceiling, before.Tokens(), after.Tokens()
+	v.Cost = s.c.cost(model, chat.Usage{InputTokens: after.Tokens()})
 	v.Message = a.String()
 	if v.Error != nil {
 		v.Message = v.Error.Message

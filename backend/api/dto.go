@@ -136,6 +136,8 @@ type TurnView struct {
 	UpdatedAt    int64      `json:"updatedAt"`
 	// CanContinue: an incomplete or stopped answer the model may be asked to go on with.
 	CanContinue bool `json:"canContinue"`
+	// Cost is what the turn cost by the configured prices, "0.031"; empty if there are none.
+	Cost string `json:"cost"`
 	// Notice is a warning about this turn, such as a local server that cut the prompt; empty if none.
 	Notice string `json:"notice"`
 }
@@ -371,16 +373,18 @@ type RedactionView struct {
 
 // SwitchPreview says what another model would change, before it is chosen.
 type SwitchPreview struct {
-	Model      string     `json:"model"`
-	Kind       string     `json:"kind"` // "expanding", "shrinking", "no change"
-	OldCeiling int        `json:"oldCeiling"`
-	NewCeiling int        `json:"newCeiling"`
-	OldTokens  int        `json:"oldTokens"`
-	NewTokens  int        `json:"newTokens"`
-	Returning  int        `json:"returning"`  // turns that come back as originals
-	Compressed int        `json:"compressed"` // turns that would be summarized
-	Message    string     `json:"message"`    // the same in a sentence
-	Error      *ErrorView `json:"error"`      // the conversation does not fit that model at all
+	Model      string `json:"model"`
+	Kind       string `json:"kind"` // "expanding", "shrinking", "no change"
+	OldCeiling int    `json:"oldCeiling"`
+	NewCeiling int    `json:"newCeiling"`
+	OldTokens  int    `json:"oldTokens"`
+	NewTokens  int    `json:"newTokens"`
+	Returning  int    `json:"returning"`  // turns that come back as originals
+	Compressed int    `json:"compressed"` // turns that would be summarized
+	// Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices.
+	Cost    string     `json:"cost"`
+	Message string     `json:"message"` // the same in a sentence
+	Error   *ErrorView `json:"error"`   // the conversation does not fit that model at all
 }
 
 // SessionSettings are a session's own choices.

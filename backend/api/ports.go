@@ -72,6 +72,8 @@ type Core struct {
 	Counter  Counter
 	Hub      *Hub
 	Recovery func() chat.RecoveryReport
+	// Cost is what a call cost by the configured prices; false without any.
+	Cost func(model string, u chat.Usage) (float64, bool)
 	// Reconcile runs recovery and requeues again, now.
 	Reconcile func(context.Context) (chat.RecoveryReport, error)
 	Log       *slog.Logger

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
@@ -43,6 +44,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 	}
 	if t.Usage != nil {
 		v.InputTokens, v.OutputTokens, v.CachedTokens = t.Usage.InputTokens, t.Usage.OutputTokens, t.Usage.CachedInputTokens
+		v.Cost = c.cost(t.Model, *t.Usage)
 	}
 	if f := t.Failure; f != nil {
 		v.Error = &ErrorView{Code: string(f.Code), Op: "turn", Message: f.Message, Hint: f.Hint}
@@ -63,6 +65,18 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 	v.Live = v.Live || running
 	v.State = turnState(t, branch.HeadState, running)
 	return v, nil
+}
+
+// cost is in the currency of the configured prices, to a tenth of a cent.
+func (c *Core) cost(model string, u chat.Usage) string {
+	if c.Cost == nil {
+		return ""
+	}
+	price, ok := c.Cost(model, u)
+	if !ok {
+		return ""
+	}
+	return strconv.FormatFloat(price, 'f', 4, 64)
 }
 
 // turnState is the one word the rail and the footer draw.

@@ -30,6 +30,10 @@ type Model struct {
 	ContextLimit int    // tokens; 0: not configured
 	MaxOutput    int    // tokens; 0: not configured
 	Stream       bool
+	// Prices are per million tokens, in any one currency; 0: not configured.
+	PriceInput  float64
+	PriceCached float64
+	PriceOutput float64
 	// Options are merged into the request body last. A nil value removes what the
 	// adapter would send; in the file such names stand in omit, TOML having no null.
 	Options map[string]any
@@ -66,6 +70,12 @@ var modelTable = []modelKey{
 		func(m *Model) any { return &m.ContextLimit }},
 	{spec{name: "max_output", label: "Longest answer", unit: "tokens", def: 0, min: 1, max: maxTokens, help: "The model's own output limit."},
 		func(m *Model) any { return &m.MaxOutput }},
+	{spec{name: "price_input", label: "Price of input", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "What a million input tokens cost. With it, costs are shown."},
+		func(m *Model) any { return &m.PriceInput }},
+	{spec{name: "price_cached", label: "Price of cached input", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "What a million input tokens read from the provider's cache cost."},
+		func(m *Model) any { return &m.PriceCached }},
+	{spec{name: "price_output", label: "Price of output", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "What a million output tokens cost."},
+		func(m *Model) any { return &m.PriceOutput }},
 	{spec{name: "stream", label: "Stream", def: true, help: "Off waits for the whole answer."},
 		func(m *Model) any { return &m.Stream }},
 	{spec{name: omitKey, label: "Omit", def: []string{}, help: "Names to leave out of the request body."},

@@ -153,6 +153,21 @@ func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
 	}
 }
 
+// Cost is what a call cost by the prices configured for a model, in their
+// currency; false where there are none.
+func (c *Catalog) Cost(model string, u chat.Usage) (float64, bool) {
+	m, ok := c.d.Config().Model(model, c.have)
+	if !ok || m.PriceInput == 0 && m.PriceOutput == 0 {
+		return 0, false
+	}
+	cached := m.PriceCached
+	if cached == 0 {
+		cached = m.PriceInput
+	}
+	fresh := max(0, u.InputTokens-u.CachedInputTokens)
+	return (float64(fresh)*m.PriceInput + float64(u.CachedInputTokens)*cached + float64(u.OutputTokens)*m.PriceOutput) / 1e6, true
+}
+
 // KeyPlaces lists every key that some model could use: the vendors' own first.
 func (c *Catalog) KeyPlaces() []KeyPlace {
 	places := []KeyPlace{
