@@ -1,0 +1,60 @@
+package redact
+
+import "strings"
+
+// finder looks for every rule's keywords in one pass. Few pairs of bytes begin
+// one, so that nearly every place costs a look into a table.
+type finder struct {
+	pairs [1 << 16]uint8 // index into lists, 0: none
+	lists [][]keyword
+}
+
+type keyword struct {
+	text string
+	rule int
+}
+
+var keywords = newFinder()
+
+func newFinder() *finder {
+	f := &finder{lists: [][]keyword{nil}}
+	for i, r := range rules {
+		for _, k := range r.keywords {
+			p := pair(k[0], k[1])
+			if f.pairs[p] == 0 {
+				f.pairs[p] = uint8(len(f.lists)) //nolint:gosec // there are fewer than 256 beginnings; a test says so
+				f.lists = append(f.lists, nil)
+			}
+			f.lists[f.pairs[p]] = append(f.lists[f.pairs[p]], keyword{k, i})
+		}
+	}
+	return f
+}
+
+func pair(a, b byte) int { return int(lower(a))<<8 | int(lower(b)) }
+
+// keywordsIn is where each rule's keywords stand in a text, whatever their case.
+func keywordsIn(s string) [][]int {
+	at := make([][]int, len(rules))
+	for i := 0; i+1 < len(s); i++ {
+		list := keywords.pairs[pair(s[i], s[i+1])]
+		if list == 0 {
+			continue
+		}
+		for _, k := range keywords.lists[list] {
+			if i+len(k.text) <= len(s) && strings.EqualFold(s[i:i+len(k.text)], k.text) && opens(&rules[k.rule], s, i, len(k.text)) {
+				at[k.rule] = append(at[k.rule], i)
+			}
+		}
+	}
+	return at
+}
+
+func opens(r *rule, s string, at, length int) bool { return r.gate == nil || r.gate(s, at, length) }
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
+}

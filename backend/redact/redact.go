@@ -1,0 +1,255 @@
+package redact
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// version changes whenever a rule does: a context that was redacted by others
+// cannot be assembled again byte for byte.
+const version = "1"
+
+// patternRule names what a user's pattern found.
+const patternRule = "pattern"
+
+// Redactor replaces secrets. It is safe for use by several goroutines.
+type Redactor struct {
+	on       bool
+	patterns []*regexp.Regexp
+	rules    string
+}
+
+// New compiles the user's patterns (redaction.patterns, RE2). With outbound false
+// nothing is replaced.
+func New(outbound bool, patterns []string) (*Redactor, error) {
+	r := &Redactor{on: outbound, rules: "off"}
+	for i, p := range patterns {
+		re, err := regexp.Compile(p)
+		if err != nil {
+			return nil, chat.WrapError(chat.CodeConfig, "redact.new", err,
+				fmt.Sprintf("Pattern %d of redaction.patterns is not a regular expression.", i+1)).
+				WithHint("use RE2 syntax; nothing is sent until it is right")
+		}
+		r.patterns = append(r.patterns, re)
+	}
+	if outbound {
+		sum := sha256.Sum256([]byte(strings.Join(patterns, "\x00")))
+		r.rules = version + "-" + hex.EncodeToString(sum[:6])
+	}
+	return r, nil
+}
+
+// Rules names the rules it works by: texts redacted under the same name are equal
+// byte for byte.
+func (r *Redactor) Rules() string { return r.rules }
+
+// span is a part of a text that is replaced.
+type span struct {
+	from, to int
+	rule     string
+}
+
+// passes bounds how often a text is looked through again after something was
+// replaced in it: what a secret hid may be one too.
+const passes = 4
+
+// Redact replaces each secret by "[redacted:RULE]" and says which rules found
+// something and how long it was.
+func (r *Redactor) Redact(s string) (clean string, found []prompt.Redaction) {
+	if !r.on {
+		return s, nil
+	}
+	for range passes {
+		spans := r.find(s)
+		if len(spans) == 0 {
+			break
+		}
+		var b strings.Builder
+		at := 0
+		for _, sp := range spans {
+			b.WriteString(s[at:sp.from] + mark(sp.rule))
+			at = sp.to
+			found = append(found, prompt.Redaction{Rule: sp.rule, Bytes: sp.to - sp.from})
+		}
+		b.WriteString(s[at:])
+		s = b.String()
+	}
+	return s, found
+}
+
+// markStart begins what stands for a secret. A mark is left alone: the same text
+// may come by here more than once.
+const markStart = "[redacted:"
+
+func mark(rule string) string { return markStart + rule + "]" }
+
+var marks = regexp.MustCompile(`\[redacted:[a-z\-]{2,40}\]`)
+
+// find is every secret in a text, in order, none overlapping.
+func (r *Redactor) find(s string) []span {
+	var t taken
+	if strings.Contains(s, markStart) {
+		for _, m := range marks.FindAllStringIndex(s, -1) {
+			t.add(span{m[0], m[1], ""})
+		}
+		t.settle()
+	}
+	for _, re := range r.patterns {
+		for _, m := range re.FindAllStringIndex(s, -1) {
+			t.add(span{m[0], m[1], patternRule})
+		}
+		t.settle()
+	}
+	for i, at := range keywordsIn(s) {
+		if len(at) > 0 {
+			rules[i].find(s, at, t.add)
+			t.settle()
+		}
+	}
+	return slices.DeleteFunc(t.spans, func(sp span) bool { return sp.rule == "" })
+}
+
+// taken are the spans of the rules so far, in order, and those of the rule at hand.
+type taken struct {
+	spans []span
+	fresh []span
+}
+
+func (t *taken) add(sp span) {
+	if sp.from >= sp.to {
+		return
+	}
+	i, _ := slices.BinarySearchFunc(t.spans, sp.from, func(have span, from int) int { return have.to - 1 - from })
+	if i < len(t.spans) && t.spans[i].from < sp.to {
+		return // an earlier rule has it
+	}
+	if n := len(t.fresh); n > 0 && t.fresh[n-1].to > sp.from {
+		return
+	}
+	t.fresh = append(t.fresh, sp)
+}
+
+func (t *taken) settle() {
+	if len(t.fresh) == 0 {
+		return
+	}
+	t.spans = append(t.spans, t.fresh...)
+	t.fresh = nil
+	slices.SortFunc(t.spans, func(a, b span) int { return a.from - b.from })
+}
+
+// find runs the rule around the places where its keywords stand.
+func (r *rule) find(s string, at []int, add func(span)) {
+	done := 0
+	for i := 0; i < len(at); {
+		from, to := max(at[i]-r.before, done, 0), at[i]+r.after
+		for i++; i < len(at) && at[i]-r.before <= to; i++ { // windows that touch are one
+			to = at[i] + r.after
+		}
+		to = min(to, len(s))
+		if from >= to {
+			continue
+		}
+		for _, m := range r.re.FindAllStringSubmatchIndex(s[from:to], -1) {
+			lo, hi := r.secret(m)
+			if r.trim && lo >= 0 {
+				hi = lo + len(strings.TrimRight(s[from+lo:from+hi], ".,;:"))
+			}
+			if lo >= 0 && r.holds(s[from+lo:from+hi], s[from+hi:]) {
+				add(span{from + lo, from + hi, r.name})
+			}
+		}
+		done = to
+	}
+}
+
+// secret is the part of a match to replace: its group, or where an expression has
+// alternatives the one that matched.
+func (r *rule) secret(m []int) (from, to int) {
+	if r.group == 0 {
+		return m[0], m[1]
+	}
+	for g := r.group; 2*g+1 < len(m); g++ {
+		if m[2*g] >= 0 {
+			return m[2*g], m[2*g+1]
+		}
+	}
+	return -1, -1
+}
+
+func (r *rule) holds(secret, after string) bool {
+	if r.entropy > 0 && entropy(secret) < r.entropy {
+		return false
+	}
+	return r.check == nil || r.check(secret, after)
+}
+
+// entropy is a text's, in bits a character.
+func entropy(s string) float64 {
+	var counts [256]int
+	for i := range len(s) {
+		counts[s[i]]++
+	}
+	h, n := 0.0, float64(len(s))
+	for _, c := range counts {
+		if c > 0 {
+			p := float64(c) / n
+			h -= p * math.Log2(p)
+		}
+	}
+	return h
+}
+
+// placeholders stand where a secret would be, in documentation and templates.
+var placeholders = regexp.MustCompile(`(?i)^(?:x{3,}|\*{3,}|\.{3,}|<.*>|\$\{.*|\$\(.*|\$[A-Z_]+|%[A-Z_]+%|\{\{.*|your[_\-]?.*|my[_\-]?(?:password|secret|token|key)|(?:the|a|some)[_\-].*` +
+	`|example.*|changeme.*|change[_\-]me.*|placeholder.*|redacted.*|dummy.*|sample.*|null|none|nil|undefined|true|false|string|password|passwd|secret|token|user(?:name)?|pass)$`)
+
+func notAPlaceholder(s, _ string) bool { return !placeholders.MatchString(s) }
+
+// assignedEntropy is the least a value must have that is taken for a secret only
+// because of the name it is given to.
+const assignedEntropy = 3.0
+
+// assignable tells a secret from what code and prose also assign to such a name:
+// calls, paths, types, other names, words.
+func assignable(s, after string) bool {
+	if len(s) < 6 || placeholders.MatchString(s) || strings.HasPrefix(after, "(") || entropy(s) < min(assignedEntropy, 0.65*math.Log2(float64(len(s)))) {
+		return false
+	}
+	letters, digits, others := 0, 0, 0
+	for _, c := range s {
+		switch {
+		case unicode.IsLetter(c):
+			letters++
+		case unicode.IsDigit(c):
+			digits++
+		default:
+			others++
+		}
+	}
+	switch {
+	case strings.Contains(s, "://") || strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "~/"):
+		return false
+	case strings.ContainsAny(s, "()") || letters == 0 && others > 0:
+		return false
+	case digits == 0: // a name or a word, unless it mixes what names do not
+		return strings.ContainsAny(s, "!@#$%^&*+=?/") && hasBothCases(s)
+	}
+	return letters > 0 && !dotted.MatchString(s)
+}
+
+// dotted is how code names something inside of something.
+var dotted = regexp.MustCompile(`^[A-Za-z_$][\w$]{0,30}(?:\.[A-Za-z_$][\w$]{0,30})+$`)
+
+func hasBothCases(s string) bool {
+	return strings.ToLower(s) != s && strings.ToUpper(s) != s
+}
