@@ -101,12 +101,5 @@ func plural(n int, word string) string {
 	return strconv.Itoa(n) + " " + word + "s"
 }
 
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
-}
-
 // decimal shows a number, zero too.
 func decimal[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
