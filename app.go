@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -234,7 +233,7 @@ func (o *outbound) configure(c config.Redaction) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.now = r
-	o.id = chat.HashText(fmt.Sprint(c.Outbound, redact.Version, c.Patterns))[:12]
+	o.id = r.Rules()
 }
 
 func (o *outbound) redact(s string) (string, []prompt.Redaction) {

@@ -215,7 +215,7 @@ func (c *call) summarizeCommand() *cobra.Command {
 }
 
 func (r summarizeReply) print(o *output) {
-	o.printf("%s made.\n", plural(r.Summarized, "summary"))
+	o.printf("%s run.\n", plural(r.Summarized, "job"))
 	if len(r.Ranges) == 0 {
 		o.printf("All of the conversation still fits as it was said: no range is summarized.\n")
 		return

@@ -253,7 +253,3 @@ var dotted = regexp.MustCompile(`^[A-Za-z_$][\w$]{0,30}(?:\.[A-Za-z_$][\w$]{0,30
 func hasBothCases(s string) bool {
 	return strings.ToLower(s) != s && strings.ToUpper(s) != s
 }
-
-// Version changes whenever the built-in rules do: contexts made by other rules are
-// told apart from changed records by it.
-const Version = 1
