@@ -68,7 +68,10 @@ func (g *gathering) note(s statement) {
 	if i, ok := g.at[k]; ok {
 		before := &g.list[i]
 		before.gone = true
-		s.sec, s.told, s.score = before.sec, before.told || s.told, max(before.score, s.score)+1
+		s.sec, s.told, s.score = before.sec, before.told || s.told, max(before.score, s.score)
+		if s.score >= tellsEnough {
+			s.score++ // who says it twice means it
+		}
 	}
 	g.at[k] = len(g.list)
 	s.order = len(g.list)
@@ -134,7 +137,8 @@ func (g *gathering) said(e Entity, told bool) {
 		text = assistantMark + text
 	}
 	sec := sectionFor(e.Kind)
-	g.note(statement{sec: sec, text: text, score: worth(sec, text), told: told})
+	score := worth(sec, text)
+	g.note(statement{sec: sec, text: text, score: score, told: told && score > idle})
 }
 
 // assistantMark begins what an assistant said: whose word it is matters, and an
@@ -160,7 +164,8 @@ func (g *gathering) piece(text string) {
 		case sec == Happened:
 			eachSentence(line, func(s string) { g.note(statement{sec: sec, text: s, score: salience(s)}) })
 		default:
-			g.note(statement{sec: sec, text: line, score: worth(sec, line), told: !strings.HasPrefix(line, assistantMark)})
+			score := worth(sec, line)
+			g.note(statement{sec: sec, text: line, score: score, told: score > idle && !strings.HasPrefix(line, assistantMark)})
 		}
 	}
 }

@@ -134,7 +134,9 @@ func newDraft(pins []chat.Pin) *draft {
 	for _, p := range pins {
 		d.pinned[key(Facts, plainLine(p.Text))] = true
 		for line := range strings.Lines(p.Text) {
-			eachSentence(strings.TrimSpace(line), func(s string) { d.pinned[key(Facts, plainLine(s))] = true })
+			eachSentence(strings.TrimSpace(line), func(s string) {
+				d.pinned[key(Facts, plainLine(s))], d.pinned[key(Facts, plainLine(plainly(s)))] = true, true
+			})
 		}
 	}
 	return d
@@ -202,6 +204,8 @@ func (d *draft) takeText(role chat.Role, text string) {
 			artifacts = append(artifacts, e)
 		case e.Kind == KindFact && role == chat.RoleAssistant && !measured(e.Text):
 			// "our", "I use": an assistant tells nothing about itself.
+		case e.Kind == KindConstraint && worth(Constraints, e.Text) <= idle:
+			// "I must say", "there is always something".
 		default:
 			statements = append(statements, e)
 		}
@@ -212,7 +216,11 @@ func (d *draft) takeText(role chat.Role, text string) {
 			d.finish(plainLine(e.Text))
 			continue
 		}
-		d.note(sectionFor(e.Kind), e.Text)
+		text := e.Text
+		if sectionFor(e.Kind) != Artifacts {
+			text = plainly(text)
+		}
+		d.note(sectionFor(e.Kind), text)
 	}
 }
 

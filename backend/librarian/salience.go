@@ -9,10 +9,13 @@ import (
 // cue word marks it.
 const tellsEnough = 3
 
+// idle is the worth of what is only a manner of speaking.
+const idle = 1
+
 // opinionCues are phrases with a cue word that state nothing to be kept.
 var opinionCues = strings.Split("never mind|must say|must admit|must be|must have been|always wondered|always thought|always liked|always enjoy"+
 	"|don't know|don't think|don't worry|don't understand|don't see|don't remember|don't mind|do not know|do not think"+
-	"|can't wait|cannot wait|cannot thank|i need to know|need to understand|at least i|i guess", "|")
+	"|always something|always explain|can't wait|cannot wait|cannot thank|i need to know|need to understand|at least i|i guess", "|")
 
 // requests begin a sentence that asks for something rather than tells.
 var requests = setOf(`please can could would will explain show tell give write help how what why which where when who is are does do did
@@ -32,6 +35,8 @@ var calendar = setOf(`january february march april may june july august septembe
 	janvier février mars avril juin juillet août septembre octobre novembre décembre lundi mardi mercredi jeudi vendredi samedi dimanche
 	enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre lunes martes miércoles jueves viernes sábado domingo`)
 
+var currencies = setOf("eur euro euros usd dollar dollars gbp pound pounds chf franc francs jpy yen sek nok dkk pln czk € $ £ ¥ 元 円")
+
 // salience is how much a sentence tells that nobody could guess: names, numbers,
 // dates, and things about the one who speaks. Questions tell nothing.
 func salience(sentence string) int {
@@ -43,7 +48,7 @@ func salience(sentence string) int {
 	if len(words) < 3 || len(words) > 60 {
 		return 0
 	}
-	names, numbers, dates, mine := 0, 0, 0, 0
+	names, numbers, dates, mine, money := 0, 0, 0, 0, 0
 	for i, w := range words {
 		w = strings.TrimRight(w, ".,;:!…")
 		lower := strings.ReplaceAll(strings.ToLower(w), "’", "'")
@@ -52,8 +57,13 @@ func salience(sentence string) int {
 			mine = 1
 		case calendar[lower] && (lower != "may" && lower != "march" || w != lower):
 			dates = 1
+		case currencies[lower]:
+			money = 1
 		case strings.ContainsFunc(w, isDigit):
 			numbers++
+			if strings.ContainsAny(w, "€$£¥") {
+				money = 1
+			}
 		case i > 0 && isName(w):
 			names++
 		}
@@ -61,6 +71,9 @@ func salience(sentence string) int {
 	score := 2*min(names, 3) + 2*min(numbers, 2) + dates + mine
 	if numbers > 0 && measured(sentence) {
 		score++
+	}
+	if numbers > 0 && money > 0 {
+		score += 2
 	}
 	if isRequest(words[0]) {
 		score -= tellsEnough
@@ -94,7 +107,7 @@ func worth(sec Section, text string) int {
 	lower := strings.ToLower(text)
 	for _, cue := range opinionCues {
 		if strings.Contains(lower, cue) {
-			return min(score, 1)
+			return min(score, idle)
 		}
 	}
 	return score + 2
