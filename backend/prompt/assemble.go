@@ -8,7 +8,7 @@ import (
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
-const AssemblerVersion = 2
+const AssemblerVersion = 3
 
 // messageOverhead is the tokens that role markers and framing cost a message.
 const messageOverhead = 4
@@ -332,19 +332,19 @@ func (a *assembler) redact(s string) string {
 	return clean
 }
 
+// redactMessage is a message as this provider may be sent it, without secrets.
 func (a *assembler) redactMessage(m chat.Message) chat.Message {
-	out := chat.Message{Role: m.Role, Blocks: make(chat.Blocks, len(m.Blocks))}
-	for i, b := range m.Blocks {
-		switch b := b.(type) {
+	out := chat.Message{Role: m.Role, Blocks: make(chat.Blocks, 0, len(m.Blocks))}
+	for _, b := range sendable(m.Blocks, a.in.Provider) {
+		switch t := b.(type) {
 		case chat.Text:
-			b.Text = a.redact(b.Text)
-			out.Blocks[i] = b
+			t.Text = a.redact(t.Text)
+			b = t
 		case chat.Refusal:
-			b.Text = a.redact(b.Text)
-			out.Blocks[i] = b
-		default:
-			out.Blocks[i] = b
+			t.Text = a.redact(t.Text)
+			b = t
 		}
+		out.Blocks = append(out.Blocks, b)
 	}
 	return out
 }

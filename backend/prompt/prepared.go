@@ -24,7 +24,7 @@ type PreparedContext struct {
 func (c PreparedContext) Valid() bool { return c.ok }
 
 // System is the system text in parts: instructions, then pinned facts. They are
-// sent as one system prompt in this order.
+// sent as one system prompt in this order, with nothing between them.
 func (c PreparedContext) System() []string { return c.system }
 
 // Messages alternate between user and assistant, user first, and end with the

@@ -24,8 +24,9 @@ func systemText(own string) string {
 }
 
 // pinnedHeading introduces pinned facts. They are the user's own words and stand
-// with the instructions, verbatim.
-const pinnedHeading = "Facts the user pinned, verbatim. They hold for the whole conversation:\n"
+// with the instructions, verbatim. The empty line before it belongs to it: adapters
+// add no byte between the parts.
+const pinnedHeading = "\n\nFacts the user pinned, verbatim. They hold for the whole conversation:\n"
 
 func pinnedLine(p chat.Pin) string {
 	return "- " + strings.ReplaceAll(p.Text, "\n", "\n  ") + "\n"
@@ -77,3 +78,59 @@ func replayable(m chat.Message) chat.Message {
 // recallNote stands where recall quoted the user's memory: history crosses to a
 // provider only as conversation of this lineage (SPEC 9).
 const recallNote = "[Answered from local memory: the quotations are not repeated here.]"
+
+// oneText is the adapter whose protocol has one text for all that a message says.
+const oneText = "chatcompletions"
+
+// sendable are the blocks of a message that reach a provider: no blank text, and
+// nothing opaque of another producer (SPEC 3). Adapters leave these out, so they
+// must not be shown, hashed or counted as sent. Where all texts become one, those
+// that are not the last end with an empty line: adapters add no byte of their own.
+func sendable(blocks chat.Blocks, provider string) chat.Blocks {
+	var out chat.Blocks
+	last := -1
+	for _, b := range blocks {
+		switch t := b.(type) {
+		case chat.Text, chat.Refusal:
+			if strings.TrimSpace(textOf(t)) == "" {
+				continue
+			}
+			if last >= 0 && provider == oneText {
+				out[last] = withText(out[last], textOf(out[last])+"\n\n")
+			}
+			last = len(out)
+		case chat.Reasoning:
+			if t.Provider != provider {
+				continue
+			}
+		case chat.Unknown:
+			if t.Provider != provider {
+				continue
+			}
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+func textOf(b chat.Block) string {
+	switch t := b.(type) {
+	case chat.Text:
+		return t.Text
+	case chat.Refusal:
+		return t.Text
+	}
+	return ""
+}
+
+func withText(b chat.Block, text string) chat.Block {
+	switch t := b.(type) {
+	case chat.Text:
+		t.Text = text
+		return t
+	case chat.Refusal:
+		t.Text = text
+		return t
+	}
+	return b
+}

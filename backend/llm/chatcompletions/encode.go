@@ -81,7 +81,7 @@ func encodeAssistant(blocks chat.Blocks) map[string]any {
 	if len(opaque) > 0 {
 		m["content"] = append(texts, opaque...)
 	} else if len(texts) > 0 {
-		m["content"] = blocks.RenderedText()
+		m["content"] = joined(blocks)
 	}
 	if len(calls) > 0 {
 		m["tool_calls"] = calls
@@ -96,6 +96,21 @@ func encodeCall(b chat.ToolUse) map[string]any {
 		"id": b.ToolUseID, "type": "function",
 		"function": map[string]any{"name": b.Name, "arguments": string(b.Input)},
 	}
+}
+
+// joined is all text of the blocks, with no byte between them that the context's
+// manifest would not show.
+func joined(blocks chat.Blocks) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		switch block := block.(type) {
+		case chat.Text:
+			b.WriteString(block.Text)
+		case chat.Refusal:
+			b.WriteString(block.Text)
+		}
+	}
+	return b.String()
 }
 
 // encodeUser is the results of calls, one message each and first, then what the
@@ -128,7 +143,7 @@ func encodeUser(blocks chat.Blocks) []any {
 	switch {
 	case len(parts) == 0:
 	case plain:
-		messages = append(messages, map[string]any{"role": "user", "content": strings.Join(texts, "\n\n")})
+		messages = append(messages, map[string]any{"role": "user", "content": strings.Join(texts, "")})
 	default:
 		messages = append(messages, map[string]any{"role": "user", "content": parts})
 	}

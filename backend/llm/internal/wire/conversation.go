@@ -165,15 +165,16 @@ func answerTools(g *Group, calls []string) {
 	g.Blocks = append(front, rest...)
 }
 
-// SystemText joins the parts of the system prompt.
+// SystemText joins the parts of the system prompt. It adds nothing between them:
+// every byte that is sent is one that the context's manifest shows (SPEC 6).
 func SystemText(parts []string) string {
-	var kept []string
+	var kept strings.Builder
 	for _, p := range parts {
 		if strings.TrimSpace(p) != "" {
-			kept = append(kept, p)
+			kept.WriteString(p)
 		}
 	}
-	return strings.Join(kept, "\n\n")
+	return kept.String()
 }
 
 // ImageURL is an image's address: its own, or a data URL of its bytes. It is

@@ -1,0 +1,48 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// What an item shows is what its adapter can send: nothing blank, nothing opaque
+// of another producer, and an empty line between texts only where a protocol
+// makes one text of them, and then as part of the item.
+func TestAnItemShowsWhatCanBeSent(t *testing.T) {
+	mixed := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{
+		chat.Text{Text: "\n\n"}, chat.Reasoning{Provider: "anthropic", Summary: "own"}, chat.Text{Text: "One."},
+		chat.Unknown{Provider: "openai", Raw: []byte(`{"type":"secret"}`)}, chat.Refusal{Text: "Two."}, chat.Text{Text: " "},
+	}}
+	for provider, want := range map[string]string{"anthropic": "One.Two.", "openai": "One.Two.", "chatcompletions": "One.\n\nTwo."} {
+		in := sample()
+		in.Provider = provider
+		turns := []chat.Turn{exchange("t1", "ask", "")}
+		turns[0].Assistant = &mixed
+		c, err := Assemble(in.over(turns, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent := c.Messages()[1]
+		text := ""
+		for _, b := range sent.Blocks {
+			text += textOf(b)
+		}
+		shown := c.Texts()[len(c.Texts())-5]
+		for _, x := range c.Texts() {
+			if x.Seq == 1 && x.Role == string(chat.RoleAssistant) {
+				shown = x
+			}
+		}
+		if text != want || provider == "chatcompletions" && shown.Text != want {
+			t.Errorf("%s: sent %q, shown %q, want %q", provider, text, shown.Text, want)
+		}
+		if strings.Contains(shown.Text, "secret") != (provider == "openai") || strings.Contains(shown.Text, "own") != (provider == "anthropic") {
+			t.Errorf("%s: an opaque block of another producer: %q", provider, shown.Text)
+		}
+	}
+	if len(mixed.Blocks) != 6 || mixed.Blocks[2].(chat.Text).Text != "One." {
+		t.Error("the turn's own message was changed")
+	}
+}
