@@ -139,3 +139,65 @@ func BenchmarkVerify(b *testing.B) {
 		f.verifyClean()
 	}
 }
+
+// BenchmarkSizes: what a lineage weighs, as first read and as remembered.
+func BenchmarkSizes(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		f := newFixture(b)
+		_, branch := f.session("bench")
+		f.bulk(branch, n)
+		f.ok(f.writer.Exec(`INSERT INTO turn_tokens SELECT id, 'e', 400 FROM turns`).Error)
+		for _, c := range []struct {
+			name   string
+			forget bool
+		}{{"first", true}, {"again", false}} {
+			b.Run(fmt.Sprintf("%s/%d", c.name, n), func(b *testing.B) {
+				for b.Loop() {
+					if c.forget {
+						f.Store.sizes.clear()
+					}
+					got, err := f.Sizes(f.ctx, branch.ID, "e")
+					f.ok(err)
+					if len(got) != n {
+						b.Fatal(len(got))
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkRequests: a request of 200 KB that repeats the one before, written
+// against it and read through a whole chain.
+func BenchmarkRequests(b *testing.B) {
+	sp := newSpeaker()
+	base := []byte(sp.say(50_000))
+	value := append(base[6000:len(base):len(base)], sp.say(1600)...)
+	z, err := packAgainst(base, value)
+	if err != nil || z == nil {
+		b.Fatal(err)
+	}
+	b.Run("write", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := packAgainst(base, value); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(z)), "bytes")
+	})
+	b.Run("read", func(b *testing.B) {
+		for b.Loop() {
+			for range maxChain - 1 {
+				if _, err := unpackAgainst(base, z); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
+	b.Run("alone", func(b *testing.B) {
+		for b.Loop() {
+			z = pack(value)
+		}
+		b.ReportMetric(float64(len(z)), "bytes")
+	})
+}

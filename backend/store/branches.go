@@ -221,9 +221,13 @@ func forkBase(db *gorm.DB, segs []segment, seq int64) (stateRow, error) {
 	if err != nil {
 		return stateRow{}, err
 	}
-	return one[stateRow](db, "state before turn", seq, scopeCTE+`
+	row, err := one[stateRow](db, "state before turn", seq, scopeCTE+`
 		SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
 		WHERE st.covers_seq <= ? ORDER BY st.state_seq DESC LIMIT 1`, scope, seq)
+	if err != nil {
+		return row, err
+	}
+	return row, row.unpack(db)
 }
 
 // forkFallback gives the child a state of its own over the turns its base leaves out.

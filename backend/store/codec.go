@@ -15,6 +15,7 @@ const (
 	packedPlain  byte = 0 // the bytes themselves
 	packedZstd   byte = 1 // a zstd frame with its content checksum
 	packedLinked byte = 2 // the same, made with an earlier value as dictionary (links.go)
+	packedOn     byte = 3 // the same, behind how many values it rests on and which (rests.go)
 )
 
 // packMin is below what size compression is not tried.
@@ -65,7 +66,7 @@ func Unpack(b []byte) ([]byte, error) {
 	case packedZstd:
 		_, dec := codec()
 		return dec.DecodeAll(b[1:], nil)
-	case packedLinked:
+	case packedLinked, packedOn:
 		return nil, errors.New("packed value without the one it was made with")
 	}
 	return nil, fmt.Errorf("packed value of unknown format %d", b[0])

@@ -103,13 +103,21 @@ func (t *tx) nextState(branch branchRow, c chat.Commit, turns []turnRow) (stateR
 // insertState writes a state and its event. Epoch is the branch's, once moved.
 func (t *tx) insertState(st stateRow, turns []chat.TurnID, epoch int64) error {
 	st.ContentHash = st.hash()
-	if err := t.db.Create(&st).Error; err != nil {
+	row, err := st.packed(t)
+	if err != nil {
+		return err
+	}
+	if err := t.db.Create(&row).Error; err != nil {
+		return err
+	}
+	base, err := t.payloadOf(chat.SessionID(st.SessionID), EventStateCommitted, text(st.ParentID))
+	if err != nil {
 		return err
 	}
 	if turns == nil {
 		turns = []chat.TurnID{}
 	}
-	return t.event(chat.SessionID(st.SessionID), EventStateCommitted, st.ID, stateCommitted{
+	return t.eventOn(base, chat.SessionID(st.SessionID), EventStateCommitted, st.ID, stateCommitted{
 		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(text(st.ParentID)),
 		CoversSeq: st.CoversSeq, Summary: st.Summary, PinnedFacts: st.PinnedFacts, Tokens: st.TokenCountEst,
 		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(text(st.ValidationJSON)),

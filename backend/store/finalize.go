@@ -85,7 +85,15 @@ func (t *tx) finalize(turn *turnRow, f chat.Finalization) error {
 	if err := t.touch(turn.SessionID); err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(turn.SessionID), EventTurnFinalized, turn.ID,
+	var step chat.StepID
+	if f.Step != nil {
+		step = f.Step.StepID
+	}
+	base, err := t.payloadOf(chat.SessionID(turn.SessionID), EventStepEnded, string(step))
+	if err != nil {
+		return err
+	}
+	return t.eventOn(base, chat.SessionID(turn.SessionID), EventTurnFinalized, turn.ID,
 		turnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(message), Usage: f.Usage})
 }
 

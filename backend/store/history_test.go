@@ -360,6 +360,41 @@ func TestRangeJobs(t *testing.T) {
 	f.verifyClean()
 }
 
+// TestSummariesRestOnTheirParents: small, and the same words again, whichever
+// way they are read.
+func TestSummariesRestOnTheirParents(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	var want []string
+	for i := range 20 {
+		turn := f.say(b.ID, "q", "a")
+		branch, err := f.Branch(f.ctx, b.ID)
+		f.ok(err)
+		want = append(want, benchText(700+i))
+		st, err := f.Commit(f.ctx, chat.Commit{BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{turn.ID}, Summary: want[i], Origin: chat.StateFallback})
+		f.ok(err)
+		read, err := f.State(f.ctx, st.ID)
+		f.ok(err)
+		if st.Summary != want[i] || read.Summary != want[i] {
+			t.Fatalf("state %d came back with %d bytes of %d", i, len(read.Summary), len(want[i]))
+		}
+	}
+	states, err := f.States(f.ctx, b.ID)
+	f.ok(err)
+	for i := range want {
+		if states[19-i].Summary != want[i] {
+			t.Errorf("state %d is listed with %d bytes of %d", i, len(states[19-i].Summary), len(want[i]))
+		}
+	}
+	r, err := one[struct{ Alone, Small int }](f.reader, "states", "", `SELECT coalesce(sum(summary_z IS NULL), 0) AS alone,
+		coalesce(sum(length(summary_z) < 200), 0) AS small FROM states WHERE origin <> 'root'`)
+	f.ok(err)
+	if r.Alone != 2 || r.Small != 18 {
+		t.Errorf("of 20 summaries %d stand alone and %d are small", r.Alone, r.Small)
+	}
+	f.verifyClean()
+}
+
 // manifestOf is a manifest of some size for a turn.
 func manifestOf(n int) json.RawMessage {
 	b, _ := json.Marshal(map[string]any{"n": n, "items": benchText(600)})

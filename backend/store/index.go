@@ -80,7 +80,11 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err := t.mergeTurnMetrics(i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs}); err != nil {
 			return err
 		}
-		return t.event(chat.SessionID(turn.SessionID), EventTurnIndexed, turn.ID, turnIndexed{Status: i.Status, Chunks: made})
+		base, err := t.payloadOf(chat.SessionID(turn.SessionID), EventTurnFinalized, turn.ID)
+		if err != nil {
+			return err
+		}
+		return t.eventOn(base, chat.SessionID(turn.SessionID), EventTurnIndexed, turn.ID, turnIndexed{Status: i.Status, Chunks: made})
 	})
 }
 

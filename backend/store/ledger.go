@@ -280,6 +280,11 @@ func eventHash(e eventRow) []byte {
 
 // event appends to the session's ledger, in the transaction of the change.
 func (t *tx) event(session chat.SessionID, kind EventType, entity string, data any) error {
+	return t.eventOn(rested{}, session, kind, entity, data)
+}
+
+// eventOn is event with a payload that repeats much of an earlier one.
+func (t *tx) eventOn(base rested, session chat.SessionID, kind EventType, entity string, data any) error {
 	payload, err := chat.MarshalJSON(envelope{payloadVersion, data})
 	if err != nil {
 		return fmt.Errorf("encoding %s event: %w", kind, err)
@@ -288,9 +293,13 @@ func (t *tx) event(session chat.SessionID, kind EventType, entity string, data a
 	if err != nil {
 		return err
 	}
+	packed := base.on(payload)
+	if packed == nil {
+		packed = pack(payload)
+	}
 	row := eventRow{
 		SessionID: string(session), EventSeq: tail.EventSeq + 1, Type: string(kind), EntityID: entity,
-		CreatedAt: t.stamp(), PayloadHash: hashBytes(payload), PrevHash: tail.Hash, Payload: pack(payload),
+		CreatedAt: t.stamp(), PayloadHash: hashBytes(payload), PrevHash: tail.Hash, Payload: packed,
 	}
 	row.Hash = eventHash(row)
 	if err := t.db.Create(&row).Error; err != nil {

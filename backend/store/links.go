@@ -160,18 +160,19 @@ func newestBefore(segs []segment, seq int64, look func(g segment, from, to int64
 	return linkRow{}, nil
 }
 
-// recentValues holds the newest requests, which the next ones are packed against.
-// A request never changes, so what is here is what is stored.
+// recentValues holds the values decoded last, for those packed against them. What
+// it holds never changes in the database: what is here is what is stored.
 type recentValues struct {
 	mu    sync.Mutex
 	order []string
 	by    map[string][]byte
+	bytes int
 }
 
 // maxRecent and maxRecentBytes bound what recentValues holds.
 const (
-	maxRecent      = 8
-	maxRecentBytes = 4 << 20 // of one value
+	maxRecent      = 24
+	maxRecentBytes = 16 << 20
 )
 
 func (r *recentValues) get(id string) ([]byte, bool) {
@@ -184,17 +185,17 @@ func (r *recentValues) get(id string) ([]byte, bool) {
 func (r *recentValues) put(id string, value []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(value) > maxRecentBytes {
+	if _, ok := r.by[id]; ok || len(value) > maxRecentBytes {
 		return
 	}
 	if r.by == nil {
 		r.by = map[string][]byte{}
 	}
-	if _, ok := r.by[id]; !ok {
-		r.order = append(r.order, id)
-	}
 	r.by[id] = value
-	if len(r.order) > maxRecent {
+	r.order = append(r.order, id)
+	r.bytes += len(value)
+	for len(r.order) > maxRecent || r.bytes > maxRecentBytes {
+		r.bytes -= len(r.by[r.order[0]])
 		delete(r.by, r.order[0])
 		r.order = r.order[1:]
 	}

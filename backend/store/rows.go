@@ -81,6 +81,7 @@ type stateRow struct {
 	ValidationJSON *string
 	PinnedFacts    string
 	Summary        string
+	SummaryZ       []byte // in place of Summary (rests.go)
 }
 
 func (stateRow) TableName() string { return "states" }

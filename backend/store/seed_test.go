@@ -25,6 +25,7 @@ type seeded struct {
 	Summaries []chat.RangeSummary // of Main: [1, 3) and [3, 5), superseded by [1, 6); [4, 6)
 	Linked    []chat.Step         // requests of one chain
 	Manifests []chat.TurnID       // their turns
+	States    []chat.State        // of Archived, each resting on the one before
 }
 
 func seed(f *fixture) seeded {
@@ -105,6 +106,17 @@ func (d *seeded) history(f *fixture) {
 func (d *seeded) archive(f *fixture) {
 	s, b := f.session("archived")
 	f.full(b.ID, "an old matter", "settled long ago")
+	for i := range 3 { // of summaries and answers long enough to rest on each other
+		turn := f.say(b.ID, "go on", benchText(200+i))
+		branch, err := f.Branch(f.ctx, b.ID)
+		f.ok(err)
+		st, err := f.Commit(f.ctx, chat.Commit{
+			BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{turn.ID}, Summary: benchText(300 + i), TokenCount: 9, Origin: chat.StateFallback,
+		})
+		f.ok(err)
+		f.index(turn.ID)
+		d.States = append(d.States, st)
+	}
 	for i := range 4 {
 		turn, step := f.ask(b.ID, []byte(benchText(300)+itoa(int64(i))))
 		d.Linked, d.Manifests = append(d.Linked, step), append(d.Manifests, turn.ID)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
 )
@@ -182,12 +183,44 @@ func endedStep(e chat.StepEnd) (stepRow, error) {
 	}, err
 }
 
-// encodeEvents is a stream as JSON, its bytes exact (base64), nil for none.
+// storedEvent is a raw event as it is stored: its bytes as text where they are
+// that, for text compresses and base64 does not.
+type storedEvent struct {
+	Type string  `json:"type"`
+	Text *string `json:"text,omitempty"`
+	Data []byte  `json:"data,omitempty"` // base64 in JSON
+}
+
+// encodeEvents is a stream as JSON, its bytes exact, nil for none.
 func encodeEvents(events []chat.RawEvent) ([]byte, error) {
 	if events == nil {
 		return nil, nil
 	}
-	return chat.MarshalJSON(events)
+	stored := make([]storedEvent, len(events))
+	for i, e := range events {
+		stored[i] = storedEvent{Type: e.Type, Data: e.Data}
+		if utf8.Valid(e.Data) {
+			s := string(e.Data)
+			stored[i].Text, stored[i].Data = &s, nil
+		}
+	}
+	return chat.MarshalJSON(stored)
+}
+
+// decodeEvents reads what encodeEvents wrote, of this version or the first.
+func decodeEvents(b []byte) ([]chat.RawEvent, error) {
+	var stored []storedEvent
+	if err := json.Unmarshal(b, &stored); err != nil {
+		return nil, err
+	}
+	events := make([]chat.RawEvent, len(stored))
+	for i, e := range stored {
+		events[i] = chat.RawEvent{Type: e.Type, Data: e.Data}
+		if e.Text != nil {
+			events[i].Data = []byte(*e.Text)
+		}
+	}
+	return events, nil
 }
 
 func (r stepRow) endedEvent(turn chat.TurnID, e chat.StepEnd) stepEnded {

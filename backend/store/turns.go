@@ -257,7 +257,8 @@ func (r stepRow) payload() (p chat.StepPayload, err error) {
 	if err != nil || events == nil {
 		return p, err
 	}
-	return p, json.Unmarshal(events, &p.Events)
+	p.Events, err = decodeEvents(events)
+	return p, err
 }
 
 // Manifest is the description of the context that was last assembled for a turn,
@@ -330,7 +331,11 @@ func (s *Store) State(ctx context.Context, id chat.StateID) (chat.State, error) 
 }
 
 func stateByID(db *gorm.DB, id chat.StateID) (stateRow, error) {
-	return one[stateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
+	row, err := one[stateRow](db, "state", id, `SELECT * FROM states WHERE id = ?`, id)
+	if err != nil {
+		return row, err
+	}
+	return row, row.unpack(db)
 }
 
 // States are the states of a branch's lineage, newest first, the root last.
@@ -348,13 +353,39 @@ func (s *Store) States(ctx context.Context, branch chat.BranchID) ([]chat.State,
 		rows, err = all[stateRow](db, scopeCTE+`
 			SELECT st.* FROM seg JOIN states st ON st.branch_id = seg.branch AND st.state_seq <= seg.state_to
 			ORDER BY st.state_seq DESC`, scope)
-		return err
+		if err != nil {
+			return err
+		}
+		return s.unpackStates(ctx, db, rows)
 	})
 	out := make([]chat.State, len(rows))
 	for i, r := range rows {
 		out[i] = r.state()
 	}
 	return out, err
+}
+
+// unpackStates makes the summaries of a lineage's states readable, newest first as
+// they are. One that cannot be decoded stands empty and is logged: verify names it.
+func (s *Store) unpackStates(ctx context.Context, db *gorm.DB, rows []stateRow) error {
+	for i := len(rows) - 1; i >= 0; i-- {
+		r := &rows[i]
+		if r.SummaryZ == nil {
+			continue
+		}
+		if i+1 < len(rows) && text(r.ParentID) == rows[i+1].ID {
+			if value, err := unpackOn([]byte(rows[i+1].Summary), r.SummaryZ); err == nil {
+				r.Summary = string(value)
+				continue
+			}
+		}
+		if err := r.unpack(db); ctx.Err() != nil {
+			return err
+		} else if err != nil {
+			s.log.Warn("the summary of a state cannot be read", "state", r.ID)
+		}
+	}
+	return nil
 }
 
 // StateTurnSeq is the turn_seq of the last turn a state covers, 0 for a root.

@@ -445,7 +445,7 @@ func TestLedgerTellsEverything(t *testing.T) {
 		if e.EventSeq != int64(i+1) {
 			t.Errorf("event %d has number %d", i, e.EventSeq)
 		}
-		payload, err := Unpack(e.Payload)
+		payload, err := unpackPayload(f.reader, e.SessionID, e.Payload)
 		f.ok(err)
 		kinds = append(kinds, e.Type)
 		told.Write(payload)

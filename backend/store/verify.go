@@ -30,6 +30,8 @@ type audit struct {
 	db    *gorm.DB
 	found []chat.Finding
 	want  *replay
+	// decoded are the payloads and summaries read last, for those that rest on them
+	decoded recentValues
 }
 
 // Verify checks everything stored (SPEC 11): the file itself, references, the

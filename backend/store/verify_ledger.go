@@ -61,7 +61,7 @@ func (a *audit) event(prev, e eventRow) {
 	a.expect(bytes.Equal(e.Hash, eventHash(e)), findLedger, "events", id, "It does not match its hash.")
 	a.expect(eventTypes[EventType(e.Type)], findLedger, "events", id, "Its type %q is not known.", e.Type)
 	a.times("events", id, &e.CreatedAt)
-	payload, err := Unpack(e.Payload)
+	payload, err := a.payload(e)
 	if err != nil || payload == nil {
 		a.add(findLedger, "events", id, "Its payload cannot be read.")
 		return
@@ -82,6 +82,24 @@ func (a *audit) event(prev, e eventRow) {
 		err = a.want.apply(e, env.Data)
 	}
 	a.expect(err == nil, findLedger, "events", id, "It cannot be replayed: %v.", err)
+}
+
+// payload decodes an event's; those decoded last are kept for events that rest on
+// them.
+func (a *audit) payload(e eventRow) ([]byte, error) {
+	name := func(seq int64) string { return e.SessionID + "/" + itoa(seq) }
+	var payload []byte
+	var err error
+	_, ref, rests := restsOn(e.Payload)
+	if base, ok := a.decoded.get(name(ref)); rests && ok {
+		payload, err = unpackOn(base, e.Payload)
+	} else {
+		payload, err = unpackPayload(a.db, e.SessionID, e.Payload)
+	}
+	if err == nil && payload != nil {
+		a.decoded.put(name(e.EventSeq), payload)
+	}
+	return payload, err
 }
 
 // reduce decodes an event's data and applies it.

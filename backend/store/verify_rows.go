@@ -52,6 +52,11 @@ func (a *audit) branches() {
 func (a *audit) states() {
 	each(a, "states", "*", "id", func(r stateRow) {
 		a.times("states", r.ID, &r.CreatedAt)
+		a.expect(r.SummaryZ == nil || r.Summary == "", findContent, "states", r.ID, "It has two summaries.")
+		if err := a.summaryOf(&r); err != nil {
+			a.add(findContent, "states", r.ID, "Its summary cannot be read.")
+			return
+		}
 		a.expect(bytes.Equal(r.ContentHash, r.hash()), findContent, "states", r.ID, "Its text does not match its hash.")
 		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), findContent, "states", r.ID, "Its validation cannot be read.")
 		w, ok := a.want.states[r.ID]
@@ -64,6 +69,22 @@ func (a *audit) states() {
 			is("origin", r.Origin, w.Origin), is("model", r.Model, w.Model), is("token_count_est", r.TokenCountEst, w.TokenCountEst),
 			is("created_at", r.CreatedAt, w.CreatedAt), is("content", r.ContentHash, w.ContentHash))
 	})
+}
+
+// summaryOf decodes a state's summary; those decoded last are kept for the states
+// that rest on them.
+func (a *audit) summaryOf(r *stateRow) error {
+	if base, ok := a.decoded.get(text(r.ParentID)); ok && r.SummaryZ != nil {
+		value, err := unpackOn(base, r.SummaryZ)
+		r.Summary = string(value)
+		if err != nil {
+			return err
+		}
+	} else if err := r.unpack(a.db); err != nil {
+		return err
+	}
+	a.decoded.put(r.ID, []byte(r.Summary))
+	return nil
 }
 
 // auditedTurn is a turn with its manifest.

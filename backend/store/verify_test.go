@@ -120,6 +120,12 @@ var corruptions = []corruption{
 	{"link to nothing", []string{`UPDATE request_links SET base = 'nobody' WHERE step_id = '$REQ2'`}, "request_links", "$REQ2"},
 	{"base of a manifest torn", []string{`UPDATE turns SET manifest = substr(manifest, 1, 90) WHERE id = '$MAN0'`}, "turns", "$MAN3"},
 	{"link of a manifest deleted", []string{`DELETE FROM manifest_links WHERE turn_id = '$MAN1'`}, "turns", "$MAN1"},
+	{"linked summary torn", []string{`UPDATE states SET summary_z = substr(summary_z, 1, 9) WHERE id = '$REST1'`}, "states", "$REST2"},
+	{"summary that others rest on rewritten", []string{`UPDATE states SET summary = 'other words' WHERE id = '$REST0'`}, "states", "$REST2"},
+	{"two summaries", []string{`UPDATE states SET summary = 'more' WHERE id = '$REST2'`}, "states", "$REST2"},
+	{"summary rests on nothing", []string{`UPDATE states SET summary_z = x'03010101' WHERE id = '$REST2'`}, "states", "$REST2"},
+	{"payload that another rests on torn", []string{`UPDATE events SET payload = substr(payload, 1, 50) WHERE entity_id = '$REST0' AND type = 'state_committed'`}, "events", "$RESTING"},
+	{"payload rests on itself", []string{`UPDATE events SET payload = CAST(x'0301' || char(event_seq) AS BLOB) WHERE session_id || '/' || event_seq = '$RESTING'`}, "events", "$RESTING"},
 	{"phase of no such name", []string{`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`}, "turns", "$T1"},
 }
 
@@ -198,6 +204,9 @@ func (f *fixture) names(d seeded) replacer {
 		"$ARCHIVED", string(d.Archived.ID), "$STEP", string(d.Step.ID), "$PIN", string(d.Pins[0].ID),
 	}
 	pairs = append(pairs, "$SUM", d.Summaries[0].ID, "$WIDE", d.Summaries[2].ID, "$EARLY", string(d.Early.ID))
+	for i, st := range d.States {
+		pairs = append(pairs, "$REST"+itoa(int64(i)), string(st.ID))
+	}
 	for i, step := range d.Linked {
 		pairs = append(pairs, "$REQ"+itoa(int64(i)), string(step.ID), "$MAN"+itoa(int64(i)), string(d.Manifests[i]))
 	}
@@ -205,11 +214,12 @@ func (f *fixture) names(d seeded) replacer {
 		pairs = append(pairs, "$T"+itoa(int64(i+1)), string(turn.ID))
 	}
 	for name, query := range map[string]string{
-		"$S1":    `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 1`,
-		"$S2":    `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 2`,
-		"$HEAD":  `SELECT head_state FROM branches WHERE id = '` + string(d.Main.ID) + `'`,
-		"$CHUNK": `SELECT id FROM chunks WHERE source_turn = '` + string(d.Turns[0].ID) + `' ORDER BY ordinal LIMIT 1`,
-		"$UNIT":  `SELECT id FROM units WHERE turn_id = '` + string(d.Turns[1].ID) + `' ORDER BY n LIMIT 1`,
+		"$RESTING": `SELECT session_id || '/' || event_seq FROM events WHERE type = 'state_committed' AND entity_id = '` + string(d.States[2].ID) + `'`,
+		"$S1":      `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 1`,
+		"$S2":      `SELECT id FROM states WHERE branch_id = '` + string(d.Main.ID) + `' AND state_seq = 2`,
+		"$HEAD":    `SELECT head_state FROM branches WHERE id = '` + string(d.Main.ID) + `'`,
+		"$CHUNK":   `SELECT id FROM chunks WHERE source_turn = '` + string(d.Turns[0].ID) + `' ORDER BY ordinal LIMIT 1`,
+		"$UNIT":    `SELECT id FROM units WHERE turn_id = '` + string(d.Turns[1].ID) + `' ORDER BY n LIMIT 1`,
 	} {
 		id, err := one[string](f.reader, name, "", query)
 		f.ok(err)

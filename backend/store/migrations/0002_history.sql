@@ -18,6 +18,9 @@ ALTER TABLE sessions ADD COLUMN effort TEXT NOT NULL DEFAULT '' CHECK (effort IN
 ALTER TABLE calibrations ADD COLUMN mean REAL NOT NULL DEFAULT 1 CHECK (mean > 0);
 ALTER TABLE calibrations ADD COLUMN revision INTEGER NOT NULL DEFAULT 0 CHECK (revision >= 0); -- changes of factor told to a ledger
 
+-- A summary that is packed against its parent's; summary is empty then.
+ALTER TABLE states ADD COLUMN summary_z BLOB;
+
 -- A request or manifest that is packed against an earlier one names it here. What
 -- a row is the base of cannot be deleted before it: find those by base.
 CREATE TABLE request_links (
