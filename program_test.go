@@ -19,7 +19,7 @@ import (
 
 // patience is how long a process may take for anything. It is reached only when
 // something is wrong.
-const patience = 60 * time.Second
+const patience = 240 * time.Second
 
 // home is a user's machine with nothing on it: configuration and data are where
 // the program puts them by itself.

@@ -41,7 +41,7 @@ func streamsInPieces(t *testing.T, h *home, w wireProtocol, number int) {
 		return len(s) >= len(want)
 	})
 	r := p.wait().exits(0)
-	if pieces < 4 {
+	if pieces < 2 { // how many is the machine's affair; all at once would be one
 		t.Errorf("the answer was seen in %d pieces: it did not stream", pieces)
 	}
 	if r.stdout != want+"\n" || r.stderr != "" {

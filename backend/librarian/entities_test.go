@@ -102,8 +102,8 @@ func TestArtifacts(t *testing.T) {
 	}
 }
 
-func hugeTexts() map[string]string {
-	grow := func(s string) string { return strings.Repeat(s, 1<<20/len(s)) }
+func hugeTexts(size int) map[string]string {
+	grow := func(s string) string { return strings.Repeat(s, size/len(s)) }
 	return map[string]string{
 		"prose":          grow("We must never forget main.go, said the man; it has 12 MB of `parseEntry`. "),
 		"lines":          grow("ERROR 2026-03-04 10:11:12 backend/store/open.go:42 could not open 01K0ABCDEFGHJKMNPQRSTVWXYZ\n"),

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/glebarez/sqlite"
 	"gorm.io/gorm"
@@ -196,7 +197,20 @@ func disconnect(db *gorm.DB) error {
 	if err != nil {
 		return err
 	}
-	return pool.Close()
+	err = pool.Close()
+	awaitClosed(pool)
+	return err
+}
+
+// awaitClosed waits until the last connection is gone. A transaction whose
+// context ended is rolled back by a goroutine of database/sql's own, so Close may
+// return before it: until then the log may still be written back, by a program
+// that has given up its lock.
+func awaitClosed(pool *sql.DB) {
+	const patience = 2 * time.Second
+	for end := time.Now().Add(patience); pool.Stats().OpenConnections > 0 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // fileURI names a database for SQLite: in a URI a ?, # or % of the path must not

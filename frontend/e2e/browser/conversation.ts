@@ -10,7 +10,7 @@ export class Conversation {
 
   constructor(readonly page: Page) {
     this.composer = page.getByRole('textbox', { name: 'Your message' });
-    this.send = page.getByRole('button', { name: /^Send/ });
+    this.send = page.getByRole('button', { name: /^(Send|Queue) \(Enter\)/ });
     this.stop = page.getByRole('button', { name: /^Stop/ });
     this.header = page.getByRole('banner');
   }
@@ -33,6 +33,7 @@ export class Conversation {
   async ask(question: string): Promise<void> {
     await this.ready();
     await this.composer.fill(question);
+    await expect(this.send).toBeEnabled(); // not while the message before is still being handed over
     await this.composer.press('Enter');
   }
 
