@@ -1,3 +1,5 @@
+import { parse } from '$lib/commands/commands';
+
 /** What a key press in the message field does. */
 export type ComposerKey = 'send' | 'editLast' | null;
 
@@ -16,4 +18,25 @@ export function composerKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctr
   const bare = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey;
   if (event.key === 'ArrowUp' && bare && field.empty && !field.editing) return 'editLast';
   return null;
+}
+
+/** What a key does while the list of commands is open. */
+export type ListKey = 'next' | 'previous' | 'take' | 'complete' | 'close' | null;
+
+/** Enter takes the line, Tab only writes it out. A command that is written whole and needs nothing more is left to Enter's own work. */
+export function listKey(event: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey' | 'altKey' | 'isComposing' | 'keyCode'>, list: { count: number; typed: string }): ListKey {
+  if (list.count === 0 || event.isComposing || event.keyCode === 229) return null;
+  if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return null;
+  switch (event.key) {
+    case 'ArrowDown': return 'next';
+    case 'ArrowUp': return 'previous';
+    case 'Tab': return 'complete';
+    case 'Escape': return 'close';
+    case 'Enter': return isWhole(list.typed) ? null : 'take';
+    default: return null;
+  }
+}
+
+function isWhole(typed: string): boolean {
+  return parse(typed).kind === 'command' && !/^\/model\b/i.test(typed);
 }

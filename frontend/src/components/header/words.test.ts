@@ -41,7 +41,7 @@ describe('the header', () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
     mountIn(app, Header, {});
-    for (const [name, tab] of [[/^Head #148 9K4T/, 'state'], [/^Pending 2 turns/, 'pending'], [/^Turn #150 Answered/, 'activity'], [/^Stream durable/, 'activity'], [/^Context nearly full/, 'activity']] as const) {
+    for (const [name, tab] of [[/^Head #148 9K4T/, 'state'], [/^Pending 2 turns/, 'pending'], [/^Turn #150 Answered/, 'activity'], [/^Stream durable/, 'activity'], [/^Context nearly full/, 'xray']] as const) {
       await userEvent.click(screen.getByRole('button', { name }));
       expect(app.inspector.tab).toBe(tab);
     }

@@ -1,5 +1,5 @@
 /** Words and numbers of the header (SRD 17.1): what is counted, and how it is said. */
-import type { Header } from '$lib/backend/types';
+import type { Header, SwitchPreview } from '$lib/backend/types';
 import { counted, grouped } from '$shared/format';
 
 const narrow = '\u202f';
@@ -47,7 +47,8 @@ export function contextParts(format: string): { main: string; summaries: string 
 
 export function contextTitle(header: Header): string {
   const summaries = header.summaries > 0 ? ` ${counted(header.summaries, 'range summary stands', 'range summaries stand')} for the oldest turns.` : '';
-  return `The next request would hold ${grouped(header.contextTokens)} of ${grouped(header.contextCeiling)} tokens: ${header.contextState}.${summaries} Opens Activity`;
+  const plain = header.infinity ? '' : ' Unlimited history is off: this is plain chat, and a history that is too long is refused.';
+  return `The next request would hold ${grouped(header.contextTokens)} of ${grouped(header.contextCeiling)} tokens: ${header.contextState}.${summaries}${plain} Opens the X-ray`;
 }
 
 export function pendingWords(pending: number): string {
@@ -57,4 +58,14 @@ export function pendingWords(pending: number): string {
 export function pendingTitle(pending: number): string {
   if (pending === 0) return 'Every turn is in the head. Opens Pending';
   return `${counted(pending, 'turn is', 'turns are')} kept but not yet in the head. Opens Pending`;
+}
+
+/** What a switch of models changes about the history, in sentences. */
+export function switchWords(preview: SwitchPreview): string {
+  const parts: string[] = [];
+  if (preview.returning > 0) parts.push(`${counted(preview.returning, 'turn comes', 'turns come')} back as the originals.`);
+  if (preview.compressed > 0) parts.push(`${counted(preview.compressed, 'turn', 'turns')} will be represented by summaries; the transcript keeps every word, and a larger model brings them back.`);
+  const more = preview.newTokens - preview.oldTokens;
+  if (more !== 0) parts.push(`Each request costs ${grouped(Math.abs(more))} tokens ${more > 0 ? 'more' : 'less'}.`);
+  return parts.join(' ') || preview.message;
 }

@@ -20,6 +20,7 @@ export { default as Pin } from '@lucide/svelte/icons/pin';
 export { default as Plus } from '@lucide/svelte/icons/plus';
 export { default as RotateCcw } from '@lucide/svelte/icons/rotate-ccw';
 export { default as RotateCw } from '@lucide/svelte/icons/rotate-cw';
+export { default as ScanEye } from '@lucide/svelte/icons/scan-eye';
 export { default as Server } from '@lucide/svelte/icons/server';
 export { default as ShieldCheck } from '@lucide/svelte/icons/shield-check';
 export { default as Trash } from '@lucide/svelte/icons/trash-2';

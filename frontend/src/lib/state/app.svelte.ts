@@ -5,6 +5,7 @@
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
 import { Changes } from './changes';
+import { CommandRunner } from './commands.svelte';
 import { ComposerState } from './composer.svelte';
 import { ConversationState } from './conversation.svelte';
 import { DraftState } from './draft.svelte';
@@ -12,7 +13,9 @@ import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
 import { LayoutState } from './layout.svelte';
 import { ModelsState } from './models.svelte';
+import { ModelSwitch } from './modelSwitch.svelte';
 import { Refresh } from './refresh';
+import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
 import { StartupState } from './startup.svelte';
 import { ThemeState } from './theme.svelte';
@@ -33,6 +36,8 @@ export class App {
   readonly composer: ComposerState;
   readonly turnActions: TurnActions;
   readonly inspector: InspectorState;
+  readonly modelSwitch: ModelSwitch;
+  readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
@@ -51,6 +56,8 @@ export class App {
     this.composer = new ComposerState(backend, this.conversation, this.draft);
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts);
     this.inspector = new InspectorState(this.layout);
+    this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
+    this.composer.takeCommands(new CommandRunner({ ...this, sendTo: (text, model) => this.composer.sendTo(text, model) }));
     this.jobs = new JobsState(backend);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
@@ -98,6 +105,8 @@ export class App {
     this.layout.closeSettings();
     this.layout.closeDrawer();
     this.composer.cancelEdit();
+    this.sessionSettings.close();
+    this.modelSwitch.cancel();
     await this.conversation.open(sessionId, branchId);
     this.#jobsRefresh.soon();
   }

@@ -1,6 +1,8 @@
 import type { Backend } from '$lib/backend/backend';
-import { toBackendError, type BackendError } from '$lib/backend/errors';
+import { BackendError, toBackendError } from '$lib/backend/errors';
 import type { BlockView, ImageUpload, SendResult, TurnView } from '$lib/backend/types';
+import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
+import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { DraftState } from './draft.svelte';
 import { Refresh } from './refresh';
@@ -15,7 +17,9 @@ export class ComposerState {
   #tokens = $state(0);
   #editing = $state.raw<TurnView | null>(null);
   #focusAsked = $state(0);
+  #hint = $state('');
   #setAside = '';
+  #commands: CommandRunner | undefined;
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
   readonly #draft: DraftState;
@@ -47,6 +51,11 @@ export class ComposerState {
     return header !== null && header.contextCeiling > 0 && header.contextTokens + this.#tokens > header.contextCeiling;
   }
 
+  /** The name of a command that does not exist, while it is asked whether the text is meant as words. */
+  get hint(): string {
+    return this.#hint;
+  }
+
   /** The turn whose message is being rewritten; sending then forks before it. */
   get editing(): TurnView | null {
     return this.#editing;
@@ -73,6 +82,7 @@ export class ComposerState {
   /** Tells that the text is different, so that it is counted a moment later. */
   changed(): void {
     this.#error = null;
+    this.#hint = '';
     this.#count.soon();
   }
 
@@ -80,13 +90,65 @@ export class ComposerState {
     this.#error = null;
   }
 
+  /** What slash commands are given to. */
+  takeCommands(commands: CommandRunner): void {
+    this.#commands = commands;
+  }
+
+  /** What is written is a command, or looks like one. It is never mistaken for one beside a picture or in an edit. */
+  get isCommand(): boolean {
+    return this.#parsed().kind !== 'text';
+  }
+
+  /** Sends what is written, or carries out the command it is. A name no command has is asked about first. */
+  async submit(): Promise<void> {
+    if (!this.canSend) return;
+    const parsed = this.#parsed();
+    switch (parsed.kind) {
+      case 'command': return this.#run(parsed.command, parsed.argument);
+      case 'incomplete': return this.#attempt(() => Promise.reject(incompleteCommand(parsed.command)));
+      case 'unknown':
+        if (this.#hint === parsed.name) return this.send();
+        this.#hint = parsed.name;
+        return;
+      default: return this.send();
+    }
+  }
+
+  #parsed(): Parsed {
+    const { typed, text, images, queued } = this.#draft;
+    return this.#editing !== null || queued || images.length > 0 || text !== typed ? { kind: 'text', text } : parse(typed);
+  }
+
   async send(incomplete: Incomplete = ''): Promise<void> {
     if (!this.canSend) return;
+    this.#hint = '';
+    await this.#attempt(() => (this.#editing ? this.#sendEdited(this.#editing) : this.#sendNext(incomplete)));
+  }
+
+  /** Sends words to a model, whatever the session's is: /recall. */
+  async sendTo(text: string, model: string): Promise<void> {
+    const request = { ...this.#request(this.#conversation.branchId, text, [], ''), model };
+    const sent = await this.#backend.chat.send(request);
+    if (sent.queued) this.#draft.take({ text, images: [], queued: true });
+    else await this.#sent(sent);
+  }
+
+  /** The field is emptied only when it is done, wherever the command has led meanwhile. */
+  async #run(command: Command, argument: string): Promise<void> {
+    const { text, branchId } = this.#draft;
+    await this.#attempt(async () => {
+      await this.#commands?.run(command, argument);
+      if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, { text: '', images: [], queued: false });
+      else if (this.#draft.text === text && !this.#draft.queued) this.#draft.text = '';
+    });
+  }
+
+  async #attempt(act: () => Promise<void>): Promise<void> {
     this.#sending = true;
     this.#error = null;
     try {
-      if (this.#editing) await this.#sendEdited(this.#editing);
-      else await this.#sendNext(incomplete);
+      await act();
     } catch (error) {
       this.#error = toBackendError(error);
     } finally {
@@ -123,7 +185,7 @@ export class ComposerState {
   }
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
-    const sent = await this.#backend.chat.send(this.#request(this.#conversation.branchId, this.#draft.text, this.#draft.images, incomplete));
+    const sent = await this.#backend.chat.send(this.#request(this.#conversation.branchId, unescaped(this.#draft.text), this.#draft.images, incomplete));
     if (sent.queued) this.#draft.take({ text: this.#draft.text, images: [...this.#draft.images], queued: true });
     else await this.#sent(sent);
   }
@@ -166,6 +228,10 @@ export class ComposerState {
       // The old count stays; the message is counted again when it is sent.
     }
   }
+}
+
+function incompleteCommand(command: Command): BackendError {
+  return new BackendError({ code: 'invalid', op: 'command', message: `/${command.name} needs ${command.argument === 'NAME' ? 'a name' : 'some text'} after it`, hint: `${command.does}.` });
 }
 
 /** The words of a message, as they can be copied or written again. */

@@ -1,12 +1,13 @@
 import type { LayoutState } from './layout.svelte';
 
-export const inspectorTabs = ['pending', 'state', 'activity'] as const;
+export const inspectorTabs = ['pending', 'xray', 'state', 'activity'] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
 /** Which tab of the inspector is open, and which turn it was opened for. */
 export class InspectorState {
   #tab = $state<InspectorTab>('pending');
   #turnId = $state('');
+  #seen = $state('');
   readonly #layout: LayoutState;
 
   constructor(layout: LayoutState) {
@@ -22,15 +23,26 @@ export class InspectorState {
     return this.#turnId;
   }
 
+  /** The turn the X-ray looks at; empty for what comes next. */
+  get seen(): string {
+    return this.#seen;
+  }
+
   /** Selects a tab without opening the column. */
   select(tab: InspectorTab): void {
     this.#tab = tab;
   }
 
-  /** Selects a tab and makes sure it is seen: what header cells and links call. */
+  /** Turns the X-ray to a turn, or with "" to what comes next. */
+  look(turnId: string): void {
+    this.#seen = turnId;
+  }
+
+  /** Selects a tab and makes sure it is seen: what header cells and links call. The X-ray follows the turn. */
   show(tab: InspectorTab, turnId = ''): void {
     this.#tab = tab;
     this.#turnId = turnId;
+    if (turnId !== '' || tab === 'xray') this.#seen = turnId;
     this.#layout.reveal('inspector');
   }
 

@@ -32,25 +32,29 @@ export class TurnActions {
   regenerate = (turn: TurnView): Promise<void> => this.#sending(() => this.#backend.chat.retry(turn.id, ''), turn);
 
   /** A new branch that goes on after this turn. */
-  fork = (turn: TurnView, label = ''): Promise<void> =>
-    this.#guard(async () => {
-      const branch = await this.#backend.sessions.fork(turn.id, false, label);
-      const before = this.#conversation.branchId;
-      await this.#conversation.open(this.#conversation.sessionId, branch.id);
-      const back = { label: 'Back', run: () => void this.#guard(() => this.#conversation.switchBranch(before)) };
-      this.#toasts.show(`New branch “${branch.label}” after #${turn.seq}`, { action: back });
-      this.#composer.focus();
-    });
+  fork = (turn: TurnView, label = ''): Promise<void> => this.#guard(() => this.forkAfter(turn, label));
+
+  /** As fork, but throws what went wrong: for callers that show it themselves. */
+  async forkAfter(turn: TurnView, label: string): Promise<void> {
+    const branch = await this.#backend.sessions.fork(turn.id, false, label);
+    const before = this.#conversation.branchId;
+    await this.#conversation.open(this.#conversation.sessionId, branch.id);
+    const back = { label: 'Back', run: () => void this.#guard(() => this.#conversation.switchBranch(before)) };
+    this.#toasts.show(`New branch “${branch.label}” after #${turn.seq}`, { action: back });
+    this.#composer.focus();
+  }
 
   edit = (turn: TurnView): void => this.#composer.edit(turn);
 
-  pin = (text: string): Promise<void> =>
-    this.#guard(async () => {
-      const branchId = this.#conversation.branchId;
-      const pin = await this.#backend.inspect.addPin(branchId, text);
-      const undo = { label: 'Undo', run: () => void this.#guard(() => this.#backend.inspect.removePin(branchId, pin.id)) };
-      this.#toasts.show('Pinned: every request from now on holds it', { action: undo });
-    });
+  pin = (text: string): Promise<void> => this.#guard(() => this.pinText(text));
+
+  /** As pin, but throws what went wrong. */
+  async pinText(text: string): Promise<void> {
+    const branchId = this.#conversation.branchId;
+    const pin = await this.#backend.inspect.addPin(branchId, text);
+    const undo = { label: 'Undo', run: () => void this.#guard(() => this.#backend.inspect.removePin(branchId, pin.id)) };
+    this.#toasts.show('Pinned: every request from now on holds it', { action: undo });
+  }
 
   copy = (text: string): Promise<void> =>
     this.#guard(async () => {

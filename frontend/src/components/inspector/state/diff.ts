@@ -1,0 +1,124 @@
+/**
+ * Two texts compared by lines, and changed lines by words. A longest common subsequence with bounds: what is too large
+ * to be compared finely is compared coarsely, never slowly.
+ */
+
+export interface Piece {
+  text: string;
+  changed: boolean;
+}
+
+export type Change = 'same' | 'add' | 'del';
+
+/** A line of the one-column view. */
+export interface Line {
+  change: Change;
+  pieces: Piece[];
+}
+
+/** A row of the two-column view; a side that has nothing there is null. */
+export interface Row {
+  old: Line | null;
+  new: Line | null;
+}
+
+/** Cells of the table: a million compares in some tens of milliseconds. */
+const maxCells = 1_000_000;
+
+/** Pairs of indexes of a longest common subsequence, in order; null if the table would be too large. */
+export function common<T>(a: readonly T[], b: readonly T[], most = maxCells): [number, number][] | null {
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  const [rows, columns] = [a.length - start - end, b.length - start - end];
+  if ((rows + 1) * (columns + 1) > most) return null;
+  const lengths = lengthTable(a, b, start, rows, columns);
+  const pairs: [number, number][] = Array.from({ length: start }, (_, i) => [i, i]);
+  for (let i = 0, j = 0; i < rows && j < columns; ) {
+    if (a[start + i] === b[start + j]) pairs.push([start + i++, start + j++]);
+    else if (lengths[(i + 1) * (columns + 1) + j]! >= lengths[i * (columns + 1) + j + 1]!) i++;
+    else j++;
+  }
+  for (let i = end; i > 0; i--) pairs.push([a.length - i, b.length - i]);
+  return pairs;
+}
+
+/** For each pair of positions, how long the common subsequence of what follows is. */
+function lengthTable<T>(a: readonly T[], b: readonly T[], start: number, rows: number, columns: number): Uint32Array {
+  const lengths = new Uint32Array((rows + 1) * (columns + 1));
+  for (let i = rows - 1; i >= 0; i--) {
+    for (let j = columns - 1; j >= 0; j--) {
+      const at = i * (columns + 1) + j;
+      lengths[at] = a[start + i] === b[start + j] ? lengths[at + columns + 2]! + 1 : Math.max(lengths[at + columns + 1]!, lengths[at + 1]!);
+    }
+  }
+  return lengths;
+}
+
+const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\r\n?/g, '\n').replace(/\n+$/, '').split('\n'));
+const whole = (text: string, change: Change): Line => ({ change, pieces: [{ text, changed: false }] });
+
+/** The two texts side by side: equal lines face each other, a removed line faces the one that took its place. */
+export function compare(old: string, now: string): Row[] {
+  const [a, b] = [linesOf(old), linesOf(now)];
+  const rows: Row[] = [];
+  let [i, j] = [0, 0];
+  for (const [x, y] of [...(common(a, b) ?? []), [a.length, b.length] as const]) {
+    rows.push(...facing(a.slice(i, x), b.slice(j, y)));
+    if (x < a.length && y < b.length) rows.push({ old: whole(a[x]!, 'same'), new: whole(b[y]!, 'same') });
+    [i, j] = [x + 1, y + 1];
+  }
+  return rows;
+}
+
+/** The same in one column: of each run of changes the removed lines first. */
+export function unified(rows: readonly Row[]): Line[] {
+  const lines: Line[] = [];
+  let added: Line[] = [];
+  for (const row of rows) {
+    if (row.old?.change === 'same') {
+      lines.push(...added, row.old);
+      added = [];
+      continue;
+    }
+    if (row.old) lines.push(row.old);
+    if (row.new) added.push(row.new);
+  }
+  return [...lines, ...added];
+}
+
+function facing(removed: string[], added: string[]): Row[] {
+  return Array.from({ length: Math.max(removed.length, added.length) }, (_, i) => {
+    const [a, b] = [removed[i], added[i]];
+    if (a === undefined) return { old: null, new: whole(b!, 'add') };
+    if (b === undefined) return { old: whole(a, 'del'), new: null };
+    const [old, now] = byWords(a, b);
+    return { old: { change: 'del', pieces: old }, new: { change: 'add', pieces: now } };
+  });
+}
+
+/** Less than this share of a line in common, and its words say more when they are not taken apart. */
+const alike = 0.3;
+
+/** Which words of two lines differ. Joined, the pieces are the lines. */
+export function byWords(a: string, b: string): [Piece[], Piece[]] {
+  const [wordsA, wordsB] = [words(a), words(b)];
+  const pairs = common(wordsA, wordsB, 250_000);
+  const kept = pairs?.reduce((sum, [i]) => sum + wordsA[i]!.trim().length, 0) ?? 0;
+  if (!pairs || kept < alike * Math.max(a.trim().length, b.trim().length)) return [[{ text: a, changed: false }], [{ text: b, changed: false }]];
+  return [marked(wordsA, new Set(pairs.map(([i]) => i))), marked(wordsB, new Set(pairs.map(([, j]) => j)))];
+}
+
+const words = (line: string): string[] => line.match(/\s+|[\p{L}\p{N}_]+|[^\s\p{L}\p{N}_]/gu) ?? [];
+
+function marked(all: string[], same: ReadonlySet<number>): Piece[] {
+  const pieces: Piece[] = [];
+  all.forEach((text, i) => {
+    const changed = !same.has(i);
+    const last = pieces.at(-1);
+    if (last && last.changed === changed) last.text += text;
+    else pieces.push({ text, changed });
+  });
+  return pieces;
+}

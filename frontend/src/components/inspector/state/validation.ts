@@ -1,0 +1,83 @@
+/** What the librarian says about a state it made (SPEC 7), read leniently: an account of another version is no error. */
+import type { StateView } from '$lib/backend/types';
+import { counted } from '$shared/format';
+
+export interface Check {
+  name: string;
+  kept: number;
+  found: number;
+}
+
+export interface Account {
+  /** "Passed on try 2", "Made without a model". */
+  verdict: string;
+  tone: 'ok' | 'warn' | 'plain';
+  /** One word or two for the history table. */
+  short: string;
+  /** Why no model made it; empty if one did. */
+  reason: string;
+  checks: Check[];
+  /** What is in the turns and not in the summary. */
+  missing: string[];
+  missingCount: number;
+  turns: number;
+  tries: number;
+}
+
+type Fields = Record<string, unknown>;
+
+/** Null where there is nothing to be read: the root, a state of pins, an account that is not JSON. */
+export function accountOf(state: Pick<StateView, 'validation' | 'origin'>): Account | null {
+  const fields = parsed(state.validation);
+  if (!fields) return null;
+  const fellBack = state.origin === 'fallback' || fields['method'] === 'fallback';
+  const tries = numberOf(fields, 'tries');
+  const missing = [...textsOf(fields['missing']), ...textsOf(fields['dropped'])];
+  const missingCount = Math.max(missing.length, numberOf(fields, 'missing_count') + numberOf(fields, 'dropped_count'));
+  return {
+    ...verdictOf(fellBack, tries), missing, missingCount, tries,
+    reason: fellBack ? textOf(fields, 'reason') || textOf(fields, 'fallback_reason') : '',
+    checks: checksOf(fields), turns: numberOf(fields, 'turns'),
+  };
+}
+
+function verdictOf(fellBack: boolean, tries: number): Pick<Account, 'verdict' | 'tone' | 'short'> {
+  if (fellBack) return { verdict: tries > 0 ? `Made without a model, after ${counted(tries, 'try', 'tries')}` : 'Made without a model', tone: 'warn', short: 'without a model' };
+  if (tries > 1) return { verdict: `Passed on try ${tries}`, tone: 'ok', short: `passed, try ${tries}` };
+  return { verdict: tries === 1 ? 'Passed on try 1' : 'Passed', tone: 'ok', short: 'passed' };
+}
+
+function checksOf(fields: Fields): Check[] {
+  const found = countsOf(fields['found']);
+  const kept = countsOf(fields['kept']);
+  return Object.keys({ ...found, ...kept })
+    .map((name) => ({ name: nameOf(name), kept: kept[name] ?? 0, found: Math.max(found[name] ?? 0, kept[name] ?? 0) }))
+    .filter((check) => check.found > 0);
+}
+
+/** Counts by kind; a list counts as its length, a bare number as one kind. */
+function countsOf(value: unknown): Record<string, number> {
+  if (typeof value === 'number') return { entities: value };
+  if (Array.isArray(value)) return { entities: value.length };
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(Object.entries(value).map(([name, count]) => [name, Array.isArray(count) ? count.length : typeof count === 'number' ? count : 0]));
+}
+
+function nameOf(key: string): string {
+  const words = key.replaceAll('_', ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+function parsed(text: string): Fields | null {
+  if (text.trim() === '') return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : null;
+  } catch {
+    return null;
+  }
+}
+
+const numberOf = (fields: Fields, name: string): number => (typeof fields[name] === 'number' ? (fields[name] as number) : 0);
+const textOf = (fields: Fields, name: string): string => (typeof fields[name] === 'string' ? (fields[name] as string) : '');
+const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : []);

@@ -1,0 +1,16 @@
+/** What a model may be told about how long to think. */
+export const efforts: { value: string; label: string }[] = [
+  { value: '', label: "The model's own" },
+  { value: 'minimal', label: 'Minimal' },
+  { value: 'low', label: 'Low' },
+  { value: 'medium', label: 'Medium' },
+  { value: 'high', label: 'High' },
+];
+
+/** Why a temperature cannot be taken; empty if it can. A comma is a point. */
+export function temperatureFault(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') return '';
+  const value = /^\d*[.,]?\d+$/.test(trimmed) ? Number(trimmed.replace(',', '.')) : Number.NaN;
+  return value >= 0 && value <= 2 ? '' : 'A number from 0 to 2, or nothing';
+}

@@ -1,0 +1,84 @@
+/** Slash commands: which there are, and what a text in the composer means as one. Pure; carried out by state/commands. */
+
+export type CommandName = 'model' | 'fork' | 'rollback' | 'pin' | 'recall' | 'summarize' | 'commit' | 'context' | 'settings';
+
+export interface Command {
+  name: CommandName;
+  /** What follows the name, as the list shows it; empty for nothing. */
+  argument: string;
+  /** It means nothing without its argument. */
+  needed: boolean;
+  does: string;
+}
+
+export const commands: readonly Command[] = [
+  { name: 'model', argument: 'NAME', needed: true, does: 'Answer with another model from now on' },
+  { name: 'fork', argument: '[label]', needed: false, does: 'New branch after the newest turn' },
+  { name: 'rollback', argument: '[#turn]', needed: false, does: 'New branch from an earlier state; nothing is deleted' },
+  { name: 'pin', argument: 'TEXT', needed: true, does: 'Pin a fact: every request holds it word for word' },
+  { name: 'recall', argument: 'TEXT', needed: true, does: 'Ask your own history, without any provider' },
+  { name: 'summarize', argument: '', needed: false, does: 'Make the range summaries that are due, now' },
+  { name: 'commit', argument: '', needed: false, does: 'Commit pending turns now' },
+  { name: 'context', argument: '', needed: false, does: 'What the model will see next' },
+  { name: 'settings', argument: '', needed: false, does: 'System prompt, temperature and effort of this session' },
+];
+
+/** What a text is: words to send, a command, one that lacks its argument, or a name no command has. */
+export type Parsed =
+  | { kind: 'text'; text: string }
+  | { kind: 'command'; command: Command; argument: string }
+  | { kind: 'incomplete'; command: Command }
+  | { kind: 'unknown'; name: string };
+
+/** `//name` stands for the words /name. `// a comment` stays as it is: no command is written so. */
+export function unescaped(text: string): string {
+  return /^\/\/[a-z]/i.test(text) ? text.slice(1) : text;
+}
+
+/** A path such as /usr/bin is words, too. */
+export function parse(text: string): Parsed {
+  if (text.startsWith('//')) return { kind: 'text', text: unescaped(text) };
+  const found = /^\/([a-z]+)(?:\s+([\s\S]*))?$/i.exec(text.trimEnd());
+  if (!found) return { kind: 'text', text };
+  const name = found[1]!.toLowerCase();
+  const argument = (found[2] ?? '').trim();
+  const command = commands.find((candidate) => candidate.name === name);
+  if (!command) return { kind: 'unknown', name };
+  return command.needed && argument === '' ? { kind: 'incomplete', command } : { kind: 'command', command, argument };
+}
+
+/** A line of the list under the caret. */
+export interface Suggestion {
+  /** What stands in the field when it is taken. */
+  text: string;
+  label: string;
+  detail: string;
+  /** Taking it leaves nothing to write. */
+  complete: boolean;
+}
+
+/** What could be meant by what is typed so far. Only the first line can be a command. */
+export function suggest(typed: string, models: readonly { name: string; detail: string }[]): Suggestion[] {
+  const model = /^\/model[^\S\n]+(\S*)$/i.exec(typed);
+  if (model) return models.filter(({ name }) => startsWith(name, model[1]!)).map(({ name, detail }) => ({ text: `/model ${name}`, label: name, detail, complete: true }));
+  const found = /^\/([a-z]*)$/i.exec(typed);
+  if (!found) return [];
+  return commands.filter(({ name }) => startsWith(name, found[1]!)).map((command) => ({
+    text: `/${command.name}${command.argument ? ' ' : ''}`, label: `/${command.name}${command.argument ? ` ${command.argument}` : ''}`,
+    detail: command.does, complete: !command.needed && command.argument === '',
+  }));
+}
+
+function startsWith(name: string, typed: string): boolean {
+  return name.toLowerCase().startsWith(typed.toLowerCase());
+}
+
+/** Which state "#146", "146" or the short id "9K4T" names. */
+export function findState<T extends { turnSeq: number; shortId: string }>(history: readonly T[], argument: string): T | undefined {
+  const wanted = argument.replace(/^#/, '').trim();
+  if (/^\d+$/.test(wanted)) {
+    const bySeq = history.find((state) => state.turnSeq === Number(wanted));
+    if (bySeq) return bySeq;
+  }
+  return history.find((state) => state.shortId.toLowerCase() === wanted.toLowerCase());
+}
