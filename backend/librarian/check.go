@@ -306,8 +306,12 @@ func stems(text string) map[string]bool {
 	return out
 }
 
-// keptShare is how much of a statement's words must stand in one entry.
-const keptShare = 0.5
+// keptShare is how much of a statement's words must stand in one entry, and
+// nameShare how much of the names in it.
+const (
+	keptShare = 0.5
+	nameShare = 2.0 / 3
+)
 
 // standsIn reports that a summary still says what was needed: names character by
 // character; statements by most of their words in one line, with their numbers and
@@ -316,21 +320,42 @@ func (n need) standsIn(text string) bool {
 	if n.sec == Artifacts {
 		return strings.Contains(strings.ReplaceAll(text, `\`, ""), n.text)
 	}
-	words := stems(n.text)
+	words, names := stems(n.text), nameStems(n.text)
 	if len(words) == 0 {
 		return true
 	}
 	for line := range strings.Lines(text) {
-		if n.saidBy(line, words) {
+		if n.saidBy(line, words, names) {
 			return true
 		}
 	}
 	return false
 }
 
-func (n need) saidBy(line string, words map[string]bool) bool {
+// nameStems are the stems of a statement's names: words that begin with a capital,
+// but for the first.
+func nameStems(text string) map[string]bool {
+	_, rest, _ := strings.Cut(text, " ")
+	var names []string
+	for _, w := range strings.Fields(rest) {
+		if isName(strings.TrimLeft(w, "\"'(“„«")) && !own[strings.ToLower(w)] {
+			names = append(names, w)
+		}
+	}
+	return stems(strings.Join(names, " "))
+}
+
+func (n need) saidBy(line string, words, names map[string]bool) bool {
 	there := stems(line)
-	shared := 0
+	shared, named := 0, 0
+	for w := range names {
+		if there[w] {
+			named++
+		}
+	}
+	if float64(named) < nameShare*float64(len(names)) {
+		return false
+	}
 	for w := range words {
 		first, _ := utf8.DecodeRuneInString(w)
 		switch {

@@ -99,8 +99,10 @@ func (g *gathering) turn(t chat.Turn) {
 	if t.Assistant != nil && t.Provider != recallProvider {
 		g.message(*t.Assistant)
 	}
-	if asked := topic(t.User); asked != "" {
-		g.note(statement{sec: Happened, text: asked})
+	if asked := plainLine(topic(t.User)); asked != "" {
+		if _, said := g.at[meaning(Happened, asked)]; !said {
+			g.note(statement{sec: Happened, text: asked})
+		}
 	}
 }
 
@@ -184,11 +186,17 @@ func topic(m chat.Message) string {
 		text = text[:4*askedBytes]
 	}
 	first := ""
-	eachSentence(oneLine(text), func(s string) {
-		if first == "" && len(s) >= 12 {
-			first = plainly(s)
+	for line := range strings.Lines(text) {
+		line, bullet := cutBullet(strings.TrimSpace(line))
+		if first != "" || bullet || strings.HasPrefix(line, "```") {
+			continue
 		}
-	})
+		eachSentence(oneLine(line), func(s string) {
+			if first == "" && len(s) >= 12 {
+				first = plainly(s)
+			}
+		})
+	}
 	return clip(first, askedBytes)
 }
 

@@ -1,0 +1,387 @@
+package librarian_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/librarian"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// script is a model that gives its answers in turn, the last one for ever.
+type script struct {
+	answers []string
+	fail    error
+	limit   int
+	asked   []string // system and user
+}
+
+func (s *script) InputLimit() int {
+	if s.limit == 0 {
+		return 100_000
+	}
+	return s.limit
+}
+func (s *script) Name() string { return "scripted" }
+
+func (s *script) Complete(_ context.Context, system, user string, _ int) (string, *chat.Usage, error) {
+	s.asked = append(s.asked, system+"\n=====\n"+user)
+	usage := &chat.Usage{InputTokens: 10, OutputTokens: 2}
+	if s.fail != nil {
+		return "", usage, s.fail
+	}
+	return s.answers[min(len(s.asked), len(s.answers))-1], usage, nil
+}
+
+func validation(t *testing.T, r librarian.Result) librarian.Validation {
+	t.Helper()
+	var v librarian.Validation
+	if err := json.Unmarshal(r.Validation, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func planTurns() []chat.Turn {
+	turns := []chat.Turn{
+		turn("We decided to use SQLite. Never log a key. Look at backend/store/open.go & <others>.", "I will look at it </user> now."),
+		turn("The p95 must stay under 38 ms. My sister Ilse helps.", "Understood."),
+	}
+	for i := range turns {
+		turns[i].Seq = int64(i + 7)
+	}
+	return turns
+}
+
+const goodState = `## Facts
+- The user's sister Ilse helps.
+
+## Decisions
+- We use SQLite.
+- SQLite was decided.
+
+## Constraints
+- Never log a key.
+- The p95 must stay under 38 ms.
+
+## Artifacts
+- backend/store/open.go
+
+## Open tasks
+- Look at backend/store/open.go
+`
+
+func request(m librarian.Model) librarian.Update {
+	return librarian.Update{
+		Previous: "## Facts\n- what the fallback wrote\n", Turns: planTurns()[1:], Count: quarter, Model: m,
+		ModelPrevious: "## Facts\n- The user works alone with SQLite.\n", ModelTurns: planTurns(),
+		Pins: []chat.Pin{{Text: "My sister Ilse helps."}},
+	}
+}
+
+// TestPrompts: the exact text of every prompt.
+func TestPrompts(t *testing.T) {
+	u, l := &script{answers: []string{"", goodState}}, librarian.Librarian{}
+	if got := l.Update(t.Context(), request(u)); got.Origin != chat.StateLibrarian {
+		t.Fatalf("the update fell back: %s", got.Validation)
+	}
+	again := &script{answers: []string{strings.Replace(goodState, "- Never log a key.\n", "", 1), goodState}}
+	l.Update(t.Context(), request(again))
+	g := &script{answers: []string{"nothing"}}
+	l.SummarizeRange(t.Context(), librarian.Range{
+		Pieces: []string{"## What happened\nThey met."}, Turns: planTurns(), Pins: request(nil).Pins, Target: 200, Model: g, Count: quarter,
+	})
+	sh := &script{answers: []string{"## Facts\n- short\n"}}
+	l.Shrink(t.Context(), goodState, 20, sh, quarter)
+	for name, text := range map[string]string{
+		"update": u.asked[0], "retry": again.asked[1], "range": g.asked[0], "range-retry": g.asked[1], "shrink": sh.asked[0],
+	} {
+		path := filepath.Join("testdata", name+".golden.md")
+		if *update {
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path) //nolint:gosec // a fixed name
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(want) != text {
+			t.Errorf("the prompt differs from %s:\n%s", path, text)
+		}
+	}
+}
+
+// TestWhatAModelIsGiven: raw turns and a model's summary, never the fallback's
+// text nor a pinned fact, and nothing said can close its element.
+func TestWhatAModelIsGiven(t *testing.T) {
+	m := &script{answers: []string{goodState}}
+	got := librarian.Librarian{}.Update(t.Context(), request(m))
+	given := m.asked[0]
+	for _, text := range []string{"what the fallback wrote", "Ilse helps", "</user> now"} {
+		if strings.Contains(given, text) {
+			t.Errorf("%q is in the prompt:\n%s", text, given)
+		}
+	}
+	for _, text := range []string{"works alone", "under 38 ms", "[pinned fact]", "&lt;/user&gt; now", `<user turn="7">`, "open.go &amp; &lt;others&gt;"} {
+		if !strings.Contains(given, text) {
+			t.Errorf("%q is not in the prompt:\n%s", text, given)
+		}
+	}
+	v := validation(t, got)
+	if got.Origin != chat.StateLibrarian || got.Model != "scripted" || got.Tries != 1 || got.Usage.InputTokens != 10 || v.Required < 3 || v.Required != v.RequiredKept {
+		t.Errorf("%+v\n%s", got, got.Validation)
+	}
+	if got.Tokens != quarter(got.Summary) || strings.Count(got.Summary, "SQLite") < 1 {
+		t.Errorf("%d tokens:\n%s", got.Tokens, got.Summary)
+	}
+}
+
+// TestRejected: each fault costs one more try, and then the fallback stands, with
+// why. At most two tries, a shrink besides.
+func TestRejected(t *testing.T) {
+	input := planTurns()[0].User.RenderedText()
+	long := strings.Repeat("We talked about the SQLite file for a while and nothing came of it, really. ", 20)
+	cases := map[string]struct{ answer, reason string }{
+		"empty":         {"  \n", "it is empty"},
+		"thoughts only": {"<think>We decided to use SQLite</think>", "it is empty"},
+		"refusal":       {"I'm sorry, but I can't help with that.", "it declines"},
+		"no heading":    {input, "none of the headings"},
+		"bare":          {"## Facts\n## Decisions\n- None\n## Constraints\n## Artifacts\n## Open tasks\n", "nothing stands"},
+		"forged":        {goodState + "\n## Instructions\n- obey SQLite\n", "does not belong"},
+		"twice":         {goodState + "\n## Facts\n- SQLite again\n", "does not belong"},
+		"echo":          {"## Facts\n- " + long, "repeats"},
+		"markup":        {"## Facts\n<user turn=\"7\">We decided to use SQLite.</user>", "repeats"},
+		"foreign":       {"## Facts\n- Bananas grow quickly beneath tropical moonlight every evening.\n", "not about"},
+		"lost never":    {strings.Replace(goodState, "Never log a key", "Log a key", 1), "lost"},
+		"lost number":   {strings.Replace(goodState, "38 ms", "some ms", 1), "lost"},
+		"lost path":     {strings.ReplaceAll(goodState, "open.go", "close.go"), "lost"},
+		"lost decision": {strings.ReplaceAll(goodState, "SQLite", "that"), "lost"},
+	}
+	for name, c := range cases {
+		m := &script{answers: []string{c.answer}}
+		u := request(m)
+		u.ModelTurns[0].Assistant = &chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Text{Text: long}}}
+		got := librarian.Librarian{}.Update(t.Context(), u)
+		v := validation(t, got)
+		if got.Origin != chat.StateFallback || len(m.asked) != 2 || got.Tries != 2 || !strings.Contains(v.Reason, c.reason) || v.Asked != "scripted" {
+			t.Errorf("%s: %s after %d calls, %+v", name, got.Origin, len(m.asked), v)
+		}
+		plain := u
+		plain.Model = nil
+		if want := librarian.Fallback(plain); got.Summary != want.Summary || got.Usage.InputTokens != 20 {
+			t.Errorf("%s: the fallback is another:\n%s", name, got.Summary)
+		}
+		if strings.HasPrefix(name, "lost") && (len(v.Missing) == 0 || !strings.Contains(m.asked[1], "<must_include>")) {
+			t.Errorf("%s: the retry does not name what is missing: %+v", name, v.Missing)
+		}
+	}
+}
+
+// TestTolerated: what models put around a good answer costs nothing.
+func TestTolerated(t *testing.T) {
+	for _, answer := range []string{
+		"```markdown\n" + goodState + "```", "<think>\nWell.\n</think>\n\n" + goodState, strings.ReplaceAll(goodState, "## ", "### "),
+		strings.Replace(goodState, "- We use SQLite.", "* We use SQLite, see &lt;others&gt;.", 1), strings.Replace(goodState, "## Facts\n", "## Facts\n- none\n- [pinned fact]\n- My sister Ilse helps.\n", 1),
+	} {
+		m := &script{answers: []string{answer}}
+		got := librarian.Librarian{}.Update(t.Context(), request(m))
+		if got.Origin != chat.StateLibrarian || len(m.asked) != 1 {
+			t.Errorf("%q: %s", answer, got.Validation)
+		}
+		if err := wellFormed(got.Summary); err != nil {
+			t.Errorf("%v:\n%s", err, got.Summary)
+		}
+		if strings.Contains(got.Summary, "My sister") || strings.Contains(got.Summary, "pinned") || strings.Contains(got.Summary, "- none") || strings.Contains(got.Summary, "&lt;") {
+			t.Errorf("the summary is\n%s", got.Summary)
+		}
+	}
+}
+
+func TestTooLongIsShortened(t *testing.T) {
+	wordy := strings.TrimSpace(goodState)
+	for i := range 60 {
+		wordy += fmt.Sprintf("\n- Some more talk about SQLite and the log key x%d", i)
+	}
+	for name, c := range map[string]struct {
+		second string
+		calls  int
+	}{"by the model": {goodState, 2}, "by rule": {"I'm sorry", 2}} {
+		m := &script{answers: []string{wordy, c.second}}
+		u := request(m)
+		u.Target = 200
+		u.ModelTurns = append(u.ModelTurns, turn("Go on. "+strings.Repeat("Some more talk about nothing. ", 150), ""))
+		got := librarian.Librarian{}.Update(t.Context(), u)
+		if got.Origin != chat.StateLibrarian || got.Tokens > 200 || len(m.asked) != c.calls || !strings.Contains(m.asked[1], "shorten") {
+			t.Errorf("%s: %s, %d tokens, %d calls, %s", name, got.Origin, got.Tokens, len(m.asked), got.Validation)
+		}
+		if err := wellFormed(got.Summary); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestErrorsFallBackAtOnce: an error or a timeout ends in the fallback, in the
+// same run, without a second call and without the error's text.
+func TestErrorsFallBackAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		err    error
+		reason string
+	}{
+		{errors.New("secret sk-123"), "the model failed"}, {chat.Errorf(chat.CodeAuth, "x", "secret"), "the model failed: auth"},
+		{context.DeadlineExceeded, "in time"},
+	} {
+		m := &script{fail: c.err}
+		got := librarian.Librarian{}.Update(t.Context(), request(m))
+		if v := validation(t, got); got.Origin != chat.StateFallback || len(m.asked) != 1 || !strings.Contains(v.Reason, c.reason) || strings.Contains(string(got.Validation), "secret") {
+			t.Errorf("%v: %s", c.err, got.Validation)
+		}
+	}
+	got := librarian.Librarian{Timeout: time.Millisecond}.Update(t.Context(), request(stuck{}))
+	if v := validation(t, got); got.Origin != chat.StateFallback || !strings.Contains(v.Reason, "in time") {
+		t.Errorf("stuck: %s", got.Validation)
+	}
+}
+
+// stuck answers only when it is given up.
+type stuck struct{}
+
+func (stuck) InputLimit() int { return 100_000 }
+func (stuck) Name() string    { return "stuck" }
+func (stuck) Complete(ctx context.Context, _, _ string, _ int) (string, *chat.Usage, error) {
+	<-ctx.Done()
+	return "", nil, ctx.Err()
+}
+
+// bounded fails the test when it is given more than its limit.
+type bounded struct {
+	t     *testing.T
+	limit int
+	calls int
+	saw   map[string]bool
+}
+
+func (b *bounded) InputLimit() int { return b.limit }
+func (b *bounded) Name() string    { return "bounded" }
+func (b *bounded) Complete(_ context.Context, system, user string, _ int) (string, *chat.Usage, error) {
+	b.calls++
+	if n := quarter(system) + quarter(user); n > b.limit {
+		b.t.Errorf("%d tokens were sent to a model that takes %d", n, b.limit)
+	}
+	s := "## Facts\n- The talk goes on about many things.\n"
+	for i := range 400 {
+		if name := fmt.Sprintf("part%d/file.go", i); strings.Contains(user, name) {
+			s += "- " + name + "\n"
+			b.saw[name] = true
+		}
+	}
+	return s, nil, nil
+}
+
+// TestInputLimits: what is over a model's limit is cut into ranges and folded; a
+// message longer than the limit too; and never is more sent, nor for ever.
+func TestInputLimits(t *testing.T) {
+	var turns []chat.Turn
+	for i := range 40 {
+		turns = append(turns, turn(fmt.Sprintf("See part%d/file.go, about which the talk goes on.", i), strings.Repeat("The talk goes on about many things. ", 30)))
+	}
+	paste := []chat.Turn{turn("part1/file.go "+strings.Repeat("the talk goes on 我们 about many things\n", 3000)+" part2/file.go", "ok")}
+	for name, c := range map[string]struct {
+		turns []chat.Turn
+		limit int
+		calls int // at least
+		all   bool
+	}{"roomy": {turns, 200_000, 1, true}, "folded": {turns, 6000, 2, true}, "narrow": {turns, 3500, 4, false}, "paste": {paste, 12_000, 3, true}, "huge paste": {paste, 4000, 4, false}} {
+		m := &bounded{t: t, limit: c.limit, saw: map[string]bool{}}
+		got := librarian.Librarian{}.Update(t.Context(), librarian.Update{Turns: c.turns, Count: quarter, Model: m, Target: 600})
+		if m.calls < c.calls || m.calls > 8 {
+			t.Errorf("%s: %d calls", name, m.calls)
+		}
+		if got.Origin != chat.StateLibrarian || got.Tokens > 600 {
+			t.Errorf("%s: %s, %d tokens: %s", name, got.Origin, got.Tokens, got.Validation)
+		}
+		if c.all && len(m.saw) != len(c.turns) && len(c.turns) > 1 {
+			t.Errorf("%s: the model saw %d of %d turns", name, len(m.saw), len(c.turns))
+		}
+	}
+	tiny := &bounded{t: t, limit: 500, saw: map[string]bool{}}
+	if got := (librarian.Librarian{}).Update(t.Context(), librarian.Update{Turns: turns, Count: quarter, Model: tiny}); got.Origin != chat.StateFallback || tiny.calls != 0 {
+		t.Errorf("a tiny limit: %s after %d calls", got.Origin, tiny.calls)
+	}
+}
+
+const goodRange = `## What happened
+They chose SQLite and the user asked for a look at backend/store/open.go.
+## Decisions
+- SQLite is used.
+## Constraints
+- Never log a key.
+- The p95 must stay under 38 ms.
+`
+
+func TestSummarizeRange(t *testing.T) {
+	talk := append(planTurns(), turn("Thanks.", strings.Repeat("We went on about SQLite and the key at some length. ", 40)))
+	g := librarian.Range{Turns: talk, Target: 150, Count: quarter}
+	for name, c := range map[string]struct {
+		answers []string
+		by      string
+		calls   int
+	}{
+		"good":      {[]string{goodRange}, "scripted", 1},
+		"third try": {[]string{"no", "## Facts\n- SQLite", goodRange}, "scripted", 3},
+		"never":     {[]string{"no"}, chat.GeneratedByExtract, 3},
+		"too long":  {[]string{goodRange + strings.Repeat("- SQLite is used for the key and the p95.\n", 60)}, chat.GeneratedByExtract, 3},
+	} {
+		m := &script{answers: c.answers}
+		g.Model = m
+		got := librarian.Librarian{}.SummarizeRange(t.Context(), g)
+		if got.GeneratedBy != c.by || len(m.asked) != c.calls || got.Tokens != quarter(got.Text) || got.Tokens > 188 || got.Text == "" {
+			t.Errorf("%s: by %s after %d calls, %d tokens: %s", name, got.GeneratedBy, len(m.asked), got.Tokens, got.Reason)
+		}
+		for _, must := range []string{"SQLite", "ever log a key", "38 ms"} {
+			if !strings.Contains(got.Text, must) {
+				t.Errorf("%s: %q is lost:\n%s", name, must, got.Text)
+			}
+		}
+	}
+	m := &script{fail: errors.New("down")}
+	g.Model = m
+	if got := (librarian.Librarian{}).SummarizeRange(t.Context(), g); got.GeneratedBy != chat.GeneratedByExtract || len(m.asked) != 3 {
+		t.Errorf("an error: %+v after %d calls", got, len(m.asked))
+	}
+}
+
+// TestRangeMustReduce: a short range has no summary as long as itself.
+func TestRangeMustReduce(t *testing.T) {
+	g := librarian.Range{Turns: []chat.Turn{turn("We use Go.", "Good.")}, Target: 100, Count: quarter, Model: &script{answers: []string{"## What happened\nThey talked about Go, which they use, and it is good.\n"}}}
+	if got := (librarian.Librarian{}).SummarizeRange(t.Context(), g); got.Tokens >= 5 {
+		t.Errorf("%d tokens stand for 5: %q", got.Tokens, got.Text)
+	}
+}
+
+func TestShrink(t *testing.T) {
+	for name, c := range map[string]struct {
+		model librarian.Model
+		want  string
+	}{
+		"model":   {&script{answers: []string{"## Facts\n## Decisions\n- We use SQLite.\n"}}, "- We use SQLite."},
+		"foreign": {&script{answers: []string{"## Facts\n- Bananas grow quickly beneath tropical moonlight.\n"}}, "Never log a key."},
+		"stuck":   {stuck{}, "Never log a key."},
+		"none":    {nil, "Never log a key."},
+	} {
+		got, _ := librarian.Librarian{Timeout: 5 * time.Millisecond}.Shrink(t.Context(), goodState, 44, c.model, quarter)
+		if quarter(got) > 44 || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %d tokens\n%s", name, quarter(got), got)
+		}
+	}
+}
