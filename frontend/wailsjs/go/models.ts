@@ -218,6 +218,249 @@ export namespace api {
 	        this.active = source["active"];
 	    }
 	}
+	export class BudgetView {
+	    modelLimit: number;
+	    responseReserve: number;
+	    safetyMargin: number;
+	    inputBudget: number;
+	    allowance: number;
+	    summaries: number;
+	    highWater: number;
+	    lowWater: number;
+	    calibration: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new BudgetView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.modelLimit = source["modelLimit"];
+	        this.responseReserve = source["responseReserve"];
+	        this.safetyMargin = source["safetyMargin"];
+	        this.inputBudget = source["inputBudget"];
+	        this.allowance = source["allowance"];
+	        this.summaries = source["summaries"];
+	        this.highWater = source["highWater"];
+	        this.lowWater = source["lowWater"];
+	        this.calibration = source["calibration"];
+	    }
+	}
+	export class ErrorView {
+	    code: string;
+	    op: string;
+	    message: string;
+	    hint: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ErrorView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.code = source["code"];
+	        this.op = source["op"];
+	        this.message = source["message"];
+	        this.hint = source["hint"];
+	    }
+	}
+	export class RedactionView {
+	    rule: string;
+	    count: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new RedactionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rule = source["rule"];
+	        this.count = source["count"];
+	    }
+	}
+	export class ContextItem {
+	    source: string;
+	    id: string;
+	    seq: number;
+	    from: number;
+	    to: number;
+	    role: string;
+	    label: string;
+	    tokens: number;
+	    bytes: number;
+	    text: string;
+	    change: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ContextItem(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.source = source["source"];
+	        this.id = source["id"];
+	        this.seq = source["seq"];
+	        this.from = source["from"];
+	        this.to = source["to"];
+	        this.role = source["role"];
+	        this.label = source["label"];
+	        this.tokens = source["tokens"];
+	        this.bytes = source["bytes"];
+	        this.text = source["text"];
+	        this.change = source["change"];
+	    }
+	}
+	export class ContextSection {
+	    name: string;
+	    tokens: number;
+	    cap: number;
+	    items: ContextItem[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ContextSection(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.tokens = source["tokens"];
+	        this.cap = source["cap"];
+	        this.items = this.convertValues(source["items"], ContextItem);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ContextView {
+	    turnId: string;
+	    turnSeq: number;
+	    model: string;
+	    provider: string;
+	    format: string;
+	    state: string;
+	    tokens: number;
+	    ceiling: number;
+	    reported: number;
+	    cached: number;
+	    maxOutput: number;
+	    budget: BudgetView;
+	    cut: number;
+	    sections: ContextSection[];
+	    shrink: string[];
+	    dropped: number[];
+	    redacted: RedactionView[];
+	    sha256: string;
+	    same: boolean;
+	    note: string;
+	    stepId: string;
+	    error?: ErrorView;
+	
+	    static createFrom(source: any = {}) {
+	        return new ContextView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.model = source["model"];
+	        this.provider = source["provider"];
+	        this.format = source["format"];
+	        this.state = source["state"];
+	        this.tokens = source["tokens"];
+	        this.ceiling = source["ceiling"];
+	        this.reported = source["reported"];
+	        this.cached = source["cached"];
+	        this.maxOutput = source["maxOutput"];
+	        this.budget = this.convertValues(source["budget"], BudgetView);
+	        this.cut = source["cut"];
+	        this.sections = this.convertValues(source["sections"], ContextSection);
+	        this.shrink = source["shrink"];
+	        this.dropped = source["dropped"];
+	        this.redacted = this.convertValues(source["redacted"], RedactionView);
+	        this.sha256 = source["sha256"];
+	        this.same = source["same"];
+	        this.note = source["note"];
+	        this.stepId = source["stepId"];
+	        this.error = this.convertValues(source["error"], ErrorView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ContextDiff {
+	    from: ContextView;
+	    to: ContextView;
+	    removed: ContextItem[];
+	    added: ContextItem[];
+	    sharedBytes: number;
+	    totalBytes: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ContextDiff(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.from = this.convertValues(source["from"], ContextView);
+	        this.to = this.convertValues(source["to"], ContextView);
+	        this.removed = this.convertValues(source["removed"], ContextItem);
+	        this.added = this.convertValues(source["added"], ContextItem);
+	        this.sharedBytes = source["sharedBytes"];
+	        this.totalBytes = source["totalBytes"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
+	
 	export class ImageUpload {
 	    mediaType: string;
 	    data: string;
@@ -268,24 +511,7 @@ export namespace api {
 		    return a;
 		}
 	}
-	export class ErrorView {
-	    code: string;
-	    op: string;
-	    message: string;
-	    hint: string;
 	
-	    static createFrom(source: any = {}) {
-	        return new ErrorView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.code = source["code"];
-	        this.op = source["op"];
-	        this.message = source["message"];
-	        this.hint = source["hint"];
-	    }
-	}
 	export class Header {
 	    sessionId: string;
 	    sessionTitle: string;
@@ -303,6 +529,7 @@ export namespace api {
 	    contextTokens: number;
 	    contextCeiling: number;
 	    summaries: number;
+	    infinity: boolean;
 	    contextState: string;
 	    contextFormat: string;
 	    model: string;
@@ -330,6 +557,7 @@ export namespace api {
 	        this.contextTokens = source["contextTokens"];
 	        this.contextCeiling = source["contextCeiling"];
 	        this.summaries = source["summaries"];
+	        this.infinity = source["infinity"];
 	        this.contextState = source["contextState"];
 	        this.contextFormat = source["contextFormat"];
 	        this.model = source["model"];
@@ -506,6 +734,36 @@ export namespace api {
 	        this.inherited = source["inherited"];
 	    }
 	}
+	export class RangeView {
+	    id: string;
+	    fromSeq: number;
+	    toSeq: number;
+	    tokens: number;
+	    originalTokens: number;
+	    by: string;
+	    content: string;
+	    orphan: boolean;
+	    inUse: boolean;
+	    createdAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new RangeView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.fromSeq = source["fromSeq"];
+	        this.toSeq = source["toSeq"];
+	        this.tokens = source["tokens"];
+	        this.originalTokens = source["originalTokens"];
+	        this.by = source["by"];
+	        this.content = source["content"];
+	        this.orphan = source["orphan"];
+	        this.inUse = source["inUse"];
+	        this.createdAt = source["createdAt"];
+	    }
+	}
 	export class RawEvent {
 	    type: string;
 	    data: string;
@@ -554,6 +812,7 @@ export namespace api {
 		    return a;
 		}
 	}
+	
 	
 	
 	export class SendRequest {
@@ -646,6 +905,22 @@ export namespace api {
 	        this.status = source["status"];
 	    }
 	}
+	export class SessionSettings {
+	    systemPrompt: string;
+	    temperature: string;
+	    effort: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new SessionSettings(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.systemPrompt = source["systemPrompt"];
+	        this.temperature = source["temperature"];
+	        this.effort = source["effort"];
+	    }
+	}
 	export class TurnView {
 	    id: string;
 	    branchId: string;
@@ -674,6 +949,7 @@ export namespace api {
 	    createdAt: number;
 	    updatedAt: number;
 	    canContinue: boolean;
+	    cost: string;
 	    notice: string;
 	
 	    static createFrom(source: any = {}) {
@@ -709,6 +985,7 @@ export namespace api {
 	        this.createdAt = source["createdAt"];
 	        this.updatedAt = source["updatedAt"];
 	        this.canContinue = source["canContinue"];
+	        this.cost = source["cost"];
 	        this.notice = source["notice"];
 	    }
 	
@@ -901,6 +1178,7 @@ export namespace api {
 	    createdAt: number;
 	    head: boolean;
 	    turnSeq: number;
+	    validation: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new StateView(source);
@@ -918,11 +1196,14 @@ export namespace api {
 	        this.createdAt = source["createdAt"];
 	        this.head = source["head"];
 	        this.turnSeq = source["turnSeq"];
+	        this.validation = source["validation"];
 	    }
 	}
 	export class StatePanel {
 	    head: StateView;
 	    history: StateView[];
+	    ranges: RangeView[];
+	    cut: number;
 	    pins: PinView[];
 	    pinTokens: number;
 	
@@ -934,6 +1215,8 @@ export namespace api {
 	        if ('string' === typeof source) source = JSON.parse(source);
 	        this.head = this.convertValues(source["head"], StateView);
 	        this.history = this.convertValues(source["history"], StateView);
+	        this.ranges = this.convertValues(source["ranges"], RangeView);
+	        this.cut = source["cut"];
 	        this.pins = this.convertValues(source["pins"], PinView);
 	        this.pinTokens = source["pinTokens"];
 	    }
@@ -1021,6 +1304,56 @@ export namespace api {
 	        this.displayed = source["displayed"];
 	        this.durable = source["durable"];
 	        this.live = source["live"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class SwitchPreview {
+	    model: string;
+	    kind: string;
+	    oldCeiling: number;
+	    newCeiling: number;
+	    oldTokens: number;
+	    newTokens: number;
+	    returning: number;
+	    compressed: number;
+	    cost: string;
+	    message: string;
+	    error?: ErrorView;
+	
+	    static createFrom(source: any = {}) {
+	        return new SwitchPreview(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.model = source["model"];
+	        this.kind = source["kind"];
+	        this.oldCeiling = source["oldCeiling"];
+	        this.newCeiling = source["newCeiling"];
+	        this.oldTokens = source["oldTokens"];
+	        this.newTokens = source["newTokens"];
+	        this.returning = source["returning"];
+	        this.compressed = source["compressed"];
+	        this.cost = source["cost"];
+	        this.message = source["message"];
+	        this.error = this.convertValues(source["error"], ErrorView);
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {

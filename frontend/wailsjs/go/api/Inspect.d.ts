@@ -8,11 +8,17 @@ export function AddPin(arg1:string,arg2:string):Promise<api.PinView>;
 
 export function CommitNow(arg1:string):Promise<void>;
 
+export function Context(arg1:string):Promise<api.ContextView>;
+
+export function DiffContext(arg1:string):Promise<api.ContextDiff>;
+
 export function EditPin(arg1:string,arg2:string,arg3:string):Promise<api.PinView>;
 
 export function KillJob(arg1:number):Promise<void>;
 
 export function MovePin(arg1:string,arg2:string,arg3:number):Promise<void>;
+
+export function NextContext(arg1:string,arg2:string,arg3:string):Promise<api.ContextView>;
 
 export function Pending(arg1:string):Promise<Array<api.PendingView>>;
 
@@ -29,3 +35,7 @@ export function State(arg1:string):Promise<api.StatePanel>;
 export function StateByID(arg1:string):Promise<api.StateView>;
 
 export function Steps(arg1:string):Promise<Array<api.StepView>>;
+
+export function Summarize(arg1:string):Promise<void>;
+
+export function SwitchPreview(arg1:string,arg2:string):Promise<api.SwitchPreview>;

@@ -14,6 +14,14 @@ export function CommitNow(arg1) {
   return window['go']['api']['Inspect']['CommitNow'](arg1);
 }
 
+export function Context(arg1) {
+  return window['go']['api']['Inspect']['Context'](arg1);
+}
+
+export function DiffContext(arg1) {
+  return window['go']['api']['Inspect']['DiffContext'](arg1);
+}
+
 export function EditPin(arg1, arg2, arg3) {
   return window['go']['api']['Inspect']['EditPin'](arg1, arg2, arg3);
 }
@@ -24,6 +32,10 @@ export function KillJob(arg1) {
 
 export function MovePin(arg1, arg2, arg3) {
   return window['go']['api']['Inspect']['MovePin'](arg1, arg2, arg3);
+}
+
+export function NextContext(arg1, arg2, arg3) {
+  return window['go']['api']['Inspect']['NextContext'](arg1, arg2, arg3);
 }
 
 export function Pending(arg1) {
@@ -56,4 +68,12 @@ export function StateByID(arg1) {
 
 export function Steps(arg1) {
   return window['go']['api']['Inspect']['Steps'](arg1);
+}
+
+export function Summarize(arg1) {
+  return window['go']['api']['Inspect']['Summarize'](arg1);
+}
+
+export function SwitchPreview(arg1, arg2) {
+  return window['go']['api']['Inspect']['SwitchPreview'](arg1, arg2);
 }

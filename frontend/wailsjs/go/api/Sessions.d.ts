@@ -26,6 +26,10 @@ export function Rollback(arg1:string,arg2:string):Promise<api.BranchView>;
 
 export function SaveDraft(arg1:string,arg2:api.Draft):Promise<void>;
 
+export function SessionSettings(arg1:string):Promise<api.SessionSettings>;
+
+export function SetSessionSettings(arg1:string,arg2:api.SessionSettings):Promise<void>;
+
 export function Switch(arg1:string,arg2:string):Promise<void>;
 
 export function Turn(arg1:string,arg2:string):Promise<api.TurnView>;

@@ -50,6 +50,14 @@ export function SaveDraft(arg1, arg2) {
   return window['go']['api']['Sessions']['SaveDraft'](arg1, arg2);
 }
 
+export function SessionSettings(arg1) {
+  return window['go']['api']['Sessions']['SessionSettings'](arg1);
+}
+
+export function SetSessionSettings(arg1, arg2) {
+  return window['go']['api']['Sessions']['SetSessionSettings'](arg1, arg2);
+}
+
 export function Switch(arg1, arg2) {
   return window['go']['api']['Sessions']['Switch'](arg1, arg2);
 }
