@@ -196,7 +196,7 @@ func (c *call) summarizeCommand() *cobra.Command {
 	}
 	branch := branchFlag(cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		return c.writing(ctx, nil, func(s *Services) (reply, error) {
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			session, b, err := s.place(ctx, args[0], *branch)
 			if err != nil {
 				return reply{}, err
