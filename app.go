@@ -158,8 +158,12 @@ func (a *app) commitPolicy() jobs.CommitPolicy {
 	}
 }
 
-// librarian is the model that summarizes a turn's conversation, nil if none.
+// librarian is the model that summarizes a turn's conversation, nil if none. With
+// memory off no model is asked for what nothing will be sent of.
 func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
+	if !a.config.Config().Context.Infinity {
+		return nil
+	}
 	c, ok := a.catalog.Librarian(t.Model, counter{}.Count, a.redact)
 	if !ok {
 		return nil

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -44,5 +45,21 @@ func TestAnItemShowsWhatCanBeSent(t *testing.T) {
 	}
 	if len(mixed.Blocks) != 6 || mixed.Blocks[2].(chat.Text).Text != "One." {
 		t.Error("the turn's own message was changed")
+	}
+}
+
+// With memory off nothing is dropped to make room: what does not fit is an error
+// with its numbers, though turns are pending that the shrinker might drop.
+func TestPlainChatIsNotShrunk(t *testing.T) {
+	in := sample()
+	in.Policy.History, in.Pins, in.Head.Summary = HistoryOff, nil, ""
+	in = in.over(nil, long(30, 400))
+	_, err := Assemble(in)
+	var over *OverBudgetError
+	if chat.CodeOf(err) != chat.CodeOverBudget || !errors.As(err, &over) || over.Required <= over.Ceiling || over.PendingTurns != 30 {
+		t.Errorf("%v: %+v", err, over)
+	}
+	if h := chat.AsError(err).Hint; !strings.Contains(h, "context.infinity") {
+		t.Errorf("hint %q", h)
 	}
 }

@@ -45,8 +45,12 @@ func (e *RecentMessagesTooLarge) Error() string {
 // it says nothing.
 const minStateTokens = 64
 
-// shrink goes through SRD 7.3 in its order, and logs each step in words.
+// shrink goes through SRD 7.3 in its order, and logs each step in words. Plain
+// chat is not shrunk: what does not fit is an error (SPEC 16).
 func (a *assembler) shrink() error {
+	if a.in.Policy.History == HistoryOff && !a.fits() {
+		return a.overBudget()
+	}
 	for _, step := range []func() error{a.shrinkHistory, a.dropRetrieved, a.summarizeRetrieved, a.dropPending, a.shrinkState} {
 		if a.fits() {
 			return nil
@@ -165,6 +169,10 @@ func (a *assembler) overBudget() error {
 		Required: a.used(), Ceiling: a.budget.Ceiling, System: total(a.system), Pinned: total(a.pinned),
 		State: total(a.memory()), History: total(a.framed(a.summaries, summariesFrame)) + total(a.originals),
 		Pending: total(a.pending), Msg: total(a.last), PendingTurns: len(a.pending) / 2,
+	}
+	if a.in.Policy.History == HistoryOff {
+		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, e.Error()).
+			WithHint("turn context.infinity on, start a new session, or choose a model with a larger window")
 	}
 	if len(a.originals) > 0 && e.Msg <= e.Ceiling/2 && total(a.originals) > e.Ceiling/2 {
 		recent := &RecentMessagesTooLarge{Required: e.Required, Budget: e.Ceiling, Messages: len(a.originals)}
