@@ -1,9 +1,10 @@
 import { screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
+import type { SwitchPreview } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import Header from './Header.svelte';
-import { contextParts, pendingWords, phaseRuns, phaseWord, streamBytes, streamTitle, streamWord } from './words';
+import { contextParts, pendingWords, phaseRuns, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
 
 const n = '\u202f';
 
@@ -36,7 +37,51 @@ describe('words of the header', () => {
   it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, words) => expect(pendingWords(count)).toBe(words));
 });
 
+describe('another model', () => {
+  const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, message: 'Nothing changes.', error: null, ...more });
+  it.each([
+    [{}, 'Nothing changes.'],
+    [{ returning: 1, newTokens: 6_200 }, `1 turn comes back as the originals. Each request costs 1${n}200 tokens more.`],
+    [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript keeps every word, and a larger model brings them back. Each request costs 2${n}000 tokens less.`],
+  ])('says what it changes', (more, words) => expect(switchWords(preview(more))).toBe(words));
+
+  const asking = async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+    mountIn(app, Header, {});
+    await userEvent.click(screen.getByRole('button', { name: /^Model/ }));
+    await userEvent.click(screen.getByRole('menuitemradio', { name: /local/ }));
+    return { app, backend, dialog: await screen.findByRole('dialog', { name: 'Switch to local?' }) };
+  };
+
+  it('is taken only when confirmed', async () => {
+    const { app, backend, dialog } = await asking();
+    expect(dialog).toHaveTextContent(/146 turns will be represented by summaries.*6.144 tokens/s);
+    expect(backend.world.session(app.conversation.sessionId).model).toBe('sonnet');
+    await userEvent.click(screen.getByRole('button', { name: 'Switch' }));
+    await expect.poll(() => app.conversation.model).toBe('local');
+    expect(screen.queryByRole('dialog')).toBeNull();
+  });
+
+  it('is let go of, and a switch that fails says so where it was asked', async () => {
+    const { app, backend } = await asking();
+    backend.failNext('chat.setModel', { message: 'The disk is full' });
+    await userEvent.click(screen.getByRole('button', { name: 'Switch' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
+    await userEvent.click(screen.getByRole('button', { name: 'Stay with sonnet' }));
+    expect([screen.queryByRole('dialog'), app.conversation.model]).toEqual([null, 'sonnet']);
+  });
+});
+
 describe('the header', () => {
+  it('says when unlimited history is off', async () => {
+    const { app, backend } = await startedApp();
+    backend.world.infinity = false;
+    await app.openSession(app.conversation.sessionId);
+    mountIn(app, Header, {});
+    expect(screen.getByRole('button', { name: /^Context plain chat/ })).toHaveAttribute('title', expect.stringContaining('Unlimited history is off'));
+  });
+
   it('holds every mandatory field, and each opens what explains it', async () => {
     const { app, backend } = await startedApp({ data: 'rich' });
     await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);

@@ -7,7 +7,7 @@ import Inspector from './Inspector.svelte';
 const called = (backend: { calls: { name: string; args: unknown[] }[] }, name: string) =>
   backend.calls.filter((call) => call.name === name).map((call) => call.args);
 
-async function open(tab: 'pending' | 'state' | 'activity', prepare?: Parameters<typeof mountWith>[3]) {
+async function open(tab: 'pending' | 'xray' | 'state' | 'activity', prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(Inspector, (app) => {
     app.inspector.select(tab);
     return {};
@@ -58,6 +58,15 @@ describe('Pending', () => {
     expect(called(backend, 'inspect.killJob')).toHaveLength(1);
     await user.click(await screen.findByRole('button', { name: 'Retry now' }));
     expect(called(backend, 'inspect.retryJob')).toEqual(called(backend, 'inspect.killJob'));
+  });
+
+  test('an answer that needs a decision stands there with its choices', async () => {
+    const { app, backend, user } = await open('pending');
+    await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Every state of a turn')!.row.id);
+    expect(await screen.findByText('Not pending, needs you')).toBeInTheDocument();
+    await user.click(screen.getByRole('button', { name: 'Keep as it is' }));
+    expect(called(backend, 'chat.keep')).toHaveLength(1);
+    await waitFor(() => expect(screen.queryByText('Not pending, needs you')).not.toBeInTheDocument());
   });
 
   test('the number of a turn leads to it', async () => {
@@ -145,6 +154,43 @@ describe('State', () => {
     await waitFor(() => expect(screen.queryByRole('dialog')).not.toBeInTheDocument());
     expect(called(backend, 'sessions.rollback')).toHaveLength(1);
     await waitFor(() => expect(app.conversation.header?.branchLabel).toBe('back to #146'));
+  });
+});
+
+describe('State: how it came about', () => {
+  test('says how a state was checked, and why another was made without a model', async () => {
+    const { user } = await open('state');
+    expect(await screen.findByText('Passed on try 1')).toBeInTheDocument();
+    expect(screen.getByText('Numbers').closest('div')).toHaveTextContent('22 of 22');
+    await user.click(screen.getByRole('button', { name: /#146/ }));
+    expect(screen.getByText('Made without a model, after 2 tries')).toBeInTheDocument();
+    expect(screen.getByText('The model left out 2 facts twice')).toBeInTheDocument();
+    await user.click(screen.getByText(/2 things not in the summary/));
+    expect(await screen.findByText('drift --all')).toBeInTheDocument();
+  });
+
+  test('any two states are held against each other, in one column or two', async () => {
+    const { user } = await open('state');
+    const changes = await screen.findByRole('group', { name: 'Changes from #147 K147 to #148 K148' });
+    expect(changes).toHaveTextContent('gone: −The backfill copies 2 000 rows a second.');
+    await user.selectOptions(screen.getByRole('combobox', { name: 'Against which state' }), '#145 K145');
+    expect(screen.getByRole('group', { name: 'Changes from #145 K145 to #148 K148' })).toHaveTextContent('Dual writes stay on for 14 days');
+    await user.click(screen.getByRole('radio', { name: 'Side by side' }));
+    expect(screen.getByRole('group', { name: '#145 K145 beside #148 K148' })).toHaveTextContent('Throttle the backfill.');
+  });
+
+  test('ranges stand beside the turns they cover, superseded ones folded', async () => {
+    const { app, backend, user } = await open('state');
+    await user.click(await screen.findByRole('button', { name: 'Summary of turns 91 to 136' }));
+    expect(screen.getByRole('group', { name: 'Summary of turns 91 to 136' })).toHaveTextContent('Turns 91 to 136: the orders tables');
+    expect(screen.getByText('stand for all up to #136')).toBeInTheDocument();
+    expect(screen.queryByRole('button', { name: 'Summary of turns 1 to 44' })).not.toBeInTheDocument();
+    await user.click(screen.getByText('2 superseded ones, kept'));
+    expect(await screen.findByRole('button', { name: 'Summary of turns 1 to 44' })).toBeInTheDocument();
+    await user.click(screen.getByRole('button', { name: 'Go to turn 91' }));
+    await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(91));
+    await user.click(screen.getByRole('button', { name: 'Make now' }));
+    expect(called(backend, 'inspect.summarize')).toEqual([[app.conversation.branchId]]);
   });
 });
 

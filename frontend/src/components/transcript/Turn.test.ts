@@ -96,6 +96,12 @@ describe('a turn', () => {
     expect([app.inspector.tab, app.inspector.turnId]).toEqual(['activity', turn.id]);
   });
 
+  it('leads to what the model saw', async () => {
+    const { app, article, turn } = await drawn({});
+    await userEvent.click(within(article).getByRole('button', { name: 'What the model saw' }));
+    expect([app.inspector.tab, app.inspector.seen]).toEqual(['xray', turn.id]);
+  });
+
   it('pins the words that are selected', async () => {
     const { app, backend } = await startedApp();
     mountIn(app, Turn, { turn: turnView(), index: 0, selected: 'Never on a Friday.' });

@@ -13,6 +13,7 @@ export type Change = 'same' | 'add' | 'del';
 /** A line of the one-column view. */
 export interface Line {
   change: Change;
+  heading: boolean;
   pieces: Piece[];
 }
 
@@ -56,8 +57,28 @@ function lengthTable<T>(a: readonly T[], b: readonly T[], start: number, rows: n
   return lengths;
 }
 
-const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\r\n?/g, '\n').replace(/\n+$/, '').split('\n'));
-const whole = (text: string, change: Change): Line => ({ change, pieces: [{ text, changed: false }] });
+const headingMark = /^#{1,6} +/;
+
+/** The lines that say something, without their list marks; a heading keeps its own, so that it is never taken for a line. */
+function linesOf(text: string): string[] {
+  return text.split(/\r\n?|\n/).map((line) => line.trimEnd().replace(/^\s*[-*] +/, '')).filter((line) => line !== '');
+}
+
+function drawn(text: string, change: Change, pieces: Piece[]): Line {
+  const mark = headingMark.exec(text)?.[0].length ?? 0;
+  return { change, heading: mark > 0, pieces: withoutFront(pieces, mark) };
+}
+
+function withoutFront(pieces: Piece[], length: number): Piece[] {
+  let left = length;
+  return pieces.flatMap((piece) => {
+    const cut = Math.min(left, piece.text.length);
+    left -= cut;
+    return cut === piece.text.length ? [] : [{ ...piece, text: piece.text.slice(cut) }];
+  });
+}
+
+const whole = (text: string, change: Change): Line => drawn(text, change, [{ text, changed: false }]);
 
 /** The two texts side by side: equal lines face each other, a removed line faces the one that took its place. */
 export function compare(old: string, now: string): Row[] {
@@ -94,7 +115,7 @@ function facing(removed: string[], added: string[]): Row[] {
     if (a === undefined) return { old: null, new: whole(b!, 'add') };
     if (b === undefined) return { old: whole(a, 'del'), new: null };
     const [old, now] = byWords(a, b);
-    return { old: { change: 'del', pieces: old }, new: { change: 'add', pieces: now } };
+    return { old: drawn(a, 'del', old), new: drawn(b, 'add', now) };
   });
 }
 

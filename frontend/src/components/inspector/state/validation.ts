@@ -42,7 +42,7 @@ export function accountOf(state: Pick<StateView, 'validation' | 'origin'>): Acco
 }
 
 function verdictOf(fellBack: boolean, tries: number): Pick<Account, 'verdict' | 'tone' | 'short'> {
-  if (fellBack) return { verdict: tries > 0 ? `Made without a model, after ${counted(tries, 'try', 'tries')}` : 'Made without a model', tone: 'warn', short: 'without a model' };
+  if (fellBack) return { verdict: tries > 0 ? `Made without a model, after ${counted(tries, 'try', 'tries')}` : 'Made without a model', tone: 'warn', short: 'no model' };
   if (tries > 1) return { verdict: `Passed on try ${tries}`, tone: 'ok', short: `passed, try ${tries}` };
   return { verdict: tries === 1 ? 'Passed on try 1' : 'Passed', tone: 'ok', short: 'passed' };
 }

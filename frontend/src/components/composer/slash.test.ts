@@ -1,0 +1,134 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { errorView } from '$lib/backend/fake/shapes';
+import { mountIn, startedApp } from '../../test/mount';
+import Composer from './Composer.svelte';
+import { listKey } from './keys';
+
+async function composer() {
+  const started = await startedApp({ data: 'rich', pace: { prepareMs: 5, frameMs: 5, chars: 400, commitMs: 60_000 } });
+  const { app, backend } = started;
+  await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id);
+  mountIn(app, Composer, {});
+  const calls = (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
+  return { ...started, calls, field: screen.getByRole('textbox', { name: 'Your message' }) as HTMLTextAreaElement, user: userEvent.setup() };
+}
+
+describe('slash commands', () => {
+  it('are listed, moved through and taken by keyboard, and the field says which line is meant', async () => {
+    const { app, field, user } = await composer();
+    await user.type(field, '/co');
+    expect(screen.getByRole('listbox', { name: 'Commands' })).toBeVisible();
+    expect(screen.getByRole('option', { selected: true })).toHaveTextContent('/commit');
+    await user.keyboard('{ArrowDown}');
+    const chosen = screen.getByRole('option', { selected: true });
+    expect([chosen.textContent, field.getAttribute('aria-activedescendant')]).toEqual([expect.stringContaining('/context'), chosen.id]);
+    await user.keyboard('{Enter}');
+    await waitFor(() => expect([app.inspector.tab, app.inspector.seen, field.value]).toEqual(['xray', '', '']));
+  });
+
+  it('Esc closes the list and stops nothing, Tab only writes the name out', async () => {
+    const { field, user, calls } = await composer();
+    await user.type(field, '/pi');
+    await user.keyboard('{Escape}');
+    expect(screen.queryByRole('listbox')).toBeNull();
+    await user.type(field, 'n');
+    await user.keyboard('{Tab}');
+    expect([field.value, calls('inspect.addPin').length]).toEqual(['/pin ', 0]);
+  });
+
+  it('pins, and keeps the text when that fails', async () => {
+    const { backend, field, user, calls } = await composer();
+    backend.failNext('inspect.addPin', errorView('The disk is full', 'Free some space.'));
+    await user.type(field, '/pin Never on a Friday.{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
+    expect(field.value).toBe('/pin Never on a Friday.');
+    await user.type(field, '{Enter}');
+    await waitFor(() => expect(field.value).toBe(''));
+    expect(calls('inspect.addPin').at(-1)?.[1]).toBe('Never on a Friday.');
+    expect(calls('chat.send')).toEqual([]);
+  });
+
+  it('forks under a label, and leaves nothing of the command behind', async () => {
+    const { app, backend, field, user } = await composer();
+    const before = app.conversation.branchId;
+    await user.type(field, '/fork second try{Enter}');
+    await waitFor(() => expect(app.conversation.header?.branchLabel).toBe('second try'));
+    await waitFor(() => expect(backend.world.branch(before).draft.text).toBe(''));
+    expect(field.value).toBe('');
+  });
+
+  it.each([['/rollback #146', '01KAD3T9K4T146'], ['/rollback', '01KAD3T9K4T147']])('%s goes back to a state', async (typed, state) => {
+    const { app, field, user, calls } = await composer();
+    await user.type(field, `${typed}{Enter}`);
+    await waitFor(() => expect(calls('sessions.rollback')).toEqual([[app.conversation.sessionId, state]]));
+  });
+
+  it('asks the recall model, whatever the session’s is', async () => {
+    const { field, user, calls } = await composer();
+    await user.type(field, '/recall what did we promise?{Enter}');
+    await waitFor(() => expect(calls('chat.send')).toMatchObject([[{ text: 'what did we promise?', model: 'recall' }]]));
+    await waitFor(() => expect(field.value).toBe(''));
+  });
+
+  it.each([['/commit', 'inspect.commitNow'], ['/summarize', 'inspect.summarize']])('%s does its work', async (typed, name) => {
+    const { app, field, user, calls } = await composer();
+    const branch = app.conversation.branchId;
+    await user.type(field, `${typed}{Enter}`);
+    await waitFor(() => expect(calls(name)).toEqual([[branch]]));
+    await waitFor(() => expect(field.value).toBe(''));
+  });
+
+  it('opens the session’s settings', async () => {
+    const { app, field, user } = await composer();
+    await user.type(field, '/settings{Enter}');
+    await waitFor(() => expect(app.sessionSettings.open).toBe(true));
+  });
+
+  it('shows what another model changes before it is taken', async () => {
+    const { app, field, user, calls } = await composer();
+    await user.type(field, '/model local{Enter}');
+    await waitFor(() => expect(app.modelSwitch.preview?.model).toBe('local'));
+    expect(calls('chat.setModel')).toEqual([]);
+    await user.type(field, '/model gpt{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('gpt cannot be used: There is no key for openai');
+  });
+
+  it('asks before it sends what no command is called', async () => {
+    const { field, user, calls } = await composer();
+    await user.type(field, '/nope x{Enter}');
+    expect(screen.getByRole('status')).toHaveTextContent('There is no command /nope');
+    expect(calls('chat.send')).toEqual([]);
+    await user.keyboard('{Enter}');
+    await waitFor(() => expect(calls('chat.send')).toMatchObject([[{ text: '/nope x' }]]));
+  });
+
+  it('forgets the hint when the text changes', async () => {
+    const { field, user, calls } = await composer();
+    await user.type(field, '/nope{Enter}y');
+    expect(screen.queryByRole('status')).toBeNull();
+    await user.keyboard('{Enter}');
+    expect([screen.getByRole('status').textContent, calls('chat.send').length]).toEqual([expect.stringContaining('/nopey'), 0]);
+  });
+
+  it('says what is missing', async () => {
+    const { field, user } = await composer();
+    await user.type(field, '/pin {Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('/pin needs some text after it');
+  });
+
+  it('sends a slash that is doubled as one', async () => {
+    const { field, user, calls } = await composer();
+    await user.type(field, '//pin is a command{Enter}');
+    await waitFor(() => expect(calls('chat.send')).toMatchObject([[{ text: '/pin is a command' }]]));
+  });
+});
+
+describe('keys of the list', () => {
+  const press = (key: string, more: Partial<KeyboardEvent> = {}) => ({ key, shiftKey: false, ctrlKey: false, metaKey: false, altKey: false, isComposing: false, keyCode: 0, ...more });
+  it.each([
+    ['Enter takes', press('Enter'), 3, '/pi', 'take'], ['Enter runs what is whole', press('Enter'), 1, '/commit', null], ['Enter takes a model', press('Enter'), 1, '/model so', 'take'],
+    ['Enter of an input method is its own', press('Enter', { isComposing: true }), 3, '/pi', null], ['Shift+Tab leaves', press('Tab', { shiftKey: true }), 3, '/pi', null], ['nothing without a list', press('Enter'), 0, 'x', null],
+  ])('%s', (_, event, count, typed, does) => expect(listKey(event, { count, typed })).toBe(does));
+});

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { accountOf } from './validation';
+
+const account = (origin: string, fields: unknown) => accountOf({ origin, validation: typeof fields === 'string' ? fields : JSON.stringify(fields) });
+
+describe('the account of a state', () => {
+  it.each(['', 'not json', '[]', 'null', '7'])('is none where there is nothing to read: %s', (text) => expect(account('librarian', text)).toBeNull());
+
+  it('says on which try it passed, and what was kept of what was found', () => {
+    expect(account('librarian', { tries: 2, turns: 3, found: { numbers: 22, open_tasks: 2, facts: 0 }, kept: { numbers: 21, open_tasks: 2 } })).toMatchObject({
+      verdict: 'Passed on try 2', short: 'passed, try 2', tone: 'ok', turns: 3,
+      checks: [{ name: 'Numbers', kept: 21, found: 22 }, { name: 'Open tasks', kept: 2, found: 2 }],
+    });
+  });
+
+  it('says why no model made it, and what is missing', () => {
+    expect(account('fallback', { method: 'fallback', tries: 2, reason: 'It timed out', missing: ['30 s'], dropped: ['old'], dropped_count: 12 })).toMatchObject({
+      verdict: 'Made without a model, after 2 tries', tone: 'warn', reason: 'It timed out', missing: ['30 s', 'old'], missingCount: 12,
+    });
+  });
+
+  it('takes lists and plain numbers for counts, and never fails on odd fields', () => {
+    expect(account('librarian', { found: ['a', 'b'], kept: 1, missing: [3, null, 'x'], tries: 'two' })).toMatchObject({ checks: [{ name: 'Entities', kept: 1, found: 2 }], missing: ['x'], verdict: 'Passed' });
+  });
+});

@@ -1,0 +1,145 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { FakeBackend } from '$lib/backend/fake';
+import { contextItem } from '$lib/backend/fake/context';
+import type { ContextView } from '$lib/backend/types';
+import { mountWith } from '$shared/testing/harness';
+import Inspector from '../Inspector.svelte';
+import { countedAgainst, doorOf, extentOf, nameOf, prefixWords, share } from './sections';
+
+const n = '\u202f';
+const user = userEvent.setup();
+
+describe('words of the X-ray', () => {
+  it.each([[5, 100, `5.0${n}%`], [0, 0, `0.0${n}%`]])('%d of %d', (part, all, words) => expect(share(part, all)).toBe(words));
+
+  it.each([
+    [{ tokens: 1_000, reported: 0 }, `1${n}000 counted; the provider reported nothing`],
+    [{ tokens: 1_030, reported: 1_000 }, `1${n}030 counted, 1${n}000 reported, 3.0${n}% over`],
+    [{ tokens: 970, reported: 1_000 }, `970 counted, 1${n}000 reported, 3.0${n}% under`],
+    [{ tokens: 1_000, reported: 1_000 }, `1${n}000 counted, 1${n}000 reported, the same`],
+  ])('count against report', (view, words) => expect(countedAgainst(view)).toBe(words));
+
+  it('says what a section holds', () => {
+    const section = (name: string, items: Parameters<typeof contextItem>[0][]) => ({ name, tokens: 0, cap: 0, items: items.map(contextItem) });
+    expect(extentOf(section('originals', [{ seq: 139 }, { seq: 148 }]))).toBe('#139 to #148');
+    expect(extentOf(section('pending', [{ seq: 149 }, { seq: 149 }]))).toBe('#149');
+    expect(extentOf(section('summaries', [{ from: 1, to: 90 }, { from: 91, to: 136 }]))).toBe('#1 to #136');
+    expect([extentOf(section('pinned', [{}, {}])), extentOf(section('system', [{}])), extentOf(section('originals', []))]).toEqual(['2', '', '']);
+  });
+
+  it.each([['turn', '#7', 'you'], ['summary', '#1–9', 'L'], ['pin', 'pin', 'L'], ['state', 'state', 'L'], ['config', 'settings', 'L'], ['message', '', 'L']])('the source of a %s is a door', (source, door, name) => {
+    const item = contextItem({ source, seq: 7, from: 1, to: 9, label: 'L' });
+    expect([doorOf(item), nameOf(item)]).toEqual([door, name]);
+  });
+
+  it('says how much of the front is the same', () => {
+    expect(prefixWords(0, 10)).toBe('nothing at the front is the same');
+    expect(prefixWords(1_500, 2_000)).toBe(`first 1${n}500 of 2${n}000 bytes the same, 75${n}%`);
+  });
+});
+
+async function xray(change: Partial<ContextView> = {}) {
+  const mounted = await mountWith(Inspector, (app) => (app.inspector.select('xray'), {}), {}, (backend: FakeBackend) => {
+    const { inspect } = backend;
+    const [context, next] = [inspect.context, inspect.nextContext];
+    Object.defineProperty(backend, 'inspect', { value: new Proxy(inspect, { get: (of, name: keyof typeof inspect) =>
+      name === 'context' ? async (id: string) => ({ ...(await context(id)), ...change }) : name === 'nextContext' ? async (...args: Parameters<typeof next>) => ({ ...(await next(...args)), ...change }) : of[name] }) });
+  });
+  const { app, backend } = mounted;
+  const newest = app.conversation.newest!;
+  return { ...mounted, newest, calls: (name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args) };
+}
+
+const row = (name: RegExp) => screen.getByText(name).closest('details')!;
+
+describe('the X-ray', () => {
+  it('shows what comes next, then what a turn saw, and steps from turn to turn', async () => {
+    const { app, newest } = await xray();
+    expect(await screen.findByText('next')).toBeVisible();
+    await user.click(screen.getByRole('radio', { name: 'Saw' }));
+    await waitFor(() => expect(app.inspector.seen).toBe(newest.id));
+    expect(await screen.findByText(/84.% cached/)).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'The turn before' }));
+    await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.inspector.seen)?.seq).toBe(newest.seq - 1));
+    await user.click(await screen.findByRole('button', { name: 'The turn after' }));
+    await user.click(await screen.findByRole('button', { name: 'What comes next' }));
+    await waitFor(() => expect(app.inspector.seen).toBe(''));
+  });
+
+  it('opens an item to its exact text only when asked, and its source is a door', async () => {
+    const { app, newest } = await xray();
+    app.inspector.show('xray', newest.id);
+    await user.click(within(await waitFor(() => row(/Pinned facts/))).getByText(/Pinned facts/));
+    const line = await screen.findByRole('button', { name: /^Pinned fact, 8 tokens/ });
+    expect(screen.queryByRole('group', { name: 'Pinned fact, exact text' })).toBeNull();
+    await user.click(line);
+    expect(screen.getByRole('group', { name: 'Pinned fact, exact text' })).toHaveTextContent('No change goes out on a Friday.');
+    await user.click(screen.getAllByRole('button', { name: 'Go to the source: Pinned fact' })[0]!);
+    expect(app.inspector.tab).toBe('state');
+  });
+
+  it('jumps to the turn an original is from', async () => {
+    const { app } = await xray();
+    await user.click(within(await waitFor(() => row(/Original turns/))).getByText(/Original turns/));
+    await user.click((await screen.findAllByRole('button', { name: 'Go to the source: Turn 148, you' }))[0]!);
+    await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(148));
+  });
+
+  it('names what came since the turn before', async () => {
+    const { app, newest } = await xray();
+    app.inspector.show('xray', newest.id);
+    expect(await screen.findByText(`Against #${newest.seq - 1}`)).toBeVisible();
+    expect(screen.getByText(/first .* bytes the same/)).toBeVisible();
+    expect(screen.getAllByText(/Turn 149, the model/).length).toBeGreaterThan(0);
+  });
+
+  it('says what was shortened, left out, replaced, and that the bytes are not the same', async () => {
+    const { app, newest } = await xray({ shrink: ['advanced the cut to #140', 'dropped pending turn 141'], dropped: [148], redacted: [{ rule: 'aws-key', count: 2 }], same: false, note: 'A summary is gone.' });
+    app.inspector.show('xray', newest.id);
+    expect(await screen.findByText('1 pending turn left out')).toBeVisible();
+    expect(screen.getByText('advanced the cut to #140')).toBeVisible();
+    expect(screen.getByText('aws-key').closest('div')).toHaveTextContent('2 times');
+    expect([screen.getByText('not the same'), screen.getByText('A summary is gone.')]).toHaveLength(2);
+    await user.click(screen.getByRole('button', { name: '#148' }));
+    await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(148));
+  });
+
+  it('draws with numbers what does not fit', async () => {
+    await xray({ tokens: 61_000, ceiling: 50_000, sections: [], error: { code: 'over_budget', op: 'turn', message: 'This does not fit', hint: 'Shorten it.' } });
+    expect(await screen.findByText('This does not fit')).toBeVisible();
+    expect(screen.getByText(/61.000 needed, 11.000 too many/)).toBeVisible();
+  });
+
+  it('derives the ceiling', async () => {
+    await xray();
+    await user.click(await screen.findByText(/How the ceiling of/));
+    expect(screen.getByText('Window of the model').closest('div')).toHaveTextContent(/200.000/);
+    expect(screen.getByText(/Calibration/).closest('div')).toHaveTextContent('1.05');
+  });
+
+  it('shows the exact request of what was sent, and none of what was not', async () => {
+    const { app, newest, calls } = await xray();
+    await user.click(await screen.findByRole('radio', { name: 'Raw' }));
+    expect(await screen.findByText('Nothing has been sent yet')).toBeVisible();
+    app.inspector.look(newest.id);
+    expect(await screen.findByText(/"max_tokens": 8000/)).toBeVisible();
+    expect(calls('inspect.rawStep')).toEqual([[`${newest.id}-p1`]]);
+  });
+
+  it('counts what is being written into what comes next', async () => {
+    const { app, calls } = await xray();
+    await screen.findByText('next');
+    await waitFor(() => expect(calls('inspect.nextContext').length).toBeGreaterThan(0));
+    app.draft.typed = 'And one more thing';
+    await waitFor(() => expect(calls('inspect.nextContext').at(-1)?.[2]).toBe('And one more thing'));
+  });
+
+  it('says why, when a context cannot be shown', async () => {
+    const { app, backend, newest } = await xray();
+    backend.failNext('inspect.context', { message: 'That turn was never sent', hint: 'Send it.' });
+    app.inspector.look(newest.id);
+    expect(await screen.findByRole('alert')).toHaveTextContent('That turn was never sent');
+  });
+});
