@@ -10,10 +10,13 @@ import (
 )
 
 // Chat sends messages and decides about turns.
-type Chat struct{ c *Core }
+type Chat struct {
+	c         *Core
+	temporary temporaries
+}
 
 // NewChat returns the service.
-func NewChat(c *Core) *Chat { return &Chat{c} }
+func NewChat(c *Core) *Chat { return &Chat{c: c} }
 
 // Send makes a message durable and starts its turn, or queues it while another
 // one of the branch runs.

@@ -115,6 +115,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 	in.Extract = func(turns []chat.Turn, target int) string {
 		return librarian.Extract(turns, target, in.Count)
 	}
+	in.Remember = e.remembered(a.branch, e.counter.Encoding(a.model.Endpoint.ModelID))
 	summaries, err := e.store.Summaries(ctx, a.branch)
 	if err != nil {
 		return err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -52,10 +54,14 @@ type Engine struct {
 
 	queueMu sync.Mutex // see sendQueued
 
+	extracts extracts
+
 	mu     sync.Mutex
 	runs   map[chat.TurnID]*run
 	closed bool
 	wg     sync.WaitGroup
+	// temporary chats whose answer is arriving
+	temporary map[*Temporary]bool
 }
 
 // NewEngine returns an engine that runs nothing yet.
@@ -65,7 +71,7 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, temporary: map[*Temporary]bool{},
 	}
 }
 
@@ -357,10 +363,14 @@ func (e *Engine) Running() []chat.TurnID {
 func (e *Engine) Close(ctx context.Context) error {
 	e.mu.Lock()
 	e.closed = true
+	temporary := slices.Collect(maps.Keys(e.temporary))
 	for _, r := range e.runs {
 		r.cancel(errClosing)
 	}
 	e.mu.Unlock()
+	for _, t := range temporary { // not under mu: a chat takes its own lock before ours
+		t.cancelled(errClosing)
+	}
 	done := make(chan struct{})
 	go func() { e.wg.Wait(); close(done) }()
 	select {

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is an engine over a real database and real journals.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	dir      string
 	store    *store.Store
 	journals *journal.Journals
@@ -86,7 +86,7 @@ type words struct{}
 func (words) Count(_, s string) int  { return len(strings.Fields(s)) }
 func (words) Encoding(string) string { return "words" }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
 	w.settings = turn.Settings{

@@ -171,25 +171,31 @@ func (r *run) live() (Live, bool) {
 
 // stream carries events from the provider into journal, decoder and window.
 func (r *run) stream(ctx context.Context) state {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	idle := r.e.settings().IdleTimeout
-	watch := time.AfterFunc(idle, func() { cancel(errIdle) })
-	defer watch.Stop()
 	r.started = time.Now()
-	r.err = r.model.Provider.Stream(ctx, r.model.Endpoint, r.body, func(ev chat.RawEvent) error {
-		watch.Reset(idle)
-		return r.receive(ev)
-	})
+	r.err = r.e.callProvider(ctx, r, r.receive)
 	r.timing.StreamMs = time.Since(r.started).Milliseconds()
 	r.metrics.StreamMs += r.timing.StreamMs
+	return r.settle
+}
+
+// callProvider streams one call and ends it when nothing arrives for too long.
+func (e *Engine) callProvider(ctx context.Context, r *run, yield func(chat.RawEvent) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	idle := e.settings().IdleTimeout
+	watch := time.AfterFunc(idle, func() { cancel(errIdle) })
+	defer watch.Stop()
+	err := r.model.Provider.Stream(ctx, r.model.Endpoint, r.body, func(ev chat.RawEvent) error {
+		watch.Reset(idle)
+		return yield(ev)
+	})
 	// A cancelled call fails in as many ways as there are clients; the cause is ours.
-	if r.err != nil {
+	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-			r.err = cause
+			return cause
 		}
 	}
-	return r.settle
+	return err
 }
 
 // receive journals one event, then shows it.

@@ -78,7 +78,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	if in.Pins, err = e.store.PinsByID(ctx, pinsOf(m)); err != nil {
 		return prompt.PreparedContext{}, err
 	}
-	if err := e.replayHistory(ctx, &in, t, m); err != nil {
+	if err := e.replayHistory(ctx, &in, t, model); err != nil {
 		return prompt.PreparedContext{}, err
 	}
 	if m.Inputs.Partial {
@@ -103,8 +103,9 @@ func pinsOf(m prompt.Manifest) []chat.PinID {
 
 // replayHistory gives the assembler the lineage as it was, superseded summaries
 // included.
-func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Turn, m prompt.Manifest) error {
-	if err := e.history(ctx, in, assembly{branch: t.BranchID, seq: t.Seq}); err != nil {
+func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Turn, model Model) error {
+	m := in.Replay
+	if err := e.history(ctx, in, assembly{branch: t.BranchID, seq: t.Seq, model: model}); err != nil {
 		return err
 	}
 	in.Previous, in.Calibration = nil, m.Budget.Calibration

@@ -1,0 +1,118 @@
+package api
+
+import (
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/turn"
+)
+
+// temporaries are the temporary chats of this run.
+type temporaries struct {
+	mu    sync.Mutex
+	chats map[string]*turn.Temporary
+}
+
+// find returns a temporary chat; one that was ended is not found.
+func (t *temporaries) find(id string) (*turn.Temporary, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.chats[id]; c != nil {
+		return c, nil
+	}
+	return nil, chat.Errorf(chat.CodeNotFound, "chat.temporary", "This temporary chat is over; nothing of it was kept.")
+}
+
+// TemporaryStart begins a chat of which nothing is ever written.
+func (s *Chat) TemporaryStart() (string, error) {
+	if err := s.c.ready(); err != nil {
+		return "", err
+	}
+	c := s.c.Turns.NewTemporary()
+	s.temporary.mu.Lock()
+	defer s.temporary.mu.Unlock()
+	if s.temporary.chats == nil {
+		s.temporary.chats = map[string]*turn.Temporary{}
+	}
+	s.temporary.chats[string(c.ID)] = c
+	return string(c.ID), nil
+}
+
+// TemporarySend asks in a temporary chat.
+func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
+	c, err := s.temporary.find(id)
+	if err != nil {
+		return SendResult{}, err
+	}
+	m, err := userMessage(req.Text, req.Images)
+	if err != nil {
+		return SendResult{}, err
+	}
+	t, err := c.Send(s.c.ctx(), m, req.Model)
+	return SendResult{SessionID: id, BranchID: id, TurnID: string(t.ID)}, err
+}
+
+// TemporaryTurns returns all of a temporary chat.
+func (s *Chat) TemporaryTurns(id string) ([]TurnView, error) {
+	c, err := s.temporary.find(id)
+	if err != nil {
+		return nil, err
+	}
+	turns, live := c.Turns()
+	out := make([]TurnView, 0, len(turns))
+	for _, t := range turns {
+		out = append(out, s.c.temporaryView(t, live))
+	}
+	return out, nil
+}
+
+func (c *Core) temporaryView(t chat.Turn, live *turn.Live) TurnView {
+	v := TurnView{
+		ID: string(t.ID), BranchID: string(t.BranchID), Seq: t.Seq, Phase: string(t.Phase), Outcome: string(t.Outcome),
+		User: blockViews(t.User.Blocks), Assistant: []BlockView{}, Model: t.Model, Provider: t.Provider,
+		CreatedAt: ms(t.CreatedAt), UpdatedAt: ms(t.UpdatedAt), State: "pending",
+	}
+	if t.Usage != nil {
+		v.InputTokens, v.OutputTokens, v.CachedTokens = t.Usage.InputTokens, t.Usage.OutputTokens, t.Usage.CachedInputTokens
+		v.Cost = c.cost(t.Model, *t.Usage)
+	}
+	if f := t.Failure; f != nil {
+		v.Error = &ErrorView{Code: string(f.Code), Op: "turn", Message: f.Message, Hint: f.Hint}
+	}
+	switch {
+	case t.Phase == chat.PhaseFailed:
+		v.State = "failed"
+	case t.Phase == chat.PhaseResponding:
+		v.State, v.Live = "responding", true
+		if live != nil && live.Frame.Turn == t.ID {
+			v.LiveStep, v.LiveSeq, v.Displayed = string(live.Frame.Step), live.Frame.Seq, live.Frame.Displayed
+			v.Assistant = blockViews(live.Blocks)
+		}
+	case t.Assistant != nil:
+		v.Assistant = blockViews(t.Assistant.Blocks)
+		v.Displayed = int64(len(t.Assistant.RenderedText()))
+	}
+	return v
+}
+
+// TemporaryStop ends the running answer of a temporary chat; what arrived stays.
+func (s *Chat) TemporaryStop(id string) error {
+	c, err := s.temporary.find(id)
+	if err == nil {
+		c.Stop()
+	}
+	return err
+}
+
+// TemporaryEnd forgets a temporary chat.
+func (s *Chat) TemporaryEnd(id string) error {
+	c, err := s.temporary.find(id)
+	if err != nil {
+		return err
+	}
+	c.Stop()
+	s.temporary.mu.Lock()
+	defer s.temporary.mu.Unlock()
+	delete(s.temporary.chats, id)
+	return nil
+}

@@ -1,0 +1,65 @@
+package turn
+
+import (
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// extracts keeps the extracts of ranges: a range of thousands of turns without a
+// summary would else be read anew for every request. What a range holds is
+// committed and never changes, so that an extract of it holds for ever.
+type extracts struct {
+	mu    sync.Mutex
+	made  map[extractKey]string
+	order []extractKey // oldest first
+}
+
+type extractKey struct {
+	branch   chat.BranchID
+	from, to int64
+	target   int
+	encoding string
+}
+
+// maxExtracts bounds what is kept; an extract takes some kilobytes.
+const maxExtracts = 64
+
+func (x *extracts) get(k extractKey) (string, bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	text, ok := x.made[k]
+	return text, ok
+}
+
+func (x *extracts) put(k extractKey, text string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.made == nil {
+		x.made = map[extractKey]string{}
+	}
+	if _, there := x.made[k]; !there {
+		x.order = append(x.order, k)
+	}
+	x.made[k] = text
+	if len(x.order) > maxExtracts {
+		delete(x.made, x.order[0])
+		x.order = x.order[1:]
+	}
+}
+
+// remembered makes the extract of a piece once.
+func (e *Engine) remembered(branch chat.BranchID, encoding string) func(prompt.Piece, func() (string, error)) (string, error) {
+	return func(p prompt.Piece, extract func() (string, error)) (string, error) {
+		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding}
+		if text, ok := e.extracts.get(k); ok {
+			return text, nil
+		}
+		text, err := extract()
+		if err == nil {
+			e.extracts.put(k, text)
+		}
+		return text, err
+	}
+}
