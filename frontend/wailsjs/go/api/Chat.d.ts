@@ -21,3 +21,13 @@ export function SetModel(arg1:string,arg2:string):Promise<void>;
 export function Stop(arg1:string):Promise<void>;
 
 export function Stream(arg1:string):Promise<api.StreamState>;
+
+export function TemporaryEnd(arg1:string):Promise<void>;
+
+export function TemporarySend(arg1:string,arg2:api.SendRequest):Promise<api.SendResult>;
+
+export function TemporaryStart():Promise<string>;
+
+export function TemporaryStop(arg1:string):Promise<void>;
+
+export function TemporaryTurns(arg1:string):Promise<Array<api.TurnView>>;

@@ -41,3 +41,23 @@ export function Stop(arg1) {
 export function Stream(arg1) {
   return window['go']['api']['Chat']['Stream'](arg1);
 }
+
+export function TemporaryEnd(arg1) {
+  return window['go']['api']['Chat']['TemporaryEnd'](arg1);
+}
+
+export function TemporarySend(arg1, arg2) {
+  return window['go']['api']['Chat']['TemporarySend'](arg1, arg2);
+}
+
+export function TemporaryStart() {
+  return window['go']['api']['Chat']['TemporaryStart']();
+}
+
+export function TemporaryStop(arg1) {
+  return window['go']['api']['Chat']['TemporaryStop'](arg1);
+}
+
+export function TemporaryTurns(arg1) {
+  return window['go']['api']['Chat']['TemporaryTurns'](arg1);
+}
