@@ -84,9 +84,12 @@ export class DraftState {
 
   /** Another branch is open: what it holds unsent. */
   async load(branchId: string, draft: Draft = empty): Promise<void> {
+    // What was written before any branch had opened belongs to the first one that does.
+    const early = this.#branchId === '' && this.#unsaved ? this.text : '';
     await this.flush();
     this.#branchId = branchId;
     this.#take(draft);
+    if (early !== '') this.text = [draft.text, early].filter((part) => part !== '').join('\n\n');
   }
 
   /** Its message was sent or queued: the program already holds what there is. */
