@@ -147,7 +147,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 	cat := h.catalog(cfg)
 	engine := turn.NewEngine(turn.Deps{
 		Store: db, Journals: journal.New(journal.Options{Dir: filepath.Join(o.DataDir, "streams")}), Models: cat,
-		Branches: branching, Publish: o.Publish, Counter: words{},
+		Branches: branching, Publish: o.Publish, Counter: words{}, ReadOnly: o.ReadOnly,
 		Settings: func() turn.Settings {
 			return turn.Settings{
 				IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ToolsMode: llm.ToolsDisabled,

@@ -32,6 +32,9 @@ type Input struct {
 	// deterministic extract of them within so many tokens. Both must be pure.
 	Fetch   func(from, to int64) ([]chat.Turn, error)
 	Extract func(turns []chat.Turn, target int) string
+	// Remember, if not nil, returns what extract made of the same piece before, or
+	// has it made.
+	Remember func(p Piece, extract func() (string, error)) (string, error)
 	// Summaries are the lineage's live range summaries. Previous is how the
 	// request before represented history.
 	Summaries []Summary
@@ -181,12 +184,26 @@ func (a *assembler) renderPiece(p Piece) (rendered, error) {
 			}
 		}
 	}
-	turns, err := a.in.Fetch(p.From, p.To)
+	text, err := a.extract(p)
 	if err != nil {
 		return rendered{}, err
 	}
-	text := a.in.Extract(turns, p.Target)
 	return a.textItem(Part{Source: "extract", From: p.From, To: p.To}, rangeText(p, text), 0), nil
+}
+
+// extract is the piece's extract, made before if the caller remembers it.
+func (a *assembler) extract(p Piece) (string, error) {
+	extract := func() (string, error) {
+		turns, err := a.in.Fetch(p.From, p.To)
+		if err != nil {
+			return "", err
+		}
+		return a.in.Extract(turns, p.Target), nil
+	}
+	if a.in.Remember == nil {
+		return extract()
+	}
+	return a.in.Remember(p, extract)
 }
 
 func (a *assembler) renderTurns() error {

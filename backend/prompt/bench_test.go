@@ -1,0 +1,58 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+)
+
+// p95 reports the 95th percentile of what each round took.
+func p95(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+}
+
+// BenchmarkAssemble is the assembler alone, over its history in memory (SPEC 14:
+// a lineage of 10 000 turns within 1.5 times of 100).
+func BenchmarkAssemble(b *testing.B) {
+	for _, n := range []int{100, 10_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			in := sample()
+			in.Limits.ContextLimit = 200_000
+			in = in.over(long(n, 400), nil)
+			var took []time.Duration
+			for b.Loop() {
+				begun := time.Now()
+				if _, err := Assemble(in); err != nil {
+					b.Fatal(err)
+				}
+				took = append(took, time.Since(begun))
+			}
+			p95(b, took)
+		})
+	}
+}
+
+// quiet lets grow be measured: it wants a test that can fail.
+type quiet struct{ *testing.B }
+
+// BenchmarkPrefix is how much of each request's input is the front of the request
+// before, over 200 turns with compactions (SPEC 14: over 85 % without retrieval).
+func BenchmarkPrefix(b *testing.B) {
+	for b.Loop() {
+		in := sample()
+		in.Limits.ContextLimit = 200_000
+		cs := grow(quiet{b}, in, long(200, 400))
+		share, advances := 0.0, 0
+		for i := 1; i < len(cs); i++ {
+			d := Compare(cs[i-1].Texts(), cs[i].Texts())
+			share += float64(d.SharedBytes) / float64(d.TotalBytes)
+			if cs[i].Manifest().History.Cut != cs[i-1].Manifest().History.Cut {
+				advances++
+			}
+		}
+		b.ReportMetric(100*share/float64(len(cs)-1), "%reused")
+		b.ReportMetric(float64(advances), "advances")
+	}
+}
