@@ -14,7 +14,7 @@ const commitTries = 5
 
 // maxWalk bounds how many states back the newest one of a model is looked for.
 // Where a model was away for longer, the fallback's summary stands for it.
-const maxWalk = 200
+const maxWalk = 50
 
 // CommitPolicy says when pending turns become a state (SPEC 7).
 type CommitPolicy struct {

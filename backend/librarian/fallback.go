@@ -95,7 +95,7 @@ func Fallback(u Update) Result {
 	d := newDraft(u.Pins)
 	previous := Parse(u.Previous)
 	if len(u.Turns) > 0 {
-		previous.entries[LastExchange] = excerpt(u.Turns[len(u.Turns)-1])
+		previous.entries[LastExchange] = excerpt(u.Turns[len(u.Turns)-1], newMask(u.Pins))
 	}
 	d.takeSummary(previous)
 	for _, t := range u.Turns {
@@ -255,10 +255,10 @@ func ends(list []Entity, n int) []Entity {
 	return append(list[:head:head], list[len(list)-(n-head):]...)
 }
 
-// excerpt is the last exchange in two lines.
-func excerpt(t chat.Turn) []string {
+// excerpt is the last exchange in two lines, without what is pinned.
+func excerpt(t chat.Turn, pinned mask) []string {
 	var lines []string
-	if user := beginning(t.User); user != "" {
+	if user := beginning(t.User, pinned); user != "" {
 		lines = append(lines, "User: "+user)
 	}
 	switch {
@@ -266,19 +266,19 @@ func excerpt(t chat.Turn) []string {
 	case t.Provider == recallProvider:
 		lines = append(lines, "Assistant: (quoted from memory)")
 	default:
-		if answer := beginning(*t.Assistant); answer != "" {
+		if answer := beginning(*t.Assistant, pinned); answer != "" {
 			lines = append(lines, "Assistant: "+answer)
 		}
 	}
 	return lines
 }
 
-func beginning(m chat.Message) string {
+func beginning(m chat.Message, pinned mask) string {
 	text := m.RenderedText()
 	if len(text) > 4*excerptBytes {
 		text = text[:4*excerptBytes]
 	}
-	return clip(oneLine(text), excerptBytes)
+	return clip(pinned.hide(oneLine(text)), excerptBytes)
 }
 
 func (d *draft) summary() Summary {

@@ -184,7 +184,7 @@ func TestHugeInputs(t *testing.T) {
 	r := outbound(t, "e")
 	for _, unit := range []string{"a", "sk-", "password=", "-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----\n", "eyJ.", "://a:", "token: \"", "Authorization: ", "[redacted:", "e"} {
 		start := time.Now()
-		r.Redact(strings.Repeat(unit, 1<<18/len(unit)))
+		r.Redact(strings.Repeat(unit, 1<<16/len(unit)))
 		if took := time.Since(start); took > 8*time.Second {
 			t.Errorf("%q took %v", unit, took)
 		} else {

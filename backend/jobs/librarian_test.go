@@ -1,0 +1,349 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/librarian"
+	"contextinfinity/backend/store"
+)
+
+// say makes a turn with a final answer.
+func (b *bench) say(user, answer string) chat.Turn {
+	b.t.Helper()
+	ctx := b.t.Context()
+	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(user), Provider: "p", Model: "m"})
+	b.must(err)
+	b.must(b.store.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte("{}")}))
+	step, err := b.store.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}"), StreamPath: func(id chat.StepID) string { return string(id) }})
+	b.must(err)
+	turn, err = b.store.Finalize(ctx, chat.Finalization{
+		TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText(answer),
+		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}},
+	})
+	b.must(err)
+	return turn
+}
+
+// deps are those of a runner with a model.
+func (b *bench) deps(m librarian.Model) jobs.Deps {
+	d := jobs.Deps{Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 600 }}
+	if m != nil {
+		d.Summarize = func(context.Context, chat.Turn) librarian.Model { return m }
+	}
+	return d
+}
+
+func (b *bench) state() chat.State {
+	b.t.Helper()
+	st, err := b.store.State(b.t.Context(), b.head().HeadState)
+	b.must(err)
+	return st
+}
+
+// TestStatesByAModel: after a fallback the model is given every turn since its own
+// last state, and not the fallback's text.
+func TestStatesByAModel(t *testing.T) {
+	b := newBench(t)
+	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} //nolint:gosec // a seeded test
+	var given string
+	m.want = func(_, user string) { given = user }
+	r := jobs.NewRunner(b.deps(m))
+	b.say("We decided to use plan alpha.", "Fine.")
+	_, err := r.Drain(t.Context())
+	b.must(err)
+	if st := b.state(); st.Origin != chat.StateLibrarian || st.Model != "faulty" {
+		t.Fatalf("the first state is %s: %s", st.Origin, st.Validation)
+	}
+	down := jobs.NewRunner(b.deps(&broke{}))
+	b.say("We decided to use plan beta.", "Fine.")
+	_, err = down.Drain(t.Context())
+	b.must(err)
+	if st := b.state(); st.Origin != chat.StateFallback || !strings.Contains(string(st.Validation), "the model failed") {
+		t.Fatalf("with the model down the state is %s: %s", st.Origin, st.Validation)
+	}
+	b.say("We decided to use plan gamma.", "Fine.")
+	_, err = r.Drain(t.Context())
+	b.must(err)
+	st := b.state()
+	if st.Origin != chat.StateLibrarian || !strings.Contains(given, "<user turn=\"2\">") || !strings.Contains(given, "<user turn=\"3\">") ||
+		strings.Contains(given, "<user turn=\"1\">") || strings.Contains(given, "Last exchange") {
+		t.Fatalf("%s, given\n%s", st.Origin, given)
+	}
+	for _, plan := range []string{"alpha", "beta", "gamma"} {
+		if !strings.Contains(st.Summary, plan) {
+			t.Errorf("plan %s is lost:\n%s", plan, st.Summary)
+		}
+	}
+}
+
+type broke struct{}
+
+func (broke) Name() string    { return "broke" }
+func (broke) InputLimit() int { return 100_000 }
+func (broke) Complete(context.Context, string, string, int) (string, *chat.Usage, error) {
+	return "", nil, errors.New("down")
+}
+
+// TestLazyCommit: turns wait until there is enough of them, and one state takes
+// them all; CommitPending and waiting for a turn do not wait.
+func TestLazyCommit(t *testing.T) {
+	b := newBench(t)
+	d := b.deps(nil)
+	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{Lazy: true, PendingTokens: 100} }
+	r := jobs.NewRunner(d)
+	drain := func() int {
+		_, err := r.Drain(t.Context())
+		b.must(err)
+		return int(b.head().HeadSeq)
+	}
+	first := b.say("We decided to use plan one.", strings.Repeat("word ", 40))
+	if seq := drain(); seq != 0 || b.phase(first.ID) != chat.PhaseResponseFinalized {
+		t.Fatalf("committed at once: head #%d", seq)
+	}
+	job, _, err := b.store.JobFor(t.Context(), first.ID, chat.JobSummarizeTurn)
+	b.must(err)
+	if job.State != chat.JobQueued || job.Attempts != 0 || !job.RunAfter.After(b.clock.Now()) {
+		t.Fatalf("the waiting job is %+v", job)
+	}
+	second := b.say("Never use plan two.", strings.Repeat("word ", 40))
+	if seq := drain(); seq != 1 || b.phase(first.ID) != chat.PhaseDone || b.phase(second.ID) != chat.PhaseDone {
+		t.Fatalf("head #%d, %s, %s", seq, b.phase(first.ID), b.phase(second.ID))
+	}
+	b.say("We decided to use plan three.", "ok")
+	b.say("We decided to use plan four.", "ok")
+	n, err := r.CommitPending(t.Context(), b.branch.ID)
+	b.must(err)
+	if seq := b.head().HeadSeq; n != 2 || seq != 2 {
+		t.Fatalf("%d committed, head #%d", n, seq)
+	}
+	last := b.say("We decided to use plan five.", "ok")
+	if _, err := r.RunTurn(t.Context(), last.ID, jobs.LevelCommitted); err != nil || b.phase(last.ID) != chat.PhaseStateCommitted {
+		t.Fatalf("waited for: %s %v", b.phase(last.ID), err)
+	}
+	if n, err := b.store.RequeueMissing(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d jobs were missing (%v)", n, err)
+	}
+}
+
+func TestMinTurns(t *testing.T) {
+	b := newBench(t)
+	d := b.deps(nil)
+	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{MinTurns: 3} }
+	r := jobs.NewRunner(d)
+	for n := range 7 {
+		b.final(n)
+		_, err := r.Drain(t.Context())
+		b.must(err)
+		if seq := b.head().HeadSeq; seq != int64((n+1)/3) {
+			t.Fatalf("after %d turns the head is #%d", n+1, seq)
+		}
+	}
+}
+
+// gated holds its first commit until another writer has moved the head.
+type gated struct {
+	*store.Store
+	once   sync.Once
+	ready  chan struct{} // closed when a state is prepared
+	goOn   chan struct{}
+	bothAt int64
+}
+
+func (g *gated) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
+	g.once.Do(func() {
+		g.bothAt = c.Epoch
+		close(g.ready)
+		<-g.goOn
+	})
+	return g.Store.Commit(ctx, c)
+}
+
+// TestRaceOnAHead: two runners prepare on the same head. Whichever comes second
+// finds it moved, and does its work again on the new head or finds it done; each
+// turn is committed once.
+func TestRaceOnAHead(t *testing.T) {
+	for name, jobFirst := range map[string]bool{"the job is stale": false, "the other is stale": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			first, second := b.final(1), b.final(2)
+			slow := &gated{Store: b.store, ready: make(chan struct{}), goOn: make(chan struct{})}
+			stale, quick := b.runner(slow), b.runner(b.store)
+			ids := [2]chat.Turn{second, first} // the stale one wants both, the quick one the first
+			if jobFirst {
+				ids = [2]chat.Turn{first, second}
+			}
+			done := make(chan error, 1)
+			go func() {
+				_, err := stale.RunTurn(context.WithoutCancel(t.Context()), ids[0].ID, jobs.LevelCommitted)
+				done <- err
+			}()
+			<-slow.ready
+			_, err := quick.RunTurn(t.Context(), ids[1].ID, jobs.LevelCommitted)
+			b.must(err)
+			moved := b.head().Epoch
+			close(slow.goOn)
+			b.must(<-done)
+			if moved == slow.bothAt {
+				t.Fatal("the head did not move: the test shows nothing")
+			}
+			states, err := b.store.States(t.Context(), b.branch.ID)
+			b.must(err)
+			if h := b.head(); h.HeadSeq != 2 || len(states) != 3 {
+				t.Fatalf("head #%d of %d states", h.HeadSeq, len(states))
+			}
+			if b.phase(first.ID) != chat.PhaseStateCommitted || b.phase(second.ID) != chat.PhaseStateCommitted {
+				t.Fatalf("%s, %s", b.phase(first.ID), b.phase(second.ID))
+			}
+			if s := b.state().Summary; !strings.Contains(s, "plan 1") || !strings.Contains(s, "plan 2") {
+				t.Fatalf("the loser overwrote the winner:\n%s", s)
+			}
+			findings, err := b.store.Verify(t.Context())
+			b.must(err)
+			if len(findings) > 0 {
+				t.Errorf("%+v", findings)
+			}
+		})
+	}
+}
+
+// TestRangeJobs: a range is made of what stands in it, supersedes that but for
+// what the newest request was made with, and a second writer changes nothing.
+func TestRangeJobs(t *testing.T) {
+	b := newBench(t)
+	r := jobs.NewRunner(b.deps(&faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000})) //nolint:gosec // a seeded test
+	var turns []chat.Turn
+	for n := range 12 {
+		turns = append(turns, b.say(fmt.Sprintf("We decided to use plan %d. Never skip step %d.", n, n), strings.Repeat("An answer that goes on for a while. ", 20)))
+	}
+	enqueue := func(from int64, last int) {
+		made, err := b.store.EnqueueRange(t.Context(), b.branch.ID, from, turns[last].ID)
+		b.must(err)
+		if !made {
+			t.Fatalf("no job for turns %d to %d", from, last+1)
+		}
+		_, err = r.Drain(t.Context())
+		b.must(err)
+	}
+	enqueue(1, 3)
+	enqueue(5, 7)
+	live, err := b.store.Summaries(t.Context(), b.branch.ID)
+	b.must(err)
+	if len(live) != 2 || live[0].GeneratedBy != "faulty" || live[0].TokenCount >= live[0].OriginalTokens || !strings.Contains(live[1].Content, "plan 7") {
+		t.Fatalf("%+v", live)
+	}
+	sent := b.say("We decided to use plan 12.", "ok")
+	b.must(setManifest(b, sent, live[1].ID))
+	enqueue(1, 11)
+	after, err := b.store.Summaries(t.Context(), b.branch.ID)
+	b.must(err)
+	kept := map[string]bool{}
+	for _, s := range after {
+		kept[s.ID] = true
+		if s.From == 1 && s.To == 13 && (!strings.Contains(s.Content, "plan 2") || !strings.Contains(s.Content, "plan 11") || s.TokenCount >= s.OriginalTokens) {
+			t.Errorf("the joined summary:\n%s", s.Content)
+		}
+	}
+	if len(after) != 2 || kept[live[0].ID] || !kept[live[1].ID] {
+		t.Errorf("live are %+v", after)
+	}
+	all, err := b.store.AllSummaries(t.Context(), b.branch.SessionID)
+	b.must(err)
+	if len(all) != 3 {
+		t.Errorf("%d summaries in all", len(all))
+	}
+	_, _, dead, err := b.store.JobCounts(t.Context())
+	b.must(err)
+	if dead != 0 {
+		t.Errorf("%d jobs are dead", dead)
+	}
+}
+
+// setManifest makes a turn of the branch look as if it had been sent with a summary.
+func setManifest(b *bench, after chat.Turn, summary string) error {
+	ctx := b.t.Context()
+	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: after.BranchID, User: chat.UserText("x"), Provider: "p", Model: "m"})
+	if err != nil {
+		return err
+	}
+	return b.store.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(`{"history":{"pieces":[{"from":5,"to":9,"summary":"` + summary + `"}]}}`)})
+}
+
+// TestRangeWaitsForCommits: a range of turns that are not committed yet is put
+// off, and no model is asked.
+func TestRangeWaitsForCommits(t *testing.T) {
+	b := newBench(t)
+	m := &faulty{r: rand.New(rand.NewPCG(1, 1)), limit: 100_000} //nolint:gosec // a seeded test
+	d := b.deps(m)
+	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{Lazy: true, PendingTokens: 1 << 20} }
+	r := jobs.NewRunner(d)
+	turn := b.final(1)
+	_, err := b.store.EnqueueRange(t.Context(), b.branch.ID, 1, turn.ID)
+	b.must(err)
+	_, err = r.Drain(t.Context())
+	b.must(err)
+	queued, running, dead, err := b.store.JobCounts(t.Context())
+	b.must(err)
+	if queued != 2 || running != 0 || dead != 0 || m.calls != 0 {
+		t.Errorf("%d queued, %d running, %d dead, %d calls", queued, running, dead, m.calls)
+	}
+}
+
+// TestStopDoesNotFallBack: a run that is stopped commits nothing; its job is
+// picked up again.
+func TestStopDoesNotFallBack(t *testing.T) {
+	b := newBench(t)
+	turn := b.final(1)
+	asked := make(chan struct{})
+	r := jobs.NewRunner(b.deps(hanging{asked}))
+	r.Start()
+	<-asked
+	r.Stop()
+	if b.phase(turn.ID) != chat.PhaseResponseFinalized {
+		t.Fatalf("the turn is %s", b.phase(turn.ID))
+	}
+	b.clock.Advance(time.Hour)
+	_, err := b.runner(b.store).Drain(t.Context())
+	b.must(err)
+	if b.phase(turn.ID) != chat.PhaseDone {
+		t.Fatalf("after the restart the turn is %s", b.phase(turn.ID))
+	}
+}
+
+type hanging struct{ asked chan struct{} }
+
+func (hanging) Name() string    { return "hanging" }
+func (hanging) InputLimit() int { return 100_000 }
+func (h hanging) Complete(ctx context.Context, _, _ string, _ int) (string, *chat.Usage, error) {
+	close(h.asked)
+	<-ctx.Done()
+	return "", nil, ctx.Err()
+}
+
+// TestIndexingDoesNotWait: while the model takes its time, another turn becomes
+// searchable.
+func TestIndexingDoesNotWait(t *testing.T) {
+	b := newBench(t)
+	first := b.final(1)
+	_, err := b.runner(b.store).RunTurn(t.Context(), first.ID, jobs.LevelCommitted)
+	b.must(err)
+	b.final(2)
+	asked := make(chan struct{})
+	r := jobs.NewRunner(b.deps(hanging{asked}))
+	r.Start()
+	<-asked
+	for deadline := time.Now().Add(10 * time.Second); b.phase(first.ID) != chat.PhaseDone; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("indexing waited for the model")
+		}
+	}
+	r.Stop()
+}
