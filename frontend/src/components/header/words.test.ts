@@ -38,9 +38,10 @@ describe('words of the header', () => {
 });
 
 describe('another model', () => {
-  const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, message: 'Nothing changes.', error: null, ...more });
+  const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, cost: '', message: 'Nothing changes.', error: null, ...more });
   it.each([
     [{}, 'Nothing changes.'],
+    [{ returning: 2, cost: '0.0310' }, '2 turns come back as the originals. The next input costs about 0.0310, before the answer.'],
     [{ returning: 1, newTokens: 6_200 }, `1 turn comes back as the originals. Each request costs 1${n}200 tokens more.`],
     [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript keeps every word, and a larger model brings them back. Each request costs 2${n}000 tokens less.`],
   ])('says what it changes', (more, words) => expect(switchWords(preview(more))).toBe(words));

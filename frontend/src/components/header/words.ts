@@ -67,5 +67,6 @@ export function switchWords(preview: SwitchPreview): string {
   if (preview.compressed > 0) parts.push(`${counted(preview.compressed, 'turn', 'turns')} will be represented by summaries; the transcript keeps every word, and a larger model brings them back.`);
   const more = preview.newTokens - preview.oldTokens;
   if (more !== 0) parts.push(`Each request costs ${grouped(Math.abs(more))} tokens ${more > 0 ? 'more' : 'less'}.`);
+  if (preview.cost) parts.push(`The next input costs about ${preview.cost}, before the answer.`);
   return parts.join(' ') || preview.message;
 }

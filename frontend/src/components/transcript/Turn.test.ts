@@ -19,6 +19,7 @@ const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
   ['preparing', { state: 'preparing', outcome: '', assistant: [] }, 'Turn 9, preparing', /Preparing the context/, []],
   ['responding', { state: 'responding', outcome: '' }, 'Turn 9, responding', /Responding/, []],
   ['pending', { state: 'pending' }, 'Turn 9, pending', /in the next context in full/, ['why it waits', 'Fork from here']],
+  ['paid for', { state: 'committed', cost: '0.031' }, 'Turn 9, committed', /cost 0\.031/, []],
   ['committed', { state: 'committed' }, 'Turn 9, committed', /Committed, indexed/, ['Copy the answer', 'Fork from here']],
   ['head', { state: 'head' }, 'Turn 9, committed, head', /Committed, head/, ['Fork from here']],
   ['degraded', { state: 'degraded' }, 'Turn 9, committed, not searchable yet', /not searchable yet/, ['its job']],

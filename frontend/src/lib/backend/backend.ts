@@ -49,6 +49,21 @@ export interface ChatService {
   stream(stepID: string): Promise<StreamState>;
   countTokens(text: string): Promise<number>;
   setModel(sessionID: string, model: string): Promise<void>;
+  /** A chat that is never written: it lives in the memory of this run. Returns its id. */
+  temporaryStart(): Promise<string>;
+  /** Uses text, images and model alone. */
+  temporarySend(id: string, request: SendRequest): Promise<SendResult>;
+  /** All of it, in order. */
+  temporaryTurns(id: string): Promise<TurnView[]>;
+  temporaryStop(id: string): Promise<void>;
+  /** Forgets it. */
+  temporaryEnd(id: string): Promise<void>;
+  /** Begins a chat of which nothing is ever written, and gives its id. */
+  temporaryStart(): Promise<string>;
+  temporarySend(id: string, request: SendRequest): Promise<SendResult>;
+  temporaryTurns(id: string): Promise<TurnView[]>;
+  temporaryStop(id: string): Promise<void>;
+  temporaryEnd(id: string): Promise<void>;
 }
 
 export interface InspectService {

@@ -8,6 +8,7 @@ import { inspectService } from './fake/inspect';
 import { Program, type ProgramSeed } from './fake/program';
 import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
+import { temporaryChats } from './fake/temporary';
 import { Streams, watchable, type Pace } from './fake/streaming';
 import { World } from './fake/world';
 import type { Draft, ErrorView, SendRequest, SendResult, TurnView } from './types';
@@ -200,6 +201,7 @@ function chatService(world: World, streams: Streams): ChatService {
       world.session(sessionId).model = model;
       world.changed('session', sessionId, sessionId);
     },
+    ...temporaryChats(world),
   };
 }
 

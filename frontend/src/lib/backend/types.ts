@@ -149,6 +149,8 @@ export interface TurnView {
   updatedAt: number;
   /** CanContinue: an incomplete or stopped answer the model may be asked to go on with. */
   canContinue: boolean;
+  /** Cost is what the turn cost by the configured prices, "0.031"; empty if there are none. */
+  cost: string;
   /** Notice is a warning about this turn, such as a local server that cut the prompt; empty if none. */
   notice: string;
 }
@@ -427,6 +429,8 @@ export interface SwitchPreview {
   returning: number;
   /** turns that would be summarized */
   compressed: number;
+  /** Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices. */
+  cost: string;
   /** the same in a sentence */
   message: string;
   /** the conversation does not fit that model at all */

@@ -17,7 +17,7 @@ interface WailsWindow {
 /** Methods of a service that return a list, which Go may send as null when it is empty. */
 const listMethods: Record<string, readonly string[]> = {
   Sessions: ['list'],
-  Chat: [],
+  Chat: ['temporaryTurns'],
   Inspect: ['pending', 'steps'],
   Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
 };

@@ -19,6 +19,10 @@ describe('the account of a state', () => {
     });
   });
 
+  it('puts what had to be kept first', () => {
+    expect(account('librarian', { tries: 1, required: 12, required_kept: 11, found: { facts: 3 }, kept: { facts: 3 } })?.checks).toEqual([{ name: 'Required', kept: 11, found: 12 }, { name: 'Facts', kept: 3, found: 3 }]);
+  });
+
   it('takes lists and plain numbers for counts, and never fails on odd fields', () => {
     expect(account('librarian', { found: ['a', 'b'], kept: 1, missing: [3, null, 'x'], tries: 'two' })).toMatchObject({ checks: [{ name: 'Entities', kept: 1, found: 2 }], missing: ['x'], verdict: 'Passed' });
   });

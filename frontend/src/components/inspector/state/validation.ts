@@ -50,9 +50,9 @@ function verdictOf(fellBack: boolean, tries: number): Pick<Account, 'verdict' | 
 function checksOf(fields: Fields): Check[] {
   const found = countsOf(fields['found']);
   const kept = countsOf(fields['kept']);
-  return Object.keys({ ...found, ...kept })
-    .map((name) => ({ name: nameOf(name), kept: kept[name] ?? 0, found: Math.max(found[name] ?? 0, kept[name] ?? 0) }))
-    .filter((check) => check.found > 0);
+  const required = { name: 'Required', kept: numberOf(fields, 'required_kept'), found: numberOf(fields, 'required') };
+  const byKind = Object.keys({ ...found, ...kept }).map((name) => ({ name: nameOf(name), kept: kept[name] ?? 0, found: Math.max(found[name] ?? 0, kept[name] ?? 0) }));
+  return [required, ...byKind].filter((check) => check.found > 0);
 }
 
 /** Counts by kind; a list counts as its length, a bare number as one kind. */

@@ -1,0 +1,101 @@
+/** Temporary chats of a program in memory: turns that belong to no session, streamed at the pace of all others. */
+import { BackendError } from '../errors';
+import type { SendRequest, SendResult, TurnView } from '../types';
+import { answers } from './answers';
+import { block, errorView, turnView, utf8Length } from './shapes';
+import type { Pace } from './streaming';
+import type { World } from './world';
+
+interface Chat {
+  id: string;
+  turns: TurnView[];
+  rest: string;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+export class Temporaries {
+  readonly chats = new Map<string, Chat>();
+  readonly #world: World;
+  readonly #pace: Pace;
+  #answer = 0;
+
+  constructor(world: World, pace: Pace) {
+    this.#world = world;
+    this.#pace = pace;
+  }
+
+  start(): string {
+    const id = this.#world.id('temporary:');
+    this.chats.set(id, { id, turns: [], rest: '', timer: undefined });
+    return id;
+  }
+
+  turns(id: string): TurnView[] {
+    return this.#chat(id).turns;
+  }
+
+  send(id: string, request: SendRequest): SendResult {
+    const chat = this.#chat(id);
+    if (chat.timer !== undefined) throw new BackendError(errorView('The answer before is still arriving', 'Stop it first.', 'busy'));
+    const images = request.images.map((image) => block('image', '', { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
+    const now = this.#world.now();
+    const turn = turnView({
+      id: this.#world.id('t'), branchId: id, seq: chat.turns.length + 1, phase: 'Responding', outcome: '', state: 'responding',
+      user: [...images, block('text', request.text)], assistant: [], displayed: 0, durable: 0, model: request.model, inputTokens: 0, outputTokens: 0,
+      indexStatus: '', createdAt: now, updatedAt: now,
+    });
+    chat.turns.push(turn);
+    chat.rest = answers[this.#answer++ % answers.length]!;
+    chat.timer = setTimeout(() => this.#respond(chat, turn), this.#pace.prepareMs);
+    this.#world.changed('turn', turn.id, id);
+    return { sessionId: id, branchId: id, turnId: turn.id, queued: false };
+  }
+
+  stop(id: string): void {
+    const chat = this.#chat(id);
+    const turn = chat.turns.at(-1);
+    if (!turn || chat.timer === undefined) return;
+    if (turn.displayed > 0) this.#finish(chat, turn, { state: 'pending', phase: 'ResponseFinalized', outcome: 'stopped' });
+    else this.#finish(chat, turn, { state: 'failed', phase: 'Failed', outcome: 'failed', error: errorView('Stopped before the first word arrived', '', 'cancelled') });
+  }
+
+  end(id: string): void {
+    clearTimeout(this.chats.get(id)?.timer);
+    this.chats.delete(id);
+  }
+
+  #respond(chat: Chat, turn: TurnView): void {
+    Object.assign(turn, { live: true, liveStep: this.#world.id('p'), liveSeq: 0 });
+    this.#world.changed('turn', turn.id, chat.id);
+    this.#next(chat, turn);
+  }
+
+  #next(chat: Chat, turn: TurnView): void {
+    const text = chat.rest.slice(0, this.#pace.chars);
+    chat.rest = chat.rest.slice(this.#pace.chars);
+    if (text === '') return this.#finish(chat, turn, { state: 'pending', phase: 'ResponseFinalized', outcome: 'completed' });
+    const written = (turn.assistant[0]?.text ?? '') + text;
+    Object.assign(turn, { assistant: [block('text', written)], liveSeq: turn.liveSeq + 1, displayed: utf8Length(written) });
+    this.#world.frame({
+      session: chat.id, branch: chat.id, turn: turn.id, step: turn.liveStep, attempt: 1, seq: turn.liveSeq,
+      block: 0, kind: 'text', text, tool: '', displayed: turn.displayed, durable: 0, journal_seq: 0,
+    });
+    chat.timer = setTimeout(() => this.#next(chat, turn), this.#pace.frameMs);
+  }
+
+  #finish(chat: Chat, turn: TurnView, how: Partial<TurnView>): void {
+    clearTimeout(chat.timer);
+    chat.timer = undefined;
+    Object.assign(turn, {
+      live: false, liveStep: '', inputTokens: 120, outputTokens: Math.ceil(turn.displayed / 4), updatedAt: this.#world.now(),
+      durationMs: this.#world.now() - turn.createdAt, ...how,
+    });
+    this.#world.changed('turn', turn.id, chat.id);
+  }
+
+  #chat(id: string): Chat {
+    const chat = this.chats.get(id);
+    if (!chat) throw new BackendError(errorView('That temporary chat has ended', 'Begin a new one.', 'not_found'));
+    return chat;
+  }
+}

@@ -1,0 +1,265 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { Change, Frame, ImageUpload, StreamState, TurnView } from '$lib/backend/types';
+import type { Changes } from './changes';
+import { imagesOf, textOf } from './composer.svelte';
+import type { ScrollIntent, TranscriptSource } from './conversation.svelte';
+import { DraftState } from './draft.svelte';
+import { isRunning } from './lineage';
+import { LiveTurn } from './live.svelte';
+import { Refresh } from './refresh';
+import type { ToastsState } from './toasts.svelte';
+
+/** Frames kept for a step the window has not heard of yet; the rest is fetched with the turn. */
+const earlyFrames = 256;
+
+/**
+ * A temporary chat (SPEC 12): its turns are in the memory of the running program and nowhere else. It stands in the
+ * place of a session while it is open, and is forgotten when it is left.
+ */
+export class TemporaryConversation implements TranscriptSource {
+  #id = $state('');
+  #turns = $state.raw<readonly TurnView[]>([]);
+  #live = $state.raw<LiveTurn | null>(null);
+  #model = $state('');
+  #sending = $state(false);
+  #error = $state.raw<BackendError | null>(null);
+  #focusAsked = $state(0);
+  #intent = $state.raw<ScrollIntent>({ to: 'end', turnId: '' });
+  #asking = $state(false);
+  #answer: (leave: boolean) => void = () => undefined;
+  #early: Frame[] = [];
+  readonly #backend: Backend;
+  readonly #toasts: ToastsState;
+  readonly #offs: (() => void)[];
+  readonly #refresh = new Refresh(() => this.#load(), 16);
+  /** What is being written. It belongs to no branch, and a draft of no branch is never saved. */
+  readonly draft: DraftState;
+
+  // All of it is loaded, always.
+  readonly written = false;
+  readonly hasOlder = false;
+  readonly hasNewer = false;
+  readonly prepending = false;
+  readonly run = 0;
+
+  constructor(backend: Backend, changes: Changes, toasts: ToastsState) {
+    this.#backend = backend;
+    this.#toasts = toasts;
+    this.draft = new DraftState(backend, toasts);
+    this.#offs = [backend.onFrame((frame) => this.#onFrame(frame)), changes.on(['turn'], (change) => this.#onChange(change))];
+  }
+
+  /** It stands in the place of a session. */
+  get active(): boolean {
+    return this.#id !== '';
+  }
+
+  get id(): string {
+    return this.#id;
+  }
+
+  get turns(): readonly TurnView[] {
+    return this.#turns;
+  }
+
+  get newest(): TurnView | undefined {
+    return this.#turns.at(-1);
+  }
+
+  get running(): boolean {
+    return isRunning(this.newest);
+  }
+
+  get intent(): ScrollIntent {
+    return this.#intent;
+  }
+
+  get model(): string {
+    return this.#model;
+  }
+
+  /** Answers come from it from now on. */
+  set model(name: string) {
+    this.#model = name;
+  }
+
+  get sending(): boolean {
+    return this.#sending;
+  }
+
+  /** Why the last message could not be sent. The text is still in the composer. */
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  /** Moves each time the composer is asked to take the focus. */
+  get focusAsked(): number {
+    return this.#focusAsked;
+  }
+
+  get canSend(): boolean {
+    return this.active && !this.#sending && !this.running && !this.draft.isEmpty;
+  }
+
+  /** Leaving it would lose something. */
+  get holdsAnything(): boolean {
+    return this.active && (this.#turns.length > 0 || !this.draft.isEmpty);
+  }
+
+  /** It is being asked whether to leave. */
+  get asking(): boolean {
+    return this.#asking;
+  }
+
+  live(turnId: string): LiveTurn | undefined {
+    return this.#live?.turnId === turnId ? this.#live : undefined;
+  }
+
+  focus(): void {
+    this.#focusAsked++;
+  }
+
+  dismissError(): void {
+    this.#error = null;
+  }
+
+  /** Begins an empty one, in the place of whatever there was. */
+  async start(model: string): Promise<void> {
+    const id = await this.#backend.chat.temporaryStart();
+    await this.end();
+    this.#model = model;
+    this.#id = id;
+  }
+
+  /** Asks whether to leave, if anything would be lost. A second question takes the place of the first. */
+  async mayLeave(): Promise<boolean> {
+    this.answer(false);
+    if (!this.holdsAnything) return true;
+    this.#asking = true;
+    return new Promise((resolve) => (this.#answer = resolve));
+  }
+
+  answer(leave: boolean): void {
+    this.#asking = false;
+    this.#answer(leave);
+  }
+
+  /** Forgets it, here and in the program. */
+  async end(): Promise<void> {
+    const id = this.#id;
+    if (id === '') return;
+    this.#id = '';
+    this.#turns = [];
+    this.#follow(undefined);
+    this.#early = [];
+    this.#error = null;
+    this.#refresh.cancel();
+    this.draft.clear();
+    await this.#quietly(() => this.#backend.chat.temporaryEnd(id));
+  }
+
+  async send(): Promise<void> {
+    if (!this.canSend) return;
+    const { text, images } = this.draft;
+    if (await this.#ask(text, images)) this.draft.clear();
+  }
+
+  /** The message of a turn without an answer, once more, as a new turn. */
+  async again(turn: TurnView): Promise<void> {
+    if (!this.running && !this.#sending) await this.#ask(textOf(turn.user), imagesOf(turn.user));
+  }
+
+  async stop(): Promise<void> {
+    await this.#quietly(() => this.#backend.chat.temporaryStop(this.#id));
+    this.#refresh.soon();
+  }
+
+  async jumpToLatest(): Promise<void> {
+    this.#intent = { to: 'end', turnId: '' };
+  }
+
+  // The transcript asks for neither where nothing is missing.
+  async loadOlder(): Promise<void> {}
+  async loadNewer(): Promise<void> {}
+
+  /** The window closes. */
+  close(): void {
+    for (const off of this.#offs) off();
+    this.#refresh.cancel();
+    void this.end();
+  }
+
+  async #ask(text: string, images: readonly ImageUpload[]): Promise<boolean> {
+    const id = this.#id;
+    this.#sending = true;
+    this.#error = null;
+    try {
+      await this.#backend.chat.temporarySend(id, { sessionId: '', branchId: '', text, images: [...images], model: this.#model, incomplete: '' });
+    } catch (error) {
+      if (id === this.#id) this.#error = toBackendError(error);
+      return false;
+    } finally {
+      this.#sending = false;
+    }
+    if (id !== this.#id) return false;
+    await this.#refresh.now();
+    await this.jumpToLatest();
+    return true;
+  }
+
+  async #load(): Promise<void> {
+    const id = this.#id;
+    if (id === '') return;
+    try {
+      const turns = await this.#backend.chat.temporaryTurns(id);
+      if (id !== this.#id) return;
+      this.#turns = turns.map(unkept);
+      this.#follow(turns.find((turn) => turn.live && turn.liveStep !== ''));
+    } catch {
+      // What is shown stays; the next change asks again.
+    }
+  }
+
+  /** Starts, moves or ends the live view of the one turn that can stream. */
+  #follow(turn: TurnView | undefined): void {
+    if (!turn || this.#live?.turnId !== turn.id) {
+      this.#live?.stop();
+      this.#live = turn ? new LiveTurn({ stream: (step) => this.#stream(step) }, turn) : null;
+    } else this.#live.adopt(turn);
+    if (!turn) return;
+    for (const frame of this.#early) this.#live?.accept(frame);
+    this.#early = [];
+  }
+
+  /** What a step shows so far, from memory: there is no journal to read it from. */
+  async #stream(step: string): Promise<StreamState> {
+    const turn = (await this.#backend.chat.temporaryTurns(this.#id)).find((candidate) => candidate.liveStep === step);
+    if (!turn) throw new Error('The step has ended');
+    return { step, attempt: turn.attempts, seq: turn.liveSeq, blocks: turn.assistant, displayed: turn.displayed, durable: 0, live: true };
+  }
+
+  #onFrame(frame: Frame): void {
+    if (!this.active || frame.session !== this.#id) return;
+    if (this.#live?.step === frame.step) return this.#live.accept(frame);
+    if (this.#early.length < earlyFrames) this.#early.push(frame);
+    this.#refresh.soon();
+  }
+
+  #onChange(change: Change): void {
+    if (this.active && change.session === this.#id) this.#refresh.soon();
+  }
+
+  async #quietly(act: () => Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      this.#toasts.error(error);
+    }
+  }
+}
+
+/** A turn as a temporary chat shows it: what is final is neither pending nor committed, only here. */
+function unkept(turn: TurnView): TurnView {
+  return turn.state === 'failed' || isRunning(turn) ? turn : { ...turn, state: 'not kept' };
+}
