@@ -64,7 +64,7 @@ func (t *tx) finalize(turn *turnRow, f chat.Finalization) error {
 	if err := t.move(turn, chat.PhaseResponseFinalized); err != nil {
 		return err
 	}
-	if err := t.closeSteps(f.TurnID, f.Step); err != nil {
+	if err := t.closeSteps(f.TurnID, f.Step, []byte(message)); err != nil {
 		return err
 	}
 	usage, err := encodeOptional(f.Usage)
@@ -101,7 +101,7 @@ func (t *tx) interrupt(turn *turnRow, i chat.Interruption) error {
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
 		return conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
 	}
-	if err := t.closeSteps(i.TurnID, i.Step); err != nil {
+	if err := t.closeSteps(i.TurnID, i.Step, nil); err != nil {
 		return err
 	}
 	if err := t.setEnd(turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
@@ -118,7 +118,7 @@ func (t *tx) fail(turn *turnRow, f chat.TurnFailure) error {
 	if err := t.move(turn, chat.PhaseFailed); err != nil {
 		return err
 	}
-	if err := t.closeSteps(f.TurnID, f.Step); err != nil {
+	if err := t.closeSteps(f.TurnID, f.Step, nil); err != nil {
 		return err
 	}
 	if err := t.setEnd(turn, f.Outcome, f.Failure, nil); err != nil {

@@ -22,7 +22,7 @@ type chunkRow struct {
 	CreatedAt      string
 	ContentHash    []byte
 	Summary        string
-	RenderedText   string
+	RenderedText   string // of the first version; since, empty
 }
 
 func (chunkRow) TableName() string { return "chunks" }
@@ -183,6 +183,8 @@ func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk) ([]indexedChunk, er
 	return made, nil
 }
 
+// newChunk is a chunk's row. Its text is bytes start to end of its message, as
+// checkSource saw, and is stored there alone: rendered_text stays empty.
 func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 	sum := hashBytes([]byte(c.Text))
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
@@ -192,7 +194,6 @@ func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 		ID: t.newID(), SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
 		ChunkerVersion: max(c.Version, 1), CreatedAt: t.stamp(), ContentHash: sum, Summary: clean(c.Summary),
-		RenderedText: c.Text,
 	}, nil
 }
 

@@ -18,7 +18,7 @@ var priorities = map[chat.JobType]int{
 // maxLastError bounds a job's stored error.
 const maxLastError = 2000
 
-// jobKey is unique: there is one job of a type for a turn, for ever.
+// jobKey is unique: there is one job of a type for a turn.
 func jobKey(kind chat.JobType, turn string) string { return string(kind) + ":" + turn }
 
 // enqueue makes a turn's job due now. One that is there already is left alone,
@@ -78,7 +78,25 @@ func (t *tx) enqueueRange(branch chat.BranchID, from int64, last chat.TurnID) (b
 func (t *tx) settleJob(kind chat.JobType, turn string) error {
 	_, err := t.exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
 		WHERE job_key = ? AND state <> 'done'`, t.stamp(), jobKey(kind, turn))
-	return err
+	if err != nil {
+		return err
+	}
+	return t.forgetJobs()
+}
+
+// keptJobs is how many done jobs of a type stay to be looked at.
+const keptJobs = 200
+
+// forgetJobs deletes the done jobs of turns but for the newest: what they were for
+// shows in their turns' phases. A range's stays, for it is made due only once.
+func (t *tx) forgetJobs() error {
+	for _, kind := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
+		if _, err := t.exec(`DELETE FROM jobs WHERE state = 'done' AND job_type = ? AND id <=
+			(SELECT id FROM jobs WHERE state = 'done' AND job_type = ? ORDER BY id DESC LIMIT 1 OFFSET ?)`, kind, kind, keptJobs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // finishJob ends a job by id; 0 is none. A job that is gone or done is no error:
@@ -89,7 +107,10 @@ func (t *tx) finishJob(id int64) error {
 	}
 	_, err := t.exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
 		WHERE id = ? AND state <> 'done'`, t.stamp(), id)
-	return err
+	if err != nil {
+		return err
+	}
+	return t.forgetJobs()
 }
 
 // ClaimJob takes the next due job of these types (none given: of any) under a

@@ -121,3 +121,30 @@ func TestRequeueMissing(t *testing.T) {
 		t.Fatalf("requeued again %d, %v", n, err)
 	}
 }
+
+// TestDoneJobsAreForgotten: the newest are kept, a range's always, and none that
+// is not done.
+func TestDoneJobsAreForgotten(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	waiting := f.say(b.ID, "one", "first answer")
+	f.ok(f.writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+		INSERT INTO jobs (job_type, job_key, state, run_after, created_at, updated_at)
+		SELECT kind.column1, kind.column1 || ':' || i, 'done', '', '', '' FROM n, (VALUES ('index_turn'), ('summarize_range')) kind`).Error)
+	f.ok(f.FinishJob(f.ctx, 3))
+	for kind, want := range map[string]int{"index_turn": keptJobs, "summarize_range": 300, "summarize_turn": 1} {
+		n, err := one[int](f.reader, kind, "", `SELECT count(*) FROM jobs WHERE job_type = ?`, kind)
+		f.ok(err)
+		if n != want {
+			t.Errorf("%d jobs %s, want %d", n, kind, want)
+		}
+	}
+	newest, err := one[int](f.reader, "jobs", "", `SELECT count(*) FROM jobs WHERE job_key = 'index_turn:300'`)
+	f.ok(err)
+	if newest != 1 {
+		t.Error("the newest job is gone")
+	}
+	if job, ok, err := f.JobFor(f.ctx, waiting.ID, chat.JobSummarizeTurn); err != nil || !ok || job.State != chat.JobQueued {
+		t.Errorf("job %+v, %v", job, err)
+	}
+}

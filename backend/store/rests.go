@@ -11,9 +11,10 @@ import (
 )
 
 // A state's summary repeats most of its parent's, and an event that ends something
-// repeats the one that brought it about. They are packed against those, as
+// repeats the one that brought it about; a step's items repeat the final answer of
+// its turn, and its raw events the items. They are packed against those, as
 // requests are against requests, and say so themselves: a value begins with
-// packedOn, its depth and the event_seq it rests on (0: the state's parent). No
+// packedOn, its depth and the event_seq it rests on (0: what its kind rests on). No
 // value rests on more than fifteen others.
 //
 // An event that others rest on can be erased only once those are packed anew; its
@@ -144,4 +145,41 @@ func (r *stateRow) unpack(db *gorm.DB) error {
 	}
 	r.Summary = string(value)
 	return nil
+}
+
+// rest packs a step's items against its turn's final answer and its raw events
+// against the items, where that is worth it. Neither changes once it is there.
+func (r *stepRow) rest(answer []byte) {
+	items := []byte(r.NormalizedItemsJSON)
+	depth := 0
+	if z := (rested{value: answer}).on(items); z != nil {
+		r.NormalizedItemsJSON, r.ItemsZ, depth = "", z, 1
+	}
+	events := r.RawEvents
+	if r.RawEvents = (rested{value: items, depth: depth}).on(events); r.RawEvents == nil {
+		r.RawEvents = pack(events)
+	}
+}
+
+// items is the exact JSON of a step's items.
+func (r stepRow) items() ([]byte, error) {
+	if r.ItemsZ == nil {
+		return []byte(r.NormalizedItemsJSON), nil
+	}
+	if r.NormalizedItemsJSON != "" || r.Answer == nil {
+		return nil, errors.New("items that rest on an answer, and there is none or other items")
+	}
+	return unpackOn([]byte(*r.Answer), r.ItemsZ)
+}
+
+// events is the exact JSON of a step's raw events, nil for none.
+func (r stepRow) events() ([]byte, error) {
+	if _, _, ok := restsOn(r.RawEvents); !ok {
+		return Unpack(r.RawEvents)
+	}
+	items, err := r.items()
+	if err != nil {
+		return nil, err
+	}
+	return unpackOn(items, r.RawEvents)
 }

@@ -204,6 +204,8 @@ type stepRow struct {
 	UsageJSON            *string
 	OutcomeJSON          string
 	NormalizedItemsJSON  string
+	ItemsZ               []byte  // in place of NormalizedItemsJSON (rests.go)
+	Answer               *string `gorm:"->"` // of the turn, where ItemsZ rests on it
 	RequestJSON          []byte
 	ResponseJSON         []byte
 	RawEvents            []byte
@@ -213,7 +215,11 @@ func (stepRow) TableName() string { return "steps" }
 
 // stepColumns is all of a step but its payload, which is read on demand.
 const stepColumns = `id, turn_id, step_index, attempt, status, provider, model_id, started_at, ended_at, stream_path,
-	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, normalized_items_json`
+	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, ` + itemColumns
+
+// itemColumns is what stepRow.items needs.
+const itemColumns = `normalized_items_json, items_z, CASE WHEN items_z IS NOT NULL
+	THEN (SELECT t.final_assistant_message_json FROM turns t WHERE t.id = steps.turn_id) END AS answer`
 
 func (r stepRow) step() chat.Step {
 	st := chat.Step{
@@ -223,7 +229,10 @@ func (r stepRow) step() chat.Step {
 		StartedAt: moment(r.StartedAt), EndedAt: momentOrNil(r.EndedAt),
 	}
 	outErr := json.Unmarshal([]byte(r.OutcomeJSON), &st.Outcome)
-	itemErr := json.Unmarshal([]byte(r.NormalizedItemsJSON), &st.Items)
+	items, itemErr := r.items()
+	if itemErr == nil {
+		itemErr = json.Unmarshal(items, &st.Items)
+	}
 	usage, useErr := decodeOptional[chat.Usage](r.UsageJSON)
 	st.Usage = usage
 	st.Outcome.Status = chat.StepStatus(r.Status)

@@ -131,6 +131,7 @@ type hitRow struct {
 	Role         string
 	StartOffset  int
 	EndOffset    int
+	Message      string // what the chunk is of, as JSON; empty when the chunk has its text itself
 	ChunkText    string
 	ChunkStart   int
 	SessionTitle string
@@ -141,6 +142,13 @@ type hitRow struct {
 // span is the unit's part of its chunk: the words as they were said, without
 // what was put before them for the index.
 func (r hitRow) span() string {
+	if r.Message != "" {
+		m, err := decodeMessage(chat.Role(r.Role), r.Message)
+		if whole := m.RenderedText(); err == nil && r.EndOffset <= len(whole) && r.StartOffset <= r.EndOffset {
+			return whole[r.StartOffset:r.EndOffset]
+		}
+		return "" // verify reports such a message
+	}
 	from, to := r.StartOffset-r.ChunkStart, r.EndOffset-r.ChunkStart
 	if from < 0 || to > len(r.ChunkText) || from > to {
 		return r.ChunkText // verify reports such offsets
@@ -189,7 +197,9 @@ func (s *Store) SearchText(ctx context.Context, q chat.TextQuery) ([]chat.TextHi
 		}
 		rows, err = all[hitRow](db, with+`
 			SELECT u.id AS unit_id, u.chunk_id, u.session_id, u.branch_id, u.turn_id, u.turn_seq, u.message AS role,
-			  u.start_offset, u.end_offset, c.rendered_text AS chunk_text, c.start_offset AS chunk_start, s.title AS session_title, t.created_at, hit.rank
+			  u.start_offset, u.end_offset, c.rendered_text AS chunk_text,
+			  CASE WHEN c.rendered_text <> '' THEN '' WHEN c.role = 'user' THEN t.user_message_json
+			    ELSE coalesce(t.final_assistant_message_json, '') END AS message, c.start_offset AS chunk_start, s.title AS session_title, t.created_at, hit.rank
 			FROM (
 			  SELECT f.rowid AS n, f.rank FROM units_fts f CROSS JOIN units u ON u.n = f.rowid
 			  WHERE units_fts MATCH ? `+where+` ORDER BY f.rank LIMIT ?

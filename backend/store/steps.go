@@ -102,21 +102,22 @@ func (s *Store) EndStep(ctx context.Context, e chat.StepEnd) error {
 		if err != nil {
 			return err
 		}
-		return t.endStep(chat.TurnID(step.TurnID), e)
+		return t.endStep(chat.TurnID(step.TurnID), e, nil)
 	})
 }
 
-// closeSteps ends the step that closes with its turn. Without one, none may be open.
-func (t *tx) closeSteps(turn chat.TurnID, e *chat.StepEnd) error {
+// closeSteps ends the step that closes with its turn, and with the turn's final
+// answer if that has one. Without a step, none may be open.
+func (t *tx) closeSteps(turn chat.TurnID, e *chat.StepEnd, answer []byte) error {
 	if e != nil {
-		if err := t.endStep(turn, *e); err != nil {
+		if err := t.endStep(turn, *e, answer); err != nil {
 			return err
 		}
 	}
 	return t.refuseRunningStep(turn)
 }
 
-func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd) error {
+func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd, answer []byte) error {
 	step, err := stepByID(t.db, e.StepID)
 	if err != nil {
 		return err
@@ -128,9 +129,11 @@ func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd) error {
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, usage_json = ?,
+	told := row.endedEvent(turn, e)
+	row.rest(answer)
+	if _, err := t.exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
-		row.Status, t.stamp(), row.OutcomeJSON, row.NormalizedItemsJSON, row.UsageJSON,
+		row.Status, t.stamp(), row.OutcomeJSON, row.NormalizedItemsJSON, row.ItemsZ, row.UsageJSON,
 		e.DisplayedBytes, e.DurableBytes, row.ResponseJSON, row.RawEvents, e.StepID); err != nil {
 		return err
 	}
@@ -141,7 +144,7 @@ func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd) error {
 	if err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(head.SessionID), EventStepEnded, string(e.StepID), row.endedEvent(turn, e))
+	return t.event(chat.SessionID(head.SessionID), EventStepEnded, string(e.StepID), told)
 }
 
 func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
@@ -158,7 +161,7 @@ func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
 	return nil
 }
 
-// endedStep encodes what a step's end brings.
+// endedStep encodes what a step's end brings, the raw events not yet packed.
 func endedStep(e chat.StepEnd) (stepRow, error) {
 	items := e.Items
 	if items == nil {
@@ -179,7 +182,7 @@ func endedStep(e chat.StepEnd) (stepRow, error) {
 	events, err := encodeEvents(e.Events)
 	return stepRow{
 		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), NormalizedItemsJSON: string(itemsJSON),
-		UsageJSON: usage, ResponseJSON: pack(e.Response), RawEvents: pack(events),
+		UsageJSON: usage, ResponseJSON: pack(e.Response), RawEvents: events,
 	}, err
 }
 
@@ -232,10 +235,7 @@ func (r stepRow) endedEvent(turn chat.TurnID, e chat.StepEnd) stepEnded {
 		ev.ResponseSHA256 = hexHash(e.Response)
 	}
 	if e.Events != nil {
-		// The packed column was made from these very bytes.
-		if b, err := Unpack(r.RawEvents); err == nil {
-			ev.EventsSHA256 = hexHash(b)
-		}
+		ev.EventsSHA256 = hexHash(r.RawEvents)
 	}
 	return ev
 }

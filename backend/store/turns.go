@@ -232,7 +232,7 @@ func stepByID(db *gorm.DB, id chat.StepID) (stepRow, error) {
 func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
 	var p chat.StepPayload
 	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
-		row, err := one[stepRow](db, "step", id, `SELECT response_json, raw_events FROM steps WHERE id = ?`, id)
+		row, err := one[stepRow](db, "step", id, `SELECT response_json, raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
 		if err != nil {
 			return err
 		}
@@ -253,7 +253,7 @@ func (r stepRow) payload() (p chat.StepPayload, err error) {
 	if p.Response, err = Unpack(r.ResponseJSON); err != nil {
 		return p, err
 	}
-	events, err := Unpack(r.RawEvents)
+	events, err := r.events()
 	if err != nil || events == nil {
 		return p, err
 	}

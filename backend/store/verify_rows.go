@@ -185,7 +185,7 @@ func (a *audit) steps() {
 	}
 	attempts := map[place]int{}
 	requests := a.chain(requestChain)
-	each(a, "steps", "*", "turn_id, step_index, attempt", func(r stepRow) {
+	each(a, "steps", stepColumns+", request_json, response_json, raw_events", "turn_id, step_index, attempt", func(r stepRow) {
 		at := place{r.TurnID, r.StepIndex}
 		attempts[at]++
 		a.expect(r.Attempt == attempts[at], findSequence, "steps", r.ID, "It is attempt %d where %d was due.", r.Attempt, attempts[at])
@@ -204,8 +204,9 @@ func (a *audit) step(r stepRow, requests *chainAudit) {
 	a.expect(err == nil, findContent, "steps", r.ID, "Its request cannot be read.")
 	response, rerr := Unpack(r.ResponseJSON)
 	a.expect(rerr == nil, findContent, "steps", r.ID, "Its response cannot be read.")
-	events, eerr := Unpack(r.RawEvents)
+	events, eerr := r.events()
 	a.expect(eerr == nil, findContent, "steps", r.ID, "Its raw events cannot be read.")
+	items, _ := r.items() // an error was told with the outcome
 	w, ok := a.want.steps[r.ID]
 	if !ok {
 		a.add(findReplay, "steps", r.ID, "The ledger does not know it.")
@@ -215,7 +216,7 @@ func (a *audit) step(r stepRow, requests *chainAudit) {
 		is("attempt", r.Attempt, w.Attempt), is("status", r.Status, w.Status), is("provider", r.Provider, w.Provider),
 		is("model_id", r.ModelID, w.ModelID), is("stream_path", r.StreamPath, w.StreamPath),
 		is("displayed", r.StreamDisplayedBytes, w.StreamDisplayedBytes), is("durable", r.StreamDurableBytes, w.StreamDurableBytes),
-		is("items", r.NormalizedItemsJSON, w.NormalizedItemsJSON), is("request", hexHash(request), w.request),
+		is("items", string(items), w.NormalizedItemsJSON), is("request", hexHash(request), w.request),
 		is("response", hashIfAny(response), w.response), is("raw_events", hashIfAny(events), w.events))
 }
 

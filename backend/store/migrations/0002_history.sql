@@ -21,6 +21,10 @@ ALTER TABLE calibrations ADD COLUMN revision INTEGER NOT NULL DEFAULT 0 CHECK (r
 -- A summary that is packed against its parent's; summary is empty then.
 ALTER TABLE states ADD COLUMN summary_z BLOB;
 
+-- A step's normalized items that are packed against the final answer of its turn,
+-- which they repeat; normalized_items_json is empty then.
+ALTER TABLE steps ADD COLUMN items_z BLOB;
+
 -- A request or manifest that is packed against an earlier one names it here. What
 -- a row is the base of cannot be deleted before it: find those by base.
 CREATE TABLE request_links (

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// answered is a turn with a long answer, and its only step.
+func (f *fixture) answered(b chat.Branch) (chat.Turn, chat.Step, []chat.RawEvent, string) {
+	f.Helper()
+	answer := newSpeaker().say(400)
+	t := f.accept(b.ID, "tell me all")
+	step := f.respond(t)
+	end := f.ended(step, chat.StepCompleted, answer)
+	end.Events = deltas(answer)
+	t, err := f.Finalize(f.ctx, chat.Finalization{TurnID: t.ID, Step: end, Message: chat.AssistantText(answer), Outcome: chat.OutcomeCompleted})
+	f.ok(err)
+	return t, step, end.Events, answer
+}
+
+// TestStepRestsOnItsAnswer: what repeats the answer is stored against it, and
+// comes back as it was.
+func TestStepRestsOnItsAnswer(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	turn, step, events, answer := f.answered(b)
+	size, err := one[int](f.reader, "steps", step.ID, `SELECT length(items_z) + length(normalized_items_json) FROM steps WHERE id = ?`, step.ID)
+	f.ok(err)
+	if size == 0 || size > 100 {
+		t.Errorf("items take %d bytes", size)
+	}
+	p, err := f.StepPayload(f.ctx, step.ID)
+	f.ok(err)
+	if len(p.Events) != len(events) {
+		t.Fatalf("%d events of %d", len(p.Events), len(events))
+	}
+	for i, e := range events {
+		if p.Events[i].Type != e.Type || !bytes.Equal(p.Events[i].Data, e.Data) {
+			t.Fatalf("event %d: %s", i, p.Events[i].Data)
+		}
+	}
+	f.saysItems(turn.ID, answer)
+	f.verifyClean()
+}
+
+// saysItems expects all ways to a step to show its items.
+func (f *fixture) saysItems(turn chat.TurnID, answer string) {
+	f.Helper()
+	listed, err := f.Steps(f.ctx, turn)
+	f.ok(err)
+	paged, err := f.StepsOf(f.ctx, []chat.TurnID{turn})
+	f.ok(err)
+	alone, err := f.StepByID(f.ctx, listed[0].ID)
+	f.ok(err)
+	for _, st := range []chat.Step{listed[0], paged[turn][0], alone} {
+		m, ok := st.Items[0].(chat.AssistantMessage)
+		if !ok || (chat.Message{Role: chat.RoleAssistant, Blocks: m.Blocks}).RenderedText() != answer {
+			f.Errorf("items %+v", st.Items)
+		}
+	}
+}
+
+// TestDamagedAnswerIsNamedWithItsStep: verify names what rests on what is hurt,
+// and the records stand with the rest of themselves.
+func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	turn, step, _, _ := f.answered(b)
+	f.unguard()
+	for name, c := range map[string]struct{ sql, table, id string }{
+		"answer torn":      {`UPDATE turns SET final_assistant_message_json = substr(final_assistant_message_json, 1, 99)`, "steps", string(step.ID)},
+		"answer gone":      {`UPDATE turns SET final_assistant_message_json = NULL`, "turns", string(turn.ID)},
+		"items torn":       {`UPDATE steps SET items_z = substr(items_z, 1, 9)`, "steps", string(step.ID)},
+		"items gone":       {`UPDATE steps SET items_z = NULL`, "steps", string(step.ID)},
+		"two items":        {`UPDATE steps SET normalized_items_json = '[]'`, "steps", string(step.ID)},
+		"events torn":      {`UPDATE steps SET raw_events = substr(raw_events, 1, 99)`, "steps", string(step.ID)},
+		"events exchanged": {`UPDATE steps SET raw_events = items_z`, "steps", string(step.ID)},
+	} {
+		db := f.writer.Begin()
+		f.ok(db.Exec(c.sql).Error)
+		a := &audit{want: newReplay()}
+		f.ok(a.tables(f.ctx, db))
+		rows, err := all[stepRow](db, `SELECT `+stepColumns+` FROM steps`)
+		db.Rollback()
+		f.ok(err)
+		if !(replacer{strings.NewReplacer()}).in(a.found, c.table, c.id) {
+			t.Errorf("%s: not named among %v", name, a.found)
+		}
+		if st := rows[0].step(); st.ID != step.ID {
+			t.Errorf("%s: step %+v", name, st)
+		}
+	}
+}
+
+// TestChunkIsItsMessagesPart: a chunk's words are stored once, in the message,
+// and a hit shows them.
+func TestChunkIsItsMessagesPart(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.full(b.ID, "where does the heron stand", "in the shallows, waiting")
+	stored, err := one[int](f.reader, "chunks", "", `SELECT sum(length(rendered_text)) FROM chunks`)
+	f.ok(err)
+	hits, err := f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"heron"}})
+	f.ok(err)
+	if stored != 0 || len(hits) != 1 || hits[0].Text != "where does the heron stand" {
+		t.Fatalf("%d bytes stored, hits %+v", stored, hits)
+	}
+	f.verifyClean()
+	f.ok(f.writer.Exec(`UPDATE turns SET user_message_json = '{"role":'`).Error)
+	hits, err = f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"heron"}})
+	f.ok(err)
+	if len(hits) != 1 || hits[0].Text != "" {
+		t.Fatalf("hits %+v", hits)
+	}
+	found, err := f.Verify(f.ctx)
+	f.ok(err)
+	named := map[string]bool{}
+	for _, x := range found {
+		named[x.Table] = true
+	}
+	if !named["turns"] || !named["chunks"] {
+		t.Errorf("found %v", found)
+	}
+}
