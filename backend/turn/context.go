@@ -236,9 +236,26 @@ func (e *Engine) PlanAhead(ctx context.Context, branch chat.BranchID) ([]prompt.
 	b := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
 	ranges := prompt.MakePlan(in.Sizes, b, in.Policy).Ranges
 	if next, near := prompt.Next(in.Sizes, b, in.Policy); near {
-		ranges = append(ranges, next.Ranges...)
+		for _, r := range next.Ranges {
+			if !mostly(r, in.Summaries) {
+				ranges = append(ranges, r)
+			}
+		}
 	}
 	return without(ranges, in.Summaries), nil
+}
+
+// mostly reports that a summary already covers the beginning and most of a range
+// that is only foreseen: where the next advance will end shifts with every turn,
+// and a summary for each place it might be would cost a model call a turn.
+func mostly(r prompt.Range, have []prompt.Summary) bool {
+	const most = 0.6
+	for _, s := range have {
+		if s.From == r.From && s.To <= r.To && float64(s.To-s.From) >= most*float64(r.To-r.From) {
+			return true
+		}
+	}
+	return false
 }
 
 // without leaves out ranges that have a summary, and repetitions.
