@@ -207,13 +207,6 @@ func (f *fixture) reportDisk(b *testing.B, said int) {
 	f.ok(f.reader.Raw(`SELECT (SELECT sum(length(request_json)) FROM steps) AS requests, (SELECT sum(length(raw_events)) FROM steps) AS events,
 		(SELECT sum(length(normalized_items_json) + coalesce(length(items_z), 0)) FROM steps) AS items, (SELECT sum(length(manifest)) FROM turns) AS manifests,
 		(SELECT sum(length(user_message_json) + length(final_assistant_message_json)) FROM turns) AS messages`).Scan(&columns).Error)
-	depths, err := all[struct {
-		Depth int
-		Bytes int64
-	}](f.reader, `SELECT coalesce(l.depth, 0) AS depth, sum(length(s.request_json)) AS bytes FROM steps s
-		LEFT JOIN request_links l ON l.step_id = s.id GROUP BY 1 ORDER BY 1`)
-	f.ok(err)
-	b.Log(depths)
 	b.Logf("of these: requests %.2f, raw events %.2f, items %.2f, manifests %.2f, messages %.2f", ratio(columns.Requests), ratio(columns.Events),
 		ratio(columns.Items), ratio(columns.Manifests), ratio(columns.Messages))
 	b.Logf("%.1f times the transcript, the target is under 12 (SPEC 14)", ratio(st.Bytes))

@@ -13,7 +13,7 @@
 //   - Each change of a session appends its event to the session's ledger in the
 //     same transaction, hash-chained, with all that a replay needs.
 //   - What repeats an earlier record is stored against it and comes back byte for
-//     byte; damage to one spreads over at most the fifteen others that rest on it,
+//     byte; damage to one spreads over at most the thirty-one others that rest on it,
 //     and verify names each. What others rest on is not deleted before them.
 //   - There is one writer: it holds an operating-system lock on writer.lock, which
 //     the system drops when the process dies however it dies. Any number of

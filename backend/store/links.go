@@ -11,7 +11,7 @@ import (
 )
 
 // Most of a request, and of the manifest that describes it, was in the one before
-// it. Each is stored against that one, and every sixteenth, or one that has
+// it. Each is stored against that one, and every thirty-second, or one that has
 // little in common, alone: a key frame (SPEC 14). The bytes that come back are
 // exact, and damage spreads no further than to the next key frame.
 //
@@ -20,7 +20,7 @@ import (
 // name by base.
 
 // maxChain is how many values a chain has, its key frame included.
-const maxChain = 16
+const maxChain = 32
 
 // linkMin is below what size a value always stands alone.
 const linkMin = 512

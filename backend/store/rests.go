@@ -20,6 +20,9 @@ import (
 // An event that others rest on can be erased only once those are packed anew; its
 // hash, and so the chain of the ledger, is over what they say and stays.
 
+// maxRests is how many values rest on each other, the lowest included.
+const maxRests = 16
+
 // rested is what a value rests on, decoded; the zero value is nothing.
 type rested struct {
 	value []byte
@@ -29,7 +32,7 @@ type rested struct {
 
 // on packs a value against what it may rest on; nil when it had better stand alone.
 func (r rested) on(value []byte) []byte {
-	if len(r.value) < linkMin || len(value) < linkMin || r.depth+1 >= maxChain {
+	if len(r.value) < linkMin || len(value) < linkMin || r.depth+1 >= maxRests {
 		return nil
 	}
 	z, err := packAgainst(r.value, value)
@@ -46,7 +49,7 @@ func restsOn(packed []byte) (depth int, ref int64, ok bool) {
 		return 0, 0, false
 	}
 	n, size := binary.Uvarint(packed[2:])
-	return int(packed[1]), int64(n), size > 0 && packed[1] >= 1 && packed[1] < maxChain
+	return int(packed[1]), int64(n), size > 0 && packed[1] >= 1 && packed[1] < maxRests
 }
 
 // unpackOn decodes a value with the decoded one it rests on.
@@ -130,7 +133,7 @@ func (r *stateRow) unpack(db *gorm.DB) error {
 		WITH RECURSIVE up (id, depth) AS (
 		  SELECT ?, 0 UNION ALL SELECT s.parent_id, up.depth + 1 FROM up JOIN states s ON s.id = up.id
 		  WHERE s.summary_z IS NOT NULL AND up.depth < ?)
-		SELECT s.summary, s.summary_z FROM up JOIN states s ON s.id = up.id ORDER BY up.depth DESC`, r.ID, maxChain)
+		SELECT s.summary, s.summary_z FROM up JOIN states s ON s.id = up.id ORDER BY up.depth DESC`, r.ID, maxRests)
 	if err != nil {
 		return err
 	}

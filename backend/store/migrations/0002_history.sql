@@ -30,14 +30,14 @@ ALTER TABLE steps ADD COLUMN items_z BLOB;
 CREATE TABLE request_links (
   step_id TEXT PRIMARY KEY NOT NULL REFERENCES steps (id),
   base    TEXT NOT NULL REFERENCES steps (id),
-  depth   INTEGER NOT NULL CHECK (depth BETWEEN 1 AND 15), -- bases up to the one that stands alone
+  depth   INTEGER NOT NULL CHECK (depth BETWEEN 1 AND 31), -- bases up to the one that stands alone
   CHECK (base <> step_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idx_request_links_base ON request_links (base);
 CREATE TABLE manifest_links (
   turn_id TEXT PRIMARY KEY NOT NULL REFERENCES turns (id),
   base    TEXT NOT NULL REFERENCES turns (id),
-  depth   INTEGER NOT NULL CHECK (depth BETWEEN 1 AND 15),
+  depth   INTEGER NOT NULL CHECK (depth BETWEEN 1 AND 31),
   CHECK (base <> turn_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX idx_manifest_links_base ON manifest_links (base);
