@@ -15,6 +15,7 @@
 //   - What repeats an earlier record is stored against it and comes back byte for
 //     byte; damage to one spreads over at most the thirty-one others that rest on it,
 //     and verify names each. What others rest on is not deleted before them.
+//     Chunks and units of a message, a step's items and its raw events are such too.
 //   - There is one writer: it holds an operating-system lock on writer.lock, which
 //     the system drops when the process dies however it dies. Any number of
 //     read-only stores may be open beside it.

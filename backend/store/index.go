@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/hex"
+	"strings"
 
 	"contextinfinity/backend/chat"
 )
@@ -41,8 +42,9 @@ type unitRow struct {
 	EndOffset   int
 	Tokens      int
 	ContentHash []byte
-	Text        string
+	Text        string // where Said, what stands before the words of the message
 	Pairs       *string
+	Said        bool
 }
 
 func (unitRow) TableName() string { return "units" }
@@ -60,10 +62,11 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err := checkIndexing(turn, i); err != nil {
 			return err
 		}
-		if err := t.checkSource(i); err != nil {
+		said, err := t.checkSource(i)
+		if err != nil {
 			return err
 		}
-		made, err := t.insertChunks(turn, i.Chunks)
+		made, err := t.insertChunks(turn, i.Chunks, said)
 		if err != nil {
 			return err
 		}
@@ -107,26 +110,44 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 }
 
 // checkSource refuses a chunk that is not what its message says at that place:
-// provenance is what makes retrieved text worth quoting (SRD 9.2).
-func (t *tx) checkSource(i chat.Indexing) error {
+// provenance is what makes retrieved text worth quoting (SRD 9.2). It answers the
+// texts of those messages that are one block, which SQL can read too.
+func (t *tx) checkSource(i chat.Indexing) (map[chat.Role]string, error) {
 	if len(i.Chunks) == 0 {
-		return nil
+		return nil, nil
 	}
 	row, err := turnByID(t.db, i.TurnID)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	turn := row.turn()
 	bodies := map[chat.Role]string{chat.RoleUser: turn.User.RenderedText()}
+	said := map[chat.Role]string{chat.RoleUser: onlyBlock(turn.User)}
 	if turn.Assistant != nil {
 		bodies[chat.RoleAssistant] = turn.Assistant.RenderedText()
+		said[chat.RoleAssistant] = onlyBlock(*turn.Assistant)
 	}
 	for _, c := range i.Chunks {
 		if !spans(bodies[c.Role], c.Start, c.End, c.Text) {
-			return invalid("A chunk of turn %d is not what its message says there.", turn.Seq)
+			return nil, invalid("A chunk of turn %d is not what its message says there.", turn.Seq)
 		}
 	}
-	return nil
+	return said, nil
+}
+
+// maxSaid bounds the messages whose units are read from them: each of the units
+// decodes all of its message.
+const maxSaid = 64 << 10
+
+// onlyBlock is the text of a message that is one block of it; else empty. SQL
+// would cut it at a NUL.
+func onlyBlock(m chat.Message) string {
+	if len(m.Blocks) == 1 {
+		if b, ok := m.Blocks[0].(chat.Text); ok && len(b.Text) <= maxSaid && !strings.Contains(b.Text, "\x00") {
+			return b.Text
+		}
+	}
+	return ""
 }
 
 // setIndexed moves the turn on and reports whether that changed it.
@@ -156,7 +177,7 @@ func (t *tx) setIndexed(turn *turnRow, status chat.IndexStatus) (bool, error) {
 }
 
 // insertChunks stores the chunks that are new and tells which.
-func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk) ([]indexedChunk, error) {
+func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, said map[chat.Role]string) ([]indexedChunk, error) {
 	made := []indexedChunk{}
 	for _, c := range chunks {
 		row, err := newChunk(t, turn, c)
@@ -174,7 +195,7 @@ func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk) ([]indexedChunk, er
 		if err := t.db.Create(&row).Error; err != nil {
 			return nil, err
 		}
-		units, err := t.insertUnits(turn, row, c.Units)
+		units, err := t.insertUnits(turn, row, c.Units, said[c.Role])
 		if err != nil {
 			return nil, err
 		}
@@ -206,7 +227,7 @@ func (r chunkRow) indexed(units []indexedUnit) indexedChunk {
 }
 
 // insertUnits stores a chunk's units; triggers put them into the text index.
-func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit) ([]indexedUnit, error) {
+func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, said string) ([]indexedUnit, error) {
 	made := make([]indexedUnit, 0, len(units))
 	for _, u := range units {
 		if u.Start < 0 || u.End < u.Start {
@@ -217,6 +238,9 @@ func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit) ([]ind
 			ID: t.newID(), ChunkID: chunk.ID, SessionID: turn.SessionID, BranchID: turn.BranchID, TurnID: turn.ID,
 			TurnSeq: turn.TurnSeq, Ordinal: u.Ordinal, Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End,
 			Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
+		}
+		if u.Start < u.End && u.End <= len(said) && strings.HasSuffix(body, said[u.Start:u.End]) {
+			row.Text, row.Said = strings.TrimSuffix(body, said[u.Start:u.End]), true
 		}
 		if err := t.db.Create(&row).Error; err != nil {
 			return nil, err

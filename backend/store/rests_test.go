@@ -125,3 +125,71 @@ func TestChunkIsItsMessagesPart(t *testing.T) {
 		t.Errorf("found %v", found)
 	}
 }
+
+// TestUnitIsItsMessagesPart: whatever a message is like, its units read as they
+// were given, are found, and can be changed and deleted with the index following.
+func TestUnitIsItsMessagesPart(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	refusal := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Refusal{Text: "rather not, says the heron"}}}
+	two := chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Text{Text: "a heron"}, chat.Text{Text: "and another"}}}
+	for name, c := range map[string]struct {
+		answer chat.Message
+		said   bool
+	}{
+		"plain":   {chat.AssistantText("a heron, \"quoted\" \\ and\ttabbed\u2028 <&> 😀 naïve"), true},
+		"chinese": {chat.AssistantText("我爱猫 heron 猫"), true},
+		"nul":     {chat.AssistantText("a heron\x00and more"), false},
+		"long":    {chat.AssistantText("heron " + strings.Repeat("stands long ", maxSaid/8)), false},
+		"refusal": {refusal, false},
+		"two":     {two, false},
+	} {
+		turn := f.accept(b.ID, "about "+name)
+		step := f.respond(turn)
+		_, err := f.Finalize(f.ctx, chat.Finalization{TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, "x"), Message: c.answer, Outcome: chat.OutcomeCompleted})
+		f.ok(err)
+		f.commitAll(b.ID)
+		f.index(turn.ID)
+		row, err := one[struct {
+			Said bool
+			Text string
+		}](f.reader, "units", turn.ID, `SELECT said, `+unitText+` FROM units WHERE turn_id = ? AND message = 'assistant'`, turn.ID)
+		f.ok(err)
+		if want := clean("[2026-01-02] assistant: " + c.answer.RenderedText()); row.Said != c.said || row.Text != want {
+			t.Errorf("%s: said %v, %.60q, want %.60q", name, row.Said, row.Text, want)
+		}
+		hits, err := f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"heron"}, Limit: 99, Branch: b.ID})
+		f.ok(err)
+		if !hitsTurn(hits, turn.ID) {
+			t.Errorf("%s: not found", name)
+		}
+	}
+	f.verifyClean()
+	f.followsUnits()
+}
+
+func hitsTurn(hits []chat.TextHit, id chat.TurnID) bool {
+	for _, h := range hits {
+		if h.TurnID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// followsUnits changes and deletes units beneath the index.
+func (f *fixture) followsUnits() {
+	f.Helper()
+	for _, sql := range []string{`UPDATE units SET text = 'egret ' || text WHERE said = 1`, `UPDATE units SET start_offset = 2 WHERE said = 1`, `DELETE FROM units`} {
+		f.ok(f.writer.Exec(sql).Error)
+		a := &audit{want: newReplay(), db: f.writer}
+		if agrees, err := a.compareTextIndex(f.writer); err != nil || !agrees {
+			f.Errorf("after %s: %v %v", sql, agrees, err)
+		}
+	}
+	hits, err := f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"heron", "egret"}})
+	f.ok(err)
+	if len(hits) > 0 {
+		f.Errorf("hits %+v", hits)
+	}
+}

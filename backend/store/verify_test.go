@@ -35,7 +35,7 @@ type corruption struct {
 }
 
 // noTriggers lets a statement pass the text index by.
-var noTriggers = []string{"DROP TRIGGER units_fts_insert", "DROP TRIGGER units_fts_delete", "DROP TRIGGER units_fts_update"}
+var noTriggers = []string{"DROP TRIGGER units_fts_insert", "DROP TRIGGER units_fts_delete", "DROP TRIGGER units_fts_update", "DROP TRIGGER units_fts_updated"}
 
 var corruptions = []corruption{
 	{"user message rewritten", []string{`UPDATE turns SET user_message_json = replace(user_message_json, 'lineage', 'passage') WHERE id = '$T1'`}, "turns", "$T1"},
@@ -91,7 +91,7 @@ var corruptions = []corruption{
 	{"unit rewritten past the index", append(noTriggers, `UPDATE units SET text = 'entirely different words' WHERE id = '$UNIT'`), "units", "$UNIT"},
 	{"unit gone from the index", []string{`DELETE FROM units_fts_docsize WHERE id = (SELECT n FROM units WHERE id = '$UNIT')`}, "units", "$UNIT"},
 	{"unit deleted past the index", append(noTriggers, `DELETE FROM units WHERE id = '$UNIT'`), "units", "$UNIT"},
-	{"index emptied of a unit", []string{`INSERT INTO units_fts (units_fts, rowid, indexed_text) SELECT 'delete', n, indexed_text FROM units WHERE id = '$UNIT'`}, "units", "$UNIT"},
+	{"index emptied of a unit", []string{`INSERT INTO units_fts (units_fts, rowid, indexed_text) SELECT 'delete', n, indexed_text FROM unit_index WHERE n = (SELECT n FROM units WHERE id = '$UNIT')`}, "units", "$UNIT"},
 	{"draft not JSON", []string{`UPDATE drafts SET message_json = 'words' WHERE branch_id = '$CHILD'`}, "drafts", "$CHILD"},
 	{"range summary rewritten", []string{`UPDATE summaries SET content = 'nothing happened' WHERE id = '$WIDE'`}, "summaries", "$WIDE"},
 	{"range summary rewritten with its hash", []string{`UPDATE summaries SET (content, content_hash) =

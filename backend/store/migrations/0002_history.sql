@@ -43,3 +43,52 @@ CREATE TABLE manifest_links (
 CREATE INDEX idx_manifest_links_base ON manifest_links (base);
 
 CREATE INDEX idx_turns_manifest ON turns (branch_id, turn_seq) WHERE manifest IS NOT NULL;
+
+-- The text index reads what it holds from a view, so that a unit need not repeat
+-- its message: where said is 1, text is only what was put before the words, which
+-- are bytes start to end of the message's only block. Units are deleted before
+-- their message is changed.
+DROP TRIGGER units_fts_insert;
+DROP TRIGGER units_fts_delete;
+DROP TRIGGER units_fts_update;
+DROP TABLE units_vocab;
+DROP TABLE units_fts;
+ALTER TABLE units ADD COLUMN said INTEGER NOT NULL DEFAULT 0 CHECK (said IN (0, 1));
+
+CREATE VIEW unit_messages AS
+  SELECT u.n, u.text, u.pairs, u.said, u.start_offset, u.end_offset,
+    CASE u.message WHEN 'user' THEN t.user_message_json ELSE t.final_assistant_message_json END AS message_json
+  FROM units u LEFT JOIN turns t ON t.id = u.turn_id;
+CREATE VIEW unit_texts AS
+  SELECT n, pairs, CASE WHEN said = 0 THEN text WHEN json_valid(message_json) THEN
+    text || coalesce(CAST(substr(CAST(json_extract(message_json, '$.blocks[0].text') AS BLOB),
+      start_offset + 1, end_offset - start_offset) AS TEXT), '') ELSE text END AS text
+  FROM unit_messages;
+CREATE VIEW unit_index AS SELECT n, coalesce(pairs, text) AS indexed_text FROM unit_texts;
+
+CREATE VIRTUAL TABLE units_fts USING fts5 (
+  indexed_text, content='unit_index', content_rowid='n', tokenize='porter unicode61'
+);
+INSERT INTO units_fts (units_fts) VALUES ('rebuild');
+CREATE VIRTUAL TABLE units_vocab USING fts5vocab (units_fts, row);
+
+-- +goose StatementBegin
+CREATE TRIGGER units_fts_insert AFTER INSERT ON units BEGIN
+  INSERT INTO units_fts (rowid, indexed_text) SELECT n, indexed_text FROM unit_index WHERE n = new.n;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER units_fts_delete BEFORE DELETE ON units BEGIN
+  INSERT INTO units_fts (units_fts, rowid, indexed_text) SELECT 'delete', n, indexed_text FROM unit_index WHERE n = old.n;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER units_fts_update BEFORE UPDATE OF n, text, pairs, said, start_offset, end_offset ON units BEGIN
+  INSERT INTO units_fts (units_fts, rowid, indexed_text) SELECT 'delete', n, indexed_text FROM unit_index WHERE n = old.n;
+END;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER units_fts_updated AFTER UPDATE OF n, text, pairs, said, start_offset, end_offset ON units BEGIN
+  INSERT INTO units_fts (rowid, indexed_text) SELECT n, indexed_text FROM unit_index WHERE n = new.n;
+END;
+-- +goose StatementEnd
