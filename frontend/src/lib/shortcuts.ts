@@ -9,11 +9,12 @@ export interface Shortcut {
 }
 
 export type ShortcutId =
-  | 'new' | 'search' | 'sessions' | 'inspector' | 'switch' | 'settings' | 'composer' | 'zoomIn' | 'zoomOut' | 'zoomReset'
+  | 'new' | 'temporary' | 'search' | 'sessions' | 'inspector' | 'switch' | 'settings' | 'composer' | 'zoomIn' | 'zoomOut' | 'zoomReset'
   | 'rename' | 'archive' | 'send' | 'newline' | 'stop' | 'editLast' | 'scrollEnds' | 'turns';
 
 export const shortcuts: readonly Shortcut[] = [
   { id: 'new', keys: 'Ctrl+N', does: 'New conversation', group: 'Everywhere' },
+  { id: 'temporary', keys: 'Ctrl+Shift+N', does: 'Temporary chat: nothing of it is written', group: 'Everywhere' },
   { id: 'search', keys: '/', does: 'Search the sessions by title', group: 'Everywhere' },
   { id: 'switch', keys: 'Ctrl+J', does: 'Switch branch', group: 'Everywhere' },
   { id: 'sessions', keys: 'Ctrl+B', does: 'Show or hide the sessions', group: 'Everywhere' },
@@ -45,7 +46,7 @@ export function windowShortcut(event: KeyboardEvent): ShortcutId | null {
   if (!command && event.key === '/' && !isTyping(event.target)) return 'search';
   if (!command || event.altKey) return null;
   switch (event.key.toLowerCase()) {
-    case 'n': return event.shiftKey ? null : 'new';
+    case 'n': return event.shiftKey ? 'temporary' : 'new';
     case 'j': return 'switch';
     case 'b': return 'sessions';
     case 'i': return event.shiftKey ? null : 'inspector';

@@ -18,12 +18,13 @@ function act(app: App, id: ShortcutId): void {
   const { layout, theme } = app;
   const actions: Partial<Record<ShortcutId, () => void>> = {
     new: () => void app.newSession(),
+    temporary: () => void app.newTemporary(),
     search: () => searchSessions(app),
     sessions: () => layout.toggle('sessions'),
     inspector: () => layout.toggle('inspector'),
     switch: () => void document.querySelector<HTMLElement>('[data-shortcut="switch"]')?.click(),
     settings: () => (layout.view === 'settings' ? layout.closeSettings() : layout.openSettings()),
-    composer: () => app.composer.focus(),
+    composer: () => (app.temporary.active ? app.temporary : app.composer).focus(),
     zoomIn: () => void theme.setZoom(Math.min(zoomMax, theme.zoom + zoomStep)),
     zoomOut: () => void theme.setZoom(Math.max(zoomMin, theme.zoom - zoomStep)),
     zoomReset: () => void theme.setZoom(100),
@@ -40,6 +41,7 @@ function searchSessions(app: App): void {
 function escape(app: App, event: KeyboardEvent): void {
   if (app.layout.view !== 'chat' || document.querySelector('dialog[open]')) return;
   if (app.layout.closeDrawer()) event.preventDefault();
+  else if (app.temporary.active) void (app.temporary.running && app.temporary.stop());
   else if (app.composer.editing) app.composer.cancelEdit();
   else if (app.conversation.running && app.conversation.newest) void app.turnActions.stop(app.conversation.newest);
 }

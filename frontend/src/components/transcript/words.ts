@@ -72,7 +72,7 @@ export function announcement(turn: TurnView | undefined): string {
     case 'responding': return 'The answer is arriving';
     case 'failed': return turn.outcome === 'discarded' ? 'Discarded' : `No answer: ${turn.error?.message ?? 'it failed'}`;
     case 'incomplete': return 'The answer is incomplete';
-    case 'pending': return turn.outcome === 'stopped' ? 'Stopped. What arrived is kept' : 'The answer is complete';
+    case 'pending': case 'not kept': return turn.outcome === 'stopped' ? 'Stopped. What arrived is kept' : 'The answer is complete';
     default: return '';
   }
 }

@@ -58,12 +58,6 @@ export interface ChatService {
   temporaryStop(id: string): Promise<void>;
   /** Forgets it. */
   temporaryEnd(id: string): Promise<void>;
-  /** Begins a chat of which nothing is ever written, and gives its id. */
-  temporaryStart(): Promise<string>;
-  temporarySend(id: string, request: SendRequest): Promise<SendResult>;
-  temporaryTurns(id: string): Promise<TurnView[]>;
-  temporaryStop(id: string): Promise<void>;
-  temporaryEnd(id: string): Promise<void>;
 }
 
 export interface InspectService {

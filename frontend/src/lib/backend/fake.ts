@@ -201,7 +201,7 @@ function chatService(world: World, streams: Streams): ChatService {
       world.session(sessionId).model = model;
       world.changed('session', sessionId, sessionId);
     },
-    ...temporaryChats(world),
+    ...temporaryChats(world, streams.pace),
   };
 }
 

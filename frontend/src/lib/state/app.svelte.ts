@@ -18,6 +18,7 @@ import { Refresh } from './refresh';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
 import { StartupState } from './startup.svelte';
+import { TemporaryConversation } from './temporary.svelte';
 import { ThemeState } from './theme.svelte';
 import { ToastsState } from './toasts.svelte';
 import { TurnActions } from './turnActions';
@@ -39,6 +40,7 @@ export class App {
   readonly modelSwitch: ModelSwitch;
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
+  readonly temporary: TemporaryConversation;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
   readonly #offs: (() => void)[];
@@ -59,6 +61,7 @@ export class App {
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
     this.composer.takeCommands(new CommandRunner({ ...this, sendTo: (text, model) => this.composer.sendTo(text, model) }));
     this.jobs = new JobsState(backend);
+    this.temporary = new TemporaryConversation(backend, this.changes, this.toasts);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#offs = [
@@ -88,12 +91,16 @@ export class App {
 
   /** An empty conversation. One that was never written in is taken again, so that they do not pile up. */
   async newSession(): Promise<void> {
+    if (await this.leaveTemporary()) await this.#newSession();
+  }
+
+  async #newSession(): Promise<void> {
     this.layout.closeSettings();
     this.layout.closeDrawer();
     try {
       const blank = this.sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && !row.pinned && !row.archived && row.status === '');
       const row = blank ?? (await this.backend.sessions.create(''));
-      await this.openSession(row.id);
+      await this.#openSession(row.id);
       if (!blank) await this.sessions.load();
     } catch (error) {
       this.toasts.error(error);
@@ -101,7 +108,44 @@ export class App {
     this.composer.focus();
   }
 
+  /** Opens a session at its end. A temporary chat in its place asks first, if it holds anything. */
   async openSession(sessionId: string, branchId = ''): Promise<void> {
+    if (await this.leaveTemporary()) await this.#openSession(sessionId, branchId);
+  }
+
+  /** A chat of which nothing is written, in the place of the session, with the model that answers there. */
+  async newTemporary(): Promise<void> {
+    this.layout.closeSettings();
+    this.layout.closeDrawer();
+    if (!(await this.temporary.mayLeave())) return;
+    this.composer.cancelEdit();
+    this.sessionSettings.close();
+    this.modelSwitch.cancel();
+    try {
+      await this.draft.flush();
+      await this.temporary.start(this.conversation.model || (this.models.byDefault?.name ?? ''));
+    } catch (error) {
+      this.toasts.error(error);
+    }
+    this.temporary.focus();
+  }
+
+  /** Back to the session behind a temporary chat. False: the question whether to lose it was answered with no. */
+  async leaveTemporary(): Promise<boolean> {
+    if (!this.temporary.active) return true;
+    this.layout.closeSettings();
+    this.layout.closeDrawer();
+    if (!(await this.temporary.mayLeave())) return false;
+    await this.temporary.end();
+    return true;
+  }
+
+  /** Brings a turn of the open branch into view. */
+  async visitTurn(turnId: string): Promise<void> {
+    if (await this.leaveTemporary()) await this.conversation.jumpTo(turnId);
+  }
+
+  async #openSession(sessionId: string, branchId = ''): Promise<void> {
     this.layout.closeSettings();
     this.layout.closeDrawer();
     this.composer.cancelEdit();
@@ -124,15 +168,16 @@ export class App {
     this.#modelsRefresh.cancel();
     this.sessions.stop();
     this.conversation.stop();
+    this.temporary.close();
     this.theme.stop();
     this.changes.stop();
   }
 
   async #openLast(lastSession: string): Promise<void> {
     const row = this.sessions.find(lastSession) ?? this.sessions.list[0];
-    if (row) await this.openSession(row.id);
-    else if (lastSession !== '') await this.openSession(lastSession);
-    else await this.newSession();
+    if (row) await this.#openSession(row.id);
+    else if (lastSession !== '') await this.#openSession(lastSession);
+    else await this.#newSession();
   }
 
   /** Start-up found something to mend: said once, and kept in full in Activity. */

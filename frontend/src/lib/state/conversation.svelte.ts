@@ -14,6 +14,12 @@ export interface ScrollIntent {
   turnId: string;
 }
 
+/** What the transcript draws: a session's branch, or a chat that is not kept. */
+export type TranscriptSource = Pick<
+  ConversationState,
+  'turns' | 'newest' | 'hasOlder' | 'hasNewer' | 'prepending' | 'run' | 'intent' | 'written' | 'live' | 'loadOlder' | 'loadNewer' | 'jumpToLatest'
+>;
+
 /** Frames kept for a turn the window has not heard of yet; the rest is fetched with the turn. */
 const earlyFrames = 256;
 
@@ -22,6 +28,8 @@ const earlyFrames = 256;
  * a revision; changes at or below it are already in it.
  */
 export class ConversationState {
+  /** What is shown goes to disk. */
+  readonly written: boolean = true;
   #session = $state.raw<SessionRow | null>(null);
   #branches = $state.raw<BranchView[]>([]);
   #header = $state.raw<Header | null>(null);
@@ -252,7 +260,7 @@ export class ConversationState {
       return;
     }
     if (known) known.adopt(turn);
-    else this.#live = new Map(this.#live).set(turn.id, new LiveTurn(this.#backend, turn));
+    else this.#live = new Map(this.#live).set(turn.id, new LiveTurn(this.#backend.chat, turn));
     for (const frame of this.#early.get(turn.id) ?? []) this.#live.get(turn.id)?.accept(frame);
     this.#early.delete(turn.id);
   }

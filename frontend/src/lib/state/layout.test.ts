@@ -36,7 +36,7 @@ describe('shortcuts of the window', () => {
   const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key, ...more });
 
   it.each([
-    ['n', { ctrlKey: true }, 'new'], ['n', { metaKey: true }, 'new'], ['n', {}, null], ['/', {}, 'search'], ['=', { ctrlKey: true }, 'zoomIn'],
+    ['n', { ctrlKey: true }, 'new'], ['n', { metaKey: true }, 'new'], ['n', {}, null], ['N', { ctrlKey: true, shiftKey: true }, 'temporary'], ['/', {}, 'search'], ['=', { ctrlKey: true }, 'zoomIn'],
     ['I', { ctrlKey: true, shiftKey: true }, null], ['b', { ctrlKey: true, altKey: true }, null], ['n', { ctrlKey: true, isComposing: true }, null],
   ])('%s %o is %s', (key, more, id) => expect(windowShortcut(press(key, more))).toBe(id));
 
@@ -50,8 +50,8 @@ describe('shortcuts of the window', () => {
   it('lists each once, and hears every one of the window', () => {
     expect(new Set(shortcuts.map((shortcut) => shortcut.id)).size).toBe(shortcuts.length);
     for (const { id, keys } of shortcuts.filter((shortcut) => shortcut.group === 'Everywhere')) {
-      const key = keys.replace('Ctrl+', '').toLowerCase();
-      expect(windowShortcut(press(key, { ctrlKey: keys.startsWith('Ctrl') }))).toBe(id);
+      const key = keys.replace(/Ctrl\+|Shift\+/g, '').toLowerCase();
+      expect(windowShortcut(press(key, { ctrlKey: keys.startsWith('Ctrl'), shiftKey: keys.includes('Shift') }))).toBe(id);
     }
   });
 });

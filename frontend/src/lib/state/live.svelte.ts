@@ -1,4 +1,4 @@
-import type { Backend } from '$lib/backend/backend';
+import type { ChatService } from '$lib/backend/backend';
 import type { BlockView, Frame, TurnView } from '$lib/backend/types';
 import { StepStream } from './stream';
 
@@ -6,6 +6,9 @@ import { StepStream } from './stream';
 const gapPatienceMs = 120;
 /** With so many frames waiting the missing one is lost. */
 const gapPatienceFrames = 12;
+
+/** Where a step is fetched again after a gap. */
+export type StepSource = Pick<ChatService, 'stream'>;
 
 /** A turn that streams now: what the transcript draws of it and what the header counts. */
 export class LiveTurn {
@@ -15,10 +18,10 @@ export class LiveTurn {
   #durable = $state(0);
   #stream: StepStream;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #backend: Backend;
+  readonly #source: StepSource;
 
-  constructor(backend: Backend, turn: TurnView) {
-    this.#backend = backend;
+  constructor(source: StepSource, turn: TurnView) {
+    this.#source = source;
     this.turnId = turn.id;
     this.#stream = new StepStream(turn);
     this.#publish();
@@ -81,7 +84,7 @@ export class LiveTurn {
     this.#clearGap();
     const stream = this.#stream;
     try {
-      stream.adopt(await this.#backend.chat.stream(stream.step));
+      stream.adopt(await this.#source.stream(stream.step));
     } catch {
       // The step may just have ended; the turn's own change event then brings the final text.
       return;

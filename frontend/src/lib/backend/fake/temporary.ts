@@ -1,4 +1,5 @@
 /** Temporary chats of a program in memory: turns that belong to no session, streamed at the pace of all others. */
+import type { ChatService } from '../backend';
 import { BackendError } from '../errors';
 import type { SendRequest, SendResult, TurnView } from '../types';
 import { answers } from './answers';
@@ -13,7 +14,20 @@ interface Chat {
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-export class Temporaries {
+type TemporaryMethods = Pick<ChatService, 'temporaryStart' | 'temporarySend' | 'temporaryTurns' | 'temporaryStop' | 'temporaryEnd'>;
+
+export function temporaryChats(world: World, pace: Pace): TemporaryMethods {
+  const chats = new Temporaries(world, pace);
+  return {
+    temporaryStart: async () => chats.start(),
+    temporarySend: async (id, request) => chats.send(id, request),
+    temporaryTurns: async (id) => chats.turns(id),
+    temporaryStop: async (id) => chats.stop(id),
+    temporaryEnd: async (id) => chats.end(id),
+  };
+}
+
+class Temporaries {
   readonly chats = new Map<string, Chat>();
   readonly #world: World;
   readonly #pace: Pace;

@@ -1,0 +1,120 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { block, errorView, turnView } from '$lib/backend/fake/shapes';
+import type { TurnView } from '$lib/backend/types';
+import { mountIn, startedApp } from '../../test/mount';
+import { guardPage } from '../shell/guards';
+import { onWindowKey } from '../shell/keys';
+import Shell from '../shell/Shell.svelte';
+import Turn from '../transcript/Turn.svelte';
+import TemporaryFoot from './TemporaryFoot.svelte';
+import { endOf } from './words';
+
+async function shell(options: Parameters<typeof startedApp>[0] = {}) {
+  const started = await startedApp({ data: 'rich', longest: 3, pace: { prepareMs: 20, frameMs: 5, chars: 400 }, ...options });
+  mountIn(started.app, Shell, {});
+  return { ...started, user: userEvent.setup() };
+}
+
+const temporaryButton = () => screen.getByRole('button', { name: /^Temporary chat/ });
+const field = () => screen.getByRole('textbox', { name: 'Your message' });
+
+describe('the temporary chat in the window', () => {
+  it('opens from the sessions, says what it is, and answers', async () => {
+    const { app, backend, user } = await shell();
+    await user.click(temporaryButton());
+    expect(await screen.findByRole('heading', { name: 'Temporary chat' })).toBeVisible();
+    expect(screen.getByText('Nothing here is written to disk')).toBeVisible();
+    await waitFor(() => expect(field()).toHaveFocus());
+    await user.type(field(), '/pin me{Enter}');
+    await waitFor(() => expect(app.temporary.newest?.state).toBe('not kept'));
+    expect(app.temporary.newest!.user[0]!.text).toBe('/pin me'); // slash commands are a session's
+    expect(screen.getByText('not kept')).toBeVisible();
+    expect(screen.queryByText(/durable|buffered/)).toBeNull();
+    expect(screen.queryByRole('button', { name: /Switch branch|Pending|Head/ })).toBeNull();
+    expect(backend.calls.some((call) => /saveDraft|chat\.send$/.test(call.name))).toBe(false);
+  });
+
+  it('asks before it is gone, and is left only then', async () => {
+    const { app, user } = await shell();
+    await user.click(temporaryButton());
+    await user.type(await screen.findByRole('textbox', { name: 'Your message' }), 'Hello{Enter}');
+    await waitFor(() => expect(app.temporary.turns.length).toBe(1));
+    await user.click(screen.getByRole('button', { name: 'End' }));
+    const dialog = await screen.findByRole('dialog');
+    expect(dialog).toHaveTextContent('It will be gone. It holds 1 turn');
+    await user.click(within(dialog).getByRole('button', { name: 'Cancel' }));
+    expect(app.temporary.active).toBe(true);
+    await user.click(screen.getByRole('button', { name: 'New conversation (Ctrl+N)' }));
+    await user.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Leave it' }));
+    await waitFor(() => expect(screen.queryByText('Nothing here is written to disk')).toBeNull());
+  });
+
+  it('has its own model', async () => {
+    const { app, backend, user } = await shell();
+    await user.click(temporaryButton());
+    await user.click(await screen.findByTitle(/Change model/));
+    await user.click(screen.getByRole('menuitemradio', { name: /^recall/ }));
+    expect([app.temporary.model, app.conversation.model === 'recall', backend.calls.some((call) => call.name === 'chat.setModel')]).toEqual(['recall', false, false]);
+  });
+
+  it('is reached by Ctrl+Shift+N and stopped by Esc', async () => {
+    const { app } = await shell({ pace: { prepareMs: 5, frameMs: 5, chars: 1 } });
+    onWindowKey(app, new KeyboardEvent('keydown', { key: 'N', ctrlKey: true, shiftKey: true }));
+    await waitFor(() => expect(app.temporary.active).toBe(true));
+    app.temporary.draft.text = 'Hello';
+    await app.temporary.send();
+    await waitFor(() => expect(app.temporary.live(app.temporary.newest!.id)?.displayed).toBeGreaterThan(2));
+    onWindowKey(app, new KeyboardEvent('keydown', { key: 'Escape' }));
+    await waitFor(() => expect(app.temporary.newest?.outcome).toBe('stopped'));
+  });
+
+  it('holds the page back while it holds something', async () => {
+    const { app } = await startedApp();
+    const off = guardPage(app);
+    const close = () => !window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
+    await app.newTemporary();
+    expect(close()).toBe(false);
+    app.temporary.draft.text = 'Half a thought';
+    expect(close()).toBe(true);
+    window.dispatchEvent(new Event('pagehide'));
+    expect([app.temporary.active, close()]).toEqual([false, false]);
+    off();
+  });
+});
+
+describe('a turn of a temporary chat', () => {
+  const turn = (more: Partial<TurnView>) => turnView({ state: 'not kept', ...more });
+  it.each([
+    [{ outcome: 'completed' }, 'Answered, not kept'], [{ outcome: 'kept' }, 'Ended early, not kept'], [{ outcome: 'stopped' }, 'Ended early, not kept'],
+    [{ outcome: 'truncated' }, 'Cut at the output limit, not kept'], [{ outcome: 'refused' }, 'The model declined, not kept'],
+    [{ state: 'responding', outcome: '' }, 'Waiting for the first word'], [{ state: 'responding', outcome: '', live: true, liveStep: 'p1' }, 'Responding'],
+  ])('%o is “%s”', (more, words) => expect(endOf(turn(more)).words).toBe(words));
+
+  it('offers to send again what had no answer', async () => {
+    const { app, backend } = await startedApp();
+    await app.newTemporary();
+    const failed = turnView({ state: 'failed', outcome: 'failed', assistant: [], user: [block('text', 'Hello')], error: errorView('The provider is overloaded (529)', 'try again later') });
+    mountIn(app, TemporaryFoot, { turn: failed, live: undefined });
+    expect(screen.getByText('No answer. The provider is overloaded (529)')).toBeVisible();
+    expect(screen.getByText(/Your message is still here\. Try again later\./)).toBeVisible();
+    await userEvent.click(screen.getByRole('button', { name: 'Send again' }));
+    await waitFor(() => expect(app.temporary.newest?.user[0]?.text).toBe('Hello'));
+    expect(backend.calls.filter((call) => call.name === 'chat.temporarySend').length).toBe(1);
+  });
+
+  it('copies its answer, and does nothing that needs a session', async () => {
+    const { app } = await startedApp();
+    mountIn(app, TemporaryFoot, { turn: turn({}), live: undefined });
+    expect(screen.getAllByRole('button').map((button) => button.getAttribute('aria-label'))).toEqual(['Copy the answer']);
+  });
+});
+
+describe('a turn of a session', () => {
+  it('still has all that its session offers', async () => {
+    const { app } = await startedApp();
+    mountIn(app, Turn, { turn: turnView({ createdAt: Date.now() }), index: 0 });
+    expect(screen.getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();
+  });
+});

@@ -1,0 +1,191 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
+import { answers } from '$lib/backend/fake/answers';
+import type { Frame } from '$lib/backend/types';
+import { App } from './app.svelte';
+
+let backend: FakeBackend;
+let app: App;
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  backend = fakeBackend({ data: 'rich', longest: 3, pace: { frameMs: 10, chars: 4, prepareMs: 30 } });
+  app = new App(backend);
+  await app.start();
+  await app.newTemporary();
+  backend.calls.length = 0;
+});
+
+afterEach(() => {
+  app.stop();
+  backend.streams.stopAll();
+  vi.useRealTimers();
+  localStorage.clear();
+});
+
+async function until(what: () => boolean): Promise<void> {
+  for (let i = 0; i < 2_000 && !what(); i++) await vi.advanceTimersByTimeAsync(5);
+  expect(what()).toBe(true);
+}
+
+const called = (name: string) => backend.calls.filter((call) => call.name === name);
+
+const shown = () => {
+  const turn = app.temporary.newest;
+  return turn ? (app.temporary.live(turn.id)?.blocks ?? turn.assistant).map((each) => each.text).join('') : '';
+};
+
+async function send(text: string): Promise<void> {
+  app.temporary.draft.text = text;
+  await app.temporary.send();
+}
+
+/** What was answered to the question whether to leave; undefined while it stands. */
+function asked(leaving: Promise<unknown>): { done: boolean } {
+  const seen = { done: false };
+  void leaving.then(() => (seen.done = true));
+  return seen;
+}
+
+describe('a temporary chat', () => {
+  it('takes the model of the session it stands in front of, and answers in memory', async () => {
+    expect(app.temporary.model).toBe(app.conversation.model);
+    await send('Hello');
+    await until(() => shown().length > 40);
+    expect([app.temporary.newest?.state, app.temporary.running, app.temporary.draft.isEmpty]).toEqual(['responding', true, true]);
+    await until(() => !app.temporary.running);
+    expect([shown(), app.temporary.newest?.state]).toEqual([answers[0], 'not kept']);
+  });
+
+  it('writes nothing: no draft, no turn, no line in the list', async () => {
+    const session = app.conversation.sessionId;
+    const turns = app.conversation.turns.length;
+    app.temporary.draft.text = 'A secret';
+    await vi.advanceTimersByTimeAsync(2_000);
+    await app.temporary.send();
+    await until(() => !app.temporary.running);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(called('chat.temporarySend').map((call) => (call.args[1] as { text: string }).text)).toEqual(['A secret']);
+    expect(backend.calls.filter((call) => /saveDraft|chat\.send|create|setModel/.test(call.name))).toEqual([]);
+    expect([app.conversation.sessionId, app.conversation.turns.length]).toEqual([session, turns]);
+    expect(app.sessions.list.some((row) => row.id.startsWith('temporary:'))).toBe(false);
+  });
+
+  it('never says that a byte is durable', async () => {
+    await send('Hello');
+    await until(() => shown().length > 40);
+    const live = app.temporary.live(app.temporary.newest!.id)!;
+    expect([live.displayed > 40, live.durable, app.temporary.written]).toEqual([true, 0, false]);
+  });
+
+  it('survives frames that are lost, doubled and out of order, without a journal to ask', async () => {
+    const deliver = backend.world.frame.bind(backend.world);
+    let count = 0;
+    let late: Frame | undefined;
+    backend.world.frame = (frame) => {
+      count++;
+      if (count % 5 === 0) return; // lost
+      if (count % 3 === 0) return void (late = frame);
+      deliver(frame);
+      if (late) deliver(late);
+      deliver(frame); // twice
+    };
+    await send('Hello');
+    await until(() => shown().length > 200);
+    expect(answers[0]!.startsWith(shown())).toBe(true);
+    expect(called('chat.stream')).toEqual([]);
+    await until(() => !app.temporary.running);
+    expect(shown()).toBe(answers[0]);
+  });
+
+  it('sends one message at a time, and the next one to the model chosen meanwhile', async () => {
+    await send('One');
+    await send('Two');
+    expect(app.temporary.draft.text).toBe('Two');
+    app.temporary.model = 'recall';
+    await until(() => !app.temporary.running);
+    await app.temporary.send();
+    expect(called('chat.temporarySend').map((call) => (call.args[1] as { text: string; model: string }))).toMatchObject([{ text: 'One' }, { text: 'Two', model: 'recall' }]);
+    expect(app.temporary.turns.map((turn) => turn.seq)).toEqual([1, 2]);
+  });
+
+  it('keeps what arrived when it is stopped', async () => {
+    await send('Hello');
+    await until(() => shown().length > 20);
+    await app.temporary.stop();
+    await until(() => !app.temporary.running);
+    expect(shown().length).toBeGreaterThan(20);
+    expect([answers[0]!.startsWith(shown()), app.temporary.live(app.temporary.newest!.id)]).toEqual([true, undefined]);
+  });
+
+  it('sends a message without an answer again', async () => {
+    await send('Hello');
+    await app.temporary.stop();
+    await until(() => app.temporary.newest?.state === 'failed');
+    await app.temporary.again(app.temporary.newest!);
+    await until(() => app.temporary.newest?.state === 'not kept');
+    expect(app.temporary.turns.map((turn) => [turn.user[0]!.text, turn.state])).toEqual([['Hello', 'failed'], ['Hello', 'not kept']]);
+  });
+
+  it('keeps the text when it cannot be sent', async () => {
+    backend.failNext('chat.temporarySend', { message: 'The provider has no key', hint: 'Add one.' });
+    await send('Hello');
+    expect([app.temporary.error?.message, app.temporary.draft.text, app.temporary.turns.length]).toEqual(['The provider has no key', 'Hello', 0]);
+  });
+});
+
+describe('leaving a temporary chat', () => {
+  it('asks nothing of one that is empty', async () => {
+    const id = app.temporary.id;
+    await app.newSession();
+    expect([app.temporary.active, app.temporary.asking]).toEqual([false, false]);
+    expect(called('chat.temporaryEnd').map((call) => call.args)).toEqual([[id]]);
+  });
+
+  it('asks once when it holds turns, stays if told to, and ends it otherwise', async () => {
+    await send('Hello');
+    const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId)!.id;
+    const id = app.temporary.id;
+    let leaving = app.openSession(other);
+    expect(app.temporary.asking).toBe(true);
+    app.temporary.answer(false);
+    await leaving;
+    expect([app.temporary.id, app.temporary.turns.length, app.conversation.sessionId === other]).toEqual([id, 1, false]);
+    leaving = app.openSession(other);
+    app.temporary.answer(true);
+    await leaving;
+    expect([app.temporary.active, app.temporary.turns.length, app.conversation.sessionId]).toEqual([false, 0, other]);
+    expect(called('chat.temporaryEnd').map((call) => call.args)).toEqual([[id]]);
+    await expect(backend.chat.temporaryTurns(id)).rejects.toThrow('has ended');
+  });
+
+  it('asks about words that were not sent, and before another temporary chat', async () => {
+    app.temporary.draft.text = 'Half a thought';
+    const id = app.temporary.id;
+    const leaving = app.newTemporary();
+    expect(app.temporary.asking).toBe(true);
+    app.temporary.answer(true);
+    await leaving;
+    expect([app.temporary.active, app.temporary.id === id, app.temporary.draft.isEmpty]).toEqual([true, false, true]);
+  });
+
+  it('lets the second way out take the place of the first', async () => {
+    await send('Hello');
+    const { sessionId } = app.conversation;
+    const first = asked(app.openSession('gone'));
+    const second = app.openSession(sessionId);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([first.done, app.temporary.asking]).toEqual([true, true]);
+    app.temporary.answer(true);
+    await second;
+    expect([app.temporary.active, app.conversation.sessionId, app.conversation.error]).toEqual([false, sessionId, null]);
+  });
+
+  it('ends it with the window', async () => {
+    await send('Hello');
+    const { id } = app.temporary;
+    app.stop();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(called('chat.temporaryEnd').map((call) => call.args)).toEqual([[id]]);
+  });
+});
