@@ -52,6 +52,9 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 // session finds or makes the session of a message, and names a nameless one.
 func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (chat.Session, error) {
 	if req.SessionID == "" {
+		if err := s.c.Turns.CanUse(ctx, req.Model); err != nil {
+			return chat.Session{}, err // before a session is made for nothing
+		}
 		sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Title: chat.TitleFrom(m.RenderedText())})
 		if err == nil {
 			s.c.changedSession(sess.ID)

@@ -29,7 +29,7 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 		if err != nil {
 			return nil, err
 		}
-		v.CanContinue = t.Incomplete() || t.ID == last.ID && turn.CutShort(t)
+		v.CanContinue = t.Incomplete() || t.ID == last.ID && t.BranchID == branch.ID && turn.CutShort(t)
 		out = append(out, v)
 	}
 	return out, nil
@@ -56,8 +56,9 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		v.Assistant = blockViews(live.Blocks)
 	} else {
 		answer, err := c.Turns.Answer(ctx, t)
-		if err != nil {
-			return v, err
+		if err != nil { // one bad record never hides the rest (SPEC 2.13)
+			c.Log.Error("an answer cannot be read", "turn", t.ID, "err", err)
+			v.Notice = "What had arrived of this answer cannot be read: " + err.Error()
 		}
 		v.Assistant = blockViews(answer.Blocks)
 	}
@@ -138,7 +139,7 @@ func (c *Core) notices(ctx context.Context, branch chat.BranchID, views []TurnVi
 		v := &views[i]
 		est, reported := estimates[v.ID], v.InputTokens
 		if reported > 0 && est > 1000 && reported < est/2 {
-			v.Notice = fmt.Sprintf("The server reported %d input tokens of about %d that were sent: it may have cut the conversation without saying so. Its context length may be set lower than configured here.", reported, est)
+			v.Notice += fmt.Sprintf("The server reported %d input tokens of about %d that were sent: it may have cut the conversation without saying so. Its context length may be set lower than configured here.", reported, est)
 		}
 	}
 	return nil

@@ -18,12 +18,15 @@ type Store interface {
 	State(context.Context, chat.StateID) (chat.State, error)
 	StateTurnSeq(context.Context, chat.StateID) (int64, error)
 	Fork(context.Context, chat.ForkPoint) (chat.Branch, error)
+	ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error)
 	SwitchBranch(context.Context, chat.SessionID, chat.BranchID) error
 }
 
 // Committer commits the pending turns of a branch up to and including one.
 type Committer interface {
 	CommitThrough(context.Context, chat.Turn) error
+	// Summarize brings a state up to date by rule, without a model.
+	Summarize(ctx context.Context, branch chat.BranchID, base chat.State, turns []chat.Turn) (chat.ForkState, error)
 }
 
 // Publisher is told when the window should look again.
@@ -75,7 +78,7 @@ func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate
 			"Turn #%d has no final answer yet, so nothing can branch off after it.", t.Seq).
 			WithHint("stop, keep or discard it first")
 	}
-	if t.Pending() {
+	if t.Pending() || t.Phase == chat.PhaseFailed { // before a failed turn there may be pending ones
 		if err := s.commit.CommitThrough(ctx, t); err != nil {
 			return chat.Branch{}, err
 		}
@@ -92,11 +95,28 @@ func or(label string, seq int64) string {
 }
 
 func (s *Service) fork(ctx context.Context, p chat.ForkPoint) (chat.Branch, error) {
+	if err := s.fillGap(ctx, &p); err != nil {
+		return chat.Branch{}, err
+	}
 	b, err := s.store.Fork(ctx, p)
 	if err == nil {
 		s.changed(p.SessionID)
 	}
 	return b, err
+}
+
+// fillGap gives a fork inside a run of turns that one state committed a state of
+// its own: the base leaves out what lies before the fork point (SPEC 4).
+func (s *Service) fillGap(ctx context.Context, p *chat.ForkPoint) error {
+	base, turns, err := s.store.ForkBase(ctx, p.Branch, p.After)
+	if err != nil || len(turns) == 0 {
+		return err
+	}
+	sum, err := s.commit.Summarize(ctx, p.Branch, base, turns)
+	if err == nil {
+		p.Fallback = &sum
+	}
+	return err
 }
 
 // Rollback starts a branch from an earlier state and switches to it.

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/librarian"
 )
 
 // SummarizeRanges plans a branch's range summaries and makes those that are due,
@@ -13,4 +14,15 @@ func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID) (int
 		r.d.Plan(ctx, branch)
 	}
 	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange})
+}
+
+// Summarize brings a state up to date with turns by rule, for a fork that cannot
+// wait for a model.
+func (r *Runner) Summarize(ctx context.Context, branch chat.BranchID, base chat.State, turns []chat.Turn) (chat.ForkState, error) {
+	pins, err := r.d.Store.Pins(ctx, branch)
+	if err != nil {
+		return chat.ForkState{}, err
+	}
+	sum := librarian.Fallback(librarian.Update{Previous: base.Summary, Pins: pins, Turns: turns, Target: r.d.TargetTokens(), Count: r.count})
+	return chat.ForkState{Summary: sum.Summary, PinnedFacts: pinnedFacts(pins), TokenCount: sum.Tokens}, nil
 }

@@ -16,9 +16,12 @@ const messageOverhead = 4
 // Input is everything a context is made of. The assembler reads nothing else.
 type Input struct {
 	Model    string
+	ModelID  string // by whose encoding Count counts
 	Provider string // adapter the context is for
-	Limits   Limits
-	Policy   Policy
+	// StepIndex is of the step of the turn that the request is for.
+	StepIndex int
+	Limits    Limits
+	Policy    Policy
 	// Calibration is what the provider counts for each token we count.
 	Calibration float64
 	System      string // instructions; the hardening statement is added here
@@ -115,6 +118,8 @@ type assembler struct {
 	dropped    []int64 // turn_seqs of pending turns that step 3 took away
 	steps      []string
 	redactions []Redaction
+	// fixedRedactions of them are of sections that shrinking does not render anew.
+	fixedRedactions int
 }
 
 // rendered is one item as it will be sent. Items of a message carry it; items of
@@ -149,6 +154,7 @@ func (a *assembler) build() error {
 		a.retrieved = append(a.retrieved, a.renderArtifact(r, r.Text))
 	}
 	a.last = a.renderCurrent()
+	a.fixedRedactions = len(a.redactions)
 	if m := a.in.Replay; m != nil {
 		a.plan = Plan{Cut: m.History.Cut, Ranges: m.History.Ranges}
 		a.dropped, a.steps = m.DroppedPending, m.Shrink
@@ -166,6 +172,7 @@ func (a *assembler) renderHistory() error {
 		a.pieces = Choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
 	}
 	a.summaries, a.originals, a.pending = nil, nil, nil
+	a.redactions = a.redactions[:a.fixedRedactions] // of history that was rendered before
 	for _, p := range a.pieces {
 		r, err := a.renderPiece(p)
 		if err != nil {

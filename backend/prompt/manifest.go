@@ -31,6 +31,8 @@ type Inputs struct {
 	Pending    []int64 `json:"pending,omitempty"`
 	Reduce     float64 `json:"reduce,omitempty"`
 	Partial    bool    `json:"partial,omitempty"`
+	StepIndex  int     `json:"step_index,omitempty"` // of the step the request was for: a partial answer is of those before it
+	ModelID    string  `json:"model_id,omitempty"`   // by whose encoding texts were measured
 	// RedactionRules names the rules by which texts were redacted.
 	RedactionRules string `json:"redaction_rules,omitempty"`
 }
@@ -126,7 +128,7 @@ func (a *assembler) memorySections() (state, retrieved []rendered) {
 func (a *assembler) inputs() Inputs {
 	in := Inputs{
 		System: a.in.System, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
-		Partial: a.in.Partial != nil, RedactionRules: a.in.RedactionRules,
+		Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
 	}
 	for _, s := range a.in.Sizes {
 		in.LastSeq = s.Seq

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"math"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -70,7 +71,9 @@ func (a *assembler) prepared() PreparedContext {
 	}
 	prepend(c.messages, c.stable, joinText(a.memory()))
 	prepend(c.messages, 0, joinText(a.framed(a.summaries, summariesFrame)))
-	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-c.tokens))
+	// The window is the provider's: what it counts for our tokens is what is left out of it.
+	real := int(math.Ceil(float64(c.tokens) * a.budget.Calibration))
+	c.maxOutput = max(1, min(a.in.Limits.MaxOutput, a.in.Limits.ContextLimit-real))
 	c.manifest, c.texts = a.manifest(c)
 	return c
 }

@@ -188,6 +188,14 @@ func (t *tx) refuseSecond(row rangeSummaryRow) error {
 // of its branches whose range ends in the part of them that the lineage shows.
 // One that does not match its hash is left out and logged: an extract stands in.
 func (s *Store) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
+	all, err := s.UsableSummaries(ctx, branch)
+	return slices.DeleteFunc(all, func(r chat.RangeSummary) bool { return r.SupersededBy != "" }), err
+}
+
+// UsableSummaries are those that may represent a range of a branch's lineage,
+// superseded ones too: what supersedes them may reach beyond a fork point, or
+// beyond the cut of a model with a larger window.
+func (s *Store) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	var rows []rangeSummaryRow
 	err := s.read(ctx, "summary.list", func(db *gorm.DB) error {
 		segs, err := segments(db, branch)
@@ -200,7 +208,7 @@ func (s *Store) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.Ran
 		}
 		rows, err = all[rangeSummaryRow](db, scopeCTE+`
 			SELECT r.* FROM seg JOIN summaries r ON r.branch_id = seg.branch AND r.to_seq - 1 <= seg."to"
-			WHERE r.superseded_by IS NULL ORDER BY r.from_seq, r.to_seq, r.id`, scope)
+			ORDER BY r.from_seq, r.to_seq, r.id`, scope)
 		return err
 	})
 	rows = slices.DeleteFunc(rows, func(r rangeSummaryRow) bool {

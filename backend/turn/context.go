@@ -19,6 +19,7 @@ type assembly struct {
 	current chat.Message
 	base    chat.Blocks // the partial answer of a turn that is to be continued
 	reduce  float64     // after a provider rejected the request for its size
+	step    int         // index of the step it is for
 	turn    *chat.Turn  // nil for a preview: nothing is asked of a model then
 }
 
@@ -72,7 +73,7 @@ func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string
 // contextInput reads everything an assembly is made of.
 func (e *Engine) contextInput(ctx context.Context, a assembly) (prompt.Input, error) {
 	in := prompt.Input{
-		Model: a.model.Endpoint.Name, Provider: a.model.Endpoint.Provider, Limits: a.model.Limits,
+		Model: a.model.Endpoint.Name, ModelID: a.model.Endpoint.ModelID, StepIndex: a.step, Provider: a.model.Endpoint.Provider, Limits: a.model.Limits,
 		Policy: e.settings().Policy, Current: a.current, Reduce: a.reduce, Count: e.count(a.model), Redact: e.redact,
 		RedactionRules: e.settings().RedactionRules,
 	}
@@ -116,7 +117,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 		return librarian.Extract(turns, target, in.Count)
 	}
 	in.Remember = e.remembered(a.branch, e.counter.Encoding(a.model.Endpoint.ModelID))
-	summaries, err := e.store.Summaries(ctx, a.branch)
+	summaries, err := e.store.UsableSummaries(ctx, a.branch)
 	if err != nil {
 		return err
 	}

@@ -105,6 +105,9 @@ func (e *Engine) Retry(ctx context.Context, id chat.TurnID, model string) (*Hand
 	case t.Phase == chat.PhaseFailed:
 		return e.Send(ctx, Message{Branch: t.BranchID, Content: t.User, Model: e.orModel(model, t), RetryOf: t.ID})
 	}
+	if _, err := e.modelFor(ctx, t.BranchID, e.orModel(model, t)); err != nil {
+		return nil, err // before a branch is made for nothing
+	}
 	branch, err := e.branches.Before(ctx, t.ID, "", true)
 	if err != nil {
 		return nil, err
@@ -199,5 +202,6 @@ func (e *Engine) decided(ctx context.Context, t chat.Turn, err error) (chat.Turn
 	e.changed(chat.ChangeTurn, string(t.ID), t.SessionID)
 	e.changed(chat.ChangeSessions, string(t.SessionID), t.SessionID)
 	e.changed(chat.ChangeJobs, "", t.SessionID)
+	e.sendQueued(ctx, t.BranchID, t.SessionID, false)
 	return t, nil
 }

@@ -146,10 +146,10 @@ func (e *Engine) accept(ctx context.Context, m Message, model Model) (chat.Turn,
 	if cerr != nil {
 		return chat.Turn{}, cerr
 	}
-	if !cleared {
+	if !cleared && chat.CodeOf(err) == chat.CodeIncomplete {
 		return chat.Turn{}, err
 	}
-	return e.store.Accept(ctx, in)
+	return e.store.Accept(ctx, in) // what blocks it now may be another thing than before
 }
 
 // clearWay settles the turn that blocks a branch, if the policy says how. A turn
@@ -178,6 +178,13 @@ func (e *Engine) clearWay(ctx context.Context, branch chat.BranchID, policy Inco
 		return err == nil, err
 	}
 	return false, nil
+}
+
+// CanUse reports why a model cannot be used now; nil if it can. An empty name is
+// the default.
+func (e *Engine) CanUse(ctx context.Context, model string) error {
+	_, err := e.models.Resolve(ctx, model)
+	return err
 }
 
 // checkContent refuses what cannot be kept as it is.
@@ -276,6 +283,9 @@ func (e *Engine) sendQueued(ctx context.Context, branch chat.BranchID, session c
 			return
 		}
 		e.log.Warn("the queued message was not sent", "branch", branch, "err", err)
+		if _, still, derr := e.store.Draft(ctx, branch); derr == nil && !still {
+			return // it was accepted before the program closed: it is a turn now
+		}
 	}
 	d.Queued = false
 	if err := e.store.SaveDraft(ctx, d); err != nil {

@@ -514,3 +514,74 @@ func TestWaitLevels(t *testing.T) {
 		}
 	}
 }
+
+// TestShrunkOverBudget: a run whose second, smaller assembly does not fit fails
+// with the words of that, not with how its step was closed.
+func TestShrunkOverBudget(t *testing.T) {
+	w := newWorld(t)
+	w.window = 8000
+	w.provider.script(call{err: &llm.Error{Code: chat.CodeTooLarge, Status: 400, Message: "too long"}})
+	got := w.send(strings.Repeat("word ", 6500))
+	w.is(got, chat.PhaseFailed, chat.OutcomeFailed, "")
+	if got.Failure.Code != chat.CodeOverBudget || got.Failure.Hint == "" {
+		t.Fatalf("%+v", got.Failure)
+	}
+	w.clean()
+}
+
+// TestStopBeforeTheRetryBegins: stopping at once after Retry leaves the turn as
+// it was, incomplete, with its text.
+func TestStopBeforeTheRetryBegins(t *testing.T) {
+	for range 20 {
+		w := newWorld(t)
+		w.provider.script(call{events: []string{text("half")}, err: errDropped}, call{gate: make(chan struct{})})
+		got := w.send("hi")
+		if _, err := w.engine.Retry(t.Context(), got.ID, ""); err != nil {
+			t.Fatal(err)
+		}
+		stopped, err := w.engine.Stop(t.Context(), got.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stopped.Outcome != chat.OutcomeStopped { // the retry had begun: its Stop is the user's word
+			w.is(stopped, chat.PhaseResponding, chat.OutcomeIncomplete, "half")
+		} else {
+			w.is(stopped, chat.PhaseResponseFinalized, chat.OutcomeStopped, "half")
+		}
+	}
+}
+
+// TestQueuedDraftAfterRestart: what was queued behind a turn of an earlier run is
+// a plain draft again: nothing is sent by itself.
+func TestQueuedDraftAfterRestart(t *testing.T) {
+	w := newWorld(t)
+	begun := make(chan struct{})
+	w.provider.script(call{events: []string{text("a")}, gate: make(chan struct{}), after: func(int) { close(begun) }})
+	w.start("one")
+	<-begun
+	if _, err := w.engine.SendOrQueue(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two")}); err != nil {
+		t.Fatal(err)
+	}
+	c := w.crashed()
+	c.recover()
+	d, ok, err := c.store.Draft(t.Context(), w.branch.ID)
+	if err != nil || !ok || d.Queued || d.Message.RenderedText() != "two" {
+		t.Fatalf("%+v %v %v", d, ok, err)
+	}
+	if len(c.provider.requests()) != 0 {
+		t.Fatal("something was sent by itself")
+	}
+}
+
+// TestForkBeforeAFailedTurn: pending turns before it are committed first.
+func TestForkBeforeAFailedTurn(t *testing.T) {
+	w := newWorld(t)
+	w.send("one")
+	w.provider.script(call{err: errRefused})
+	w.send("two")
+	third := w.send("three")
+	if _, err := w.branches.Before(t.Context(), third.ID, "", true); err != nil {
+		t.Fatal(err)
+	}
+	w.clean()
+}

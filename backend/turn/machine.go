@@ -57,6 +57,9 @@ type state func(context.Context) state
 
 func (r *run) loop(ctx context.Context) {
 	defer r.e.finished(r)
+	// A turn that goes on has text from before; until it is read again, a failure
+	// must not take it away.
+	r.earlier = r.turn.Phase == chat.PhaseResponding
 	for s := r.prepare; s != nil; {
 		s = s(ctx)
 	}
@@ -66,11 +69,11 @@ func (r *run) loop(ctx context.Context) {
 func (r *run) prepare(ctx context.Context) state {
 	begun := time.Now()
 	if err := r.loadEarlier(ctx); err != nil {
-		return r.failWith(err)
+		return r.failWith(ctx, err)
 	}
 	var err error
 	if r.context, err = r.e.assemble(ctx, r.assembly()); err != nil {
-		return r.failWith(err)
+		return r.failWith(ctx, err)
 	}
 	r.metrics.AssembleMs = time.Since(begun).Milliseconds()
 	r.metrics.EstimateTokens = r.context.Tokens()
@@ -85,7 +88,7 @@ func (r *run) prepare(ctx context.Context) state {
 		err = faults.Point("turn.prepared")
 	}
 	if err != nil {
-		return r.failWith(err)
+		return r.failWith(ctx, err)
 	}
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	return r.begin
@@ -94,7 +97,7 @@ func (r *run) prepare(ctx context.Context) state {
 func (r *run) assembly() assembly {
 	return assembly{
 		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, base: r.base,
-		reduce: r.reduce, turn: &r.turn,
+		reduce: r.reduce, turn: &r.turn, step: r.index,
 	}
 }
 
@@ -134,7 +137,7 @@ func (r *run) begin(ctx context.Context) state {
 		err = faults.Point("turn.step_begun")
 	}
 	if err != nil {
-		return r.failWith(err)
+		return r.failWith(ctx, err)
 	}
 	r.step = step
 	if r.writer, err = r.e.journals.Begin(step.ID, r.model.Provider.Name()); err != nil {
@@ -215,14 +218,14 @@ func (r *run) receive(ev chat.RawEvent) error {
 }
 
 // settle judges the attempt and closes its journal.
-func (r *run) settle(context.Context) state {
+func (r *run) settle(ctx context.Context) state {
 	r.end = judge(attempt{
 		result: r.decoder.Result(), err: r.err, events: len(r.events), number: r.number, earlier: r.earlier,
 		shrunk: r.shrunk,
 	})
 	r.closeJournal()
 	if err := faults.Point("turn.journal_sealed"); err != nil {
-		return r.failWith(err)
+		return r.failWith(ctx, err)
 	}
 	switch r.end.verdict {
 	case verdictFinal:
@@ -240,8 +243,8 @@ func (r *run) settle(context.Context) state {
 // shrink closes an attempt that was rejected for its size and assembles again,
 // with a tenth less room.
 func (r *run) shrink(ctx context.Context) state {
-	if err := r.closeAttempt(ctx); err != nil {
-		return r.failWith(err)
+	if err := r.closeAttempt(); err != nil {
+		return r.failWith(ctx, err)
 	}
 	r.shrunk++
 	if r.reduce == 0 {
@@ -283,8 +286,8 @@ func (r *run) stepEnd() *chat.StepEnd {
 
 // backoff closes the failed attempt and waits before the next one.
 func (r *run) backoff(ctx context.Context) state {
-	if err := r.closeAttempt(ctx); err != nil {
-		return r.failWith(err)
+	if err := r.closeAttempt(); err != nil {
+		return r.failWith(ctx, err)
 	}
 	wait := r.end.retryAfter
 	if wait == 0 {
@@ -301,8 +304,8 @@ func (r *run) backoff(ctx context.Context) state {
 }
 
 // closeAttempt records an attempt that ended without a settled turn.
-func (r *run) closeAttempt(ctx context.Context) error {
-	if err := r.e.store.EndStep(ctx, *r.stepEnd()); err != nil {
+func (r *run) closeAttempt() error {
+	if err := r.e.store.EndStep(context.Background(), *r.stepEnd()); err != nil {
 		return err
 	}
 	r.e.prune(r.step.ID)
@@ -313,7 +316,9 @@ func (r *run) closeAttempt(ctx context.Context) error {
 
 // settleNothing ends a run that was cancelled while no stream was open.
 func (r *run) settleNothing(cause error) state {
-	r.step = chat.Step{}
+	if r.step.Outcome.Status != chat.StepRunning {
+		r.step = chat.Step{}
+	}
 	r.end = judge(attempt{err: cause, number: r.number, earlier: r.earlier})
 	switch r.end.verdict {
 	case verdictFinal:
@@ -328,9 +333,14 @@ func (r *run) settleNothing(cause error) state {
 
 var errStoppedEarly = chat.Errorf(chat.CodeCancelled, "turn.stop", "Stopped before the next attempt began. What had arrived before is kept.")
 
-// failWith ends a run for a reason of our own: over budget, a full disk.
-func (r *run) failWith(err error) state {
+// failWith ends a run for a reason of our own: over budget, a full disk. When the
+// run was cancelled, err is only how that showed.
+func (r *run) failWith(ctx context.Context, err error) state {
+	if cause := context.Cause(ctx); cause != nil {
+		return r.settleNothing(cause)
+	}
 	r.end = judge(attempt{err: err, number: MaxAttempts, earlier: r.earlier})
+	r.end.failure.Attempts = r.number
 	if r.earlier {
 		return r.interrupt
 	}
@@ -356,7 +366,8 @@ func (r *run) finalize(context.Context) state {
 
 // learn compares our count of the input with the provider's.
 func (r *run) learn(u *chat.Usage) {
-	if u == nil || u.InputTokens == 0 {
+	// Far below our own count the server cut the prompt: that teaches nothing.
+	if u == nil || u.InputTokens == 0 || u.InputTokens < r.context.Tokens()/2 {
 		return
 	}
 	ep := r.model.Endpoint
@@ -418,6 +429,7 @@ func (r *run) settled(t chat.Turn, err error) {
 
 func (r *run) clearEmitter() {
 	r.closed = append(r.closed, r.step)
+	r.step, r.writer = chat.Step{}, nil // closed in the database: nothing may close it again
 	r.mu.Lock()
 	r.emitter = nil
 	r.mu.Unlock()

@@ -34,7 +34,7 @@ type Store interface {
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error)
 	PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error
-	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
+	UsableSummaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
 	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
@@ -45,6 +45,7 @@ type Store interface {
 	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
+	QueuedDrafts(context.Context) ([]chat.Draft, error)
 }
 
 // Model is a configured model, ready to be called.

@@ -26,6 +26,11 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 			report.Items = append(report.Items, itemFor(t, chat.RecoveredUnsent, 0,
 				"The message was saved but not sent. Send it or discard it."))
 		default:
+			// A run may have ended since the turns were listed.
+			now, err := e.store.Turn(ctx, t.ID)
+			if err == nil && (now.Phase != chat.PhaseResponding || now.Incomplete()) {
+				continue
+			}
 			items, err := e.recoverTurn(ctx, t)
 			if err != nil {
 				items = []chat.RecoveryItem{itemFor(t, chat.RecoveredUnreadable, 0, "This turn could not be recovered and was left as it is: "+err.Error())}
@@ -34,7 +39,31 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		}
 	}
 	e.pruneSettled(ctx)
-	return report, nil
+	return report, e.releaseDrafts(ctx)
+}
+
+// releaseDrafts turns messages that were queued behind a turn of an earlier run
+// into plain drafts: nothing is sent by itself after a restart.
+func (e *Engine) releaseDrafts(ctx context.Context) error {
+	queued, err := e.store.QueuedDrafts(ctx)
+	if err != nil {
+		return err
+	}
+	for _, d := range queued {
+		last, ok, err := e.store.LastTurn(ctx, d.BranchID)
+		if err != nil {
+			return err
+		}
+		if ok && e.IsRunning(last.ID) {
+			continue
+		}
+		b, err := e.store.Branch(ctx, d.BranchID)
+		if err != nil {
+			return err
+		}
+		e.sendQueued(ctx, d.BranchID, b.SessionID, false)
+	}
+	return nil
 }
 
 // recoverTurn settles one turn found Responding without an outcome.

@@ -63,15 +63,15 @@ func (e *Engine) whyDifferent(m prompt.Manifest) string {
 // reassemble makes a context again from what its manifest pins.
 func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest) (prompt.PreparedContext, error) {
 	in := prompt.Input{
-		Model: m.Model, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
+		Model: m.Model, ModelID: m.Inputs.ModelID, StepIndex: m.Inputs.StepIndex, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
 		System: m.Inputs.System, HeadShrunk: m.Inputs.HeadShrunk, Reduce: m.Inputs.Reduce, Current: t.User,
 		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, Replay: &m,
 	}
-	model, err := e.models.Resolve(ctx, m.Model)
-	if err != nil { // its configuration is gone; the count is only shown
-		model = Model{}
-	}
+	// Texts are measured as they were then, whatever is configured under that name now.
+	var model Model
+	model.Endpoint.ModelID = m.Inputs.ModelID
 	in.Count = e.count(model)
+	var err error
 	if in.Head, err = e.store.State(ctx, chat.StateID(m.Inputs.HeadState)); err != nil {
 		return prompt.PreparedContext{}, err
 	}
@@ -82,7 +82,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 		return prompt.PreparedContext{}, err
 	}
 	if m.Inputs.Partial {
-		if in.Partial, err = e.partialBefore(ctx, t); err != nil {
+		if in.Partial, err = e.partialBefore(ctx, t, m.Inputs.StepIndex); err != nil {
 			return prompt.PreparedContext{}, err
 		}
 	}
@@ -130,13 +130,13 @@ func (e *Engine) replayHistory(ctx context.Context, in *prompt.Input, t chat.Tur
 	return err
 }
 
-// partialBefore is the partial answer that the last step was asked to continue.
-func (e *Engine) partialBefore(ctx context.Context, t chat.Turn) (*chat.Message, error) {
+// partialBefore is the partial answer that a step was asked to continue.
+func (e *Engine) partialBefore(ctx context.Context, t chat.Turn, step int) (*chat.Message, error) {
 	steps, err := e.store.Steps(ctx, t.ID)
 	if err != nil || len(steps) == 0 {
 		return nil, err
 	}
-	base, err := e.answerBefore(ctx, steps, steps[len(steps)-1].Index)
+	base, err := e.answerBefore(ctx, steps, step)
 	return &chat.Message{Role: chat.RoleAssistant, Blocks: base}, err
 }
 
