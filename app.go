@@ -78,7 +78,7 @@ func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg.Subscribe(patterns)
 	client := models.NewHTTPClient()
 	s.catalog = models.New(models.Deps{
-		Config: cfg.Config, Keys: s.keys, Limits: limitsOf(cfg),
+		Config: cfg.Config, Faulty: cfg.Defaults, Keys: s.keys, Limits: limitsOf(cfg),
 		Providers: []llm.Provider{
 			openai.New(client), anthropic.New(client), chatcompletions.New(client), recall.New(s.memory, nil),
 		},
@@ -127,6 +127,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
 		Redact: a.redact, Shrink: a.jobs.Shrink,
 	})
+	a.memory.prepare = a.indexDue
 	if o.ReadOnly {
 		return a, nil
 	}
@@ -202,6 +203,17 @@ func (a *app) reconcile(ctx context.Context) (chat.RecoveryReport, error) {
 	return report, err
 }
 
+// indexDue does the background work that is due, before recall searches: on the
+// command line nobody else may have done it. Where it would ask a model, recall
+// does not wait for it.
+func (a *app) indexDue(ctx context.Context) error {
+	if a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
+		return nil
+	}
+	_, err := a.jobs.Drain(context.WithoutCancel(ctx)) // half a job would hold its lease
+	return err
+}
+
 func (a *app) recoveryReport() chat.RecoveryReport {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -263,9 +275,16 @@ func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID)
 func (counter) Encoding(modelID string) string { return tokens.ForModel(modelID).Encoding() }
 
 // memory lets recall search what the store holds, once that is open.
-type memory struct{ store *store.Store }
+type memory struct {
+	store *store.Store
+	// prepare makes what was said up to now searchable, if that takes no model.
+	prepare func(context.Context) error
+}
 
 func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, error) {
+	if err := m.prepare(ctx); err != nil {
+		return nil, err
+	}
 	hits, err := retrieval.Everywhere(ctx, m.store, q.Branch, q.Text, q.Limit)
 	out := make([]recall.Passage, len(hits))
 	for i, h := range hits {
@@ -277,10 +296,11 @@ func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, 
 	return out, err
 }
 
-// Turns tells an empty memory from one that holds nothing on the subject.
+// Turns tells an empty memory from one that holds nothing on the subject: the
+// turn that asks does not count.
 func (m *memory) Turns(ctx context.Context) (int, error) {
 	st, err := m.store.Stats(ctx)
-	return st.Units, err
+	return max(0, st.Turns-1), err
 }
 
 // commandLine is what the verbs reach the program through.

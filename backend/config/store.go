@@ -7,9 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	toml "github.com/pelletier/go-toml/v2"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
@@ -34,6 +37,7 @@ type Store struct {
 
 	mu          sync.RWMutex
 	config      *Config
+	defaults    bool  // the file was faulty when it was first read
 	err         error // why the file's latest content is not in force
 	subscribers map[int]func(*Config)
 	nextID      int
@@ -51,14 +55,52 @@ func Open(opts Options) (*Store, error) {
 	}
 	s := &Store{opts: opts, write: atomicfile.Write, subscribers: map[int]func(*Config){}}
 	s.config = Default()
-	err := s.finish(s.config)
-	if loaded, loadErr := s.load(); loadErr != nil {
-		err = loadErr
-	} else {
+	loaded, err := s.load()
+	if err == nil {
 		s.config = loaded
+	} else {
+		// The defaults hold, but not for where the conversations are: another
+		// directory would look as if they were gone.
+		s.config.General.DataDir = salvageDataDir(s.opts.Path)
+		if ferr := s.finish(s.config); ferr != nil {
+			err = errors.Join(err, ferr)
+		}
+		s.defaults = true
 	}
 	s.err = err
 	return s, err
+}
+
+// salvageDataDir is general.data_dir of a file that cannot be taken as a whole.
+func salvageDataDir(path string) string {
+	data, err := readFile(path)
+	if err != nil {
+		return ""
+	}
+	var file struct {
+		General struct {
+			DataDir any `toml:"data_dir"`
+		} `toml:"general"`
+	}
+	if toml.Unmarshal(data, &file) == nil {
+		dir, _ := file.General.DataDir.(string)
+		return dir
+	}
+	if m := dataDirLine.FindSubmatch(data); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
+// dataDirLine finds the key in a file that is not even TOML.
+var dataDirLine = regexp.MustCompile(`(?m)^\s*data_dir\s*=\s*["']([^"'\n]+)["']`)
+
+// Defaults reports that the defaults are in force because the file was faulty
+// from the start: which models are meant, and what must not leave, is unknown.
+func (s *Store) Defaults() bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.defaults
 }
 
 // Path is the file's place, there or not.
@@ -352,7 +394,7 @@ func (s *Store) save(op string, data []byte) error {
 
 func (s *Store) adopt(c *Config) {
 	s.mu.Lock()
-	s.config, s.err = c, nil
+	s.config, s.err, s.defaults = c, nil, false
 	var calls []func(*Config)
 	for _, id := range sortedIDs(s.subscribers) {
 		calls = append(calls, s.subscribers[id])

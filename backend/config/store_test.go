@@ -316,3 +316,20 @@ func TestFolderInPlaceOfTheFileIsAnErrorInWords(t *testing.T) {
 		t.Fatal("an edit went through")
 	}
 }
+
+// TestFaultyFileKeepsItsDataDir: a fault elsewhere must not make the
+// conversations seem gone.
+func TestFaultyFileKeepsItsDataDir(t *testing.T) {
+	for _, fault := range []string{"[stream]\nfsync_ms = -1\n", "[stream\n", "[general]\n"} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "config.toml")
+		where := filepath.Join(dir, "mine")
+		if err := os.WriteFile(path, []byte("[general]\ndata_dir = \""+where+"\"\n"+fault), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := Open(Options{Path: path})
+		if err == nil || !s.Defaults() || s.Config().DataDir != where {
+			t.Errorf("with %q: data in %s, defaults %v, %v", fault, s.Config().DataDir, s.Defaults(), err)
+		}
+	}
+}

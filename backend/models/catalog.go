@@ -22,6 +22,9 @@ type Deps struct {
 	Keys      Keys
 	Limits    func(modelID string, contextLimit, maxOutput int) Limits
 	Providers []llm.Provider
+	// Faulty reports that the configuration could not be read at all, so that the
+	// models meant are unknown; nil: never.
+	Faulty func() bool
 }
 
 // Keys finds API keys by the name they are kept under, or in the environment.
@@ -105,6 +108,10 @@ func (c *Catalog) Resolve(_ context.Context, name string) (turn.Model, error) {
 	if !ok {
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "There is no model named %q; nothing was sent.", name).
 			WithHint("see contextinfinity models, or choose one in the window")
+	}
+	if c.d.Faulty != nil && c.d.Faulty() && m.Provider != config.ProviderRecall {
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "The configuration has a fault, so which model is meant and what must not leave is unknown; nothing was sent.").
+			WithHint("see contextinfinity config check; recall works meanwhile")
 	}
 	p, ok := c.providers[m.Provider]
 	if !ok {
