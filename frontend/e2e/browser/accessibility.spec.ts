@@ -35,5 +35,15 @@ for (const theme of ['light', 'dark', 'contrast']) {
     await page.getByRole('button', { name: /settings/i }).first().click();
     await expect(page.getByRole('button', { name: /^Back/ })).toBeVisible();
     expect.soft(await findings(page), 'settings').toEqual([]);
+    await page.keyboard.press('Control+Shift+N');
+    await expect(page.getByRole('heading', { name: 'A temporary chat' })).toBeVisible();
+    expect.soft(await findings(page), 'an empty temporary chat').toEqual([]);
+    await chat.composer.fill('Show me');
+    await chat.composer.press('Enter');
+    await expect(chat.turn(1)).toContainText('Answered, not kept');
+    expect.soft(await findings(page), 'a temporary chat').toEqual([]);
+    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
+    expect.soft(await findings(page), 'the question before it is left').toEqual([]);
   });
 }

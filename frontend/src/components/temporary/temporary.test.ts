@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { block, errorView, turnView } from '$lib/backend/fake/shapes';
 import type { TurnView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
+import Inspector from '../inspector/Inspector.svelte';
 import { guardPage } from '../shell/guards';
 import { onWindowKey } from '../shell/keys';
 import Shell from '../shell/Shell.svelte';
@@ -57,6 +58,21 @@ describe('the temporary chat in the window', () => {
     await user.click(await screen.findByTitle(/Change model/));
     await user.click(screen.getByRole('menuitemradio', { name: /^recall/ }));
     expect([app.temporary.model, app.conversation.model === 'recall', backend.calls.some((call) => call.name === 'chat.setModel')]).toEqual(['recall', false, false]);
+  });
+
+  it('leaves nothing to inspect but the work in the background', async () => {
+    const { app } = await startedApp({ data: 'rich', longest: 3 });
+    await app.newTemporary();
+    mountIn(app, Inspector, {});
+    for (const tab of ['Pending', 'X-ray', 'State']) {
+      await userEvent.click(screen.getByRole('tab', { name: tab }));
+      expect(screen.getByText('A temporary chat leaves nothing to inspect')).toBeVisible();
+    }
+    await userEvent.click(screen.getByRole('tab', { name: /Activity/ }));
+    expect(await screen.findByText('Jobs')).toBeVisible();
+    await app.leaveTemporary();
+    await userEvent.click(screen.getByRole('tab', { name: 'State' }));
+    expect(screen.queryByText('A temporary chat leaves nothing to inspect')).toBeNull();
   });
 
   it('is reached by Ctrl+Shift+N and stopped by Esc', async () => {

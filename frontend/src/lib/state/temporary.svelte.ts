@@ -156,7 +156,9 @@ export class TemporaryConversation implements TranscriptSource {
     this.#error = null;
     this.#refresh.cancel();
     this.draft.clear();
-    await this.#quietly(() => this.#backend.chat.temporaryEnd(id));
+    await this.#quietly(async () => {
+      await this.#backend.chat.temporaryEnd(id).catch(unlessGone);
+    });
   }
 
   async send(): Promise<void> {
@@ -257,6 +259,11 @@ export class TemporaryConversation implements TranscriptSource {
       this.#toasts.error(error);
     }
   }
+}
+
+/** What the program forgot already need not be forgotten again. */
+function unlessGone(error: unknown): void {
+  if (toBackendError(error).code !== 'not_found') throw error;
 }
 
 /** A turn as a temporary chat shows it: what is final is neither pending nor committed, only here. */

@@ -181,6 +181,12 @@ describe('leaving a temporary chat', () => {
     expect([app.temporary.active, app.conversation.sessionId, app.conversation.error]).toEqual([false, sessionId, null]);
   });
 
+  it('says nothing when the program has forgotten it already', async () => {
+    backend.failNext('chat.temporaryEnd', { code: 'not_found' });
+    await app.leaveTemporary();
+    expect([app.temporary.active, app.toasts.list.filter((toast) => toast.tone === 'danger')]).toEqual([false, []]);
+  });
+
   it('ends it with the window', async () => {
     await send('Hello');
     const { id } = app.temporary;

@@ -1,0 +1,67 @@
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation, plain, prose } from './conversation.ts';
+
+test.beforeEach(({ home, provider }) => home.configure(provider));
+
+test('a temporary chat reaches the provider with its history, and no file', async ({ home, provider, launch, page }) => {
+  const secret = 'heliotrope';
+  const answer = prose(60, 'the quince letter');
+  provider.answer(`What is a ${secret}?`, answer, { chunkSize: 16, holdAfter: 20 });
+  provider.answer('And what else?', 'Also a stone.');
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await page.keyboard.press('Control+Shift+N');
+  await expect(page.getByRole('heading', { level: 1, name: 'Temporary chat' })).toBeVisible();
+
+  await chat.composer.fill(`What is a ${secret}?`);
+  await chat.composer.press('Enter');
+  await chat.shown(1, 60);
+  await expect(chat.header).toContainText('not kept');
+  expect(home.filesHolding(secret)).toEqual([]); // while it streams
+  provider.release(`What is a ${secret}?`);
+  await expect.poll(() => chat.text(1)).toBe(plain(answer));
+  await expect(chat.stop).toBeHidden();
+
+  await chat.composer.fill('And what else?');
+  await chat.composer.press('Enter');
+  await expect(chat.answer(2)).toContainText('Also a stone.');
+  await expect(chat.turn(2)).toContainText('Answered, not kept');
+  expect(JSON.stringify(provider.lastRequest())).toContain(secret); // what was said before goes with it
+  await expect(page.getByRole('navigation', { name: /sessions/i }).getByText(secret)).toHaveCount(0);
+
+  await page.keyboard.press('Control+n');
+  await expect(page.getByRole('dialog')).toContainText('It will be gone. It holds 2 turns');
+  await page.getByRole('button', { name: 'Leave it' }).click();
+  await chat.ready();
+  await expect(page.getByRole('article')).toHaveCount(0);
+
+  await program.stop();
+  expect(home.filesHolding(secret)).toEqual([]);
+  expect(home.filesHolding('quince')).toEqual([]);
+  expect(program.output).not.toContain(secret);
+});
+
+test('a temporary chat keeps what arrived when it is stopped, and sends again what was refused', async ({ home, provider, launch, page }) => {
+  const answer = prose(60);
+  provider.answer('Tell me', answer, { chunkSize: 16, holdAfter: 20 });
+  provider.refuse('Be refused', 400, 'No such thing');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await page.getByRole('button', { name: /^Temporary chat/ }).click();
+  await chat.composer.fill('Tell me');
+  await chat.composer.press('Enter');
+  await chat.shown(1, 60);
+  await page.keyboard.press('Escape');
+  await expect(chat.turn(1)).toContainText('Ended early, not kept');
+  expect(plain(answer).startsWith(await chat.text(1))).toBe(true);
+
+  await chat.composer.fill('Be refused');
+  await chat.composer.press('Enter');
+  await expect(chat.turn(2)).toContainText('No answer.');
+  await chat.turn(2).getByRole('button', { name: 'Send again' }).click();
+  await expect(chat.turn(3)).toContainText('Be refused');
+  await expect(chat.turn(3)).toContainText('No answer.');
+  expect(home.journals().size).toBe(0);
+});
