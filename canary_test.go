@@ -80,7 +80,7 @@ func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 				names, steps = append(names, name, name+" --json"), append(steps, step, step)
 			}
 			server := llmtest.NewServer(t, steps...)
-			config := strings.TrimSpace(w.model("bird", server.URL)) + "\napi_key_env = \"BIRD_KEY\"\n"
+			config := strings.TrimSpace(w.model("bird", server.URL)) + "\napi_key_env = \"BIRD_KEY\"\n\n[librarian]\nmodel = \"\" # requests are counted\n"
 			h := newHome(t, shipped(t), config).with("BIRD_KEY="+canary, "CONTEXTINFINITY_DEBUG=1")
 			for i, name := range names {
 				args := []string{"send", "--new", "--model", "bird", "--wait", "indexed", "Question: " + name}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -32,6 +33,7 @@ func TestMain(m *testing.M) {
 		_ = os.Setenv(name, value)
 	}
 	atOnce()
+	closeTimeout = 3 * time.Minute
 	code := m.Run()
 	provider.stop()
 	if code == 0 {

@@ -124,7 +124,7 @@ func conversation(r *rand.Rand, n, every int) ([]chat.Turn, []needle) {
 	var needles []needle
 	for i := range n {
 		said := []string{speak(r, chatting, 1+r.IntN(3)), speak(r, questions, 1)}
-		if i%every == r.IntN(1)+every/2 {
+		if i%every == every/2 {
 			nd := newNeedle(r, len(needles))
 			nd.turn, nd.pinned = int64(i+1), len(needles)%5 == 0
 			lead := leads[r.IntN(len(leads))]

@@ -57,6 +57,8 @@ max_output = 4096
     writeFileSync(
       this.configFile,
       `[general]\ndefault_model = "${chosen}"\n${more}\n` +
+        // Answers are counted: the program asks nothing of its own. A test of the librarian says so itself.
+        (more.includes("[librarian]") ? "" : "[librarian]\nmodel = \"\"\n") +
         model('mock', 'openai', `${provider.url}/v1`) +
         model('mock-messages', 'anthropic', provider.url) +
         model('mock-chat', 'chatcompletions', `${provider.url}/v1`),

@@ -56,6 +56,11 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   await expect(chat.turn(1)).toHaveAccessibleName(/head|committed/i);
   await page.screenshot({ path: join(directory, 'conversation.png') });
 
+  await page.getByRole('tab', { name: /^X-ray/ }).click();
+  await expect(page.getByRole('tabpanel')).toContainText('Original');
+  await page.screenshot({ path: join(directory, 'xray.png') });
+  await page.getByRole('tab', { name: /^Pending/ }).click();
+
   await chat.ask('When may we cut over?');
   await chat.shown(2, 380);
   await expect(chat.header).toContainText('durable'); // the first part is fsynced, what follows is not yet
