@@ -34,7 +34,9 @@ export function extentOf(section: ContextSection): string {
   const { items, name } = section;
   if (name === 'originals' || name === 'pending') return span(items.map((item) => item.seq), items.map((item) => item.seq));
   if (name === 'summaries') return span(items.map((item) => item.from), items.map((item) => item.to));
-  return items.length > 1 ? grouped(items.length) : '';
+  // The program's own words around the items are shown and not counted.
+  const own = items.filter((item) => item.source !== 'config').length;
+  return own > 1 ? grouped(own) : '';
 }
 
 function span(firsts: number[], lasts: number[]): string {
