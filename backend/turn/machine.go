@@ -116,8 +116,11 @@ func (r *run) loadEarlier(ctx context.Context) error {
 		return err
 	}
 	all, err := r.e.answerBefore(ctx, steps, steps[len(steps)-1].Index+1)
+	if err != nil {
+		return err // what stands from before is not known: it must not be taken for nothing
+	}
 	r.earlier = hasText(all)
-	return err
+	return nil
 }
 
 // begin opens an attempt: its step row and its journal are durable before a
