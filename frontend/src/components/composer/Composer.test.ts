@@ -94,9 +94,11 @@ describe('the composer', () => {
     const { app, backend, field, user } = await composer();
     backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete' });
     await app.openSession(app.conversation.sessionId);
-    await user.type(field, 'Next{Enter}');
+    await user.type(field, 'Next{Enter}{Enter}');
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
-    expect(screen.getByRole('button', { name: 'Keep and send' })).toHaveFocus();
+    // A second Enter, or typing on, must not decide: the focus stays where one writes.
+    expect(screen.getByRole('button', { name: 'Keep and send' })).toBeVisible();
+    expect(field).toHaveFocus();
     await user.click(screen.getByRole('button', { name: 'Discard and send' }));
     expect(backend.calls.find((call) => call.name === 'chat.send')?.args[0]).toMatchObject({ text: 'Next', incomplete: 'discard' });
   });
