@@ -8,8 +8,8 @@ import (
 )
 
 // Block is one structured unit of a message (SRD 5.1). The implementations are
-// Text, ToolUse, ToolResult, Image, Reasoning, Refusal and Unknown; in JSON each
-// carries its name in "type".
+// Text, ToolUse, ToolResult, Image, Reasoning, Refusal, Document, Memory and
+// Unknown; in JSON each carries its name in "type".
 type Block interface {
 	blockType() string
 }
@@ -57,6 +57,25 @@ type Refusal struct {
 	Text string `json:"text"`
 }
 
+// Document is a document attached to a message. The model sees Text, fixed when
+// the message was accepted: the whole document, or, of one too large for a prompt,
+// its beginning; all of it is in File, and in memory once it is indexed.
+type Document struct {
+	File      FileID `json:"file_id"`
+	Name      string `json:"name"`
+	MediaType string `json:"media_type"`
+	Tokens    int    `json:"tokens"` // of the whole document
+	Text      string `json:"text"`
+	Whole     bool   `json:"whole"` // Text is all of it
+}
+
+// Memory is a chunk that the user attached to a message by hand: it is packed into
+// that turn's memory block before anything that is found. It is no part of the
+// conversation that follows.
+type Memory struct {
+	Chunk ChunkID `json:"chunk_id"`
+}
+
 // Unknown keeps, byte for byte, what no other block describes.
 type Unknown struct {
 	Provider string
@@ -69,6 +88,8 @@ func (ToolResult) blockType() string { return "tool_result" }
 func (Image) blockType() string      { return "image" }
 func (Reasoning) blockType() string  { return "reasoning" }
 func (Refusal) blockType() string    { return "refusal" }
+func (Document) blockType() string   { return "document" }
+func (Memory) blockType() string     { return "memory" }
 func (Unknown) blockType() string    { return "unknown" }
 
 // unknownJSON is Unknown on the wire. Raw is there for readers; RawText holds
@@ -167,6 +188,10 @@ func unmarshalBlock(raw json.RawMessage) (Block, error) {
 		return decodeAs[Reasoning](raw)
 	case "refusal":
 		return decodeAs[Refusal](raw)
+	case "document":
+		return decodeAs[Document](raw)
+	case "memory":
+		return decodeAs[Memory](raw)
 	case "unknown":
 		return decodeAs[Unknown](raw)
 	}

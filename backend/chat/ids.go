@@ -20,6 +20,7 @@ type (
 	UnitID    string
 	PinID     string
 	EventID   string
+	FileID    string
 )
 
 // ids makes identifiers that sort by time, and by creation within one

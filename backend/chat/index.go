@@ -14,13 +14,15 @@ const (
 	ChunkOther       ChunkType = "other"
 )
 
-// Chunk is an immutable slice of one message of one turn. Start and End are
-// byte offsets into that message's rendered text.
+// Chunk is an immutable slice of one message of one turn, or of a document that was
+// attached to it. Start and End are byte offsets into that message's rendered text,
+// or the document's.
 type Chunk struct {
 	ID          ChunkID   `json:"chunk_id"`
 	SessionID   SessionID `json:"session_id"`
 	BranchID    BranchID  `json:"branch_id"`
 	SourceTurn  TurnID    `json:"source_turn"`
+	File        FileID    `json:"file_id,omitempty"`
 	Ordinal     int       `json:"ordinal"`
 	Role        Role      `json:"role"`
 	Start       int       `json:"start"`

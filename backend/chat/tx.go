@@ -33,6 +33,9 @@ type Preparation struct {
 	TurnID   TurnID
 	Manifest json.RawMessage
 	Tokens   int
+	// Retrieved is what memory the context holds; it replaces what an earlier
+	// preparation of the turn recorded.
+	Retrieved []Retrieval
 }
 
 // StepStart opens one attempt. Index counts steps of the turn from 0 (a
@@ -106,14 +109,20 @@ type Commit struct {
 	SummarizeMs int64
 }
 
-// Indexing is TX-C: chunks and units, the text index, phase Indexed and Done.
-// What is already there by (turn, type, hash, version) is not inserted again.
+// Indexing is TX-C: chunks and units, the text index, vectors, phase Indexed and
+// Done. What is already there by (turn, type, hash, version) is not inserted again.
+// With status IndexNone the chunks are stored and found by their words, and the turn
+// stays StateCommitted: its vectors could not be made yet.
 type Indexing struct {
-	TurnID  TurnID
-	Chunks  []Chunk
-	Status  IndexStatus
+	TurnID TurnID
+	Chunks []Chunk
+	Status IndexStatus
+	// Vectors are those of the chunks' units, by namespace, in the units' order
+	// (chunk after chunk). They are refused where the count does not match.
+	Vectors map[int64][][]float32
 	JobID   int64
 	IndexMs int64
+	EmbedMs int64
 }
 
 // StepMetrics are measured per provider call (SRD 15.1); times in milliseconds.

@@ -70,6 +70,10 @@ type Artifact struct {
 	Text    string // escaped by the assembler
 	Summary string // stands in its place when it is oversized
 	Score   float64
+	// Form and Slices say how Text was made of the chunk, so that it can be made
+	// again: they go into the manifest as they are.
+	Form   chat.PackedAs
+	Slices []chat.Span
 }
 
 // Redaction says what was replaced, never with what it was.

@@ -1,5 +1,7 @@
 package prompt
 
+import "contextinfinity/backend/chat"
+
 // Manifest describes one assembled context: its sections in prompt order, every
 // item with its source, size and hash, every shrink step, and the inputs that it
 // can be assembled from again (SPEC 6).
@@ -57,9 +59,13 @@ type Part struct {
 	From   int64  `json:"from,omitempty"` // of a summary or extract: [From, To)
 	To     int64  `json:"to,omitempty"`
 	Role   string `json:"role,omitempty"`
-	Tokens int    `json:"tokens"`
-	Bytes  int    `json:"bytes"`
-	SHA256 string `json:"sha256"`
+	// Of a chunk: the form it stands in, the slices of its source, its score.
+	Form   chat.PackedAs `json:"form,omitempty"`
+	Slices []chat.Span   `json:"slices,omitempty"`
+	Score  float64       `json:"score,omitempty"`
+	Tokens int           `json:"tokens"`
+	Bytes  int           `json:"bytes"`
+	SHA256 string        `json:"sha256"`
 }
 
 // Names of sections, in prompt order.

@@ -1,0 +1,204 @@
+package chat
+
+import (
+	"fmt"
+	"time"
+)
+
+// Scope is how far a search of memory reaches (SPEC 8).
+type Scope string
+
+const (
+	ScopeLineage Scope = "lineage" // the branch's own past; siblings are never seen
+	ScopeSession Scope = "session" // every branch of one session
+	ScopeAll     Scope = "all"     // every session that is not archived; of the branch's own session, its lineage alone
+)
+
+// Within says where a search of memory looks. Zero fields do not filter.
+type Within struct {
+	Scope Scope
+	// Branch is whose lineage counts. ScopeLineage needs it; with ScopeAll and no
+	// branch every session is searched whole.
+	Branch BranchID
+	// Session is what ScopeSession searches.
+	Session SessionID
+	// Before keeps turns of the branch's lineage from this turn_seq on out: they
+	// stand in the prompt as originals.
+	Before       int64
+	ExcludeTurns []TurnID
+	Types        []ChunkType
+	Role         Role
+	Since, Until time.Time // of the turn: [Since, Until)
+}
+
+// Span is a half-open range of bytes.
+type Span struct {
+	Start int `json:"start"`
+	End   int `json:"end"`
+}
+
+// UnitRef is a unit without its text: what ranking needs to know of it. Units of
+// one turn are in the order (ChunkOrdinal, Ordinal).
+type UnitRef struct {
+	N            int64 // row number: what the text and vector indexes call it
+	ID           UnitID
+	Chunk        ChunkID
+	Session      SessionID
+	Branch       BranchID
+	Turn         TurnID
+	Seq          int64
+	ChunkOrdinal int
+	Ordinal      int
+	Role         Role
+	Type         ChunkType
+	File         FileID // set if it is of an attached document
+	Start, End   int    // bytes of the message's rendered text, or of the document's text
+	Tokens       int
+	At           time.Time // when the turn was created
+}
+
+// UnitScore is how well a unit's words match; higher is better.
+type UnitScore struct {
+	N     int64
+	Score float64 // -bm25
+}
+
+// SeqSpan names turns of a branch by turn_seq, inclusive.
+type SeqSpan struct {
+	Branch   BranchID
+	From, To int64
+}
+
+// Sieve tells which units of the derived vector index a search may see: of a
+// branch, those with after < turn_seq <= upTo. It is safe for concurrent use.
+type Sieve interface {
+	Span(session SessionID, branch BranchID) (after, upTo int64, ok bool)
+}
+
+// ChunkText is a chunk with the words that it stands for, as they were said, and
+// what a reader needs to place them.
+type ChunkText struct {
+	Chunk
+	TurnSeq      int64     `json:"turn_seq"`
+	SessionTitle string    `json:"session_title"`
+	File         *File     `json:"file,omitempty"`
+	At           time.Time `json:"at"` // when the turn was created
+	// Source is the text that Start, End and every slice count in: the message's
+	// rendered text, or the document's. Shared between chunks of one message.
+	Source string `json:"-"`
+}
+
+// ChunkQuery selects chunks for the browser, newest first.
+type ChunkQuery struct {
+	Within Within
+	Text   string // substring of the chunk's own words, case-insensitive; empty: all
+	Limit  int
+	Offset int
+}
+
+// ChunkUse is one time that a chunk was put into a context.
+type ChunkUse struct {
+	Turn    TurnID    `json:"turn_id"`
+	TurnSeq int64     `json:"turn_seq"`
+	Session SessionID `json:"session_id"`
+	Rank    int       `json:"rank"` // from 1
+	Score   float64   `json:"score"`
+	Packed  PackedAs  `json:"packed_as"`
+	At      time.Time `json:"at"`
+}
+
+// PackedAs is the form in which a chunk stood in a prompt (SRD 8.3).
+type PackedAs string
+
+const (
+	PackedFull    PackedAs = "full"
+	PackedSlice   PackedAs = "slice"
+	PackedSummary PackedAs = "summary"
+)
+
+// Retrieval records that a chunk was put into a turn's context (SRD 5.8).
+type Retrieval struct {
+	Chunk      ChunkID  `json:"chunk_id"`
+	Similarity float64  `json:"similarity"`    // calibrated, 0 to 1; 0 where vectors did not find it
+	Vector     float64  `json:"vector_score"`  // cosine
+	Keyword    float64  `json:"keyword_score"` // share of the best match, 0 to 1
+	Score      float64  `json:"score"`         // by which it was ranked
+	Rank       int      `json:"rank"`          // from 1
+	Packed     PackedAs `json:"packed_as"`
+	Tokens     int      `json:"tokens"`
+}
+
+// EmbedderID is an embedder's identity: vectors of different identities never mix
+// (SPEC 8).
+type EmbedderID struct {
+	Name      string `json:"name"` // local, openai, ollama
+	Model     string `json:"model"`
+	Dimension int    `json:"dimension"`
+	Version   int    `json:"version"`
+}
+
+// String is the form in which an identity is stored and shown.
+func (e EmbedderID) String() string {
+	return fmt.Sprintf("%s/%s/%d/v%d", e.Name, e.Model, e.Dimension, e.Version)
+}
+
+// NamespaceState is what a namespace of vectors is used for.
+type NamespaceState string
+
+const (
+	NamespaceBuilding NamespaceState = "building" // being filled; another one serves
+	NamespaceServing  NamespaceState = "serving"  // what searches use; at most one
+	NamespaceRetired  NamespaceState = "retired"  // its vectors are deleted
+)
+
+// Namespace is the vectors of one embedder.
+type Namespace struct {
+	ID        int64          `json:"namespace_id"`
+	Embedder  EmbedderID     `json:"embedder"`
+	State     NamespaceState `json:"state"`
+	Done      int            `json:"done"`  // units that have a vector
+	Total     int            `json:"total"` // units there are
+	CreatedAt time.Time      `json:"created_at"`
+}
+
+// UnitText is a unit's indexed text: date and speaker first.
+type UnitText struct {
+	N    int64
+	Hash [32]byte // of Text
+	Text string
+}
+
+// UnitVector is a unit's vector, of length 1.
+type UnitVector struct {
+	N      int64
+	Vector []float32
+}
+
+// VectorRow is a stored vector with what a sieve decides by.
+type VectorRow struct {
+	N       int64
+	Session SessionID
+	Branch  BranchID
+	Seq     int64
+	Vector  []float32
+}
+
+// VectorHit is a unit that a vector search found; Cosine is exact.
+type VectorHit struct {
+	N      int64
+	Cosine float64
+}
+
+// File is an attached document (SPEC 3). Its bytes are kept whole; what is
+// searched is its text.
+type File struct {
+	ID        FileID    `json:"file_id"`
+	SessionID SessionID `json:"session_id"`
+	TurnID    TurnID    `json:"turn_id,omitempty"` // empty until its message was sent
+	Name      string    `json:"name"`
+	MediaType string    `json:"media_type"`
+	Size      int64     `json:"size"` // bytes as attached
+	Hash      string    `json:"content_hash"`
+	Tokens    int       `json:"tokens"` // of its text
+	CreatedAt time.Time `json:"created_at"`
+}
