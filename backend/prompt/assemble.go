@@ -386,6 +386,8 @@ func messageText(m chat.Message) (text string, images int) {
 			sb.WriteString(b.Text)
 		case chat.Refusal:
 			sb.WriteString(b.Text)
+		case chat.Document:
+			sb.WriteString(documentText(b))
 		case chat.Image:
 			images++
 		default:

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -55,6 +56,25 @@ var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 func escape(s string) string { return escaper.Replace(s) }
 
+// documentText is an attached document as a model is sent it, in the message that it
+// was attached to: as it is, since code and tables are to be read as they stand. Only
+// what could close its frame, or look like one of the program's own, is escaped.
+func documentText(d chat.Document) string {
+	text := "<document name=\"" + strings.ReplaceAll(escape(oneLine(d.Name)), "\"", "&quot;") + "\">\n" +
+		framed.ReplaceAllString(strings.TrimRight(d.Text, "\n"), "&lt;$1") + "\n</document>"
+	if !d.Whole {
+		text += fmt.Sprintf("\n[This is the beginning of a document of %d tokens. Its other parts are kept in memory: "+
+			"those that fit a question are recalled with it.]", d.Tokens)
+	}
+	return text
+}
+
+// framed finds the tags of the program's frames.
+var framed = regexp.MustCompile(`(?i)<(/?\s*(?:document|memory|artifact|state_summary|turns)\b)`)
+
+// oneLine makes a name safe to stand in an attribute.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
 // replayable is an assistant's message as it may be sent again: a call that was
 // shown and never run has no result to go with it, and no provider accepts one
 // without the other, so it becomes a line of text.
@@ -84,12 +104,16 @@ const oneText = "chatcompletions"
 
 // sendable are the blocks of a message that reach a provider: no blank text, and
 // nothing opaque of another producer (SPEC 3). Adapters leave these out, so they
-// must not be shown, hashed or counted as sent. Where all texts become one, those
+// must not be shown, hashed or counted as sent. A document is a text from here on,
+// the same while its message is current and in history. Where all texts become one, those
 // that are not the last end with an empty line: adapters add no byte of their own.
 func sendable(blocks chat.Blocks, provider string) chat.Blocks {
 	var out chat.Blocks
 	last := -1
 	for _, b := range blocks {
+		if d, ok := b.(chat.Document); ok {
+			b = chat.Text{Text: documentText(d)}
+		}
 		switch t := b.(type) {
 		case chat.Text, chat.Refusal:
 			if strings.TrimSpace(textOf(t)) == "" {

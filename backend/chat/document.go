@@ -1,0 +1,44 @@
+package chat
+
+import "strings"
+
+// NewFile is a document to keep, read already. Text is what is searched and sent;
+// empty where Content is itself that text, byte for byte.
+type NewFile struct {
+	SessionID SessionID
+	Name      string
+	MediaType string
+	Content   []byte
+	Text      string
+	Tokens    int // of its text
+}
+
+// FileText is a document with its whole text.
+type FileText struct {
+	File
+	Text string
+}
+
+// Documents are the attached documents among the blocks, in order.
+func (bs Blocks) Documents() []Document {
+	var out []Document
+	for _, b := range bs {
+		if d, ok := b.(Document); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Title is what a message is called where there is room for one line: its first
+// words, or the names of what is attached to it.
+func (m Message) Title() string {
+	if title := TitleFrom(m.RenderedText()); title != "" {
+		return title
+	}
+	var names []string
+	for _, d := range m.Blocks.Documents() {
+		names = append(names, d.Name)
+	}
+	return TitleFrom(strings.Join(names, ", "))
+}
