@@ -18,6 +18,7 @@ const (
 // apart from them, so the two cannot disagree.
 type Message struct {
 	Role   Role   `json:"role"`
+	Name   string `json:"name,omitempty"` // the person who spoke, where that is known: an imported group chat
 	Blocks Blocks `json:"blocks"`
 }
 
