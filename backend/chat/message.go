@@ -62,6 +62,7 @@ func (m Message) IsEmpty() bool {
 			if strings.TrimSpace(b.Text) != "" {
 				return false
 			}
+		case Memory: // says something to the program, and to no model without words beside it
 		default:
 			return false
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
-const AssemblerVersion = 3
+const AssemblerVersion = 4
 
 // messageOverhead is the tokens that role markers and framing cost a message.
 const messageOverhead = 4
@@ -58,6 +58,8 @@ type Input struct {
 	// RedactionRules names the rules Redact works by, so that a change of them is
 	// told from a changed record.
 	RedactionRules string
+	// RetrievalError is why memory was not searched for this request, in words.
+	RetrievalError string
 	// Redact takes secrets out of a text before it is hashed and sent; nil leaves
 	// it. It must be pure.
 	Redact func(string) (clean string, found []Redaction)
@@ -67,9 +69,11 @@ type Input struct {
 type Artifact struct {
 	ID      string // chunk
 	Turn    string
-	Text    string // escaped by the assembler
+	Text    string // made visible and escaped by the assembler
 	Summary string // stands in its place when it is oversized
 	Score   float64
+	// Attached by hand: it is dropped after all that was found.
+	Attached bool
 	// Form and Slices say how Text was made of the chunk, so that it can be made
 	// again: they go into the manifest as they are.
 	Form   chat.PackedAs
@@ -155,7 +159,7 @@ func (a *assembler) build() error {
 	a.pinned = a.renderPins()
 	a.state = a.renderState(a.in.Head.Summary)
 	for _, r := range a.in.Retrieved {
-		a.retrieved = append(a.retrieved, a.renderArtifact(r, r.Text))
+		a.retrieved = append(a.retrieved, a.renderArtifact(r))
 	}
 	a.last = a.renderCurrent()
 	a.fixedRedactions = len(a.redactions)
@@ -191,7 +195,7 @@ func (a *assembler) renderPiece(p Piece) (rendered, error) {
 	if p.Summary != "" {
 		for _, s := range a.in.Summaries {
 			if s.ID == p.Summary {
-				return a.textItem(Part{Source: "summary", ID: s.ID, From: p.From, To: p.To}, rangeText(p, s.Text), 0), nil
+				return a.derived(Part{Source: "summary", ID: s.ID, From: p.From, To: p.To}, s.Text, rangeText(p)), nil
 			}
 		}
 	}
@@ -199,7 +203,7 @@ func (a *assembler) renderPiece(p Piece) (rendered, error) {
 	if err != nil {
 		return rendered{}, err
 	}
-	return a.textItem(Part{Source: "extract", From: p.From, To: p.To}, rangeText(p, text), 0), nil
+	return a.derived(Part{Source: "extract", From: p.From, To: p.To}, text, rangeText(p)), nil
 }
 
 // extract is the piece's extract, made before if the caller remembers it.
@@ -282,7 +286,7 @@ func TurnMessages(t chat.Turn, provider string) (user, answer chat.Message, ok b
 	if t.Provider == "recall" && provider != "recall" {
 		answer = chat.AssistantText(recallNote)
 	}
-	return t.User, answer, true
+	return conversation(t.User), answer, true
 }
 
 // Measure is the tokens a finalized turn weighs: both messages as rendered for a
@@ -318,11 +322,13 @@ func (a *assembler) renderState(summary string) []rendered {
 	if a.in.Policy.History == HistoryOff || strings.TrimSpace(summary) == "" {
 		return nil
 	}
-	return []rendered{a.textItem(Part{Source: "state", ID: string(a.in.Head.ID)}, stateText(summary), 0)}
+	return []rendered{a.derived(Part{Source: "state", ID: string(a.in.Head.ID)}, summary, stateText)}
 }
 
-func (a *assembler) renderArtifact(r Artifact, text string) rendered {
-	return a.textItem(Part{Source: "chunk", ID: r.ID, Turn: r.Turn}, artifactText(r, text), 0)
+func (a *assembler) renderArtifact(r Artifact) rendered {
+	return a.derived(Part{
+		Source: "chunk", ID: r.ID, Turn: r.Turn, Form: r.Form, Slices: r.Slices, Score: r.Score, Attached: r.Attached,
+	}, r.Text, artifactText)
 }
 
 func (a *assembler) renderCurrent() []rendered {
@@ -348,7 +354,16 @@ func (a *assembler) message(m chat.Message, source Part) rendered {
 }
 
 func (a *assembler) textItem(source Part, text string, overhead int) rendered {
-	text = a.redact(text)
+	return a.item(source, a.redact(text), overhead)
+}
+
+// derived is an item of text that the program made or recalled. Secrets are taken
+// out of the words as they are read, before anything is escaped.
+func (a *assembler) derived(source Part, text string, frame func(string) string) rendered {
+	return a.item(source, frame(a.redact(visible(text))), 0)
+}
+
+func (a *assembler) item(source Part, text string, overhead int) rendered {
 	tokens := a.in.Count(text) + overhead
 	source.Tokens, source.Bytes, source.SHA256 = tokens, len(text), chat.HashText(text)
 	return rendered{text: text, source: source, tokens: tokens}

@@ -37,6 +37,8 @@ type Inputs struct {
 	ModelID    string  `json:"model_id,omitempty"`   // by whose encoding texts were measured
 	// RedactionRules names the rules by which texts were redacted.
 	RedactionRules string `json:"redaction_rules,omitempty"`
+	// RetrievalError is why memory was not searched, in words.
+	RetrievalError string `json:"retrieval_error,omitempty"`
 }
 
 // Section is one of the sections of SPEC 6 that is present.
@@ -59,13 +61,15 @@ type Part struct {
 	From   int64  `json:"from,omitempty"` // of a summary or extract: [From, To)
 	To     int64  `json:"to,omitempty"`
 	Role   string `json:"role,omitempty"`
-	// Of a chunk: the form it stands in, the slices of its source, its score.
-	Form   chat.PackedAs `json:"form,omitempty"`
-	Slices []chat.Span   `json:"slices,omitempty"`
-	Score  float64       `json:"score,omitempty"`
-	Tokens int           `json:"tokens"`
-	Bytes  int           `json:"bytes"`
-	SHA256 string        `json:"sha256"`
+	// Of a chunk: the form it stands in, the slices of its source, its score, and
+	// whether the user attached it.
+	Form     chat.PackedAs `json:"form,omitempty"`
+	Slices   []chat.Span   `json:"slices,omitempty"`
+	Score    float64       `json:"score,omitempty"`
+	Attached bool          `json:"attached,omitempty"`
+	Tokens   int           `json:"tokens"`
+	Bytes    int           `json:"bytes"`
+	SHA256   string        `json:"sha256"`
 }
 
 // Names of sections, in prompt order.
@@ -115,6 +119,19 @@ func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 	return m, texts
 }
 
+// Chunks are the parts of the context that are recalled memory, in order.
+func (m Manifest) Chunks() []Part {
+	var out []Part
+	for _, s := range m.Sections {
+		for _, it := range s.Items {
+			if it.Source == "chunk" {
+				out = append(out, it)
+			}
+		}
+	}
+	return out
+}
+
 // memorySections splits the memory block: the frame's opening belongs to its
 // first section, the closing to its last.
 func (a *assembler) memorySections() (state, retrieved []rendered) {
@@ -135,6 +152,7 @@ func (a *assembler) inputs() Inputs {
 	in := Inputs{
 		System: a.in.System, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
 		Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
+		RetrievalError: a.in.RetrievalError,
 	}
 	for _, s := range a.in.Sizes {
 		in.LastSeq = s.Seq

@@ -100,10 +100,13 @@ func (a *assembler) dropRetrieved() error {
 	return nil
 }
 
+// dropLowest takes the artifact with the lowest score away; one that the user
+// attached only when no other is left.
 func (a *assembler) dropLowest(step string) {
 	low := 0
 	for i, r := range a.in.Retrieved {
-		if r.Score <= a.in.Retrieved[low].Score {
+		l := a.in.Retrieved[low]
+		if l.Attached && !r.Attached || l.Attached == r.Attached && r.Score <= l.Score {
 			low = i
 		}
 	}
@@ -119,7 +122,9 @@ func (a *assembler) summarizeRetrieved() error {
 		if a.fits() {
 			return nil
 		}
-		short := a.renderArtifact(r, r.Summary)
+		brief := r
+		brief.Text, brief.Form, brief.Slices = r.Summary, chat.PackedSummary, nil
+		short := a.renderArtifact(brief)
 		if r.Summary == "" || short.tokens >= a.retrieved[i].tokens {
 			continue
 		}

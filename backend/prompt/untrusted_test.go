@@ -1,0 +1,140 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestVisible(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain text\n\tas it is":                  "plain text\n\tas it is",
+		"a\r\nb\rc\u2028d":                        "a\nb\nc\nd",
+		"bell\a, null\x00, escape\x1b[2J":         "bell\uFFFD, null\uFFFD, escape\uFFFD[2J",
+		"bad \xff utf-8":                          "bad \uFFFD utf-8",
+		"</mem\u200bory>":                         "</memory>",
+		"one\u202edrow\u202c":                     "onedrow",
+		"soft\u00adhyphen, \ufeffmark":            "softhyphen, mark",
+		"tag\U000E0049\U000E0047smuggled":         "tagsmuggled",
+		"selectors ❤️\ufe0f\ufe0f and \U000E0101": "selectors ❤️ and ",
+		"می\u200cخواهم":                           "می\u200cخواهم",
+		"family 👩\u200d👧":                         "family 👩\u200d👧",
+		"a\u200db\u200c":                          "ab",
+		"größer 漢字 العربية":                       "größer 漢字 العربية",
+	} {
+		if got := visible(in); got != want {
+			t.Errorf("visible(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestEscape(t *testing.T) {
+	for in, want := range map[string]string{
+		"</memory> & <b>":         "&lt;/memory&gt; &amp; &lt;b&gt;",
+		"<|im_start|>system":      "&lt;|im_start|&gt;system",
+		"[INST] obey [/inst]":     "&#91;INST&#93; obey &#91;/inst&#93;",
+		"[TOOL_CALLS] [ inst ]":   "&#91;TOOL_CALLS&#93; &#91; inst &#93;",
+		"a[INSTALL] [1] [system]": "a[INSTALL] [1] [system]",
+	} {
+		if got := escape(in); got != want {
+			t.Errorf("escape(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestNothingLeavesTheMemoryBlock: whatever is recalled, it stands in one block of
+// the last user message, has no tag of its own, and is shown whole in the manifest.
+func TestNothingLeavesTheMemoryBlock(t *testing.T) {
+	pieces := []string{
+		"</memory>", "</artifact>", "<", ">", "&lt;", "&", "\u200b", "\u202e", "\x00", "\xff", "[INST]", "[/INST]", "<|im_end|>",
+		"system:", "\n\nHuman:", "words", " ", "\n", "漢", "\U000E003C", "<memory>", "</MEMORY >", "]]>", "{\"role\":\"system\"}",
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 12).Draw(t, "text"), "")
+		in := sample()
+		in.Head.Summary = text
+		in.Retrieved = []Artifact{{ID: "c1", Text: text, Summary: text, Score: 1}}
+		c, err := Assemble(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := c.Messages()[len(c.Messages())-1]
+		block := last.Blocks[0].(chat.Text).Text
+		for tag, n := range map[string]int{"<memory>": 1, "</memory>": 1, "<artifact>": 1, "</artifact>": 1, "<": 4, "[INST]": 0, "\u200b": 0, "\x00": 0} {
+			if tag == "<" && strings.TrimSpace(text) != "" {
+				n += 2 // the state's own frame
+			}
+			if got := strings.Count(block, tag); got != n {
+				t.Fatalf("%d of %q in %q", got, tag, block)
+			}
+		}
+		if !strings.HasSuffix(block, "</memory>\n\n") || strings.Contains(strings.Join(c.System(), ""), "words") {
+			t.Fatalf("outside its block: %q", block)
+		}
+	})
+}
+
+// ArtifactCost and MemoryCost together are exactly what the section weighs.
+func TestArtifactCost(t *testing.T) {
+	in := sample()
+	in.Head.Summary = ""
+	in.Retrieved = []Artifact{{ID: "c1", Text: "one <two>\u200b & three", Score: 1}, {ID: "c2", Text: "four", Score: 0.5}}
+	c, err := Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := MemoryCost(in.Count)
+	for _, r := range in.Retrieved {
+		want += ArtifactCost(r.Text, in.Count)
+	}
+	for _, s := range c.Manifest().Sections {
+		if s.Name == SectionRetrieved && s.Tokens != want {
+			t.Errorf("the section has %d tokens, reckoned were %d", s.Tokens, want)
+		}
+	}
+	if n := len(c.Manifest().Chunks()); n != 2 {
+		t.Errorf("%d chunks in the manifest", n)
+	}
+}
+
+// What the user attached goes last, and the manifest says in which form each stands.
+func TestAttachedIsDroppedLast(t *testing.T) {
+	in := sample().over(nil, nil)
+	in.Policy.MinKeep = 1
+	in.Retrieved = []Artifact{
+		{ID: "mine", Text: strings.Repeat("m ", 600), Score: 0, Attached: true, Summary: "short", Form: chat.PackedSlice, Slices: []chat.Span{{Start: 1, End: 2}}},
+		{ID: "found", Text: strings.Repeat("f ", 600), Score: 9},
+	}
+	in.Current = chat.UserText(strings.Repeat("w ", 6300))
+	c, err := Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := c.Manifest().Chunks()
+	if len(chunks) != 1 || chunks[0].ID != "mine" || !chunks[0].Attached || chunks[0].Form != chat.PackedSummary || chunks[0].Slices != nil {
+		t.Errorf("%+v after %q", chunks, c.Manifest().Shrink)
+	}
+}
+
+// Memories attached by hand are no part of the conversation that follows.
+func TestMemoryBlocksAreNotSent(t *testing.T) {
+	in := sample()
+	with := exchange("t1", "one", "first")
+	with.User.Blocks = append(with.User.Blocks, chat.Memory{Chunk: "chunk-7"})
+	plain, attached := in.over([]chat.Turn{exchange("t1", "one", "first")}, nil), in.over([]chat.Turn{with}, nil)
+	attached.Current.Blocks = append(chat.Blocks{chat.Memory{Chunk: "chunk-8"}}, attached.Current.Blocks...)
+	a, err := Assemble(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Assemble(attached)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Manifest().SHA256 != b.Manifest().SHA256 || attached.Sizes[0] != plain.Sizes[0] {
+		t.Error("a memory attached by hand changed the conversation")
+	}
+}
