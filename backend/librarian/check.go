@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"contextinfinity/backend/internal/cues"
 )
 
 // task is a kind of summary: its prompts and what an answer must look like.
@@ -295,7 +297,7 @@ func stems(text string) map[string]bool {
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
 		runes := []rune(strings.ToLower(w))
 		switch {
-		case strings.ContainsFunc(w, unspaced):
+		case strings.ContainsFunc(w, cues.Unspaced):
 			for i := 0; i+1 < len(runes); i++ {
 				out[string(runes[i:i+2])] = true
 			}
@@ -376,7 +378,7 @@ var negations = setOf(`never no not none nor without don't doesn't didn't mustn'
 var joinedNegations = []string{"不", "没", "沒", "禁", "绝", "絕", "ない", "ません", "禁止", "않", "못", "금지", "말"}
 
 func negated(text string) bool {
-	words, ends := normalWords(text)
+	words, ends := cues.Words(text)
 	start := 0
 	for _, end := range ends {
 		if negations[words[start:end]] {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"contextinfinity/backend/internal/cues"
 )
 
 // Kind is what an entity is (SPEC 7).
@@ -172,7 +174,7 @@ func eachSentence(line string, yield func(string)) {
 		next := i + utf8.RuneLen(r)
 		switch {
 		case i < start:
-		case endsSentence(r) && (r > unicode.MaxLatin1 || next == len(line) || line[next] == ' '):
+		case cues.EndsSentence(r) && (r > unicode.MaxLatin1 || next == len(line) || line[next] == ' '):
 			emit(next)
 		case next-start >= maxPiece-utf8.UTFMax:
 			if space := strings.LastIndexByte(line[start:next], ' '); space > maxPiece/2 {
@@ -184,14 +186,6 @@ func eachSentence(line string, yield func(string)) {
 	emit(len(line))
 }
 
-func endsSentence(r rune) bool {
-	switch r {
-	case '.', '!', '?', '。', '！', '？', '｡', '।', '؟', '۔':
-		return true
-	}
-	return false
-}
-
 // eachToken yields what stands between spaces, quotes and brackets. Chinese,
 // Japanese and Korean text has no spaces, so names in it end where it begins,
 // except in paths and addresses, which may hold it.
@@ -201,11 +195,11 @@ func eachToken(line string, yield func(string)) {
 		if len(field) > 256 || len(field) < 2 {
 			continue
 		}
-		if rooted(field) || strings.IndexFunc(field, unspaced) < 0 {
+		if rooted(field) || strings.IndexFunc(field, cues.Unspaced) < 0 {
 			yield(field)
 			continue
 		}
-		for _, part := range strings.FieldsFunc(field, unspaced) {
+		for _, part := range strings.FieldsFunc(field, cues.Unspaced) {
 			if part = trimToken(part); len(part) >= 2 {
 				yield(part)
 			}
@@ -226,10 +220,4 @@ func trimToken(s string) string {
 // rooted reports a token that begins as a path or an address does.
 func rooted(s string) bool {
 	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "./") || strings.HasPrefix(s, "~/") || strings.Contains(s, "://")
-}
-
-// unspaced reports a letter of a script that is written without spaces, or
-// (Korean) in which particles are joined to a name.
-func unspaced(r rune) bool {
-	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }

@@ -165,7 +165,8 @@ var withinRules = []within{
 		reason: "assembly is a pure function of domain values",
 	},
 	{
-		name: "chunking", in: []string{"backend/chunking"}, may: []string{module + "/backend/chat", "github.com/yuin/goldmark"},
+		name: "chunking", in: []string{"backend/chunking"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/cues", "github.com/yuin/goldmark"},
 		reason: "chunking is a pure function of the transcript",
 	},
 }
