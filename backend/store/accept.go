@@ -50,11 +50,14 @@ func (s *Store) accept(t *tx, a chat.Acceptance) (turnRow, error) {
 	if err := t.touch(row.SessionID); err != nil {
 		return row, err
 	}
-	return row, t.event(chat.SessionID(row.SessionID), EventTurnAccepted, row.ID, turnAccepted{
+	if err := t.event(chat.SessionID(row.SessionID), EventTurnAccepted, row.ID, turnAccepted{
 		BranchID: a.BranchID, Seq: row.TurnSeq, StateBefore: chat.StateID(row.StateBefore),
 		User: json.RawMessage(row.UserMessageJSON), Provider: row.PrimaryProvider, Model: row.PrimaryModel,
 		RetryOf: a.RetryOf,
-	})
+	}); err != nil {
+		return row, err
+	}
+	return row, t.bindFiles(row, a.User)
 }
 
 func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {

@@ -63,7 +63,7 @@ func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
 	a.db = db
 	for _, check := range []func(){
 		a.file, a.references, a.ledger, a.sessions, a.branches, a.states, a.turns, a.steps, a.pins, a.drafts,
-		a.summaries, a.sizes, a.calibrations, a.missing, a.turnSequences, a.stateSequences, a.heads, a.roots, a.chunks, a.units, a.textIndex,
+		a.summaries, a.sizes, a.calibrations, a.files, a.missing, a.turnSequences, a.stateSequences, a.heads, a.roots, a.chunks, a.units, a.textIndex,
 	} {
 		if err := ctx.Err(); err != nil {
 			return err

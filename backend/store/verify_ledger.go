@@ -25,6 +25,7 @@ type replay struct {
 
 	summaries    map[string]*rangeSummaryRow
 	calibrations map[string]calibrationSet // the newest, by provider and model
+	files        map[string]*fileAdded     // that were sent
 }
 
 type wantStep struct {
@@ -37,7 +38,7 @@ func newReplay() *replay {
 		sessions: map[string]*sessionRow{}, branches: map[string]*branchRow{}, states: map[string]*stateRow{},
 		turns: map[string]*turnRow{}, manifest: map[string]string{}, steps: map[string]*wantStep{},
 		pins: map[string]*pinRow{}, orders: map[string]*pinOrderRow{}, chunks: map[string]*chunkRow{}, units: map[string]*unitRow{},
-		summaries: map[string]*rangeSummaryRow{}, calibrations: map[string]calibrationSet{},
+		summaries: map[string]*rangeSummaryRow{}, calibrations: map[string]calibrationSet{}, files: map[string]*fileAdded{},
 	}
 }
 
@@ -208,6 +209,8 @@ func (w *replay) applyTurn(e eventRow, data json.RawMessage) error {
 		})
 	case EventTurnIndexed:
 		return reduce(data, func(p turnIndexed) error { return w.indexed(e, p) })
+	case EventFileAdded:
+		return reduce(data, func(p fileAdded) error { return w.file(e, p) })
 	}
 	return nil
 }

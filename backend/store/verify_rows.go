@@ -270,6 +270,7 @@ func (a *audit) missing() {
 	absent(a, "summaries", a.want.summaries)
 	absent(a, "chunks", a.want.chunks)
 	absent(a, "units", a.want.units)
+	absent(a, "files", a.want.files)
 }
 
 func absent[R any](a *audit, table string, want map[string]*R) {

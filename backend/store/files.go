@@ -1,0 +1,261 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// Attached documents. A file belongs to a session and is kept once there, by its
+// hash. Until a message that names it is accepted it is part of a draft: the ledger
+// does not know it, and it is swept when nothing names it any more.
+
+type fileRow struct {
+	ID          string
+	SessionID   string
+	TurnID      *string
+	Name        string
+	MediaType   string
+	Size        int64
+	CreatedAt   string
+	ContentHash []byte
+	Tokens      int
+}
+
+func (fileRow) TableName() string { return "files" }
+
+// fileColumns is all of a file but its content and text, which are read on demand.
+const fileColumns = `id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens`
+
+func (r fileRow) file() chat.File {
+	return chat.File{
+		ID: chat.FileID(r.ID), SessionID: chat.SessionID(r.SessionID), TurnID: chat.TurnID(text(r.TurnID)), Name: r.Name,
+		MediaType: r.MediaType, Size: r.Size, Hash: hex.EncodeToString(r.ContentHash), Tokens: r.Tokens, CreatedAt: moment(r.CreatedAt),
+	}
+}
+
+// AddFile keeps a document for a message that is being written. The same bytes are
+// kept once in a session: what is there already is answered, under the new name.
+func (s *Store) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) {
+	var row fileRow
+	err := s.write(ctx, "file.add", func(t *tx) error {
+		if err := checkFile(n); err != nil {
+			return err
+		}
+		if _, err := sessionByID(t.db, n.SessionID); err != nil {
+			return err
+		}
+		sum := hashBytes(n.Content)
+		there, err := all[fileRow](t.db, `SELECT `+fileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
+		if err != nil {
+			return err
+		}
+		if len(there) > 0 {
+			row = there[0]
+			row.Name = clean(n.Name)
+			return nil
+		}
+		row = fileRow{
+			ID: t.newID(), SessionID: string(n.SessionID), Name: clean(n.Name), MediaType: clean(n.MediaType),
+			Size: int64(len(n.Content)), CreatedAt: t.stamp(), ContentHash: sum, Tokens: n.Tokens,
+		}
+		_, err = t.exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content, text)
+			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, row.ID, row.SessionID, row.Name, row.MediaType, row.Size, row.CreatedAt, sum,
+			row.Tokens, n.Content, orNull(n.Text))
+		return err
+	})
+	return row.file(), err
+}
+
+// checkFile refuses a document without a text that can be kept as it is.
+func checkFile(n chat.NewFile) error {
+	words := n.Text
+	if words == "" {
+		words = string(n.Content)
+	}
+	switch {
+	case !utf8.ValidString(words) || strings.ContainsRune(words, 0):
+		return invalid("The document %q has no readable text; nothing was stored.", n.Name)
+	case strings.TrimSpace(words) == "":
+		return invalid("The document %q has no text in it; nothing was stored.", n.Name)
+	}
+	return nil
+}
+
+func fileByID(db *gorm.DB, id chat.FileID) (fileRow, error) {
+	return one[fileRow](db, "document", id, `SELECT `+fileColumns+` FROM files WHERE id = ?`, id)
+}
+
+// fileText is a document's whole text: what chunks of it are bytes of.
+func fileText(db *gorm.DB, id chat.FileID) (string, error) {
+	return one[string](db, "document", id, `SELECT coalesce(text, CAST(content AS TEXT), '') FROM files WHERE id = ?`, id)
+}
+
+// File is a document without its bytes.
+func (s *Store) File(ctx context.Context, id chat.FileID) (chat.File, error) {
+	var row fileRow
+	err := s.read(ctx, "file.read", func(db *gorm.DB) (err error) {
+		row, err = fileByID(db, id)
+		return err
+	})
+	return row.file(), err
+}
+
+// Files are the documents of a session, oldest first, those of drafts included.
+func (s *Store) Files(ctx context.Context, session chat.SessionID) ([]chat.File, error) {
+	var rows []fileRow
+	err := s.read(ctx, "file.list", func(db *gorm.DB) (err error) {
+		rows, err = all[fileRow](db, `SELECT `+fileColumns+` FROM files WHERE session_id = ? ORDER BY id`, session)
+		return err
+	})
+	out := make([]chat.File, len(rows))
+	for i, r := range rows {
+		out[i] = r.file()
+	}
+	return out, err
+}
+
+// FileContent is a document's bytes as they were attached.
+func (s *Store) FileContent(ctx context.Context, id chat.FileID) ([]byte, error) {
+	var content []byte
+	err := s.read(ctx, "file.read", func(db *gorm.DB) error {
+		row, err := one[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
+		if err == nil && !bytes.Equal(hashBytes(row.Content), row.ContentHash) {
+			err = corruptRecord("files", string(id), nil)
+		}
+		content = row.Content
+		return err
+	})
+	return content, err
+}
+
+// FileText is a document's whole text.
+func (s *Store) FileText(ctx context.Context, id chat.FileID) (string, error) {
+	var words string
+	err := s.read(ctx, "file.read", func(db *gorm.DB) (err error) {
+		words, err = fileText(db, id)
+		return err
+	})
+	return words, err
+}
+
+// TurnFiles are the documents attached to a turn's message that are indexed with
+// it: not those that a finalized turn before it in its lineage brought already.
+func (s *Store) TurnFiles(ctx context.Context, id chat.TurnID) ([]chat.FileText, error) {
+	var out []chat.FileText
+	err := s.read(ctx, "file.turn", func(db *gorm.DB) error {
+		row, err := turnByID(db, id)
+		if err != nil {
+			return err
+		}
+		for _, d := range row.turn().User.Blocks.Documents() {
+			f, err := fileByID(db, d.File)
+			if err != nil {
+				return err
+			}
+			known, err := broughtBefore(db, row, f)
+			if err != nil {
+				return err
+			}
+			if known {
+				continue
+			}
+			words, err := fileText(db, d.File)
+			if err != nil {
+				return err
+			}
+			f.Name = d.Name
+			out = append(out, chat.FileText{File: f.file(), Text: words})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// broughtBefore reports that an earlier turn of the lineage brought the file. The
+// turn that first named it is bound to it; only for others history is looked through.
+func broughtBefore(db *gorm.DB, turn turnRow, f fileRow) (bool, error) {
+	if text(f.TurnID) == turn.ID {
+		return false, nil
+	}
+	segs, err := segments(db, chat.BranchID(turn.BranchID))
+	if err != nil {
+		return false, err
+	}
+	for _, seg := range segs {
+		there, err := all[string](db, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq > ? AND turn_seq <= ?
+			AND final_assistant_message_json IS NOT NULL AND instr(user_message_json, ?) > 0 LIMIT 1`,
+			seg.Branch, seg.From, min(seg.To, turn.TurnSeq-1), `"file_id":"`+f.ID+`"`)
+		if err != nil || len(there) > 0 {
+			return len(there) > 0, err
+		}
+	}
+	return false, nil
+}
+
+// bindFiles gives the documents of an accepted message to its turn and tells the
+// ledger of those that it has not heard of. Part of TX-0.
+func (t *tx) bindFiles(turn turnRow, m chat.Message) error {
+	for _, d := range m.Blocks.Documents() {
+		f, err := fileByID(t.db, d.File)
+		if chat.CodeOf(err) == chat.CodeNotFound || err == nil && f.SessionID != turn.SessionID {
+			return invalid("The document %q is not kept in this session, nothing was sent.", d.Name).WithHint("attach it again")
+		}
+		if err != nil {
+			return err
+		}
+		if f.TurnID != nil {
+			continue
+		}
+		words, err := fileText(t.db, d.File)
+		if err != nil {
+			return err
+		}
+		if _, err := t.exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, clean(d.Name), f.ID); err != nil {
+			return err
+		}
+		if err := t.event(chat.SessionID(turn.SessionID), EventFileAdded, f.ID, fileAdded{
+			TurnID: chat.TurnID(turn.ID), Name: clean(d.Name), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens,
+			SHA256: hex.EncodeToString(f.ContentHash), TextSHA256: chat.HashText(words),
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fileAdded is the payload of EventFileAdded; the bytes stay in the file, and are
+// here by hash.
+type fileAdded struct {
+	TurnID     chat.TurnID `json:"turn_id"`
+	Name       string      `json:"name"`
+	MediaType  string      `json:"media_type"`
+	Size       int64       `json:"size"`
+	Tokens     int         `json:"tokens"`
+	SHA256     string      `json:"content_hash"`
+	TextSHA256 string      `json:"text_hash"`
+}
+
+// draftFileAge is how long a document is kept that no message and no draft names:
+// removing it from a draft can be thought better of.
+const draftFileAge = 24 * time.Hour
+
+// SweepFiles deletes documents that were attached to a draft and never sent, once
+// nothing has named them for a day, and tells how many.
+func (s *Store) SweepFiles(ctx context.Context) (int, error) {
+	var n int64
+	err := s.write(ctx, "file.sweep", func(t *tx) (err error) {
+		n, err = t.exec(`DELETE FROM files WHERE turn_id IS NULL AND created_at < ?
+			AND NOT EXISTS (SELECT 1 FROM drafts d WHERE instr(d.message_json, '"file_id":"' || files.id || '"') > 0)`,
+			chat.FormatTime(t.now.Add(-draftFileAge)))
+		return err
+	})
+	return int(n), err
+}

@@ -1,0 +1,233 @@
+package store
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+func (f *fixture) file(session chat.SessionID, name, words string) chat.File {
+	f.Helper()
+	file, err := f.AddFile(f.ctx, chat.NewFile{SessionID: session, Name: name, MediaType: "text/plain", Content: []byte(words), Tokens: len(words) / 4})
+	f.ok(err)
+	return file
+}
+
+func naming(files ...chat.File) chat.Message {
+	m := chat.Message{Role: chat.RoleUser}
+	for _, d := range files {
+		m.Blocks = append(m.Blocks, chat.Document{File: d.ID, Name: d.Name, MediaType: d.MediaType, Tokens: d.Tokens, Text: "its text", Whole: true})
+	}
+	m.Blocks = append(m.Blocks, chat.Text{Text: "what does it say?"})
+	return m
+}
+
+// attach sends a message with documents, up to the final answer.
+func (f *fixture) attach(branch chat.BranchID, files ...chat.File) chat.Turn {
+	f.Helper()
+	t, err := f.Accept(f.ctx, chat.Acceptance{BranchID: branch, User: naming(files...), Provider: "recall", Model: "recall"})
+	f.ok(err)
+	step := f.respond(t)
+	answer := chat.AssistantText("as written")
+	done, err := f.Finalize(f.ctx, chat.Finalization{
+		TurnID: t.ID, Message: answer, Outcome: chat.OutcomeCompleted,
+		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}},
+	})
+	f.ok(err)
+	return done
+}
+
+func (f *fixture) turnFiles(turn chat.TurnID) []string {
+	f.Helper()
+	files, err := f.TurnFiles(f.ctx, turn)
+	f.ok(err)
+	out := []string{}
+	for _, file := range files {
+		out = append(out, file.Name+": "+file.Text)
+	}
+	return out
+}
+
+func (f *fixture) verified() {
+	f.Helper()
+	found, err := f.Verify(f.ctx)
+	f.ok(err)
+	for _, x := range found {
+		f.Errorf("verify: %+v", x)
+	}
+}
+
+func TestFileIsKeptOnceASession(t *testing.T) {
+	f := newFixture(t)
+	s, _ := f.session("one")
+	other, _ := f.session("two")
+	first := f.file(s.ID, "a.txt", "the same words")
+	again := f.file(s.ID, "b.txt", "the same words")
+	elsewhere := f.file(other.ID, "a.txt", "the same words")
+	if again.ID != first.ID || again.Name != "b.txt" || elsewhere.ID == first.ID {
+		t.Errorf("first %+v, again %+v, elsewhere %+v", first, again, elsewhere)
+	}
+	words, err := f.FileText(f.ctx, first.ID)
+	f.ok(err)
+	content, err := f.FileContent(f.ctx, first.ID)
+	f.ok(err)
+	if words != "the same words" || string(content) != words {
+		t.Errorf("text %q, content %q", words, content)
+	}
+	list, err := f.Files(f.ctx, s.ID)
+	f.ok(err)
+	if len(list) != 1 || list[0].Hash != chat.HashText(words) {
+		t.Errorf("files of the session: %+v", list)
+	}
+}
+
+func TestFileWithExtractedText(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("pdf")
+	file, err := f.AddFile(f.ctx, chat.NewFile{SessionID: s.ID, Name: "a.pdf", MediaType: "application/pdf", Content: []byte("%PDF\x00\xff"), Text: "what it says", Tokens: 3})
+	f.ok(err)
+	turn := f.attach(b.ID, file)
+	if got := f.turnFiles(turn.ID); len(got) != 1 || got[0] != "a.pdf: what it says" {
+		t.Errorf("files of the turn: %q", got)
+	}
+	f.verified()
+}
+
+func TestFileRefused(t *testing.T) {
+	f := newFixture(t)
+	s, _ := f.session("one")
+	for name, n := range map[string]chat.NewFile{
+		"no text":    {SessionID: s.ID, Content: []byte(" \n\t")},
+		"not UTF-8":  {SessionID: s.ID, Content: []byte("a\xff")},
+		"a NUL":      {SessionID: s.ID, Content: []byte("a\x00b")},
+		"empty text": {SessionID: s.ID},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := f.AddFile(f.ctx, n)
+			f.refused(err, chat.CodeInvalid)
+		})
+	}
+	_, err := f.AddFile(f.ctx, chat.NewFile{SessionID: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Content: []byte("words")})
+	f.refused(err, chat.CodeNotFound)
+}
+
+// A document is a turn's from TX-0 on, and the ledger's; one of another session, or
+// one that is gone, refuses the message and leaves nothing.
+func TestAcceptBindsFiles(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("one")
+	other, _ := f.session("two")
+	mine, theirs := f.file(s.ID, "a.txt", "mine"), f.file(other.ID, "b.txt", "theirs")
+	gone := chat.File{ID: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Name: "gone.txt"}
+	for _, bad := range []chat.File{theirs, gone} {
+		_, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: naming(mine, bad), Provider: "recall", Model: "recall"})
+		f.refused(err, chat.CodeInvalid)
+	}
+	if kept, err := f.File(f.ctx, mine.ID); err != nil || kept.TurnID != "" {
+		t.Errorf("after a refused message: %+v, %v", kept, err)
+	}
+	turn := f.attach(b.ID, mine)
+	kept, err := f.File(f.ctx, mine.ID)
+	f.ok(err)
+	if kept.TurnID != turn.ID {
+		t.Errorf("the document belongs to turn %q, want %q", kept.TurnID, turn.ID)
+	}
+	f.verified()
+}
+
+// What a lineage has is not indexed in it again; a sibling, which does not see it, has
+// it for itself.
+func TestTurnFilesOncePerLineage(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("one")
+	file := f.file(s.ID, "a.txt", "the words")
+	before := f.full(b.ID, "hello", "hello")
+	first := f.attach(b.ID, file)
+	file.Name = "renamed.txt"
+	second := f.attach(b.ID, file)
+	f.commitAll(b.ID)
+	sibling := f.fork(b.ID, before.ID)
+	third := f.attach(sibling.ID, file)
+	child := f.fork(b.ID, second.ID)
+	fourth := f.attach(child.ID, file)
+	for _, c := range []struct {
+		turn chat.TurnID
+		want string
+	}{{first.ID, "a.txt: the words"}, {second.ID, ""}, {third.ID, "renamed.txt: the words"}, {fourth.ID, ""}, {before.ID, ""}} {
+		if got := strings.Join(f.turnFiles(c.turn), "|"); got != c.want {
+			t.Errorf("turn %s brings %q, want %q", c.turn, got, c.want)
+		}
+	}
+	f.verified()
+}
+
+// The turn that named it first failed: the next one brings it.
+func TestTurnFilesAfterFailure(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("one")
+	file := f.file(s.ID, "a.txt", "the words")
+	failed, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: naming(file), Provider: "recall", Model: "recall"})
+	f.ok(err)
+	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: failed.ID, Outcome: chat.OutcomeDiscarded, Failure: &chat.Failure{Code: chat.CodeCancelled, Message: "no"}})
+	f.ok(err)
+	turn := f.attach(b.ID, file)
+	if got := f.turnFiles(turn.ID); len(got) != 1 {
+		t.Errorf("the turn after a failed one brings %q", got)
+	}
+}
+
+func TestSweepFiles(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("one")
+	sent, drafted, left := f.file(s.ID, "sent.txt", "one"), f.file(s.ID, "drafted.txt", "two"), f.file(s.ID, "left.txt", "three")
+	f.attach(b.ID, sent)
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: naming(drafted)}))
+	sweep := func(want int) {
+		t.Helper()
+		n, err := f.SweepFiles(f.ctx)
+		f.ok(err)
+		if n != want {
+			t.Errorf("swept %d documents, want %d", n, want)
+		}
+	}
+	f.clock.Advance(23 * time.Hour)
+	sweep(0)
+	f.clock.Advance(2 * time.Hour)
+	fresh := f.file(s.ID, "fresh.txt", "four")
+	sweep(1)
+	for _, id := range []chat.FileID{sent.ID, drafted.ID, fresh.ID} {
+		if _, err := f.File(f.ctx, id); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := f.File(f.ctx, left.ID)
+	f.refused(err, chat.CodeNotFound)
+	f.verified()
+}
+
+func TestVerifyFindsDamagedFiles(t *testing.T) {
+	for name, c := range map[string]struct{ sql, kind string }{
+		"content":        {`UPDATE files SET content = CAST('other' AS BLOB)`, findContent},
+		"extracted text": {`UPDATE files SET text = 'other'`, findReplay},
+		"name":           {`UPDATE files SET name = 'other'`, findReplay},
+		"loosened":       {`UPDATE files SET turn_id = NULL`, findReplay},
+		"deleted":        {`DELETE FROM files`, findReplay},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			s, b := f.session("one")
+			f.attach(b.ID, f.file(s.ID, "a.txt", "the words"))
+			f.ok(f.writer.Exec(c.sql).Error)
+			found, err := f.Verify(f.ctx)
+			f.ok(err)
+			for _, x := range found {
+				if x.Table == "files" && x.Kind == c.kind {
+					return
+				}
+			}
+			t.Errorf("findings: %+v", found)
+		})
+	}
+}
