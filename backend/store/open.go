@@ -52,6 +52,7 @@ type Store struct {
 	tokens   tokenizer
 	sizes    sizeCache
 	requests recentValues
+	embedded watermarks
 
 	// running holds the turns this process accepted or resumed and has not
 	// finished: an unfinished turn that is not in it was left by a crash.

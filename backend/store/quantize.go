@@ -1,0 +1,71 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// A stored vector is one byte of format, a float32 scale (little endian) and one
+// signed byte a dimension: a quarter of its size in memory. The scale is the
+// reciprocal of the bytes' length, so that what is read has length 1.
+
+const (
+	quantized     byte = 1 // the only format so far
+	quantizedHead      = 5
+)
+
+// quantize packs a vector of a dimension. One that has no direction is refused.
+func quantize(v []float32, dimension int) ([]byte, error) {
+	if len(v) != dimension {
+		return nil, fmt.Errorf("a vector of %d dimensions where %d are due", len(v), dimension)
+	}
+	var largest float64
+	for _, x := range v {
+		a := math.Abs(float64(x))
+		if math.IsNaN(a) || math.IsInf(a, 0) {
+			return nil, errors.New("a vector that is not made of numbers")
+		}
+		largest = max(largest, a)
+	}
+	if largest == 0 {
+		return nil, errors.New("a vector of length zero")
+	}
+	out := make([]byte, quantizedHead+len(v))
+	out[0] = quantized
+	var square float64
+	for i, x := range v {
+		q := math.Round(float64(x) / largest * math.MaxInt8)
+		out[quantizedHead+i] = byte(int8(q))
+		square += q * q
+	}
+	binary.LittleEndian.PutUint32(out[1:], math.Float32bits(float32(1/math.Sqrt(square))))
+	return out, nil
+}
+
+// lengthTolerance is by how much a vector that was read may miss length 1.
+const lengthTolerance = 1e-4
+
+// dequantize reads a vector; an error says that it is damaged or of another
+// dimension.
+func dequantize(b []byte, dimension int) ([]float32, error) {
+	if len(b) != quantizedHead+dimension || dimension == 0 {
+		return nil, fmt.Errorf("%d bytes are no vector of %d dimensions", len(b), dimension)
+	}
+	if b[0] != quantized {
+		return nil, fmt.Errorf("a vector of unknown format %d", b[0])
+	}
+	scale := math.Float32frombits(binary.LittleEndian.Uint32(b[1:]))
+	v := make([]float32, dimension)
+	square := 0
+	for i, q := range b[quantizedHead:] {
+		n := int(int8(q))
+		square += n * n
+		v[i] = float32(n) * scale
+	}
+	if length := float64(scale) * math.Sqrt(float64(square)); !(math.Abs(length-1) < lengthTolerance) {
+		return nil, fmt.Errorf("a vector of length %g", length)
+	}
+	return v, nil
+}
