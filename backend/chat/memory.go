@@ -159,6 +159,8 @@ type Namespace struct {
 	Done      int            `json:"done"`  // units that have a vector
 	Total     int            `json:"total"` // units there are
 	CreatedAt time.Time      `json:"created_at"`
+	// LastError is why its embedder does not answer; empty while it does. It is not stored.
+	LastError string `json:"last_error,omitempty"`
 }
 
 // UnitText is a unit's indexed text: date and speaker first.

@@ -20,9 +20,9 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/internal/messages"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // Name is the adapter's name.

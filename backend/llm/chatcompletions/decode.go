@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // decoder interprets chunks: one message of text, thinking, a refusal and calls

@@ -12,8 +12,8 @@ import (
 	"net/http"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // Name is the adapter's name.

@@ -17,9 +17,9 @@ import (
 	"github.com/openai/openai-go/v3/option"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/internal/responses"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // Name is the adapter's name.

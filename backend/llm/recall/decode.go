@@ -2,8 +2,8 @@ package recall
 
 import (
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // The types of events.

@@ -16,8 +16,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // Name is the adapter's name, and its model's.

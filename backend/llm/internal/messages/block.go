@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // block is one content block of a message. Neighbouring text blocks share one

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // decoder interprets Messages events (SRD 11.3), keyed by block index. A message

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/llm/internal/wire"
+	"contextinfinity/backend/internal/wire"
 )
 
 // items is everything the provider put out, in order, facts about each response

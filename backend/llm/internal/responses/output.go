@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/wire"
 )
 
 // output is one item of a response: a message with its content parts, or a

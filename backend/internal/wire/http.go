@@ -93,7 +93,7 @@ func VersionedBase(base, vendor string) (string, error) {
 		return "", err
 	}
 	path := strings.TrimRight(u.Path, "/")
-	for _, tail := range []string{"/chat/completions", "/responses", "/models"} {
+	for _, tail := range []string{"/chat/completions", "/responses", "/models", "/embeddings"} {
 		path = strings.TrimSuffix(path, tail)
 	}
 	if path == "" {

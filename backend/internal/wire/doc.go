@@ -1,4 +1,4 @@
-// Package wire is what the provider adapters share: reading server-sent events,
+// Package wire is what adapters of models and embedders share: reading server-sent events,
 // sending a request and classifying its failure, keeping keys out of every text,
 // putting a prepared context into the order every wire demands, and collecting
 // an answer while it streams (SPEC 9, 13; SRD 11).

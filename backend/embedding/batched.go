@@ -1,0 +1,102 @@
+package embedding
+
+import (
+	"context"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// Limits bound one request to an embedder.
+type Limits struct {
+	Texts   int // texts in a request
+	Bytes   int // of all texts of a request together
+	PerText int // bytes of one text: the rest is cut off
+}
+
+// RemoteLimits suit OpenAI (2048 texts and 300 000 tokens a request) with room to
+// spare, and let a slow local server answer in time.
+func RemoteLimits(m Model) Limits {
+	return Limits{Texts: 64, Bytes: 256_000, PerText: m.MaxBytes}
+}
+
+// smallest is the length in bytes below which a text that is refused as too long is
+// not cut any further.
+const smallest = 64
+
+// Batched sends texts in requests within the limits. A text too long for the model
+// is cut at the border of a character: its vector then stands for its beginning, and
+// its words are all found by the text index. Empty texts are sent as one space.
+func Batched(e Embedder, l Limits) Embedder { return batched{e, l} }
+
+type batched struct {
+	Embedder
+	limits Limits
+}
+
+func (b batched) Embed(ctx context.Context, kind Kind, texts []string) ([][]float32, error) {
+	out := make([][]float32, 0, len(texts))
+	cutTexts := make([]string, len(texts))
+	for i, s := range texts {
+		cutTexts[i] = Cut(s, b.limits.PerText)
+		if cutTexts[i] == "" {
+			cutTexts[i] = " "
+		}
+	}
+	for rest := cutTexts; len(rest) > 0; {
+		n := b.fitting(rest)
+		vectors, err := b.fit(ctx, kind, rest[:n])
+		if err != nil {
+			return nil, err
+		}
+		out, rest = append(out, vectors...), rest[n:]
+	}
+	return out, nil
+}
+
+// fitting is how many of the texts go into the next request, at least one.
+func (b batched) fitting(texts []string) int {
+	bytes := 0
+	for i, s := range texts {
+		bytes += len(s)
+		if i > 0 && (i == b.limits.Texts || bytes > b.limits.Bytes) {
+			return i
+		}
+	}
+	return len(texts)
+}
+
+// fit sends one request. If the model finds it too large it is sent in halves, and
+// a single text is halved itself: no table knows every model's tokens.
+func (b batched) fit(ctx context.Context, kind Kind, texts []string) ([][]float32, error) {
+	vectors, err := b.Embedder.Embed(ctx, kind, texts)
+	if err == nil || chat.CodeOf(err) != chat.CodeTooLarge {
+		return vectors, err
+	}
+	if len(texts) == 1 {
+		if len(texts[0]) <= smallest {
+			return nil, err
+		}
+		return b.fit(ctx, kind, []string{Cut(texts[0], len(texts[0])/2)})
+	}
+	half := len(texts) / 2
+	first, err := b.fit(ctx, kind, texts[:half])
+	if err != nil {
+		return nil, err
+	}
+	second, err := b.fit(ctx, kind, texts[half:])
+	return append(first, second...), err
+}
+
+// Cut is s up to the last character that ends within limit bytes. What is not
+// valid UTF-8 is kept as it is. 0 does not cut.
+func Cut(s string, limit int) string {
+	if limit <= 0 || len(s) <= limit {
+		return s
+	}
+	at := limit
+	for at > 0 && limit-at < utf8.UTFMax && !utf8.RuneStart(s[at]) {
+		at--
+	}
+	return s[:at]
+}

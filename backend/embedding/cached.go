@@ -1,0 +1,97 @@
+package embedding
+
+import (
+	"container/list"
+	"context"
+	"sync"
+
+	"contextinfinity/backend/chat"
+)
+
+// Cache remembers the vectors of the latest questions: the same one is asked again
+// when a turn is retried, and while somebody types in a search field. It holds texts
+// and vectors in memory alone, and is safe for concurrent use.
+type Cache struct {
+	mu     sync.Mutex
+	size   int
+	newest *list.List // of *cachedQuery
+	at     map[cacheKey]*list.Element
+}
+
+type cacheKey struct {
+	id   chat.EmbedderID
+	text string
+}
+
+type cachedQuery struct {
+	key    cacheKey
+	vector []float32
+}
+
+// NewCache holds up to size vectors.
+func NewCache(size int) *Cache {
+	return &Cache{size: size, newest: list.New(), at: map[cacheKey]*list.Element{}}
+}
+
+func (c *Cache) get(k cacheKey) ([]float32, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e, ok := c.at[k]
+	if !ok {
+		return nil, false
+	}
+	c.newest.MoveToFront(e)
+	q, ok := e.Value.(*cachedQuery)
+	return q.vector, ok
+}
+
+func (c *Cache) put(k cacheKey, v []float32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.at[k]; ok {
+		return
+	}
+	c.at[k] = c.newest.PushFront(&cachedQuery{k, v})
+	for c.newest.Len() > c.size {
+		oldest := c.newest.Back()
+		if q, ok := c.newest.Remove(oldest).(*cachedQuery); ok {
+			delete(c.at, q.key)
+		}
+	}
+}
+
+// Cached answers questions from the cache; passages are cached by the store. A
+// vector that it returns is shared and must not be changed.
+func Cached(e Embedder, c *Cache) Embedder { return cached{e, c} }
+
+type cached struct {
+	Embedder
+	cache *Cache
+}
+
+func (c cached) Embed(ctx context.Context, kind Kind, texts []string) ([][]float32, error) {
+	if kind != Query {
+		return c.Embedder.Embed(ctx, kind, texts)
+	}
+	out := make([][]float32, len(texts))
+	var missing []string
+	var at []int
+	for i, s := range texts {
+		v, ok := c.cache.get(cacheKey{c.Identity(), s})
+		if out[i] = v; !ok {
+			missing, at = append(missing, s), append(at, i)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	vectors, err := c.Embedder.Embed(ctx, kind, missing)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range vectors {
+		out[at[i]] = v
+		c.cache.put(cacheKey{c.Identity(), missing[i]}, v)
+	}
+	return out, nil
+}

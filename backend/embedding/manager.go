@@ -1,0 +1,357 @@
+package embedding
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// Store is what the Manager needs of the database.
+type Store interface {
+	Namespaces(ctx context.Context) ([]chat.Namespace, error)
+	// OpenNamespace returns the identity's namespace, made if there was none: building,
+	// or serving at once if there is no unit yet and none serves. A retired one is
+	// building again.
+	OpenNamespace(ctx context.Context, id chat.EmbedderID) (chat.Namespace, error)
+	// Unembedded returns units that have no vector in a namespace, in the order of n.
+	Unembedded(ctx context.Context, ns int64, limit int) ([]chat.UnitText, error)
+	// VectorsByHash returns the vectors of texts that a namespace has already.
+	VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) (map[[32]byte][]float32, error)
+	PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVector) error
+	// ServeNamespace makes a namespace the one that searches use and retires all
+	// others. It is a conflict while units are missing in it.
+	ServeNamespace(ctx context.Context, ns int64) error
+	// DropRetired deletes up to limit vectors of retired namespaces.
+	DropRetired(ctx context.Context, limit int) (more bool, err error)
+}
+
+// ManagerDeps are a Manager's collaborators.
+type ManagerDeps struct {
+	Store Store
+	// Target is the configured embedder. It may ask a server for its dimension.
+	Target func(context.Context) (Embedder, error)
+	// For makes the embedder of any identity, such as the one that serves while the
+	// target is being filled.
+	For func(context.Context, chat.EmbedderID) (Embedder, error)
+	// Redact takes secrets out of what goes to a remote embedder; nil: nothing is taken out.
+	Redact func(string) string
+	// Publish hears how far a reindex is; may be nil.
+	Publish func(done, total int)
+	Log     *slog.Logger // nil: none
+	// Wait pauses between tries; nil: by the system's clock.
+	Wait func(context.Context, time.Duration) error
+}
+
+// Local is the name of the embedder that needs no network. Texts for any other one
+// leave the program.
+const Local = "local"
+
+const (
+	fillBatch   = 64   // units in one Step
+	dropBatch   = 2000 // vectors of retired namespaces in one Step
+	cachedAsked = 512  // questions whose vectors are remembered
+)
+
+// Manager keeps the vectors of all units in step with the configured embedder. It
+// has no goroutine of its own, and its methods are safe for concurrent use.
+//
+// One namespace serves searches; another, the target, may be filling. When the
+// target is complete it serves and the others are retired and deleted. Only what is
+// missing is ever asked for, so that an interrupted reindex goes on where it stopped,
+// and a target that changes half-way is left as it is and deleted in the end. The
+// same text is never embedded twice for a namespace.
+type Manager struct {
+	d     ManagerDeps
+	cache *Cache
+
+	step sync.Mutex // one Step at a time
+
+	mu       sync.Mutex
+	failures map[chat.EmbedderID]string // the last one, until it works again
+}
+
+// NewManager makes a Manager.
+func NewManager(d ManagerDeps) *Manager {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Manager{d: d, cache: NewCache(cachedAsked), failures: map[chat.EmbedderID]string{}}
+}
+
+// For returns the embedder that made a namespace's vectors, checked, batched,
+// retried and cached; what a remote one gets is redacted.
+func (m *Manager) For(ctx context.Context, ns chat.Namespace) (Embedder, error) {
+	target, err := m.d.Target(ctx)
+	if err == nil && target.Identity() == ns.Embedder {
+		return m.dress(target), nil
+	}
+	e, err := m.d.For(ctx, ns.Embedder)
+	if err != nil {
+		return nil, m.failed(ctx, ns.Embedder, err)
+	}
+	if e.Identity() != ns.Embedder {
+		return nil, chat.Errorf(chat.CodeConfig, "embedding.for", "The vectors in use were made by %s, which is not configured any more.", ns.Embedder).
+			WithHint("words are still searched; the configured embedder's vectors are being made")
+	}
+	return m.dress(e), nil
+}
+
+// dress puts what all embedders have in common around one.
+func (m *Manager) dress(e Embedder) Embedder {
+	id := e.Identity()
+	e = Checked(e)
+	if id.Name != Local {
+		model := KnownModel(id.Model)
+		e = Redacted(Batched(Retried(e, m.d.Wait), RemoteLimits(model)), m.d.Redact)
+	}
+	return Cached(e, m.cache)
+}
+
+// live are the namespaces that are kept up to date: the serving one, and the
+// target if that is another. The target's comes with its embedder.
+type live struct {
+	chat.Namespace
+	embedder Embedder // nil: made when it is needed
+}
+
+func (m *Manager) live(ctx context.Context) ([]live, error) {
+	var out []live
+	target, targetErr := m.target(ctx)
+	if targetErr == nil {
+		ns, err := m.d.Store.OpenNamespace(ctx, target.Identity())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, live{ns, target})
+	}
+	all, err := m.d.Store.Namespaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, ns := range all {
+		if ns.State == chat.NamespaceServing && (len(out) == 0 || out[0].ID != ns.ID) {
+			out = append(out, live{Namespace: ns})
+		}
+	}
+	return out, targetErr
+}
+
+func (m *Manager) target(ctx context.Context) (Embedder, error) {
+	e, err := m.d.Target(ctx)
+	if err != nil {
+		return nil, m.failed(ctx, chat.EmbedderID{}, err)
+	}
+	m.worked(chat.EmbedderID{})
+	return m.dress(e), nil
+}
+
+// Vectors returns the vectors of units' texts for every namespace that is kept up to
+// date, by its id. An error comes with what could be made all the same; where only
+// the namespace that is still filling failed there is no error, since Step makes up
+// for it.
+func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	namespaces, targetErr := m.live(ctx)
+	if len(namespaces) == 0 {
+		return nil, targetErr
+	}
+	out := make(map[int64][][]float32, len(namespaces))
+	var failed error
+	for _, ns := range namespaces {
+		vectors, err := m.embed(ctx, ns, texts)
+		switch {
+		case err == nil:
+			out[ns.ID] = vectors
+		case ns.State == chat.NamespaceServing || len(namespaces) == 1 || ctx.Err() != nil:
+			failed = errors.Join(failed, err)
+		}
+	}
+	return out, failed
+}
+
+// embed takes from the store what it has and asks the embedder for the rest, each
+// text once.
+func (m *Manager) embed(ctx context.Context, ns live, texts []string) ([][]float32, error) {
+	hashes := make([][32]byte, len(texts))
+	for i, s := range texts {
+		hashes[i] = sha256.Sum256([]byte(s))
+	}
+	have, err := m.d.Store.VectorsByHash(ctx, ns.ID, hashes)
+	if err != nil {
+		return nil, err
+	}
+	made := make(map[[32]byte][]float32, len(texts))
+	var missing []string
+	var at [][32]byte
+	for i, h := range hashes {
+		if v := have[h]; len(v) == ns.Embedder.Dimension {
+			made[h] = v
+		} else if _, asked := made[h]; !asked {
+			made[h] = nil
+			missing, at = append(missing, texts[i]), append(at, h)
+		}
+	}
+	if err := m.ask(ctx, ns, missing, at, made); err != nil {
+		return nil, err
+	}
+	out := make([][]float32, len(texts))
+	for i, h := range hashes {
+		out[i] = made[h]
+	}
+	return out, nil
+}
+
+func (m *Manager) ask(ctx context.Context, ns live, texts []string, hashes [][32]byte, into map[[32]byte][]float32) error {
+	if len(texts) == 0 {
+		return nil
+	}
+	e := ns.embedder
+	if e == nil {
+		var err error
+		if e, err = m.For(ctx, ns.Namespace); err != nil {
+			return err
+		}
+	}
+	vectors, err := e.Embed(ctx, Passage, texts)
+	if err != nil {
+		return m.failed(ctx, ns.Embedder, err)
+	}
+	m.worked(ns.Embedder)
+	for i, h := range hashes {
+		into[h] = vectors[i]
+	}
+	return nil
+}
+
+// Step fills one batch of what the target namespace lacks; when it lacks nothing it
+// makes it serve, then deletes what is retired, a batch each time. more is false
+// when there is nothing left to do.
+func (m *Manager) Step(ctx context.Context) (more bool, err error) {
+	m.step.Lock()
+	defer m.step.Unlock()
+	target, err := m.target(ctx)
+	if err != nil {
+		return false, err
+	}
+	ns, err := m.d.Store.OpenNamespace(ctx, target.Identity())
+	if err != nil {
+		return false, err
+	}
+	units, err := m.d.Store.Unembedded(ctx, ns.ID, fillBatch)
+	if err != nil {
+		return false, err
+	}
+	if len(units) > 0 {
+		return true, m.fill(ctx, live{ns, target}, units)
+	}
+	if served, err := m.promote(ctx, ns); served || err != nil {
+		return true, err
+	}
+	return m.d.Store.DropRetired(ctx, dropBatch)
+}
+
+func (m *Manager) fill(ctx context.Context, ns live, units []chat.UnitText) error {
+	texts := make([]string, len(units))
+	for i, u := range units {
+		texts[i] = u.Text
+	}
+	vectors, err := m.embed(ctx, ns, texts)
+	if err != nil {
+		return err
+	}
+	rows := make([]chat.UnitVector, len(units))
+	for i, u := range units {
+		rows[i] = chat.UnitVector{N: u.N, Vector: vectors[i]}
+	}
+	if err := m.d.Store.PutVectors(ctx, ns.ID, rows); err != nil {
+		return err
+	}
+	m.report(ctx, ns.ID)
+	return nil
+}
+
+// promote makes a complete namespace serve, and retires those that a change of mind
+// left half filled. served is false where there was nothing to change.
+func (m *Manager) promote(ctx context.Context, ns chat.Namespace) (served bool, err error) {
+	all, err := m.d.Store.Namespaces(ctx)
+	if err != nil {
+		return false, err
+	}
+	due := false
+	for _, other := range all {
+		if other.ID == ns.ID {
+			due = due || other.State != chat.NamespaceServing
+		} else {
+			due = due || other.State != chat.NamespaceRetired
+		}
+	}
+	if !due {
+		return false, nil
+	}
+	err = m.d.Store.ServeNamespace(ctx, ns.ID)
+	if chat.CodeOf(err) == chat.CodeConflict { // a turn was indexed in between: the next Step fills it in
+		return true, nil
+	}
+	if err == nil {
+		m.d.Log.Info("vectors complete", "embedder", ns.Embedder.String())
+		m.report(ctx, ns.ID)
+	}
+	return true, err
+}
+
+func (m *Manager) report(ctx context.Context, id int64) {
+	if m.d.Publish == nil {
+		return
+	}
+	all, err := m.d.Store.Namespaces(ctx)
+	if err != nil {
+		return // progress is shown again with the next batch
+	}
+	for _, ns := range all {
+		if ns.ID == id {
+			m.d.Publish(ns.Done, ns.Total)
+		}
+	}
+}
+
+// Status returns the namespaces, each with the error that its embedder last made, if
+// it has not worked since. An error of the configuration itself stands with the
+// namespace that serves.
+func (m *Manager) Status(ctx context.Context) ([]chat.Namespace, error) {
+	all, err := m.d.Store.Namespaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range all {
+		all[i].LastError = m.failures[all[i].Embedder]
+		if all[i].LastError == "" && all[i].State == chat.NamespaceServing {
+			all[i].LastError = m.failures[chat.EmbedderID{}]
+		}
+	}
+	return all, nil
+}
+
+func (m *Manager) failed(ctx context.Context, id chat.EmbedderID, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.failures[id] = chat.AsError(err).Error()
+	return err
+}
+
+func (m *Manager) worked(id chat.EmbedderID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.failures, id)
+}

@@ -1,0 +1,83 @@
+package embedding
+
+import "strings"
+
+// Model is what is known of a model by its name alone.
+type Model struct {
+	Dimension int // of its own vectors; 0: unknown, ask it once
+	// Query and Passage stand before a text, as the model was trained.
+	Query, Passage string
+	// Version names the prefixes: vectors made with others are of another identity.
+	Version int
+	// MaxBytes is where a text is cut before it is sent; what is still too long for the
+	// model is then halved until it is taken. 0: DefaultMaxBytes.
+	MaxBytes int
+}
+
+// DefaultMaxBytes is the cut for a model of which nothing else is known.
+const DefaultMaxBytes = 24_000
+
+const searchPassages = "Represent this sentence for searching relevant passages: "
+
+// known is by prefix of the name, without its owner ("nomic-ai/") and tag
+// (":latest"); the longest prefix wins. A version is never given twice.
+var known = []struct {
+	prefix string
+	Model
+}{
+	{"text-embedding-3-small", Model{Dimension: 1536, Version: 1}},
+	{"text-embedding-3-large", Model{Dimension: 3072, Version: 1}},
+	{"text-embedding-ada-002", Model{Dimension: 1536, Version: 1}},
+	{"nomic-embed-text", Model{Dimension: 768, Query: "search_query: ", Passage: "search_document: ", Version: 2}},
+	{"nomic-embed-text-v2", Model{Dimension: 768, Query: "search_query: ", Passage: "search_document: ", Version: 2, MaxBytes: 2000}},
+	{"e5-", Model{Query: "query: ", Passage: "passage: ", Version: 3, MaxBytes: 2000}},
+	{"multilingual-e5-", Model{Query: "query: ", Passage: "passage: ", Version: 3, MaxBytes: 2000}},
+	{"multilingual-e5-large-instruct", Model{
+		Dimension: 1024, Version: 7, MaxBytes: 2000,
+		Query: "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: ",
+	}},
+	{"bge-small-en", Model{Dimension: 384, Query: searchPassages, Version: 4, MaxBytes: 2000}},
+	{"bge-base-en", Model{Dimension: 768, Query: searchPassages, Version: 4, MaxBytes: 2000}},
+	{"bge-large", Model{Dimension: 1024, Query: searchPassages, Version: 4, MaxBytes: 2000}},
+	{"bge-large-zh", Model{Dimension: 1024, Version: 5, MaxBytes: 2000, Query: "为这个句子生成表示以用于检索相关文章："}},
+	{"bge-m3", Model{Dimension: 1024, Version: 1}},
+	{"mxbai-embed-large", Model{Dimension: 1024, Query: searchPassages, Version: 4, MaxBytes: 2000}},
+	{"snowflake-arctic-embed", Model{Query: searchPassages, Version: 4, MaxBytes: 2000}},
+	{"snowflake-arctic-embed2", Model{Dimension: 1024, Query: "query: ", Version: 6}},
+	{"snowflake-arctic-embed-l-v2", Model{Dimension: 1024, Query: "query: ", Version: 6}},
+	{"all-minilm", Model{Dimension: 384, Version: 1, MaxBytes: 2000}},
+}
+
+// KnownModel looks a model up; one that nobody knows is used as it is, without
+// prefixes.
+func KnownModel(name string) Model {
+	name = strings.ToLower(name)
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	name, _, _ = strings.Cut(name, ":")
+	found, length := Model{Version: 1}, 0
+	for _, k := range known {
+		if len(k.prefix) > length && strings.HasPrefix(name, k.prefix) {
+			found, length = k.Model, len(k.prefix)
+		}
+	}
+	if found.MaxBytes == 0 {
+		found.MaxBytes = DefaultMaxBytes
+	}
+	return found
+}
+
+// Prefixed puts what the model wants before each text.
+func (m Model) Prefixed(kind Kind, texts []string) []string {
+	prefix := m.Passage
+	if kind == Query {
+		prefix = m.Query
+	}
+	if prefix == "" {
+		return texts
+	}
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = prefix + s
+	}
+	return out
+}
