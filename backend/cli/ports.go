@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/turn"
 )
@@ -150,6 +151,9 @@ type App struct {
 	// OpenSetup opens configuration, keys and models only; it creates nothing and
 	// works while the configuration is faulty (Setup.Config.Err says how).
 	OpenSetup func(context.Context, OpenOptions) (*Setup, error)
+	// OpenBench opens a throw-away store with the configured embedder; nothing of the
+	// data directory is touched.
+	OpenBench func(context.Context, OpenOptions) (*evaluation.Bench, error)
 	// Redact takes secrets out of a text; nil leaves it as it is.
 	Redact func(string) string
 

@@ -58,6 +58,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
 		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),
 		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.summarizeCommand(),
+		c.evalCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(), c.backupCommand(),
 		c.versionCommand(), c.completionCommand(),

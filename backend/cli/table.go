@@ -103,3 +103,6 @@ func plural(n int, word string) string {
 
 // decimal shows a number, zero too.
 func decimal[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
+
+// oneDigit shows a measured number.
+func oneDigit(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) }

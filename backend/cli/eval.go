@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/evaluation"
+)
+
+// evalFlags are the files and numbers of a measurement.
+type evalFlags struct {
+	corpus  string
+	queries string
+	out     string
+	budget  int
+}
+
+// evalReply is what a measurement did; what it packed stands in the file.
+type evalReply struct {
+	evaluation.Report
+	Out string `json:"out"`
+}
+
+func (c *call) evalCommand() *cobra.Command {
+	return group("eval", "Measure the memory on conversations and questions of your own", c.evalRecallCommand())
+}
+
+func (c *call) evalRecallCommand() *cobra.Command {
+	var f evalFlags
+	cmd := &cobra.Command{
+		Use: "recall", Short: "Write what recall packs for each question", Args: exactly(),
+		Long: `Imports a corpus into a throw-away store, asks every question through the same
+search and packing that a prompt is made with, with the configured embedder, and
+writes a line {"id","packed"} for each. Your own sessions are neither read nor changed.
+
+CORPUS has a message a line: {"conv","session","date","speaker","text"}. Speakers called
+user and assistant make turns of a question and its answer; others, turns of two messages.
+QUERIES has a question a line: {"id","conv","query"}; without "conv" the whole corpus is
+searched. A token of the budget is four characters.`,
+	}
+	cmd.Flags().StringVar(&f.corpus, "corpus", "", "the messages, as JSON lines")
+	cmd.Flags().StringVar(&f.queries, "queries", "", "the questions, as JSON lines")
+	cmd.Flags().StringVar(&f.out, "out", "", "the file to write")
+	cmd.Flags().IntVar(&f.budget, "budget", 6000, "how many tokens may be packed for a question")
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) { return c.evalRecall(ctx, f) })
+	return cmd
+}
+
+func (f evalFlags) check() error {
+	switch {
+	case f.corpus == "":
+		return usagef("--corpus is missing.")
+	case f.queries == "":
+		return usagef("--queries is missing.")
+	case f.out == "":
+		return usagef("--out is missing.")
+	case f.budget < 1:
+		return usagef("--budget is at least 1 token.")
+	}
+	return nil
+}
+
+func (c *call) evalRecall(ctx context.Context, f evalFlags) (_ reply, err error) {
+	if err := f.check(); err != nil {
+		return reply{}, err
+	}
+	corpus, err := readLines(f.corpus, evaluation.ReadCorpus)
+	if err != nil {
+		return reply{}, err
+	}
+	questions, err := readLines(f.queries, evaluation.ReadQuestions)
+	if err != nil {
+		return reply{}, err
+	}
+	out, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
+	if err != nil {
+		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: "+err.Error()+".")
+	}
+	defer func() {
+		if cerr := out.Close(); err == nil && cerr != nil {
+			err = outputError(cerr)
+		}
+	}()
+	bench, err := c.app.OpenBench(ctx, c.options(false, silent{}))
+	if err != nil {
+		return reply{}, err
+	}
+	report, err := bench.Run(ctx, corpus, questions, f.budget, out)
+	if cerr := bench.Close(); err == nil {
+		err = cerr
+	}
+	doc := evalReply{Report: report, Out: f.out}
+	return reply{doc: doc, text: doc.print}, err
+}
+
+// readLines reads a file of JSON lines.
+func readLines[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
+	in, err := os.Open(filepath.Clean(path))
+	if err != nil {
+		var none T
+		return none, chat.WrapError(chat.CodeNotFound, "eval.read", err, "The file cannot be read: "+err.Error()+".")
+	}
+	defer func() { _ = in.Close() }()
+	return read(in, path)
+}
+
+func (r evalReply) print(o *output) {
+	embedder := r.Embedder
+	if embedder == "" {
+		embedder = "words alone"
+	}
+	t := newTable("WHAT", "HOW MUCH").numbers(1)
+	t.add("messages", decimal(int64(r.Messages)))
+	t.add("turns", decimal(int64(r.Turns)))
+	t.add("questions", decimal(int64(r.Questions)))
+	t.add("nothing packed for", decimal(int64(r.Unanswered)))
+	t.add("budget, tokens", decimal(int64(r.Budget)))
+	t.add("import and index, s", oneDigit(float64(r.ImportMs)/1000))
+	t.add("search, p50 ms", oneDigit(r.P50))
+	t.add("search, p95 ms", oneDigit(r.P95))
+	t.print(o)
+	o.printf("Searched with %s. Written: %s\n", line(embedder), line(r.Out))
+}

@@ -1,0 +1,145 @@
+// Package evaluation measures recall on conversations and questions of the user's
+// own (SPEC 15): it puts a corpus through the store, the index and the search that
+// the product uses, asks every question, and writes what was packed into the prompt.
+// It tells nothing about how good that is: that is the scorer's part.
+package evaluation
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// line is a line of a corpus: one message. Fields that are not here are ignored.
+type line struct {
+	Conv    text `json:"conv"`
+	Session text `json:"session"`
+	Date    text `json:"date"`
+	Speaker text `json:"speaker"`
+	Text    text `json:"text"`
+}
+
+// text is a JSON string or number, as written.
+type text string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (t *text) UnmarshalJSON(data []byte) error {
+	var s string
+	if err := json.Unmarshal(data, &s); err == nil {
+		*t = text(s)
+		return nil
+	}
+	var n json.Number
+	if err := json.Unmarshal(data, &n); err != nil {
+		return errors.New("a text or a number is wanted")
+	}
+	*t = text(n)
+	return nil
+}
+
+// Conversation is a conversation of a corpus, in order.
+type Conversation struct {
+	ID    string
+	Turns []Exchange
+}
+
+// Exchange is what becomes one turn. Answer is nil where nobody answered.
+type Exchange struct {
+	At     time.Time // zero: not known
+	User   chat.Message
+	Answer *chat.Message
+}
+
+// Question is a line of a queries file.
+type Question struct {
+	ID   json.RawMessage `json:"id"` // any JSON, written back as it is
+	Conv text            `json:"conv"`
+	Text string          `json:"query"`
+}
+
+// maxLine bounds a line of a file.
+const maxLine = 64 << 20
+
+// ReadCorpus reads a corpus, a message a line. Its error names the file and line.
+func ReadCorpus(r io.Reader, name string) ([]Conversation, error) {
+	var order []string
+	said := map[string][]line{}
+	err := eachLine(r, name, func(raw []byte) error {
+		var l line
+		if err := json.Unmarshal(raw, &l); err != nil {
+			return err
+		}
+		if l.Speaker == "" {
+			return errors.New(`"speaker" is missing`)
+		}
+		id := string(l.Conv)
+		if _, known := said[id]; !known {
+			order = append(order, id)
+		}
+		said[id] = append(said[id], l)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(order) == 0 {
+		return nil, chat.Errorf(chat.CodeInvalid, opRead, "%s holds no message.", name)
+	}
+	out := make([]Conversation, len(order))
+	for i, id := range order {
+		out[i] = Conversation{ID: id, Turns: exchanges(said[id])}
+	}
+	return out, nil
+}
+
+// ReadQuestions reads questions, one a line. Its error names the file and line.
+func ReadQuestions(r io.Reader, name string) ([]Question, error) {
+	var out []Question
+	err := eachLine(r, name, func(raw []byte) error {
+		var q Question
+		if err := json.Unmarshal(raw, &q); err != nil {
+			return err
+		}
+		switch {
+		case len(q.ID) == 0:
+			return errors.New(`"id" is missing`)
+		case strings.TrimSpace(q.Text) == "":
+			return errors.New(`"query" is missing`)
+		}
+		out = append(out, q)
+		return nil
+	})
+	if err == nil && len(out) == 0 {
+		err = chat.Errorf(chat.CodeInvalid, opRead, "%s holds no question.", name)
+	}
+	return out, err
+}
+
+const opRead = "eval.read"
+
+func eachLine(r io.Reader, name string, f func([]byte) error) error {
+	scan := bufio.NewScanner(r)
+	scan.Buffer(make([]byte, 64<<10), maxLine)
+	n := 0
+	for scan.Scan() {
+		n++
+		raw := bytes.TrimSpace(bytes.TrimPrefix(scan.Bytes(), []byte("\uFEFF")))
+		if len(raw) == 0 {
+			continue
+		}
+		if err := f(raw); err != nil {
+			return chat.Errorf(chat.CodeInvalid, opRead, "%s, line %d: %s.", name, n, err).
+				WithHint("one JSON object a line; nothing was imported")
+		}
+	}
+	if err := scan.Err(); err != nil {
+		return chat.Errorf(chat.CodeInvalid, opRead, "%s, line %d: %s.", name, n+1, err)
+	}
+	return nil
+}

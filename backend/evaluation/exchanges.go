@@ -1,0 +1,94 @@
+package evaluation
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// exchanges pairs a conversation's messages into turns, as an import does: what a
+// user says and an assistant answers, or, between people, two messages that follow
+// each other, each under its speaker's name. No turn crosses a session. A message
+// that finds no partner is a turn by itself; one without text is left out.
+func exchanges(said []line) []Exchange {
+	said = slices.DeleteFunc(slices.Clone(said), func(l line) bool { return strings.TrimSpace(string(l.Text)) == "" })
+	named := slices.ContainsFunc(said, func(l line) bool { return roleOf(l.Speaker) == "" })
+	var out []Exchange
+	for i := 0; i < len(said); i++ {
+		x := Exchange{At: moment(said, i, out), User: message(said[i], chat.RoleUser, named)}
+		if i+1 < len(said) && pair(said[i], said[i+1], named) {
+			answer := message(said[i+1], chat.RoleAssistant, named)
+			x.Answer = &answer
+			i++
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// pair reports that two messages are one turn.
+func pair(a, b line, named bool) bool {
+	if a.Session != b.Session || a.Date != b.Date {
+		return false
+	}
+	return named || roleOf(a.Speaker) == chat.RoleUser && roleOf(b.Speaker) == chat.RoleAssistant
+}
+
+// message puts a message in its place in a turn. Whoever is not in the place of
+// their role keeps their name.
+func message(l line, place chat.Role, named bool) chat.Message {
+	m := chat.Message{Role: place, Blocks: chat.Blocks{chat.Text{Text: string(l.Text)}}}
+	if named || roleOf(l.Speaker) != place {
+		m.Name = string(l.Speaker)
+	}
+	return m
+}
+
+// roleOf is the role that a speaker is called by, empty for a person's name.
+func roleOf(speaker text) chat.Role {
+	switch strings.ToLower(strings.TrimSpace(string(speaker))) {
+	case "user", "human":
+		return chat.RoleUser
+	case "assistant", "ai", "bot", "model":
+		return chat.RoleAssistant
+	}
+	return ""
+}
+
+// moment is when a turn began: its date, and within one date in order, a minute
+// apart. Without a date it follows the turn before.
+func moment(said []line, i int, before []Exchange) time.Time {
+	at, known := ParseDate(string(said[i].Date))
+	if len(before) == 0 {
+		return at
+	}
+	last := before[len(before)-1].At
+	if !known || i > 0 && said[i-1].Date == said[i].Date && said[i-1].Session == said[i].Session {
+		if last.IsZero() {
+			return last
+		}
+		return last.Add(time.Minute)
+	}
+	return at
+}
+
+// dateForms are the forms of dates that corpora are found with.
+var dateForms = []string{
+	time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", "2006/01/02 15:04", "2006/01/02",
+	"3:04 pm on 2 January, 2006", "3:04 PM on 2 January, 2006", "3:04 pm on 2 January 2006",
+	"January-2-2006", "January 2, 2006", "January 2 2006", "2 January 2006", "2 January, 2006", "Jan 2, 2006", "2 Jan 2006",
+	"2006/01/02 (Mon) 15:04", time.RFC1123Z, time.RFC1123, time.ANSIC,
+}
+
+// ParseDate reads a date in any of the usual forms, as UTC where it names no zone.
+func ParseDate(s string) (time.Time, bool) {
+	s = strings.Join(strings.Fields(s), " ")
+	for _, form := range dateForms {
+		if t, err := time.Parse(form, s); err == nil {
+			return t.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}

@@ -1,0 +1,252 @@
+package evaluation
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/retrieval"
+)
+
+// Store is what an import needs of the database.
+type Store interface {
+	CreateSession(context.Context, chat.NewSession) (chat.Session, chat.Branch, error)
+	Accept(context.Context, chat.Acceptance) (chat.Turn, error)
+	Prepare(context.Context, chat.Preparation) error
+	BeginStep(context.Context, chat.StepStart) (chat.Step, error)
+	Finalize(context.Context, chat.Finalization) (chat.Turn, error)
+	Commit(context.Context, chat.Commit) (chat.State, error)
+}
+
+// Jobs index what was committed.
+type Jobs interface {
+	Drain(context.Context) (int, error)
+}
+
+// Memory is searched.
+type Memory interface {
+	Search(context.Context, retrieval.Query) (retrieval.Result, error)
+}
+
+// Bench is a throw-away store with all that recall is made of.
+type Bench struct {
+	Store    Store
+	Jobs     Jobs
+	Memory   Memory
+	Calendar *Calendar // the store's clock
+	// Degraded counts turns that could not be indexed.
+	Degraded func(context.Context) (int, error)
+	Close    func() error
+}
+
+// Calendar is a clock that stands at the date of what is being imported.
+type Calendar struct {
+	mu  sync.Mutex
+	now time.Time
+}
+
+// Now is the moment it stands at, a millisecond later each time it is asked.
+func (c *Calendar) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.now.IsZero() {
+		c.now = undated
+	}
+	c.now = c.now.Add(time.Millisecond)
+	return c.now
+}
+
+func (c *Calendar) set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = t
+}
+
+// undated is when a corpus without dates begins.
+var undated = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Report is what a run did. Times are in milliseconds.
+type Report struct {
+	Conversations int     `json:"conversations"`
+	Turns         int     `json:"turns"`
+	Messages      int     `json:"messages"`
+	Questions     int     `json:"questions"`
+	Budget        int     `json:"budget"`
+	Embedder      string  `json:"embedder"` // empty: words alone
+	ImportMs      int64   `json:"import_ms"`
+	SearchMs      int64   `json:"search_ms"`
+	P50           float64 `json:"p50_ms"` // of one question
+	P95           float64 `json:"p95_ms"`
+	Unanswered    int     `json:"unanswered"` // questions for which nothing was packed
+}
+
+// Run imports a corpus, asks the questions, each of its conversation alone, and
+// writes a line {"id","packed"} for each. A budget token is four characters.
+func (b *Bench) Run(ctx context.Context, corpus []Conversation, questions []Question, budget int, out io.Writer) (Report, error) {
+	r := Report{Conversations: len(corpus), Questions: len(questions), Budget: budget}
+	begun := time.Now()
+	branches, err := b.load(ctx, corpus, &r)
+	if err != nil {
+		return r, err
+	}
+	r.ImportMs = time.Since(begun).Milliseconds()
+	begun = time.Now()
+	if err := b.ask(ctx, branches, questions, out, &r); err != nil {
+		return r, err
+	}
+	r.SearchMs = time.Since(begun).Milliseconds()
+	return r, nil
+}
+
+// load puts every conversation into a session of its own and has it indexed.
+func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map[string]chat.BranchID, error) {
+	branches := map[string]chat.BranchID{}
+	newest := undated
+	for _, conv := range corpus {
+		branch, err := b.converse(ctx, conv, r)
+		if err != nil {
+			return nil, err
+		}
+		branches[conv.ID] = branch
+		if now := b.Calendar.Now(); now.After(newest) {
+			newest = now
+		}
+	}
+	// All of it is past now, and all its jobs are due.
+	b.Calendar.set(newest.Add(24 * time.Hour))
+	if _, err := b.Jobs.Drain(ctx); err != nil {
+		return nil, err
+	}
+	if n, err := b.Degraded(ctx); err != nil {
+		return nil, err
+	} else if n > 0 {
+		return nil, chat.Errorf(chat.CodeUnavailable, "eval.index", "%d of %d turns could not be indexed, so nothing is measured.", n, r.Turns).
+			WithHint("see that the embedder answers: contextinfinity config show")
+	}
+	return branches, nil
+}
+
+func (b *Bench) converse(ctx context.Context, conv Conversation, r *Report) (chat.BranchID, error) {
+	if len(conv.Turns) > 0 && !conv.Turns[0].At.IsZero() {
+		b.Calendar.set(conv.Turns[0].At)
+	}
+	_, branch, err := b.Store.CreateSession(ctx, chat.NewSession{Title: conv.ID})
+	if err != nil {
+		return "", err
+	}
+	ids := make([]chat.TurnID, 0, len(conv.Turns))
+	for _, x := range conv.Turns {
+		id, err := b.say(ctx, branch.ID, x)
+		if err != nil {
+			return "", err
+		}
+		ids = append(ids, id)
+		r.Turns++
+		r.Messages++
+		if x.Answer != nil {
+			r.Messages++
+		}
+	}
+	if len(ids) == 0 {
+		return branch.ID, nil
+	}
+	_, err = b.Store.Commit(ctx, chat.Commit{BranchID: branch.ID, Epoch: branch.Epoch, Turns: ids, Origin: chat.StateFallback})
+	return branch.ID, err
+}
+
+// nobody stands where a message was not answered: it has no words.
+var nobody = chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Unknown{Provider: "corpus", Raw: []byte("null")}}}
+
+// say takes one turn through its phases.
+func (b *Bench) say(ctx context.Context, branch chat.BranchID, x Exchange) (chat.TurnID, error) {
+	if !x.At.IsZero() {
+		b.Calendar.set(x.At)
+	}
+	t, err := b.Store.Accept(ctx, chat.Acceptance{BranchID: branch, User: x.User, Provider: "corpus", Model: "corpus"})
+	if err != nil {
+		return "", err
+	}
+	if err := b.Store.Prepare(ctx, chat.Preparation{TurnID: t.ID}); err != nil {
+		return "", err
+	}
+	step, err := b.Store.BeginStep(ctx, chat.StepStart{TurnID: t.ID, Provider: "corpus", StreamPath: func(chat.StepID) string { return "" }})
+	if err != nil {
+		return "", err
+	}
+	answer := nobody
+	if x.Answer != nil {
+		answer = *x.Answer
+	}
+	_, err = b.Store.Finalize(ctx, chat.Finalization{
+		TurnID: t.ID, Message: answer, Outcome: chat.OutcomeCompleted,
+		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}},
+	})
+	return t.ID, err
+}
+
+func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, questions []Question, out io.Writer, r *Report) error {
+	w := bufio.NewWriter(out)
+	took := make([]float64, 0, len(questions))
+	for _, q := range questions {
+		in := chat.Within{Scope: chat.ScopeAll}
+		if q.Conv != "" {
+			branch, ok := branches[string(q.Conv)]
+			if !ok {
+				return chat.Errorf(chat.CodeInvalid, opRead, "Question %s is about conversation %q, which the corpus does not hold.", q.ID, q.Conv)
+			}
+			in = chat.Within{Scope: chat.ScopeLineage, Branch: branch}
+		}
+		begun := time.Now()
+		found, err := b.Memory.Search(ctx, retrieval.Query{Text: q.Text, Within: in, MaxTokens: r.Budget, Count: Tokens})
+		if err != nil {
+			return err
+		}
+		took = append(took, float64(time.Since(begun).Microseconds())/1000)
+		r.Embedder = found.Embedder
+		if len(found.Artifacts) == 0 {
+			r.Unanswered++
+		}
+		if err := writePacked(w, q.ID, found.Artifacts); err != nil {
+			return err
+		}
+	}
+	slices.Sort(took)
+	r.P50, r.P95 = percentile(took, 50), percentile(took, 95)
+	return w.Flush()
+}
+
+// Tokens is what a text costs of the budget: a token for each four characters, as
+// scorers reckon that know no tokenizer.
+func Tokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
+
+// writePacked writes the packed texts as they are read in the prompt: what the
+// frames and the escaping around them cost is in the budget, they are not words.
+func writePacked(w io.Writer, id json.RawMessage, artifacts []retrieval.Artifact) error {
+	texts := make([]string, len(artifacts))
+	for i, a := range artifacts {
+		texts[i] = a.Text
+	}
+	raw, err := chat.MarshalJSON(struct {
+		ID     json.RawMessage `json:"id"`
+		Packed string          `json:"packed"`
+	}{id, strings.Join(texts, "\n")})
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(raw, '\n'))
+	return err
+}
+
+func percentile(sorted []float64, p int) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[min(len(sorted)-1, len(sorted)*p/100)]
+}
