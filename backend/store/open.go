@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ const readers = 4
 type Options struct {
 	DataDir  string
 	ReadOnly bool         // no lock, no migration, no write; works beside a writer
+	Scratch  bool         // nothing in it is to survive: the disk is not waited for
 	Clock    clock.Clock  // nil: the system's
 	Logger   *slog.Logger // nil: silent
 }
@@ -44,6 +46,7 @@ type Options struct {
 type Store struct {
 	dir      string
 	readOnly bool
+	scratch  bool
 	clock    clock.Clock
 	log      *slog.Logger
 	lock     *fileLock // nil when read-only
@@ -78,7 +81,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{
-		dir: o.DataDir, readOnly: o.ReadOnly, clock: o.Clock, log: o.Logger,
+		dir: o.DataDir, readOnly: o.ReadOnly, scratch: o.Scratch, clock: o.Clock, log: o.Logger,
 		running: map[chat.TurnID]bool{},
 	}
 	var err error
@@ -128,7 +131,11 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := secureFile(s.path()); err != nil {
 		return mapError(op, err)
 	}
-	if s.writer, err = connect(s.path(), writerPragmas, 1); err != nil {
+	pragmas := writerPragmas
+	if s.scratch {
+		pragmas = append(slices.Clone(pragmas), "synchronous(OFF)")
+	}
+	if s.writer, err = connect(s.path(), pragmas, 1); err != nil {
 		return mapError(op, err)
 	}
 	if err := s.migrate(ctx, have, steps); err != nil {
