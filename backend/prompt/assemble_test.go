@@ -109,7 +109,7 @@ func TestMemoryIsEscaped(t *testing.T) {
 	}
 	last := c.Messages()[len(c.Messages())-1]
 	text := last.Blocks[0].(chat.Text).Text
-	if last.Role != chat.RoleUser || strings.Count(text, "</memory>") != 1 || !strings.Contains(text, "&lt;/memory&gt;") {
+	if last.Role != chat.RoleUser || strings.Count(text, "</memory>") != 1 || !strings.Contains(text, "&lt;/memory>") {
 		t.Fatalf("memory block: %s", text)
 	}
 	if strings.Contains(strings.Join(c.System(), ""), "## Facts") {

@@ -12,13 +12,10 @@ import (
 // sees. visible and escape take these means from it (SPEC 2.8; SRD 14.2); the words
 // stay.
 
-// Artifacts stand in frames of their own inside the memory block. The frame is
-// short because it is paid for each time; when and by whom its text was said is the
-// text's own first line.
-const (
-	artifactOpen  = "<artifact>\n"
-	artifactClose = "\n</artifact>\n"
-)
+// Each artifact stands on lines of its own behind this mark. It has no end tag and no
+// id: the mark is paid for each time, and what an artifact is of, the manifest says.
+// When and by whom its text was said is the text's own beginning.
+const artifactMark = "<m>"
 
 // ArtifactCost is what a text costs, in tokens, as an artifact of the memory block:
 // made visible, escaped and framed, exactly as it is sent.
@@ -31,7 +28,12 @@ func MemoryCost(count func(string) int) int {
 	return count(memoryFrame.open) + count(memoryFrame.close)
 }
 
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// escaper leaves no < in a text, and & only where it cannot be taken for an escape:
+// the rest is left as it was said, since code is quoted often and each escape costs.
+var escaper = strings.NewReplacer("<", "&lt;", "&lt;", "&amp;lt;", "&amp;", "&amp;amp;", "&#91;", "&amp;#91;", "&#93;", "&amp;#93;")
+
+// Escaped is a text as it stands in the memory block.
+func Escaped(text string) string { return escape(visible(text)) }
 
 // controlTokens are the marks in brackets by which servers with a chat template
 // tell instructions from data; those in angle brackets are escaped anyway.
