@@ -13,6 +13,7 @@ type chunkRow struct {
 	SessionID      string
 	BranchID       string
 	SourceTurn     string
+	FileID         *string // set: it is of an attached document
 	Ordinal        int
 	Role           string
 	StartOffset    int
@@ -216,6 +217,15 @@ func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
 		ChunkerVersion: max(c.Version, 1), CreatedAt: t.stamp(), ContentHash: sum, Summary: clean(c.Summary),
 	}, nil
+}
+
+func (r chunkRow) chunk(words string) chat.Chunk {
+	return chat.Chunk{
+		ID: chat.ChunkID(r.ID), SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID),
+		SourceTurn: chat.TurnID(r.SourceTurn), File: chat.FileID(text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role),
+		Start: r.StartOffset, End: r.EndOffset, Text: words, Summary: r.Summary, Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst,
+		ContentHash: hex.EncodeToString(r.ContentHash), Version: r.ChunkerVersion, CreatedAt: moment(r.CreatedAt),
+	}
 }
 
 func (r chunkRow) indexed(units []indexedUnit) indexedChunk {

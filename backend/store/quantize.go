@@ -13,7 +13,7 @@ import (
 
 const (
 	quantized     byte = 1 // the only format so far
-	quantizedHead      = 5
+	quantizedHead int  = 5
 )
 
 // quantize packs a vector of a dimension. One that has no direction is refused.

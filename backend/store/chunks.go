@@ -1,0 +1,153 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// chunkTextRow is a chunk with what places it.
+type chunkTextRow struct {
+	Chunk        chunkRow `gorm:"embedded"`
+	TurnSeq      int64
+	SessionTitle string
+	TurnAt       string
+}
+
+// ChunkTexts reads chunks with their words, in the order asked for. Those that are
+// not there, or whose source cannot be read, are left out: verify names them.
+func (s *Store) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var out []chat.ChunkText
+	err := s.read(ctx, "chunk.read", func(db *gorm.DB) (err error) {
+		out, err = chunkTexts(db, ids)
+		return err
+	})
+	return out, err
+}
+
+func chunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
+	list, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := all[chunkTextRow](db, `SELECT c.*, t.turn_seq, s.title AS session_title, t.created_at AS turn_at
+		FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value
+		CROSS JOIN turns t ON t.id = c.source_turn CROSS JOIN sessions s ON s.id = c.session_id ORDER BY j.key`, string(list))
+	if err != nil {
+		return nil, err
+	}
+	from := sources{db: db, messages: map[string]chat.Turn{}, files: map[string]sourceFile{}}
+	if err := from.readTurns(rows); err != nil {
+		return nil, err
+	}
+	out := make([]chat.ChunkText, 0, len(rows))
+	for _, r := range rows {
+		c, ok, err := from.chunk(r)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
+// sources are what chunks are cut from, each read once.
+type sources struct {
+	db       *gorm.DB
+	messages map[string]chat.Turn
+	texts    map[sourceKey]string
+	files    map[string]sourceFile
+}
+
+type sourceKey struct {
+	turn string
+	role chat.Role
+}
+
+type sourceFile struct {
+	file chat.File
+	text string
+	ok   bool
+}
+
+// readTurns reads the messages that rows are of.
+func (s *sources) readTurns(rows []chunkTextRow) error {
+	s.texts = map[sourceKey]string{}
+	need := map[string]bool{}
+	ids := []string{}
+	for _, r := range rows {
+		if id := r.Chunk.SourceTurn; r.Chunk.FileID == nil && !need[id] {
+			need[id] = true
+			ids = append(ids, id)
+		}
+	}
+	list, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return err
+	}
+	turns, err := all[turnRow](s.db, `SELECT t.id, t.user_message_json, t.final_assistant_message_json
+		FROM json_each(?) j CROSS JOIN turns t ON t.id = j.value`, string(list))
+	for _, r := range turns {
+		s.messages[r.ID] = r.turn()
+	}
+	return err
+}
+
+// message is the rendered text of a turn's message.
+func (s *sources) message(turn string, role chat.Role) string {
+	key := sourceKey{turn, role}
+	if words, ok := s.texts[key]; ok {
+		return words
+	}
+	t := s.messages[turn]
+	words := ""
+	if role == chat.RoleUser {
+		words = t.User.RenderedText()
+	} else if t.Assistant != nil {
+		words = t.Assistant.RenderedText()
+	}
+	s.texts[key] = words
+	return words
+}
+
+// file is a document with its text; one that is gone is not ok.
+func (s *sources) file(id string) (sourceFile, error) {
+	if f, ok := s.files[id]; ok {
+		return f, nil
+	}
+	row, err := fileByID(s.db, chat.FileID(id))
+	if chat.CodeOf(err) == chat.CodeNotFound {
+		return sourceFile{}, nil
+	}
+	if err != nil {
+		return sourceFile{}, err
+	}
+	words, err := fileText(s.db, chat.FileID(id))
+	f := sourceFile{row.file(), words, true}
+	s.files[id] = f
+	return f, err
+}
+
+// chunk is a chunk with its words; false if its source does not hold them.
+func (s *sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
+	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, At: moment(r.TurnAt)}
+	if r.Chunk.FileID == nil {
+		out.Source = s.message(r.Chunk.SourceTurn, chat.Role(r.Chunk.Role))
+	} else {
+		f, err := s.file(*r.Chunk.FileID)
+		if err != nil || !f.ok {
+			return out, false, err
+		}
+		out.Source, out.File = f.text, &f.file
+	}
+	words := chunkText(out.Source, r.Chunk)
+	out.Chunk = r.Chunk.chunk(words)
+	return out, spans(out.Source, r.Chunk.StartOffset, r.Chunk.EndOffset, words), nil
+}

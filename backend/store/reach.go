@@ -1,0 +1,201 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// reach is chat.Within resolved: which units a search of memory may see (SPEC 8).
+type reach struct {
+	chat.Within
+	// own is the branch's lineage up to Within.Before, nil without a branch.
+	own []segment
+	// originals are the turns of the lineage from Within.Before on.
+	originals []segment
+}
+
+// reachOf resolves a scope. Where none is named it is the narrowest that the rest
+// lets one mean: a sibling is never seen by oversight.
+func reachOf(db *gorm.DB, in chat.Within) (reach, error) {
+	if in.Scope == "" {
+		switch {
+		case in.Branch != "":
+			in.Scope = chat.ScopeLineage
+		case in.Session != "":
+			in.Scope = chat.ScopeSession
+		default:
+			in.Scope = chat.ScopeAll
+		}
+	}
+	r := reach{Within: in}
+	if in.Branch != "" {
+		segs, err := segments(db, in.Branch)
+		if err != nil {
+			return r, err
+		}
+		if in.Scope != chat.ScopeSession || in.Session == "" {
+			r.Session = chat.SessionID(segs[0].Session)
+		}
+		r.own, r.originals = cutAt(segs, in.Before)
+	}
+	switch in.Scope {
+	case chat.ScopeLineage:
+		if in.Branch == "" {
+			return r, invalid("A search of a lineage names a branch.")
+		}
+	case chat.ScopeSession:
+		if r.Session == "" {
+			return r, invalid("A search of a session names it.")
+		}
+	case chat.ScopeAll:
+	default:
+		return r, invalid("%q is not a scope of memory.", in.Scope)
+	}
+	return r, nil
+}
+
+// cutAt parts a lineage before a turn_seq; 0 leaves it whole.
+func cutAt(segs []segment, before int64) (first, rest []segment) {
+	first = []segment{}
+	for _, g := range segs {
+		if before <= 0 || g.From+1 < before {
+			part := g
+			if before > 0 {
+				part.To = min(g.To, before-1)
+			}
+			first = append(first, part)
+		}
+		if before > 0 && g.To >= before {
+			part := g
+			part.From = max(g.From, before-1)
+			rest = append(rest, part)
+		}
+	}
+	return first, rest
+}
+
+// condition is SQL about units u: with stands before the SELECT, its arguments
+// first; where begins with AND.
+type condition struct {
+	with, where string
+	head, args  []any
+}
+
+func (c *condition) and(where string, args ...any) {
+	c.where += ` AND ` + where
+	c.args = append(c.args, args...)
+}
+
+const (
+	inSegments = `EXISTS (SELECT 1 FROM seg WHERE seg.branch = u.branch_id AND u.turn_seq > seg."from" AND u.turn_seq <= seg."to")`
+	unarchived = `u.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL)`
+)
+
+// units is the reach as a condition on units u.
+func (r reach) units() (condition, error) {
+	var c condition
+	if err := c.scope(r); err != nil {
+		return c, err
+	}
+	if len(r.ExcludeTurns) > 0 {
+		list, err := chat.MarshalJSON(r.ExcludeTurns)
+		if err != nil {
+			return c, err
+		}
+		c.and(`u.turn_id NOT IN (SELECT value FROM json_each(?))`, string(list))
+	}
+	if r.Role != "" {
+		c.and(`u.message = ?`, r.Role)
+	}
+	if len(r.Types) > 0 {
+		list, err := chat.MarshalJSON(r.Types)
+		if err != nil {
+			return c, err
+		}
+		c.and(`(SELECT chunk_type FROM chunks WHERE id = u.chunk_id) IN (SELECT value FROM json_each(?))`, string(list))
+	}
+	if !r.Since.IsZero() {
+		c.and(`(SELECT created_at FROM turns WHERE id = u.turn_id) >= ?`, chat.FormatTime(r.Since))
+	}
+	if !r.Until.IsZero() {
+		c.and(`(SELECT created_at FROM turns WHERE id = u.turn_id) < ?`, chat.FormatTime(r.Until))
+	}
+	return c, nil
+}
+
+func (c *condition) scope(r reach) error {
+	switch {
+	case r.Scope == chat.ScopeLineage:
+		c.and(`u.session_id = ? AND `+inSegments, r.Session)
+		return c.segments(r.own)
+	case r.Scope == chat.ScopeSession:
+		c.and(`u.session_id = ?`, r.Session)
+		if len(r.originals) > 0 {
+			c.and(`NOT ` + inSegments)
+			return c.segments(r.originals)
+		}
+	case r.Branch != "":
+		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` ELSE `+unarchived+` END`, r.Session)
+		return c.segments(r.own)
+	default:
+		c.and(unarchived)
+	}
+	return nil
+}
+
+func (c *condition) segments(segs []segment) error {
+	scope, err := scopeJSON(segs)
+	c.with, c.head = scopeCTE, []any{scope}
+	return err
+}
+
+// rows are the first and last row number that units in reach can have: those of a
+// session lie together, and the text index passes over all others quickly.
+func (r reach) rows(db *gorm.DB) (first, last int64, err error) {
+	if r.Scope == chat.ScopeAll {
+		return 0, allTurns, nil
+	}
+	ends, err := one[struct{ First, Last int64 }](db, "session", r.Session, `
+		SELECT coalesce((SELECT min(n) FROM units WHERE session_id = ?), 0) AS first,
+		  coalesce((SELECT max(n) FROM units WHERE session_id = ?), -1) AS last`, r.Session, r.Session)
+	return ends.First, ends.Last, err
+}
+
+// near are the turns of spans as [branch, from, to], each turn once. A span on the
+// lineage goes on over its fork points.
+func (r reach) near(spans []chat.SeqSpan) [][3]any {
+	var parts []chat.SeqSpan
+	for _, sp := range spans {
+		onLineage := slices.ContainsFunc(r.own, func(g segment) bool { return g.Branch == string(sp.Branch) })
+		if r.Scope == chat.ScopeSession || r.Scope == chat.ScopeAll && !onLineage {
+			parts = append(parts, sp)
+			continue
+		}
+		for _, g := range r.own {
+			part := chat.SeqSpan{Branch: chat.BranchID(g.Branch), From: max(sp.From, g.From+1), To: min(sp.To, g.To)}
+			if part.From <= part.To {
+				parts = append(parts, part)
+			}
+		}
+	}
+	slices.SortFunc(parts, func(a, b chat.SeqSpan) int {
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.From, b.From))
+	})
+	var joined []chat.SeqSpan
+	for _, p := range parts {
+		if n := len(joined); n > 0 && joined[n-1].Branch == p.Branch && p.From <= joined[n-1].To {
+			joined[n-1].To = max(p.To, joined[n-1].To)
+			continue
+		}
+		joined = append(joined, p)
+	}
+	out := make([][3]any, len(joined))
+	for i, p := range joined {
+		out[i] = [3]any{p.Branch, p.From, p.To}
+	}
+	return out
+}

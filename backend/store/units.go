@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// SearchUnits finds units that hold any of the terms, best first by bm25 (SPEC 8).
+// What is asked costs by how common the terms are: choose rare ones by
+// TermFrequencies. Nothing in a term is syntax.
+func (s *Store) SearchUnits(ctx context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error) {
+	match := matchAny(terms)
+	if match == "" {
+		return nil, nil
+	}
+	if limit <= 0 {
+		limit = defaultHits
+	}
+	var out []chat.UnitScore
+	err := s.read(ctx, "search.units", func(db *gorm.DB) error {
+		r, err := reachOf(db, in)
+		if err != nil {
+			return err
+		}
+		c, err := r.units()
+		if err != nil {
+			return err
+		}
+		first, last, err := r.rows(db)
+		if err != nil || last < first {
+			return err
+		}
+		args := append(append(append(c.head, match, first, last), c.args...), limit)
+		rows, err := db.Raw(c.with+`SELECT f.rowid, -f.rank FROM units_fts f CROSS JOIN units u ON u.n = f.rowid
+			WHERE units_fts MATCH ? AND f.rowid BETWEEN ? AND ?`+c.where+` ORDER BY f.rank LIMIT ?`, args...).Rows()
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var u chat.UnitScore
+			if err := rows.Scan(&u.N, &u.Score); err != nil {
+				return err
+			}
+			out = append(out, u)
+		}
+		return rows.Err()
+	})
+	return out, err
+}
+
+// Units reads what is known of units, in no order. Those that are gone, or outside
+// the scope, are left out.
+func (s *Store) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.UnitRef, error) {
+	if len(ns) == 0 {
+		return nil, nil
+	}
+	return s.unitRefs(ctx, in, `(SELECT DISTINCT value AS n FROM json_each(?)) j CROSS JOIN units u ON u.n = j.n`, ``,
+		func(reach) any { return ns })
+}
+
+// UnitsNear reads the units of turns, in (branch, seq, chunk, unit) order. A span
+// of the scope's lineage goes on over fork points: it names turns of the lineage,
+// whatever branch they belong to.
+func (s *Store) UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error) {
+	if len(spans) == 0 {
+		return nil, nil
+	}
+	return s.unitRefs(ctx, in, `json_each(?) j CROSS JOIN units u ON u.branch_id = j.value ->> 0
+		AND u.turn_seq BETWEEN j.value ->> 1 AND j.value ->> 2`, ` ORDER BY u.branch_id, u.turn_seq, c.ordinal, u.ordinal, u.n`,
+		func(r reach) any { return r.near(spans) })
+}
+
+// unitRefs reads units in reach from a source of one parameter, which is a list.
+func (s *Store) unitRefs(ctx context.Context, in chat.Within, from, order string, list func(reach) any) ([]chat.UnitRef, error) {
+	var out []chat.UnitRef
+	err := s.read(ctx, "search.read", func(db *gorm.DB) error {
+		r, err := reachOf(db, in)
+		if err != nil {
+			return err
+		}
+		c, err := r.units()
+		if err != nil {
+			return err
+		}
+		source, err := chat.MarshalJSON(list(r))
+		if err != nil {
+			return err
+		}
+		rows, err := db.Raw(c.with+`SELECT u.n, u.id, u.chunk_id, u.session_id, u.branch_id, u.turn_id, u.turn_seq, c.ordinal, u.ordinal,
+			  u.message, c.chunk_type, coalesce(c.file_id, ''), u.start_offset, u.end_offset, u.tokens, t.created_at
+			FROM `+from+` CROSS JOIN chunks c ON c.id = u.chunk_id CROSS JOIN turns t ON t.id = u.turn_id WHERE true`+c.where+order,
+			append(append(c.head, string(source)), c.args...)...).Rows()
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() { // by hand: reflection would be most of the time
+			var u chat.UnitRef
+			var at string
+			if err := rows.Scan(&u.N, &u.ID, &u.Chunk, &u.Session, &u.Branch, &u.Turn, &u.Seq, &u.ChunkOrdinal, &u.Ordinal,
+				&u.Role, &u.Type, &u.File, &u.Start, &u.End, &u.Tokens, &at); err != nil {
+				return err
+			}
+			u.At = moment(at)
+			out = append(out, u)
+		}
+		return rows.Err()
+	})
+	return out, err
+}
