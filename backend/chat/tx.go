@@ -146,6 +146,11 @@ type TurnMetrics struct {
 	PackedTokens    int   `json:"packed_tokens"`
 	Attempts        int   `json:"attempts"`
 	ValidationTries int   `json:"validation_tries"`
+	// The range of calibrated similarity of what was selected; 0 where no vector found it.
+	SimilarityMin float64 `json:"similarity_min,omitempty"`
+	SimilarityMax float64 `json:"similarity_max,omitempty"`
+	// RetrievalFailed: memory could not be searched; the manifest says why.
+	RetrievalFailed bool `json:"retrieval_failed,omitempty"`
 }
 
 // ForkPoint says where a branch starts: after the last turn it shares, or before

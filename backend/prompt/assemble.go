@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -72,6 +73,8 @@ type Artifact struct {
 	Text    string // made visible and escaped by the assembler
 	Summary string // stands in its place when it is oversized
 	Score   float64
+	// What Score was made of, for those who ask why it is here (chat.Retrieval).
+	Similarity, Vector, Keyword float64
 	// Attached by hand: it is dropped after all that was found.
 	Attached bool
 	// Form and Slices say how Text was made of the chunk, so that it can be made
@@ -327,9 +330,13 @@ func (a *assembler) renderState(summary string) []rendered {
 
 func (a *assembler) renderArtifact(r Artifact) rendered {
 	return a.derived(Part{
-		Source: "chunk", ID: r.ID, Turn: r.Turn, Form: r.Form, Slices: r.Slices, Score: r.Score, Attached: r.Attached,
+		Source: "chunk", ID: r.ID, Turn: r.Turn, Form: r.Form, Slices: r.Slices, Attached: r.Attached,
+		Score: rounded(r.Score), Similarity: rounded(r.Similarity), Vector: rounded(r.Vector), Keyword: rounded(r.Keyword),
 	}, r.Text, artifactText)
 }
+
+// rounded is a score as it is kept: no one reads more digits, and every one is stored.
+func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
 
 func (a *assembler) renderCurrent() []rendered {
 	current := a.message(a.in.Current, Part{Source: "message", Role: string(chat.RoleUser)})

@@ -61,15 +61,18 @@ type Part struct {
 	From   int64  `json:"from,omitempty"` // of a summary or extract: [From, To)
 	To     int64  `json:"to,omitempty"`
 	Role   string `json:"role,omitempty"`
-	// Of a chunk: the form it stands in, the slices of its source, its score, and
-	// whether the user attached it.
-	Form     chat.PackedAs `json:"form,omitempty"`
-	Slices   []chat.Span   `json:"slices,omitempty"`
-	Score    float64       `json:"score,omitempty"`
-	Attached bool          `json:"attached,omitempty"`
-	Tokens   int           `json:"tokens"`
-	Bytes    int           `json:"bytes"`
-	SHA256   string        `json:"sha256"`
+	// Of a chunk: the form it stands in, the slices of its source, its scores
+	// (chat.Retrieval), and whether the user attached it.
+	Form       chat.PackedAs `json:"form,omitempty"`
+	Slices     []chat.Span   `json:"slices,omitempty"`
+	Score      float64       `json:"score,omitempty"`
+	Similarity float64       `json:"similarity,omitempty"`
+	Vector     float64       `json:"vector_score,omitempty"`
+	Keyword    float64       `json:"keyword_score,omitempty"`
+	Attached   bool          `json:"attached,omitempty"`
+	Tokens     int           `json:"tokens"`
+	Bytes      int           `json:"bytes"`
+	SHA256     string        `json:"sha256"`
 }
 
 // Names of sections, in prompt order.

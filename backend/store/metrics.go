@@ -38,11 +38,13 @@ func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
 		Candidates: newer(a.Candidates, b.Candidates), Selected: newer(a.Selected, b.Selected),
 		PackedTokens: newer(a.PackedTokens, b.PackedTokens), Attempts: newer(a.Attempts, b.Attempts),
 		ValidationTries: newer(a.ValidationTries, b.ValidationTries),
+		SimilarityMin:   newer(a.SimilarityMin, b.SimilarityMin), SimilarityMax: newer(a.SimilarityMax, b.SimilarityMax),
+		RetrievalFailed: a.RetrievalFailed || b.RetrievalFailed,
 	}
 }
 
 // newer is b where it was measured.
-func newer[N int | int64](a, b N) N {
+func newer[N int | int64 | float64](a, b N) N {
 	if b != 0 {
 		return b
 	}

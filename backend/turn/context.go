@@ -21,6 +21,7 @@ type assembly struct {
 	reduce  float64     // after a provider rejected the request for its size
 	step    int         // index of the step it is for
 	turn    *chat.Turn  // nil for a preview: nothing is asked of a model then
+	memory  *recollection
 }
 
 // assemble gathers what the lineage holds and has it put together. When only a
@@ -30,6 +31,7 @@ func (e *Engine) assemble(ctx context.Context, a assembly) (prompt.PreparedConte
 	if err != nil {
 		return prompt.PreparedContext{}, err
 	}
+	e.recollect(ctx, &in, a)
 	c, err := prompt.Assemble(in)
 	var shrink *prompt.NeedsSummaryShrink
 	if !errors.As(err, &shrink) {
@@ -58,7 +60,7 @@ func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string
 	if err != nil {
 		return prompt.PreparedContext{}, prompt.Budget{}, err
 	}
-	a := assembly{branch: branch, model: m, current: current}
+	a := assembly{branch: branch, model: m, current: current, memory: &recollection{}}
 	c, err := e.assemble(ctx, a)
 	if err != nil {
 		in, ierr := e.contextInput(ctx, a)

@@ -31,6 +31,8 @@ type Deps struct {
 	// Shrink asks the librarian for a head summary of at most target tokens, for
 	// one request; "" if it has none. nil: it is trimmed.
 	Shrink func(ctx context.Context, t chat.Turn, summary string, target int) string
+	// Memory is searched for each turn; nil: nothing is remembered.
+	Memory Memory
 	// ReadOnly: nothing may be written; turns can be looked at and previewed.
 	ReadOnly bool
 	Clock    clock.Clock
@@ -48,6 +50,7 @@ type Engine struct {
 	settings func() Settings
 	redact   func(string) (string, []prompt.Redaction)
 	shrink   func(context.Context, chat.Turn, string, int) string
+	memory   Memory
 	readOnly bool
 	clock    clock.Clock
 	log      *slog.Logger
@@ -71,7 +74,7 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, temporary: map[*Temporary]bool{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, temporary: map[*Temporary]bool{},
 	}
 }
 

@@ -28,9 +28,10 @@ type run struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 
-	base    chat.Blocks // the answer of earlier steps
-	earlier bool        // text stands from earlier steps or attempts
-	closed  []chat.Step // steps closed before this run and by it
+	base    chat.Blocks  // the answer of earlier steps
+	earlier bool         // text stands from earlier steps or attempts
+	closed  []chat.Step  // steps closed before this run and by it
+	memory  recollection // the same for every attempt
 	context prompt.PreparedContext
 	body    json.RawMessage
 
@@ -79,7 +80,11 @@ func (r *run) prepare(ctx context.Context) state {
 	r.metrics.EstimateTokens = r.context.Tokens()
 	manifest, err := chat.MarshalJSON(r.context.Manifest())
 	if err == nil {
-		err = r.e.store.Prepare(ctx, chat.Preparation{TurnID: r.turn.ID, Manifest: manifest, Tokens: r.context.Tokens()})
+		packed := retrieved(r.context.Manifest())
+		r.memory.measure(&r.metrics, packed)
+		err = r.e.store.Prepare(ctx, chat.Preparation{
+			TurnID: r.turn.ID, Manifest: manifest, Tokens: r.context.Tokens(), Retrieved: packed,
+		})
 	}
 	if err == nil {
 		r.body, err = r.model.Provider.Encode(r.request())
@@ -97,7 +102,7 @@ func (r *run) prepare(ctx context.Context) state {
 func (r *run) assembly() assembly {
 	return assembly{
 		branch: r.turn.BranchID, seq: r.turn.Seq, model: r.model, current: r.turn.User, base: r.base,
-		reduce: r.reduce, turn: &r.turn, step: r.index,
+		reduce: r.reduce, turn: &r.turn, step: r.index, memory: &r.memory,
 	}
 }
 

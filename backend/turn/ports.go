@@ -37,6 +37,8 @@ type Store interface {
 	UsableSummaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
+	// ChunkTexts returns chunks with their words; those that are not there are left out.
+	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
 	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
 	PinsByID(context.Context, []chat.PinID) ([]chat.Pin, error)
 	PreparedTurns(context.Context) ([]chat.TurnID, error)
@@ -93,6 +95,11 @@ type Settings struct {
 	RedactionRules string
 	// Policy is how history is represented (SPEC 6).
 	Policy prompt.Policy
+	// Scope is how far memory reaches: retrieval.scope.
+	Scope chat.Scope
+	// EmbedsRemotely: a search asks a server for the question's vector. Previews,
+	// which follow what is being typed, then search nothing.
+	EmbedsRemotely bool
 	// ToolsMode is tools.mode (SRD 12.1).
 	ToolsMode llm.ToolsMode
 }

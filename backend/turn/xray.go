@@ -65,7 +65,7 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	in := prompt.Input{
 		Model: m.Model, ModelID: m.Inputs.ModelID, StepIndex: m.Inputs.StepIndex, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
 		System: m.Inputs.System, HeadShrunk: m.Inputs.HeadShrunk, Reduce: m.Inputs.Reduce, Current: t.User,
-		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, Replay: &m,
+		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, RetrievalError: m.Inputs.RetrievalError, Replay: &m,
 	}
 	// Texts are measured as they were then, whatever is configured under that name now.
 	var model Model
@@ -79,6 +79,9 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 		return prompt.PreparedContext{}, err
 	}
 	if err := e.replayHistory(ctx, &in, t, model); err != nil {
+		return prompt.PreparedContext{}, err
+	}
+	if in.Retrieved, err = e.recalled(ctx, m); err != nil {
 		return prompt.PreparedContext{}, err
 	}
 	if m.Inputs.Partial {

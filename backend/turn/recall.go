@@ -1,0 +1,271 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/retrieval"
+)
+
+// Memory finds what of the past belongs into a turn's context (SPEC 8).
+type Memory interface {
+	Search(context.Context, retrieval.Query) (retrieval.Result, error)
+	// Attached are chunks that the user chose, within maxTokens.
+	Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int, count func(string) int) ([]retrieval.Artifact, error)
+}
+
+// recallPatience is how long a turn waits for its memory. Then it goes on without.
+const recallPatience = 5 * time.Second
+
+// recollection is the memory chosen for a turn. It is chosen once: another attempt, a
+// smaller context and a continuation stand on the same.
+type recollection struct {
+	chosen    bool
+	artifacts []prompt.Artifact
+	failure   string // why memory was not searched, in words
+	metrics   chat.TurnMetrics
+}
+
+// recollect fills in what of the past is to stand in the context. Whatever fails, the
+// turn goes on without memory, and the manifest says why (SRD 8.3).
+func (e *Engine) recollect(ctx context.Context, in *prompt.Input, a assembly) {
+	rec := a.memory
+	if !rec.chosen && e.remembers(*in) {
+		*rec = e.choose(ctx, *in, a)
+	}
+	rec.chosen = true
+	in.Retrieved, in.RetrievalError = rec.artifacts, rec.failure
+}
+
+// remembers reports that a context has a place for memory: none has in plain chat,
+// nor has recall, which searches by itself.
+func (e *Engine) remembers(in prompt.Input) bool {
+	return e.memory != nil && in.Policy.History != prompt.HistoryOff && in.Provider != "recall"
+}
+
+func (e *Engine) choose(ctx context.Context, in prompt.Input, a assembly) recollection {
+	begun := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, recallPatience)
+	defer cancel()
+	rec, found, err := e.chosenBefore(ctx, in, a)
+	if err == nil && !found {
+		rec, err = e.search(ctx, in, a)
+	}
+	if err != nil {
+		rec.failure = whyNoMemory(err)
+		rec.metrics.RetrievalFailed = true
+		e.log.Warn("a turn goes on without memory", "branch", a.branch, "err", err)
+	}
+	rec.metrics.SearchMs = time.Since(begun).Milliseconds()
+	return rec
+}
+
+func whyNoMemory(err error) string {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return "Memory did not answer within " + recallPatience.String() + "."
+	}
+	if e := chat.AsError(err); e.Code != chat.CodeInternal {
+		return e.Error()
+	}
+	return "Memory could not be searched. The log says more."
+}
+
+// chosenBefore is what stood in the last context of a turn that goes on, if the same
+// model is asked and memory was there to be asked then.
+func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly) (recollection, bool, error) {
+	rec := recollection{}
+	if a.turn == nil || a.turn.Phase == chat.PhaseAccepted {
+		return rec, false, nil
+	}
+	raw, err := e.store.Manifest(ctx, a.turn.ID)
+	if err != nil || raw == nil {
+		return rec, false, err
+	}
+	var m prompt.Manifest
+	if json.Unmarshal(raw, &m) != nil || m.AssemblerVersion != prompt.AssemblerVersion || m.Model != in.Model || m.Inputs.RetrievalError != "" {
+		return rec, false, nil
+	}
+	rec.artifacts, err = e.recalled(ctx, m)
+	return rec, err == nil, err
+}
+
+// recalled makes the artifacts of a manifest again, byte for byte.
+func (e *Engine) recalled(ctx context.Context, m prompt.Manifest) ([]prompt.Artifact, error) {
+	parts := m.Chunks()
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	ids := make([]chat.ChunkID, len(parts))
+	for i, p := range parts {
+		ids[i] = chat.ChunkID(p.ID)
+	}
+	texts, err := e.store.ChunkTexts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[string]chat.ChunkText, len(texts))
+	for _, c := range texts {
+		byID[string(c.ID)] = c
+	}
+	out := make([]prompt.Artifact, len(parts))
+	for i, p := range parts {
+		c, ok := byID[p.ID]
+		if !ok {
+			return nil, chat.Errorf(chat.CodeNotFound, "context.recall", "The chunk %s that stood in the context is not there any more.", p.ID)
+		}
+		out[i] = artifact(c, p.Form, p.Slices)
+		out[i].Attached, out[i].Score = p.Attached, p.Score
+		out[i].Similarity, out[i].Vector, out[i].Keyword = p.Similarity, p.Vector, p.Keyword
+	}
+	return out, nil
+}
+
+func artifact(c chat.ChunkText, form chat.PackedAs, spans []chat.Span) prompt.Artifact {
+	a := prompt.Artifact{ID: string(c.ID), Turn: string(c.SourceTurn), Form: form, Slices: spans, Text: retrieval.Render(c, form, spans)}
+	if c.Summary != "" {
+		a.Summary = retrieval.Render(c, chat.PackedSummary, nil)
+	}
+	return a
+}
+
+// search packs what the user attached, then what is found, into the section's cap.
+func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly) (recollection, error) {
+	rec := recollection{}
+	b := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
+	frame := prompt.MemoryCost(in.Count)
+	used := 0
+	if ids := attachedTo(a.current); len(ids) > 0 {
+		// What the user chose has a place even where nothing else is remembered.
+		own, err := e.memory.Attached(ctx, ids, max(b.Caps.Retrieved, b.Caps.Message)-frame, in.Count)
+		if err != nil {
+			return rec, err
+		}
+		for _, x := range own {
+			rec.add(x, true)
+			used += x.Tokens
+		}
+	}
+	q, ok, err := e.query(ctx, in, a, b)
+	if q.MaxTokens = b.Caps.Retrieved - frame - used; err != nil || !ok || q.MaxTokens <= 0 {
+		return rec, err
+	}
+	found, err := e.memory.Search(ctx, q)
+	if err != nil {
+		return rec, err
+	}
+	for _, x := range found.Artifacts {
+		rec.add(x, false)
+	}
+	rec.metrics.EmbedMs, rec.metrics.Candidates = int64(found.Timing.Embed), found.Candidates
+	return rec, nil
+}
+
+func attachedTo(m chat.Message) []chat.ChunkID {
+	var ids []chat.ChunkID
+	for _, b := range m.Blocks {
+		if c, ok := b.(chat.Memory); ok {
+			ids = append(ids, c.Chunk)
+		}
+	}
+	return ids
+}
+
+// add takes an artifact in, unless it is there already.
+func (rec *recollection) add(x retrieval.Artifact, attached bool) {
+	if slices.ContainsFunc(rec.artifacts, func(a prompt.Artifact) bool { return a.ID == string(x.ID) }) {
+		return
+	}
+	one := artifact(x.ChunkText, x.Form, x.Slices)
+	one.Attached, one.Score, one.Similarity, one.Vector, one.Keyword = attached, x.Score, x.Similarity, x.Cosine, x.Keyword
+	rec.artifacts = append(rec.artifacts, one)
+	m := &rec.metrics
+	if m.Selected++; x.Cosine != 0 {
+		if m.SimilarityMin == 0 || x.Similarity < m.SimilarityMin {
+			m.SimilarityMin = x.Similarity
+		}
+		m.SimilarityMax = max(m.SimilarityMax, x.Similarity)
+	}
+}
+
+// query is what to search for, and where: neither what stands in the prompt as an
+// original nor what is pending. false: there is nothing that could be found.
+func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, b prompt.Budget) (retrieval.Query, bool, error) {
+	s := e.settings()
+	if b.Caps.Retrieved == 0 || a.turn == nil && s.EmbedsRemotely {
+		return retrieval.Query{}, false, nil
+	}
+	cut := prompt.MakePlan(in.Sizes, b, in.Policy).Cut
+	within := chat.Within{Scope: s.Scope, Branch: a.branch, Before: cut + 1}
+	if within.Scope == "" {
+		within.Scope = chat.ScopeLineage
+	}
+	if within.Scope == chat.ScopeLineage && cut == 0 {
+		return retrieval.Query{}, false, nil // all of it is in the prompt
+	}
+	branch, err := e.store.Branch(ctx, a.branch)
+	if err != nil {
+		return retrieval.Query{}, false, err
+	}
+	within.Session = branch.SessionID
+	text, err := e.question(ctx, in, a)
+	return retrieval.Query{Text: text, Within: within, Count: in.Count}, len(retrieval.Terms(text)) > 0, err
+}
+
+// A question is looked at in its beginning and its end: what is pasted between is no
+// better a question than they are. One of fewer terms than this stands with the
+// message before it: "and the second one?" names nothing by itself.
+const (
+	questionHead = 6000 // bytes
+	questionTail = 2000
+	fewTerms     = 3
+)
+
+func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (string, error) {
+	text := ends(a.current.RenderedText())
+	terms := len(retrieval.Terms(text))
+	if terms == 0 || terms >= fewTerms || len(in.Sizes) == 0 {
+		return text, nil
+	}
+	last := in.Sizes[len(in.Sizes)-1].Seq
+	turns, err := e.fetch(ctx, a.branch, last, last+1)
+	if err != nil || len(turns) == 0 {
+		return text, err
+	}
+	return text + "\n" + ends(turns[0].User.RenderedText()), nil
+}
+
+func ends(text string) string {
+	if len(text) <= questionHead+questionTail {
+		return text
+	}
+	return strings.ToValidUTF8(text[:questionHead], "") + "\n" + strings.ToValidUTF8(text[len(text)-questionTail:], "")
+}
+
+// retrieved are the records of what memory a context holds in the end.
+func retrieved(m prompt.Manifest) []chat.Retrieval {
+	var out []chat.Retrieval
+	for i, p := range m.Chunks() {
+		out = append(out, chat.Retrieval{
+			Chunk: chat.ChunkID(p.ID), Similarity: p.Similarity, Vector: p.Vector, Keyword: p.Keyword, Score: p.Score,
+			Rank: i + 1, Packed: p.Form, Tokens: p.Tokens,
+		})
+	}
+	return out
+}
+
+// measure adds to a turn's metrics what its memory was like and cost.
+func (rec recollection) measure(m *chat.TurnMetrics, packed []chat.Retrieval) {
+	x := rec.metrics
+	m.SearchMs, m.EmbedMs, m.Candidates, m.Selected = x.SearchMs, x.EmbedMs, x.Candidates, x.Selected
+	m.SimilarityMin, m.SimilarityMax, m.RetrievalFailed = x.SimilarityMin, x.SimilarityMax, x.RetrievalFailed
+	m.PackedTokens = 0
+	for _, r := range packed {
+		m.PackedTokens += r.Tokens
+	}
+}
