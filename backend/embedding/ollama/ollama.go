@@ -1,0 +1,141 @@
+// Package ollama turns text into vectors through a local Ollama server's /api/embed
+// (SPEC 8). It sends one request once; retries are embedding.Retried's.
+package ollama
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/embedding/internal/remote"
+	"contextinfinity/backend/internal/wire"
+	"contextinfinity/backend/llm"
+)
+
+// Name is the adapter's name in an identity and in retrieval.embedder.
+const Name = "ollama"
+
+// DefaultBase is where Ollama listens.
+const DefaultBase = "http://localhost:11434"
+
+// Options say which server and which model.
+type Options struct {
+	Client  *http.Client // nil: a sound default
+	BaseURL string       // empty: DefaultBase
+	Key     llm.Secret   // for a server behind a gateway; usually empty
+	Model   string
+	// Dimension of the vectors; 0: the model's own. Ask says that the server is to be
+	// asked for it.
+	Dimension int
+	Ask       bool
+}
+
+// Embedder implements embedding.Embedder.
+type Embedder struct {
+	o     Options
+	base  string
+	known embedding.Model
+	id    chat.EmbedderID
+}
+
+// New makes the embedder. Of a model that nobody knows the dimension is found by
+// embedding one word.
+func New(ctx context.Context, o Options) (*Embedder, error) {
+	if o.BaseURL == "" {
+		o.BaseURL = DefaultBase
+	}
+	u, err := wire.CheckBase(o.BaseURL)
+	if err != nil {
+		return nil, remote.Failure(Name, err)
+	}
+	// What people paste: the address of its other protocol, or of the endpoint itself.
+	u.Path = strings.TrimRight(u.Path, "/")
+	for _, tail := range []string{"/embed", "/api", "/v1"} {
+		u.Path = strings.TrimSuffix(u.Path, tail)
+	}
+	u.RawPath = ""
+	o.Client = wire.Client(o.Client)
+	e := &Embedder{o: o, base: u.String(), known: embedding.KnownModel(o.Model)}
+	e.id = chat.EmbedderID{Name: Name, Model: o.Model, Dimension: o.Dimension, Version: e.known.Version}
+	if e.id.Dimension == 0 {
+		e.id.Dimension = e.known.Dimension
+	}
+	if e.id.Dimension == 0 {
+		e.id.Dimension, err = remote.Probe(ctx, e)
+	}
+	return e, err
+}
+
+// Identity implements embedding.Embedder.
+func (e *Embedder) Identity() chat.EmbedderID { return e.id }
+
+type request struct {
+	Model      string   `json:"model"`
+	Input      []string `json:"input"`
+	Truncate   bool     `json:"truncate"`
+	Dimensions int      `json:"dimensions,omitempty"`
+}
+
+// Embed implements embedding.Embedder.
+func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []string) ([][]float32, error) {
+	r := request{Model: e.o.Model, Input: e.known.Prefixed(kind, texts), Truncate: true}
+	if e.o.Ask {
+		r.Dimensions = e.o.Dimension
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	data, err := e.call(ctx, body)
+	if err != nil {
+		return nil, e.failure(err)
+	}
+	var answer struct {
+		Embeddings [][]float32 `json:"embeddings"`
+	}
+	if json.Unmarshal(data, &answer) != nil {
+		return nil, remote.Failure(Name, &llm.Error{Code: chat.CodeProvider, Message: "the answer could not be read; check the address"})
+	}
+	return answer.Embeddings, nil
+}
+
+func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+"/api/embed", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if e.o.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+e.o.Key.Reveal())
+	}
+	ep := llm.Endpoint{BaseURL: e.base, Key: e.o.Key}
+	resp, err := e.o.Client.Do(req)
+	if err != nil {
+		return nil, wire.TransportError(ctx, ep, e.base, err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, wire.ResponseError(ep, resp)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, remote.MaxAnswer))
+	if err != nil {
+		return nil, wire.TransportError(ctx, ep, e.base, err)
+	}
+	return data, nil
+}
+
+// failure says what to do about a model that is not there.
+func (e *Embedder) failure(err error) error {
+	var found *llm.Error
+	if errors.As(err, &found) && found.Status == http.StatusNotFound && strings.Contains(found.Message, "not found") {
+		return chat.WrapError(chat.CodeNotFound, "embedding.ollama", found, "Ollama does not have the model \""+e.o.Model+"\".").
+			WithHint("ollama pull %s", e.o.Model)
+	}
+	return remote.Failure(Name, err)
+}

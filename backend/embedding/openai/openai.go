@@ -1,0 +1,186 @@
+// Package openai turns text into vectors through OpenAI's /embeddings, or any
+// server that speaks it, with the vendor's SDK (SPEC 8).
+//
+// The SDK carries one request once; retries are embedding.Retried's. Nothing is
+// taken from the environment: a key or an address reaches this package in Options or
+// not at all. A key stands in no error.
+package openai
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/embedding/internal/remote"
+	"contextinfinity/backend/internal/wire"
+	"contextinfinity/backend/llm"
+)
+
+// Name is the adapter's name in an identity and in retrieval.embedder.
+const Name = "openai"
+
+const vendorBase = "https://api.openai.com/v1"
+
+// Options say which server and which model.
+type Options struct {
+	Client  *http.Client // nil: a sound default
+	BaseURL string       // empty: OpenAI's own
+	Key     llm.Secret
+	Model   string
+	// Dimension of the vectors; 0: the model's own. Ask says that the server is to be
+	// asked for it, as models of OpenAI's third generation can be.
+	Dimension int
+	Ask       bool
+}
+
+// Embedder implements embedding.Embedder.
+type Embedder struct {
+	o     Options
+	base  string
+	known embedding.Model
+	id    chat.EmbedderID
+}
+
+// New makes the embedder. Of a model that nobody knows the dimension is found by
+// embedding one word.
+func New(ctx context.Context, o Options) (*Embedder, error) {
+	base, err := wire.VersionedBase(o.BaseURL, vendorBase)
+	if err != nil {
+		return nil, remote.Failure(Name, err)
+	}
+	o.Client = wire.Client(o.Client)
+	e := &Embedder{o: o, base: base, known: embedding.KnownModel(o.Model)}
+	e.id = chat.EmbedderID{Name: Name, Model: o.Model, Dimension: o.Dimension, Version: e.known.Version}
+	if e.id.Dimension == 0 {
+		e.id.Dimension = e.known.Dimension
+	}
+	if e.id.Dimension == 0 {
+		e.id.Dimension, err = remote.Probe(ctx, e)
+	}
+	return e, err
+}
+
+// Identity implements embedding.Embedder.
+func (e *Embedder) Identity() chat.EmbedderID { return e.id }
+
+type request struct {
+	Model      string   `json:"model"`
+	Input      []string `json:"input"`
+	Dimensions int      `json:"dimensions,omitempty"`
+	Encoding   string   `json:"encoding_format,omitempty"`
+}
+
+// Embed implements embedding.Embedder.
+func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []string) ([][]float32, error) {
+	r := request{Model: e.o.Model, Input: e.known.Prefixed(kind, texts)}
+	if e.o.Ask {
+		r.Dimensions = e.o.Dimension
+	}
+	if e.base == vendorBase {
+		r.Encoding = "base64" // a third of the bytes; other servers may not know it
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	data, err := e.call(ctx, body)
+	if err != nil {
+		return nil, remote.Failure(Name, err)
+	}
+	vectors, err := read(data, len(texts))
+	if err != nil {
+		return nil, remote.Failure(Name, &llm.Error{Code: chat.CodeProvider, Message: err.Error()})
+	}
+	return vectors, nil
+}
+
+func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
+	if e.o.Key == "" && e.base == vendorBase {
+		return nil, wire.MissingKey("OpenAI", "OPENAI_API_KEY")
+	}
+	opts := []option.RequestOption{
+		option.WithHTTPClient(e.o.Client), option.WithBaseURL(e.base), option.WithMaxRetries(0),
+	}
+	if e.o.Key != "" {
+		opts = append(opts, option.WithAPIKey(e.o.Key.Reveal()))
+	}
+	// NewClient would read keys and headers from the environment; a bare client does not.
+	client := openai.Client{Options: opts}
+	var resp *http.Response
+	err := client.Execute(ctx, http.MethodPost, "embeddings", nil, &resp, option.WithRequestBody("application/json", body))
+	ep := llm.Endpoint{BaseURL: e.base, Key: e.o.Key}
+	switch {
+	case resp == nil || err != nil && resp.StatusCode < 400:
+		return nil, wire.TransportError(ctx, ep, e.base, err)
+	case resp.StatusCode < 200 || resp.StatusCode > 299:
+		return nil, wire.ResponseError(ep, resp)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, remote.MaxAnswer))
+	if err != nil {
+		return nil, wire.TransportError(ctx, ep, e.base, err)
+	}
+	return data, nil
+}
+
+// read returns the vectors in the order of the texts, each a list of numbers or
+// base64 of little-endian float32.
+func read(data []byte, n int) ([][]float32, error) {
+	var answer struct {
+		Data []struct {
+			Index     int             `json:"index"`
+			Embedding json.RawMessage `json:"embedding"`
+		} `json:"data"`
+	}
+	if json.Unmarshal(data, &answer) != nil {
+		return nil, errors.New("the answer could not be read; check the address")
+	}
+	if len(answer.Data) != n {
+		return nil, errors.New("the answer does not hold one vector for each text")
+	}
+	out := make([][]float32, n)
+	for _, d := range answer.Data {
+		v, err := vector(d.Embedding)
+		if err != nil {
+			return nil, err
+		}
+		if d.Index < 0 || d.Index >= n || out[d.Index] != nil {
+			return nil, errors.New("the answer does not say which vector is whose")
+		}
+		out[d.Index] = v
+	}
+	return out, nil
+}
+
+func vector(raw json.RawMessage) ([]float32, error) {
+	errUnread := errors.New("a vector of the answer could not be read")
+	v := []float32{} // not nil: an empty vector is refused as such
+	if len(raw) == 0 || raw[0] != '"' {
+		if json.Unmarshal(raw, &v) != nil || v == nil {
+			return nil, errUnread
+		}
+		return v, nil
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return nil, errUnread
+	}
+	data, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(data)%4 != 0 {
+		return nil, errUnread
+	}
+	for ; len(data) > 0; data = data[4:] {
+		v = append(v, math.Float32frombits(binary.LittleEndian.Uint32(data)))
+	}
+	return v, nil
+}

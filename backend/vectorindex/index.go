@@ -1,0 +1,192 @@
+package vectorindex
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/retrieval"
+)
+
+const (
+	idleAfter = 10 * time.Minute
+	maxBytes  = 512 << 20
+)
+
+// Source is the store as the index reads it. A vector that it yields is the index's
+// to keep.
+type Source interface {
+	// VectorRows yields a namespace's vectors with n greater than afterN, in the order
+	// of n, of one session or (empty) of all. A vector that cannot be read is nil.
+	VectorRows(ctx context.Context, ns int64, session chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error
+	VectorsOf(ctx context.Context, ns int64, units []int64) (map[int64][]float32, error)
+	// VectorGeneration changes when reading on from the last n would not do: a vector
+	// was deleted or changed, or one came for an earlier n.
+	VectorGeneration(ctx context.Context) (int64, error)
+}
+
+// Options are an Index's collaborators.
+type Options struct {
+	Source Source
+	Clock  clock.Clock  // nil: the system's
+	Log    *slog.Logger // nil: none
+	// After calls f after d, once, unless it is stopped; nil: time.AfterFunc.
+	After func(d time.Duration, f func()) (stop func() bool)
+	// MaxBytes bounds memory; 0: 512 MB.
+	MaxBytes int64
+}
+
+// Index implements retrieval.Vectors. It is safe for concurrent use.
+type Index struct {
+	o Options
+
+	mu     sync.Mutex
+	shards map[key]*shard
+	stop   func() bool // of the timer that looks for idle shards; nil: none runs
+	closed bool
+}
+
+var _ retrieval.Vectors = (*Index)(nil)
+
+// New makes an empty index; it reads nothing before the first search.
+func New(o Options) *Index {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.After == nil {
+		o.After = func(d time.Duration, f func()) func() bool { return time.AfterFunc(d, f).Stop }
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = maxBytes
+	}
+	return &Index{o: o, shards: map[key]*shard{}}
+}
+
+// Search implements retrieval.Vectors.
+func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.VectorHit, error) {
+	dimension := q.Namespace.Embedder.Dimension
+	if !sound(q.Vector, dimension) {
+		return nil, chat.Errorf(chat.CodeInvalid, "vectors.search", "The question's vector does not fit vectors made by %s.", q.Namespace.Embedder)
+	}
+	if q.Limit <= 0 {
+		return nil, nil
+	}
+	s := x.shard(key{q.Namespace.ID, q.Session}, dimension)
+	skipped := s.skipped.Load()
+	if err := s.pull(ctx); err != nil {
+		return nil, failed(err)
+	}
+	if n := s.skipped.Load(); n > skipped {
+		x.o.Log.Warn("vectors could not be read and are left out", "count", n, "embedder", q.Namespace.Embedder.String())
+	}
+	x.bound(s)
+	hits, err := s.search(ctx, q.Vector, q.Sieve, q.Limit)
+	if err != nil {
+		return nil, failed(err)
+	}
+	return hits, nil
+}
+
+func failed(err error) error {
+	if code := chat.CodeOf(err); code != chat.CodeInternal {
+		return err
+	}
+	return chat.WrapError(chat.CodeInternal, "vectors.search", err, "The vectors could not be searched: "+err.Error()+".").
+		WithHint("nothing is lost; words are searched without them")
+}
+
+// shard returns a scope's shard and notes that it is used.
+func (x *Index) shard(k key, dimension int) *shard {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	s, ok := x.shards[k]
+	if !ok || s.dimension != dimension {
+		s = newShard(k, dimension, x.o.Source)
+		x.shards[k] = s
+	}
+	s.used = x.o.Clock.Now()
+	if x.stop == nil && !x.closed {
+		x.stop = x.o.After(idleAfter, x.sweep)
+	}
+	return s
+}
+
+// bound gives up the shards unused for longest while all together are too large.
+func (x *Index) bound(keep *shard) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	var total int64
+	for _, s := range x.shards {
+		total += s.size.Load()
+	}
+	for total > x.o.MaxBytes {
+		var oldest *shard
+		for _, s := range x.shards {
+			if s != keep && (oldest == nil || s.used.Before(oldest.used)) {
+				oldest = s
+			}
+		}
+		if oldest == nil {
+			return
+		}
+		total -= oldest.size.Load()
+		delete(x.shards, oldest.key)
+	}
+}
+
+// sweep gives up what nobody has searched for a while.
+func (x *Index) sweep() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	now := x.o.Clock.Now()
+	next := idleAfter
+	for k, s := range x.shards {
+		left := s.used.Add(idleAfter).Sub(now)
+		if left <= 0 {
+			delete(x.shards, k)
+			continue
+		}
+		next = min(next, left)
+	}
+	x.stop = nil
+	if len(x.shards) > 0 && !x.closed {
+		x.stop = x.o.After(next, x.sweep)
+	}
+}
+
+// Stats is what the index holds at the moment.
+type Stats struct {
+	Shards  int
+	Vectors int
+	Bytes   int64
+	Skipped int64 // vectors that could not be read
+}
+
+// Stats counts what is in memory.
+func (x *Index) Stats() Stats {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	st := Stats{Shards: len(x.shards)}
+	for _, s := range x.shards {
+		st.Bytes += s.size.Load()
+		st.Skipped += s.skipped.Load()
+		st.Vectors += s.count()
+	}
+	return st
+}
+
+// Close gives everything up and stops the timer. A search after it still works, and
+// holds what it read until the process ends.
+func (x *Index) Close() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	x.shards = map[key]*shard{}
+	if x.stop != nil {
+		x.stop()
+		x.stop = nil
+	}
+}

@@ -1,0 +1,232 @@
+package vectorindex
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+)
+
+// timers are the calls that an index asked for, run by hand.
+type timers struct {
+	calls []func()
+	after []time.Duration
+}
+
+func (x *timers) schedule(d time.Duration, f func()) func() bool {
+	x.calls, x.after = append(x.calls, f), append(x.after, d)
+	return func() bool { return true }
+}
+
+func newTimed(v variant) (*bed, *clock.Fake, *timers) {
+	b := newBed(v)
+	now, timer := clock.NewFake(time.Date(2026, 5, 2, 8, 0, 0, 0, time.UTC)), &timers{}
+	b.index = New(Options{Source: b.source, Clock: now.Now, After: timer.schedule})
+	return b, now, timer
+}
+
+func (b *bed) search(t *testing.T, session chat.SessionID) {
+	t.Helper()
+	q := b.query(randomVector(b.random, b.dimension), nil, 3)
+	q.Session = session
+	if _, err := b.index.Search(t.Context(), q); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestIdleShardsAreGivenUp(t *testing.T) {
+	b, now, timer := newTimed(variants[0])
+	b.fill(10)
+	b.search(t, "s1")
+	now.Advance(6 * time.Minute)
+	b.search(t, "")
+	if len(timer.calls) != 1 || timer.after[0] != idleAfter {
+		t.Fatalf("timers %v, want one of %v", timer.after, idleAfter)
+	}
+	now.Advance(4 * time.Minute)
+	timer.calls[0]()
+	if st := b.index.Stats(); st.Shards != 1 {
+		t.Fatalf("%d shards after ten minutes of one and four of the other", st.Shards)
+	}
+	if len(timer.calls) != 2 || timer.after[1] != 6*time.Minute {
+		t.Fatalf("timers %v: the next look must be when the other is due", timer.after)
+	}
+	now.Advance(6 * time.Minute)
+	timer.calls[1]()
+	if st := b.index.Stats(); st.Shards != 0 || st.Bytes != 0 || len(timer.calls) != 2 {
+		t.Errorf("stats %+v, %d timers: nothing is left, so none may run", st, len(timer.calls))
+	}
+	b.search(t, "s1")
+	if len(timer.calls) != 3 {
+		t.Error("no timer for what was loaded again")
+	}
+}
+
+func TestClosedIndexHoldsNothing(t *testing.T) {
+	b, _, timer := newTimed(variants[1])
+	b.fill(10)
+	b.search(t, "")
+	b.index.Close()
+	if st := b.index.Stats(); st != (Stats{}) {
+		t.Errorf("stats %+v", st)
+	}
+	b.search(t, "") // a turn that ends late
+	if len(timer.calls) != 1 {
+		t.Error("a closed index started a timer")
+	}
+}
+
+func TestMemoryIsBoundedAndInProportionToTheScope(t *testing.T) {
+	b, now, _ := newTimed(variants[0])
+	for n := int64(1); n <= 400; n++ {
+		r := b.row(n, "b", n)
+		r.Session = chat.SessionID(fmt.Sprintf("s%d", n%4))
+		b.source.put(r)
+	}
+	b.search(t, "s1")
+	one := b.index.Stats()
+	if b.source.reads != 100 || one.Vectors != 100 {
+		t.Fatalf("%d rows read, %d held for a session of 100", b.source.reads, one.Vectors)
+	}
+	b.index.o.MaxBytes = 2*one.Bytes + one.Bytes/2 // room for two sessions
+	for _, s := range []chat.SessionID{"s2", "s1", "s3"} {
+		now.Advance(time.Second)
+		b.search(t, s)
+	}
+	for s, want := range map[chat.SessionID]bool{"s1": true, "s2": false, "s3": true} {
+		if _, ok := b.index.shards[key{1, s}]; ok != want {
+			t.Errorf("session %s is held: %v, want %v: the one unused for longest goes", s, ok, want)
+		}
+	}
+	b.index.o.MaxBytes = 1
+	b.search(t, "s3")
+	if st := b.index.Stats(); st.Shards != 1 || st.Vectors != 100 {
+		t.Errorf("stats %+v: the scope in use stays", st)
+	}
+}
+
+func TestLargeSessionLeavesChromem(t *testing.T) {
+	for _, c := range []struct {
+		dimension int
+		flat      string
+	}{{16, "*vectorindex.codes"}, {maxCodes + 8, "*vectorindex.signs"}} {
+		t.Run(c.flat, func(t *testing.T) {
+			b := newBed(variant{dimension: c.dimension, session: "s1"})
+			b.fill(maxChromem - 1)
+			b.search(t, "s1")
+			s := b.index.shards[key{1, "s1"}]
+			if got := fmt.Sprintf("%T", s.engine); got != "*vectorindex.small" {
+				t.Fatalf("%s for %d vectors", got, s.count())
+			}
+			b.fill(30)
+			q := b.source.rows[maxChromem+3].Vector
+			if got := b.agrees(t, q, nil, 1); got[0].N != maxChromem+4 {
+				t.Errorf("nearest is %v", got)
+			}
+			if got := fmt.Sprintf("%T", s.engine); got != c.flat {
+				t.Errorf("%s for %d vectors, want %s", got, s.count(), c.flat)
+			}
+			if s.count() != maxChromem+29 {
+				t.Errorf("%d vectors were kept of %d", s.count(), maxChromem+29)
+			}
+			same(t, mustSearch(t, b, q), exact(b.source.rows, 1, "s1", q, nil, 1))
+		})
+	}
+}
+
+func mustSearch(t *testing.T, b *bed, q []float32) []chat.VectorHit {
+	t.Helper()
+	got, err := b.index.Search(t.Context(), b.query(q, nil, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// TestSignsFillTheLimit: the nearest by sign bits are not there any more when they
+// are read, so that more must be.
+func TestSignsFillTheLimit(t *testing.T) {
+	b := newBed(variants[3])
+	b.source.gone = map[int64]bool{}
+	base := randomVector(b.random, b.dimension)
+	for n := int64(1); n <= 3*leastDepth; n++ {
+		v := randomVector(b.random, b.dimension)
+		if n <= 2*leastDepth {
+			for i := range v {
+				v[i] = base[i] + v[i]/4
+			}
+			b.source.gone[n] = true
+		}
+		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Vector: stored(v)})
+	}
+	got, err := b.index.Search(t.Context(), b.query(base, nil, 30))
+	if err != nil || len(got) != 30 {
+		t.Fatalf("%d hits, %v; there are %d", len(got), err, leastDepth)
+	}
+	for _, h := range got {
+		if h.N <= 2*leastDepth {
+			t.Errorf("%d is gone", h.N)
+		}
+	}
+}
+
+// TestSignsFindTheNearestOfMany: dense vectors lose nothing at the depth that is read.
+func TestSignsFindTheNearestOfMany(t *testing.T) {
+	b := newBed(variants[3])
+	centres := make([][]float32, 20)
+	for i := range centres {
+		centres[i] = randomVector(b.random, b.dimension)
+	}
+	near := func(c []float32) []float32 {
+		v := randomVector(b.random, b.dimension)
+		for i := range v {
+			v[i] = c[i] + 1.2*v[i]
+		}
+		return unit(v)
+	}
+	for n := int64(1); n <= 20_000; n++ {
+		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Vector: stored(near(centres[n%20]))})
+	}
+	found, wanted := 0, 0
+	for i := range 10 {
+		q := near(centres[i])
+		got, err := b.index.Search(t.Context(), b.query(q, nil, 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		have := map[int64]bool{}
+		for _, h := range got {
+			have[h.N] = true
+		}
+		for _, h := range exact(b.source.rows, 1, "", q, nil, 20) {
+			wanted++
+			if have[h.N] {
+				found++
+			}
+		}
+	}
+	if recall := float64(found) / float64(wanted); recall < 0.95 {
+		t.Errorf("recall %.3f of the exact top 20", recall)
+	} else {
+		t.Logf("recall %.3f of the exact top 20", recall)
+	}
+}
+
+func TestAQueryThatIsNoVectorIsRefused(t *testing.T) {
+	b := newBed(variants[1])
+	b.fill(5)
+	nan := randomVector(b.random, b.dimension)
+	nan[0] = float32(math.NaN())
+	for name, q := range map[string][]float32{
+		"empty": nil, "zeros": make([]float32, b.dimension), "NaN": nan,
+		"wrong dimension": randomVector(rand.New(rand.NewPCG(1, 1)), b.dimension+1),
+	} {
+		if _, err := b.index.Search(t.Context(), b.query(q, nil, 5)); chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package vectorindex
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"contextinfinity/backend/chat"
+)
+
+// nearest is by cosine, then by n: the order of every result.
+func nearest(a, b chat.VectorHit) int {
+	return cmp.Or(cmp.Compare(b.Cosine, a.Cosine), cmp.Compare(a.N, b.N))
+}
+
+// best sorts hits and cuts them to limit.
+func best(hits []chat.VectorHit, limit int) []chat.VectorHit {
+	slices.SortFunc(hits, nearest)
+	return hits[:min(limit, len(hits))]
+}
+
+// cosine of a query of length 1 with a vector of any length but 0.
+func cosine(q, v []float32) float64 {
+	var dot, square float64
+	for i, x := range v {
+		dot += float64(q[i]) * float64(x)
+		square += float64(x) * float64(x)
+	}
+	return dot / math.Sqrt(square)
+}
+
+// sound reports whether v is a vector of this dimension that has a direction.
+func sound(v []float32, dimension int) bool {
+	if len(v) != dimension {
+		return false
+	}
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	return square > 1e-12 && !math.IsInf(square, 0) && !math.IsNaN(square)
+}
+
+// scored is a row with the score of a scan.
+type scored struct {
+	row   int32
+	score float32
+}
+
+// floor keeps the highest scores of a scan and knows from which score on a row
+// could still be among the best limit. A row within slack of that is kept too: the
+// scan's scores are that far from exact.
+type floor struct {
+	limit int
+	slack float32
+	kept  []scored
+	full  int // at this length it settles
+	at    float32
+}
+
+func newFloor(limit int, slack float32) *floor {
+	return &floor{limit: limit, slack: slack, full: 4*limit + 256, at: float32(math.Inf(-1))}
+}
+
+// add takes a row whose score is at least f.at; callers compare before they call.
+func (f *floor) add(row int, score float32) {
+	f.kept = append(f.kept, scored{int32(row), score}) //nolint:gosec // a shard has fewer rows than that
+	if len(f.kept) >= f.full {
+		f.settle()
+	}
+}
+
+// settle drops what is below the limit-th best by more than the slack.
+func (f *floor) settle() {
+	if len(f.kept) <= f.limit {
+		return
+	}
+	slices.SortFunc(f.kept, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row))
+	})
+	least := f.kept[f.limit-1].score - f.slack
+	end := f.limit
+	for end < len(f.kept) && f.kept[end].score >= least {
+		end++
+	}
+	f.kept = f.kept[:end]
+	f.at = least
+	f.full = max(f.full, 2*end) // of many equals nothing can be dropped
+}

@@ -1,0 +1,164 @@
+package vectorindex
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+const (
+	maxChromem = 8000 // vectors of a session, from which on chromem-go is too slow
+	maxCodes   = 512  // dimensions, up to which vectors are kept as bytes
+	addBatch   = 1024 // rows added while searches wait
+)
+
+// engine holds vectors by row and finds the nearest among those that pass. Exactly
+// one goroutine adds, while none searches; searches run side by side.
+type engine interface {
+	len() int
+	bytes() int64
+	add(v []float32)
+	search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error)
+}
+
+// key names a shard.
+type key struct {
+	namespace int64
+	session   chat.SessionID // empty: all
+}
+
+// shard is the vectors of one scope.
+type shard struct {
+	key       key
+	dimension int
+	source    Source
+
+	pulling chan struct{} // holds one token: who has it reads from the source
+
+	mu         sync.RWMutex // of what follows
+	table      *table
+	engine     engine
+	generation int64
+	last       int64 // n up to which was read
+
+	used    time.Time    // guarded by the index
+	skipped atomic.Int64 // rows that could not be read
+	size    atomic.Int64 // bytes
+}
+
+func newShard(k key, dimension int, source Source) *shard {
+	return &shard{key: k, dimension: dimension, source: source, pulling: make(chan struct{}, 1)}
+}
+
+// pull brings the shard up to what the source holds. What an ended context left
+// unread the next search reads.
+func (s *shard) pull(ctx context.Context) error {
+	select {
+	case s.pulling <- struct{}{}:
+		defer func() { <-s.pulling }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	generation, err := s.source.VectorGeneration(ctx)
+	if err != nil {
+		return err
+	}
+	if s.engine == nil || generation != s.generation { // only who pulls writes them
+		if err := s.reset(generation); err != nil {
+			return err
+		}
+	}
+	batch := make([]chat.VectorRow, 0, addBatch)
+	err = s.source.VectorRows(ctx, s.key.namespace, s.key.session, s.last, func(r chat.VectorRow) error {
+		if batch = append(batch, r); len(batch) < addBatch {
+			return nil
+		}
+		s.add(batch)
+		batch = batch[:0]
+		return context.Cause(ctx)
+	})
+	s.add(batch)
+	return err
+}
+
+func (s *shard) reset(generation int64) error {
+	e, err := s.newEngine(0)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.table, s.engine, s.generation, s.last = newTable(), e, generation, 0
+	s.skipped.Store(0)
+	return nil
+}
+
+// newEngine chooses the engine for so many vectors.
+func (s *shard) newEngine(rows int) (engine, error) {
+	switch {
+	case s.key.session != "" && rows < maxChromem:
+		return newSmall(s.dimension)
+	case s.dimension <= maxCodes:
+		return newCodes(s.dimension), nil
+	}
+	return newSigns(s.dimension, func(ctx context.Context, ns []int64) (map[int64][]float32, error) {
+		return s.source.VectorsOf(ctx, s.key.namespace, ns)
+	}), nil
+}
+
+func (s *shard) add(rows []chat.VectorRow) {
+	if len(rows) == 0 {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range rows {
+		s.last = max(s.last, r.N)
+		if !sound(r.Vector, s.dimension) {
+			s.skipped.Add(1)
+			continue
+		}
+		s.table.add(r)
+		s.engine.add(r.Vector)
+	}
+	s.outgrow()
+	s.size.Store(s.table.bytes() + s.engine.bytes())
+}
+
+// outgrow moves a session that became too large for chromem-go to a flat engine.
+func (s *shard) outgrow() {
+	old, ok := s.engine.(*small)
+	if !ok || old.len() < maxChromem {
+		return
+	}
+	next, err := s.newEngine(old.len())
+	if err != nil {
+		return // the engine for few vectors alone can fail
+	}
+	for _, v := range old.vectors {
+		next.add(v)
+	}
+	s.engine = next
+}
+
+func (s *shard) search(ctx context.Context, q []float32, sieve chat.Sieve, limit int) ([]chat.VectorHit, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.engine.len() == 0 {
+		return nil, nil
+	}
+	w, open := s.table.windows(sieve)
+	return s.engine.search(ctx, q, filter{s.table, w, open}, limit)
+}
+
+func (s *shard) count() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.engine == nil {
+		return 0
+	}
+	return s.engine.len()
+}

@@ -1,0 +1,150 @@
+package vectorindex
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+
+	"contextinfinity/backend/chat"
+)
+
+// memorySource is a store of vectors in memory, as the database keeps them: bytes
+// with a scale that makes their length 1.
+type memorySource struct {
+	mu         sync.RWMutex
+	rows       []chat.VectorRow // by n
+	generation int64
+	reads      int            // rows yielded
+	fail       error          // of VectorRows
+	gone       map[int64]bool // VectorsOf does not find them any more
+}
+
+func (s *memorySource) VectorGeneration(context.Context) (int64, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.generation, nil
+}
+
+func (s *memorySource) VectorRows(_ context.Context, ns int64, session chat.SessionID, after int64, yield func(chat.VectorRow) error) error {
+	s.mu.Lock()
+	rows, fail := slices.Clone(s.rows), s.fail
+	s.mu.Unlock()
+	for _, r := range rows {
+		if r.N <= after || session != "" && r.Session != session || namespaceOf(r.N) != ns {
+			continue
+		}
+		s.mu.Lock()
+		s.reads++
+		s.mu.Unlock()
+		if err := yield(r); err != nil {
+			return err
+		}
+	}
+	return fail
+}
+
+func (s *memorySource) VectorsOf(_ context.Context, _ int64, units []int64) (map[int64][]float32, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := map[int64][]float32{}
+	for _, n := range units {
+		i, ok := slices.BinarySearchFunc(s.rows, n, func(r chat.VectorRow, n int64) int { return int(r.N - n) })
+		if ok && !s.gone[n] && s.rows[i].Vector != nil {
+			out[n] = s.rows[i].Vector
+		}
+	}
+	return out, nil
+}
+
+// namespaceOf tells the two namespaces of a test apart by n: the second's begin at
+// a million.
+func namespaceOf(n int64) int64 { return 1 + n/1_000_000 }
+
+func (s *memorySource) put(rows ...chat.VectorRow) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = append(s.rows, rows...)
+}
+
+func (s *memorySource) remove(n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.rows = slices.DeleteFunc(s.rows, func(r chat.VectorRow) bool { return r.N == n })
+	s.generation++
+}
+
+// stored is v as the database gives it back.
+func stored(v []float32) []float32 {
+	var largest, square float64
+	for _, x := range v {
+		largest = max(largest, math.Abs(float64(x)))
+	}
+	out := make([]float32, len(v))
+	for i, x := range v {
+		q := math.Round(float64(x) / largest * math.MaxInt8)
+		out[i] = float32(q)
+		square += q * q
+	}
+	scale := float32(1 / math.Sqrt(square))
+	for i := range out {
+		out[i] *= scale
+	}
+	return out
+}
+
+func unit(v []float32) []float32 {
+	var square float64
+	for _, x := range v {
+		square += float64(x) * float64(x)
+	}
+	out := make([]float32, len(v))
+	for i, x := range v {
+		out[i] = float32(float64(x) / math.Sqrt(square))
+	}
+	return out
+}
+
+func randomVector(r *rand.Rand, dimension int) []float32 {
+	v := make([]float32, dimension)
+	for i := range v {
+		v[i] = float32(r.NormFloat64())
+	}
+	return unit(v)
+}
+
+// spans is a sieve by branch.
+type spans map[chat.BranchID]window
+
+func (s spans) Span(_ chat.SessionID, b chat.BranchID) (after, upTo int64, ok bool) {
+	w, ok := s[b]
+	return w.after, w.upTo, ok
+}
+
+// exact is what every engine must find.
+func exact(rows []chat.VectorRow, ns int64, session chat.SessionID, q []float32, sieve chat.Sieve, limit int) []chat.VectorHit {
+	var hits []chat.VectorHit
+	for _, r := range rows {
+		if r.Vector == nil || namespaceOf(r.N) != ns || session != "" && r.Session != session {
+			continue
+		}
+		if sieve != nil {
+			after, upTo, ok := sieve.Span(r.Session, r.Branch)
+			if !ok || r.Seq <= after || r.Seq > upTo {
+				continue
+			}
+		}
+		hits = append(hits, chat.VectorHit{N: r.N, Cosine: cosine(q, r.Vector)})
+	}
+	slices.SortStableFunc(hits, func(a, b chat.VectorHit) int {
+		switch {
+		case a.Cosine > b.Cosine:
+			return -1
+		case a.Cosine < b.Cosine:
+			return 1
+		}
+		return int(a.N - b.N)
+	})
+	return hits[:min(limit, len(hits))]
+}

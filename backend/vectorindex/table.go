@@ -1,0 +1,87 @@
+package vectorindex
+
+import (
+	"math"
+
+	"contextinfinity/backend/chat"
+)
+
+// table is what a sieve decides by, one row for each vector, in the order of n.
+type table struct {
+	n       []int64
+	place   []uint32 // in places
+	seq     []int32
+	places  []place
+	placeOf map[place]uint32
+}
+
+// place is a branch; its ids are kept once.
+type place struct {
+	session chat.SessionID
+	branch  chat.BranchID
+}
+
+// window is the part of a branch that a sieve lets through: after < seq <= upTo.
+type window struct{ after, upTo int64 }
+
+func newTable() *table { return &table{placeOf: map[place]uint32{}} }
+
+func (t *table) add(r chat.VectorRow) {
+	p := place{r.Session, r.Branch}
+	at, ok := t.placeOf[p]
+	if !ok {
+		at = uint32(len(t.places)) //nolint:gosec // there are fewer branches than that
+		t.placeOf[p] = at
+		t.places = append(t.places, p)
+	}
+	t.n = append(t.n, r.N)
+	t.place = append(t.place, at)
+	t.seq = append(t.seq, int32(min(r.Seq, math.MaxInt32))) //nolint:gosec // bounded
+}
+
+// windows asks the sieve once for each branch. open is true if it lets everything
+// through.
+func (t *table) windows(s chat.Sieve) (w []window, open bool) {
+	if s == nil {
+		return nil, true
+	}
+	w = make([]window, len(t.places))
+	for i, p := range t.places {
+		if after, upTo, ok := s.Span(p.session, p.branch); ok {
+			w[i] = window{after, upTo}
+		}
+	}
+	return w, false
+}
+
+// filter is a sieve resolved for one search.
+type filter struct {
+	t       *table
+	windows []window
+	open    bool
+}
+
+func (f filter) passes(i int) bool {
+	if f.open {
+		return true
+	}
+	w, seq := f.windows[f.t.place[i]], int64(f.t.seq[i])
+	return seq > w.after && seq <= w.upTo
+}
+
+// count is how many rows pass.
+func (f filter) count() int {
+	if f.open {
+		return len(f.t.n)
+	}
+	total := 0
+	for i := range f.t.n {
+		if f.passes(i) {
+			total++
+		}
+	}
+	return total
+}
+
+// bytes is about what a table of this length takes in memory.
+func (t *table) bytes() int64 { return int64(cap(t.n)) * (8 + 4 + 4) }
