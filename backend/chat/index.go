@@ -44,8 +44,8 @@ type Unit struct {
 	Role    Role   `json:"message"`
 	Start   int    `json:"start"`
 	End     int    `json:"end"`
-	Tokens  int    `json:"tokens"`
-	Text    string `json:"text"` // as indexed: date and speaker first
+	Tokens  int    `json:"tokens"` // of its words
+	Text    string `json:"text"`   // as indexed: date and speaker first, its words last
 }
 
 // JobType names durable background work.

@@ -1,15 +1,27 @@
-// Package chunking cuts a turn into chunks and index units (SPEC 8; SRD 9).
+// Package chunking cuts a turn, and the documents attached to it, into chunks and
+// index units (SPEC 8; SRD 9).
 //
 // It is pure: the same turn gives the same chunks. Offsets are byte offsets into
-// the message's rendered text, a chunk's text is exactly those bytes, and no
-// chunk or unit crosses a message. Identifiers and times are the store's to give.
+// the message's rendered text, or the document's; a chunk's text is exactly those
+// bytes, and no chunk or unit crosses a message. The chunks of a text follow one
+// another without a gap but white space, and without overlap unless Options ask
+// for it. Identifiers and times are the store's to give.
 //
-// Version 1 makes one chunk, of one unit, of each message that has visible text.
+// A text is read as Markdown, code or plain paragraphs, and cut where it changes
+// most: at headings and thematic breaks, at code fences and the functions in
+// them, at lists, tables and paragraphs, then sentences, then words. Small
+// neighbours are merged. A text that one unit can hold is one chunk of one unit.
+//
+// Of two chunks of one turn with the same type and bytes only the first is kept:
+// the store knows a chunk by turn, type, hash and version.
+//
 // What the recall provider answers is quotation from memory and is never made
-// into memory again (SPEC 9).
+// into memory again (SPEC 9). What tools returned is no part of a message's
+// rendered text: it is not indexed, and no chunk is of type tool_result.
 package chunking
 
 import (
+	"path"
 	"strings"
 	"unicode"
 
@@ -17,129 +29,189 @@ import (
 )
 
 // Version is stored with each chunk; chunks of another version are made anew.
-const Version = 1
+const Version = 2
 
 // recallProvider is the embedded provider that answers with quotations.
 const recallProvider = "recall"
 
-// summaryRunes bounds the deterministic summary of a chunk.
-const summaryRunes = 240
+// Current reports that a stored chunk is as this version would make it.
+func Current(c chat.Chunk) bool { return c.Version == Version }
 
-// Options are what a chunker needs from outside.
-type Options struct {
-	// Count measures a text in tokens. Nil: four bytes a token.
-	Count func(string) int
+// Chunk cuts the messages of a turn, and after them the documents that are indexed
+// with it. The result is empty if nothing in it is to be indexed.
+func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
+	opt = opt.filled()
+	var all []chat.Chunk
+	for _, s := range sources(turn, opt) {
+		all = append(all, s.chunks(opt)...)
+	}
+	for _, f := range files {
+		s := source{
+			turn: turn, role: chat.RoleUser, speaker: oneLine(path.Base(f.File.Name), speakerRunes), text: f.Text,
+			form: formOf(f.File), file: f.File.ID, headings: true,
+		}
+		all = append(all, s.chunks(opt)...)
+	}
+	return numbered(all)
 }
 
-// Chunk cuts a turn. The result is empty if nothing in it is to be indexed.
-func Chunk(turn chat.Turn, opt Options) []chat.Chunk {
-	if opt.Count == nil {
-		opt.Count = func(s string) int { return (len(s) + 3) / 4 }
+// sources are the messages of a turn that become memory.
+func sources(turn chat.Turn, opt Options) []source {
+	user := source{turn: turn, role: chat.RoleUser, speaker: speakerOf(turn.User), text: turn.User.RenderedText(), headings: opt.Headings}
+	if turn.Assistant == nil || turn.Provider == recallProvider {
+		return []source{user}
 	}
-	var chunks []chat.Chunk
-	for _, m := range indexed(turn) {
-		text := m.RenderedText()
-		if strings.TrimSpace(text) == "" {
+	reply := source{
+		turn: turn, role: turn.Assistant.Role, speaker: speakerOf(*turn.Assistant), text: turn.Assistant.RenderedText(), headings: opt.Headings,
+		context: headOf(user.text, opt.QuestionTokens), everywhere: true,
+	}
+	user.context = headOf(reply.text, opt.AnswerTokens)
+	return []source{user, reply}
+}
+
+// numbered drops chunks that say the same as an earlier one.
+func numbered(chunks []chat.Chunk) []chat.Chunk {
+	type key struct {
+		kind chat.ChunkType
+		hash string
+	}
+	seen := map[key]bool{}
+	kept := chunks[:0]
+	for _, c := range chunks {
+		k := key{c.Type, c.ContentHash}
+		if seen[k] {
 			continue
 		}
-		c := wholeMessage(turn, m.Role, text, opt)
-		c.Ordinal = len(chunks)
-		chunks = append(chunks, c)
+		seen[k] = true
+		c.Ordinal = len(kept)
+		kept = append(kept, c)
 	}
-	return chunks
+	return kept
 }
 
-// indexed is the messages of a turn that become memory.
-func indexed(turn chat.Turn) []chat.Message {
-	messages := []chat.Message{turn.User}
-	if turn.Assistant != nil && turn.Provider != recallProvider {
-		messages = append(messages, *turn.Assistant)
+// source is a text that is cut, and what is known of it.
+type source struct {
+	turn     chat.Turn
+	role     chat.Role
+	speaker  string
+	text     string
+	form     form
+	file     chat.FileID
+	headings bool // headings go into what is indexed
+
+	context    string // how the other message of the turn begins
+	everywhere bool   // it is indexed with every unit, not the first alone
+}
+
+// form is how a text is read.
+type form uint8
+
+const (
+	formMarkdown form = iota
+	formPlain
+	formCode
+)
+
+func (s source) chunks(opt Options) []chat.Chunk {
+	if strings.TrimSpace(s.text) == "" {
+		return nil
 	}
-	return messages
-}
-
-func wholeMessage(turn chat.Turn, role chat.Role, text string, opt Options) chat.Chunk {
-	unit := chat.Unit{Role: role, Start: 0, End: len(text), Text: unitText(turn, role, text)}
-	unit.Tokens = opt.Count(unit.Text)
-	return chat.Chunk{
-		SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID,
-		Role: role, Start: 0, End: len(text), Text: text,
-		Summary: summary(text), Type: classify(role, text), Tokens: opt.Count(text),
-		ContentHash: chat.HashText(text), Version: Version, Units: []chat.Unit{unit},
+	ps := s.pieces(opt)
+	if len(ps) == 0 {
+		return nil
 	}
-}
-
-// unitText is what the index scores: who said it and when help to find it.
-func unitText(turn chat.Turn, role chat.Role, text string) string {
-	date := turn.CreatedAt.UTC().Format("2006-01-02")
-	return "[" + date + "] " + string(role) + ": " + strings.ToValidUTF8(text, "\uFFFD")
-}
-
-// classify gives the type of SRD 5.8 that can be told from role and form alone.
-func classify(role chat.Role, text string) chat.ChunkType {
-	switch {
-	case role == chat.RoleUser:
-		return chat.ChunkUserContext
-	case mostlyCode(text):
-		return chat.ChunkCode
+	units := []run{{0, len(ps)}}
+	if tokensOf(ps, units[0]) > opt.UnitMax {
+		units = group(ps, limits{opt.UnitMin, opt.UnitMax, borderTopic})
 	}
-	return chat.ChunkExplanation
-}
-
-// mostlyCode reports that more than half of what is to be read stands in fences.
-func mostlyCode(text string) bool {
-	code, all := 0, 0
-	fence := ""
-	for line := range strings.Lines(text) {
-		trimmed := strings.TrimSpace(line)
-		mark := fenceOf(trimmed)
-		switch {
-		case fence == "" && mark != "":
-			fence = mark
-		case fence != "" && closes(trimmed, fence):
-			fence = ""
-		default:
-			all += len(trimmed)
-			if fence != "" {
-				code += len(trimmed)
-			}
+	var out []chat.Chunk
+	for _, r := range group(joined(ps, units), limits{opt.MinTokens, opt.MaxTokens, borderTopic}) {
+		if c, ok := s.chunk(ps, units[r.from:r.to], opt); ok {
+			out = append(out, c)
 		}
 	}
-	return code*2 > all
+	return out
 }
 
-// fenceOf is the run of backticks or tildes that opens a code block, or "".
-func fenceOf(line string) string {
-	for _, c := range []string{"`", "~"} {
-		if rest := strings.TrimLeft(line, c); len(line)-len(rest) >= 3 {
-			return line[:len(line)-len(rest)]
+func (s source) pieces(opt Options) []piece {
+	c := cutter{text: s.text, limit: opt.UnitMax}
+	switch s.form {
+	case formPlain:
+		c.plain(0, len(s.text), borderBlock)
+	case formCode:
+		c.code(0, len(s.text), borderPart)
+	default:
+		c.markdown()
+	}
+	return c.out
+}
+
+// chunk makes a chunk of units. It is not ok where there is nothing but white
+// space.
+func (s source) chunk(ps []piece, runs []run, opt Options) (chat.Chunk, bool) {
+	first := runs[0].from
+	from := ps[first].start
+	if first > 0 && opt.Overlap > 0 {
+		from = back(s.text, ps, first, opt.Overlap)
+	}
+	var c chat.Chunk
+	for i, r := range runs {
+		if i > 0 {
+			from = ps[r.from].start
+		}
+		if u, ok := s.unit(ps[r.from:r.to], from, opt.Count); ok {
+			u.Ordinal = len(c.Units)
+			c.Units = append(c.Units, u)
+			c.Tokens += u.Tokens
 		}
 	}
-	return ""
+	if len(c.Units) == 0 {
+		return c, false
+	}
+	c.SessionID, c.BranchID, c.SourceTurn, c.File, c.Role = s.turn.SessionID, s.turn.BranchID, s.turn.ID, s.file, s.role
+	c.Start, c.End = c.Units[0].Start, c.Units[len(c.Units)-1].End
+	c.Text = s.text[c.Start:c.End]
+	c.ContentHash, c.Version = chat.HashText(c.Text), Version
+	c.Type, c.Summary = describe(s.role, s.text, ps[first:runs[len(runs)-1].to])
+	return c, true
 }
 
-// closes reports that line ends the block that fence opened: the same mark, at
-// least as long, and nothing else.
-func closes(line, fence string) bool {
-	return len(line) >= len(fence) && strings.Trim(line, fence[:1]) == ""
+// unit makes a unit of pieces, which may begin with text of those before.
+func (s source) unit(ps []piece, from int, count func(string) int) (chat.Unit, bool) {
+	start, end := trim(s.text, from, ps[len(ps)-1].end)
+	if start >= end {
+		return chat.Unit{}, false
+	}
+	words := strings.ToValidUTF8(s.text[start:end], "\uFFFD")
+	return chat.Unit{
+		Role: s.role, Start: start, End: end,
+		Tokens: count(words), Text: s.prefix(ps[0]) + words,
+	}, true
 }
 
-// summary is the beginning of a text in one line, cut between words.
-func summary(text string) string {
-	// Twice the bytes that the longest runes need: the text itself may be huge.
-	head := text[:min(len(text), summaryRunes*8)]
-	line := strings.Join(strings.Fields(strings.ToValidUTF8(head, "\uFFFD")), " ")
-	runes := []rune(line)
-	if len(runes) <= summaryRunes && len(head) == len(text) {
-		return line
+// trim leaves out blank lines before and white space behind. What the first line
+// is indented by stays: of code it is part of what is said.
+func trim(text string, start, end int) (int, int) {
+	end = start + len(strings.TrimRightFunc(text[start:end], unicode.IsSpace))
+	lead := len(text[start:end]) - len(strings.TrimLeftFunc(text[start:end], unicode.IsSpace))
+	if nl := strings.LastIndexByte(text[start:start+lead], '\n'); nl >= 0 {
+		start += nl + 1
 	}
-	runes = runes[:min(len(runes), summaryRunes)]
-	cut := len(runes)
-	for i := len(runes) - 1; i > summaryRunes/2; i-- {
-		if unicode.IsSpace(runes[i]) {
-			cut = i
-			break
-		}
+	return start, end
+}
+
+// back is where text of about so many tokens before a piece begins: at pieces,
+// and inside one between words.
+func back(text string, ps []piece, at, tokens int) int {
+	k := at
+	for k > 0 && ps[k-1].tokens <= tokens {
+		k--
+		tokens -= ps[k].tokens
 	}
-	return string(runes[:cut]) + "…"
+	start := ps[k].start
+	if k > 0 && tokens > 0 {
+		p := ps[k-1]
+		start = p.start + within(text[p.start:p.end], p.tokens-tokens)
+	}
+	return start
 }

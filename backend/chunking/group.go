@@ -1,0 +1,100 @@
+package chunking
+
+// limits is what groups of pieces aim at, in estimated tokens.
+type limits struct {
+	min, max int
+	// closeAt ends a group that has the minimum at a border of this kind.
+	closeAt border
+}
+
+// run is pieces [from, to).
+type run struct{ from, to int }
+
+// group makes runs of pieces: as large as the minimum, ended at the first border
+// that is good enough, never over the maximum where a piece is not.
+func group(ps []piece, l limits) []run {
+	var runs []run
+	from, size := 0, 0
+	for i, p := range ps {
+		for i > from && size+p.tokens > l.max {
+			at := bestCut(ps, from, i, l.min)
+			runs = append(runs, run{from, at})
+			for ; from < at; from++ {
+				size -= ps[from].tokens
+			}
+		}
+		if i > from && size >= l.min && p.border >= l.closeAt {
+			runs = append(runs, run{from, i})
+			from, size = i, 0
+		}
+		size += p.tokens
+	}
+	if from < len(ps) {
+		runs = append(runs, run{from, len(ps)})
+	}
+	return tail(ps, runs, l)
+}
+
+// bestCut is where pieces [from, to) and what follows are cut: in (from, to],
+// leaving the minimum before it if that can be, at the strongest border, of
+// equals the last.
+func bestCut(ps []piece, from, to, least int) int {
+	best, bestEnough, size := to, false, 0
+	for k := from + 1; k <= to; k++ {
+		size += ps[k-1].tokens
+		enough := size >= least
+		switch {
+		case k == from+1, enough && !bestEnough, enough == bestEnough && ps[k].border >= ps[best].border:
+			best, bestEnough = k, enough
+		}
+	}
+	return best
+}
+
+// tail joins a last run that is too small with the one before it, or gives it a
+// part of that.
+func tail(ps []piece, runs []run, l limits) []run {
+	n := len(runs)
+	if n < 2 {
+		return runs
+	}
+	a, b := runs[n-2], runs[n-1]
+	left, right := tokensOf(ps, a), tokensOf(ps, b)
+	if right >= l.min {
+		return runs
+	}
+	if left+right <= l.max {
+		return append(runs[:n-2], run{a.from, b.to})
+	}
+	best := b.from
+	for k := b.from - 1; k > a.from; k-- {
+		left -= ps[k].tokens
+		right += ps[k].tokens
+		if left < l.min || right > l.max {
+			break
+		}
+		if right >= l.min && (best == b.from || ps[k].border > ps[best].border) {
+			best = k
+		}
+	}
+	runs[n-2].to, runs[n-1].from = best, best
+	return runs
+}
+
+// joined makes one piece of each run.
+func joined(ps []piece, runs []run) []piece {
+	out := make([]piece, len(runs))
+	for i, r := range runs {
+		out[i] = ps[r.from]
+		out[i].end, out[i].tokens = ps[r.to-1].end, tokensOf(ps, r)
+	}
+	return out
+}
+
+func tokensOf(ps []piece, r run) int {
+	n := 0
+	for _, p := range ps[r.from:r.to] {
+		n += p.tokens
+	}
+	return n
+}
