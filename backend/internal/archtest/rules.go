@@ -83,6 +83,12 @@ var onlyRules = []only{
 		reason:  "meter, trigger and shrinker must read the same number, and raw tiktoken is quadratic on unbroken runs",
 	},
 	{
+		name: "pdf", tests: true,
+		imports: []string{"github.com/ledongthuc/pdf"},
+		places:  []string{"backend/documents"},
+		reason:  "the library can be made to loop and to fill memory; it runs in a process of its own alone",
+	},
+	{
 		name: "command line", tests: true,
 		imports: []string{"github.com/spf13"},
 		places:  []string{".", "backend/cli"},

@@ -1,0 +1,208 @@
+package documents
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestMain is also the process that reads a PDF, as main is in the program.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == PDFArgument {
+		os.Exit(ReadPDF(os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
+
+func reader(t testing.TB) Reader {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Reader{Program: program}
+}
+
+func TestReadText(t *testing.T) {
+	for _, c := range []struct {
+		name, file, data, media, text string
+		plain                         bool
+	}{
+		{"plain", "notes.txt", "a\r\nb\n", "text/plain", "a\r\nb\n", true},
+		{"Markdown", "PLAN.MD", "# Plan", "text/markdown", "# Plan", true},
+		{"code", "/home/x/main.go", "package main\n", "text/x-go", "package main\n", true},
+		{"no extension", "Makefile", "all:\n\ttrue\n", "text/plain", "all:\n\ttrue\n", true},
+		{"an extension that lies", "picture.png", "only words", "text/plain", "only words", true},
+		{"UTF-8 with its mark", "a.csv", "\xEF\xBB\xBFä,b", "text/csv", "ä,b", false},
+		{"UTF-16, little end first", "a.txt", "\xFF\xFEa\x00\xE4\x00", "text/plain", "aä", false},
+		{"UTF-16, big end first", "a.txt", "\xFE\xFF\xD8\x3D\xDE\x00", "text/plain", "😀", false},
+		{"several scripts", "a.txt", "日本語 العربية", "text/plain", "日本語 العربية", true},
+		{"terminal colours", "a.log", "\x1b[31mred\x1b[0m\n", "text/plain", "\x1b[31mred\x1b[0m\n", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := Reader{}.Read(context.Background(), c.file, []byte(c.data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.MediaType != c.media || d.Text != c.text || d.Plain != c.plain {
+				t.Errorf("got %+v", d)
+			}
+			kept := d.New("s", []byte(c.data), 1)
+			if (kept.Text == "") != c.plain || string(kept.Content) != c.data {
+				t.Errorf("kept as %+v", kept)
+			}
+		})
+	}
+}
+
+func TestReadRefuses(t *testing.T) {
+	for _, c := range []struct{ name, data, says string }{
+		{"nothing.txt", "", "nothing.txt is empty"},
+		{"blank.txt", " \n\t ", "has no text in it"},
+		{"program.exe", "MZ\x00\x00\x01", "is not a text file"},
+		{"noise.bin", strings.Repeat("\x01\x02ab", 100), "is not a text file"},
+		{"latin.txt", "caf\xe9 cr\xe8me", "encoding that it does not name"},
+		{"odd.txt", "\xFF\xFEa", "cut off in the middle"},
+		{"wide.bin", "\xFF\xFE" + strings.Repeat("\x00\xDC", 200), "is not a text file"},
+		{"long.txt", strings.Repeat("a", MaxText+1), "more than the 20 MB"},
+		{"a.pdf", "%PDF-1.4\n", "cannot be read here"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := Reader{}.Read(context.Background(), c.name, []byte(c.data))
+			if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "nothing was attached") {
+				t.Errorf("error: %v", err)
+			}
+		})
+	}
+	if err := CheckSize("huge.bin", MaxBytes+1); err == nil || !strings.Contains(err.Error(), "huge.bin has 200 MB") {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func TestBaseName(t *testing.T) {
+	for in, want := range map[string]string{
+		"/home/a/b.txt": "b.txt", `C:\docs\b.txt`: "b.txt", "": "document", "..": "..", "a\nb\u202etxt.exe": "a btxt.exe", "/": "document", "\xff.md": "\uFFFD.md",
+	} {
+		if got := baseName(in); got != want {
+			t.Errorf("baseName(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestReadPDF(t *testing.T) {
+	printed, err := os.ReadFile("testdata/browser.pdf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"one page", simplePDF("BT /F1 12 Tf 72 700 Td (The harbour opens at seven.) Tj ET"), "The harbour opens at seven."},
+		{"lines and words by place", simplePDF("BT /F1 10 Tf 10 TL 72 700 Td [(The) -300 (har) 20 (bour)] TJ T* (opens) Tj ( at) Tj 0 -40 Td (Later.) Tj ET"), "The harbour\nopens at\n\nLater."},
+		{"pages", simplePDF("BT /F1 9 Tf 1 0 0 1 10 10 Tm (one) Tj ET", "", "BT /F1 9 Tf (three) ' ET"), "one\n\f\n\fthree"},
+		{"junk around it", append(append([]byte("junk\n"), simplePDF("BT /F1 12 Tf (words) Tj ET")...), "\nmore junk, "+strings.Repeat("x", 200)...), ""},
+		{"a newer version", bytes.Replace(simplePDF("BT /F1 12 Tf (words) Tj ET"), []byte("%PDF-1.4"), []byte("%PDF-2.0"), 1), "words"},
+		{"printed by a browser", printed, "Quarterly report on the “office” figures\nThe turnover of the Lisbon branch was 4,812,300 euro in 2025, an increase of 7.5 percent. Kerning:\n" +
+			"AVAVA To Te fluffier.\n\nfirst point\nsecond point\n\nName Amount\nAlpha 12\n\n日本語のテキスト, Größe, Ελληνικά.\n\fPage two says hello."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := reader(t).Read(context.Background(), "a.pdf", c.data)
+			if c.want == "" { // offsets are off by the junk: words, or an error in words
+				if err == nil && d.Text != "words" {
+					t.Errorf("text %q", d.Text)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Text != c.want || d.MediaType != "application/pdf" || d.Plain {
+				t.Errorf("got  %q\nwant %q", d.Text, c.want)
+			}
+		})
+	}
+}
+
+// Whatever a file does to the library, it does to a process that is thrown away.
+func TestHostilePDF(t *testing.T) {
+	deep := strings.Repeat("[", 4<<20)
+	for _, c := range []struct {
+		name string
+		data []byte
+		says string
+	}{
+		{"a beginning alone", []byte("%PDF-1.4\n%%EOF"), "is damaged"},
+		{"no pages", makePDF([]string{"<< /Type /Catalog >>"}), "is damaged"},
+		{"encrypted", encryptedPDF(), "is encrypted"},
+		{"no text", simplePDF("0 0 100 100 re f", "q Q"), "holds pictures of pages"},
+		{"a circle of pages", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 9 /Kids [2 0 R 2 0 R] >>"}), "is damaged"},
+		{"a form that draws itself", formPDF(), "holds pictures of pages"},
+		{"nesting without end", simplePDF("BT " + deep), ""},
+		{"an object of itself", makePDF([]string{"<< /Type /Catalog /Pages 2 0 R >>", "2 0 R"}), ""},
+		{"a table for everybody", bytes.Replace(simplePDF("BT (a) Tj ET"), []byte("/Size"), []byte("/Size 999999999999 /X"), 1), ""},
+		{"operators without operands", simplePDF("BT Tj TJ ' Td Tm Tf cm Do Q Q Q ET"), ""},
+		{"an unknown filter", bytes.Replace(simplePDF("BT (a) Tj ET"), []byte("/Length"), []byte("/Filter /NoSuch /Length"), 1), "is damaged"},
+		{"cut in the middle", simplePDF("BT /F1 12 Tf (words) Tj ET")[:200], "is damaged"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			d, err := reader(t).Read(context.Background(), "evil.pdf", c.data)
+			switch {
+			case c.says == "" && (err != nil) != (chat.CodeOf(err) == chat.CodeInvalid):
+				t.Errorf("error: %v", err)
+			case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
+				t.Errorf("text %q, error: %v", d.Text, err)
+			}
+		})
+	}
+}
+
+// A file that takes for ever is given up, and its process with it.
+func TestPDFTakesTooLong(t *testing.T) {
+	r := reader(t)
+	r.timeout = time.Second
+	_, err := r.Read(context.Background(), "slow.pdf", simplePDF("<")) // a string without an end: the library never stops
+	if err == nil || !strings.Contains(err.Error(), "takes too long") {
+		t.Errorf("error: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := reader(t).Read(ctx, "a.pdf", simplePDF("BT (words) Tj ET")); err != context.Canceled {
+		t.Errorf("error: %v", err)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, s := range []string{"words", "\xFF\xFEa\x00", "\xFE\xFF\x00a", "\xEF\xBB\xBFx", "\x00", "caf\xe9"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := Reader{}.Read(context.Background(), "a.txt", data)
+		if err == nil && (strings.TrimSpace(d.Text) == "" || strings.ContainsRune(d.Text, 0) || strings.ToValidUTF8(d.Text, "") != d.Text) {
+			t.Errorf("accepted %q as %q", data, d.Text)
+		}
+		if err != nil && chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+func FuzzUnicodeMap(f *testing.F) {
+	for _, s := range []string{"<01> <0041>", "<00> <ff> <0041>", "<0001> <0003> [<0041> <0042>]", "<00><ff>[", "[[[]]]<>"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, kind := range []string{"char", "range"} {
+			if m := parseUnicode([]byte("beginbf" + kind + "\n" + body + "\nendbf" + kind)); len(m) > maxWidths {
+				t.Errorf("%d codes", len(m))
+			}
+		}
+	})
+}

@@ -1,0 +1,229 @@
+package documents
+
+import (
+	"math"
+	"strings"
+
+	"github.com/ledongthuc/pdf"
+)
+
+// matrix is a PDF transformation [a b c d e f].
+type matrix [6]float64
+
+var identity = matrix{1, 0, 0, 1, 0, 0}
+
+// then applies m, then n.
+func (m matrix) then(n matrix) matrix {
+	return matrix{
+		m[0]*n[0] + m[1]*n[2], m[0]*n[1] + m[1]*n[3], m[2]*n[0] + m[3]*n[2], m[2]*n[1] + m[3]*n[3],
+		m[4]*n[0] + m[5]*n[2] + n[4], m[4]*n[1] + m[5]*n[3] + n[5],
+	}
+}
+
+// page puts a page's text together from where its strings are drawn: a PDF knows no
+// words and no lines. What lies on another height is another line, what lies apart is
+// another word.
+type page struct {
+	out   strings.Builder
+	fonts map[string]*font
+
+	textState
+	saved []textState
+
+	// Where the last string ended, and how large it was, in the page's units.
+	drawn      bool
+	endX, endY float64
+	height     float64
+}
+
+// textState is what q keeps and Q brings back, and what the text operators set.
+type textState struct {
+	scale        matrix // the current transformation
+	at, line     matrix // text matrix, line matrix
+	font         *font
+	size         float64
+	leading      float64
+	chars, words float64 // extra space after each character, and each space
+	stretch      float64 // horizontal scale - 1
+}
+
+// Shares of the height of text. Kerning stays below wordGap, spaces lie above it.
+const (
+	wordGap = 0.18
+	lineGap = 0.5
+	paraGap = 1.9
+)
+
+// maxForms bounds how deep forms are drawn in forms.
+const maxForms = 8
+
+// run draws a content stream.
+func (p *page) run(content, resources pdf.Value, depth int) {
+	if content.Kind() != pdf.Stream && content.Kind() != pdf.Array {
+		return
+	}
+	pdf.Interpret(content, func(stk *pdf.Stack, op string) {
+		args := make([]pdf.Value, stk.Len())
+		for i := len(args) - 1; i >= 0; i-- {
+			args[i] = stk.Pop()
+		}
+		if op == "Do" && len(args) == 1 && depth < maxForms {
+			p.form(resources.Key("XObject").Key(args[0].Name()), resources, depth)
+			return
+		}
+		if op == "Tf" && len(args) == 2 {
+			p.font, p.size = p.fontNamed(args[0].Name(), resources), args[1].Float64()
+			return
+		}
+		if !p.show(op, args) {
+			p.set(op, args)
+		}
+	})
+}
+
+// form draws text that is kept apart from the page.
+func (p *page) form(x, resources pdf.Value, depth int) {
+	if x.Key("Subtype").Name() != "Form" {
+		return
+	}
+	if own := x.Key("Resources"); !own.IsNull() {
+		resources = own
+	}
+	before := p.textState
+	if m, ok := matrixOf(numbers(x.Key("Matrix"))); ok {
+		p.scale = m.then(p.scale)
+	}
+	outer := p.fonts
+	p.fonts = map[string]*font{}
+	p.run(x, resources, depth+1)
+	p.fonts, p.textState = outer, before
+}
+
+// show handles the operators that draw text.
+func (p *page) show(op string, args []pdf.Value) bool {
+	switch {
+	case op == "Tj" && len(args) == 1:
+		p.draw(args[0].RawString())
+	case op == "'" && len(args) == 1:
+		p.move(0, -p.leading)
+		p.draw(args[0].RawString())
+	case op == "\"" && len(args) == 3:
+		p.words, p.chars = args[0].Float64(), args[1].Float64()
+		p.move(0, -p.leading)
+		p.draw(args[2].RawString())
+	case op == "TJ" && len(args) == 1:
+		for i := range args[0].Len() {
+			if x := args[0].Index(i); x.Kind() == pdf.String {
+				p.draw(x.RawString())
+			} else {
+				p.advance(-x.Float64() / 1000 * p.size * (1 + p.stretch))
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// set handles the operators that change where and how text is drawn.
+func (p *page) set(op string, values []pdf.Value) {
+	args := make([]float64, len(values))
+	for i, v := range values {
+		args[i] = v.Float64()
+	}
+	switch {
+	case op == "q":
+		p.saved = append(p.saved, p.textState)
+	case op == "Q" && len(p.saved) > 0:
+		p.textState, p.saved = p.saved[len(p.saved)-1], p.saved[:len(p.saved)-1]
+	case op == "BT":
+		p.at, p.line = identity, identity
+	case op == "T*":
+		p.move(0, -p.leading)
+	case op == "cm":
+		if m, ok := matrixOf(args); ok {
+			p.scale = m.then(p.scale)
+		}
+	case op == "Tm":
+		if m, ok := matrixOf(args); ok {
+			p.at, p.line = m, m
+		}
+	case op == "Td" && len(args) == 2:
+		p.move(args[0], args[1])
+	case op == "TD" && len(args) == 2:
+		p.leading = -args[1]
+		p.move(args[0], args[1])
+	case len(args) != 1:
+	case op == "TL":
+		p.leading = args[0]
+	case op == "Tc":
+		p.chars = args[0]
+	case op == "Tw":
+		p.words = args[0]
+	case op == "Tz":
+		p.stretch = args[0]/100 - 1
+	}
+}
+
+// move goes to another place relative to the line's beginning.
+func (p *page) move(x, y float64) {
+	p.line = matrix{1, 0, 0, 1, x, y}.then(p.line)
+	p.at = p.line
+}
+
+// advance goes on along the line.
+func (p *page) advance(x float64) { p.at = matrix{1, 0, 0, 1, x, 0}.then(p.at) }
+
+// draw writes a string where it stands, after what separates it from the one before.
+func (p *page) draw(raw string) {
+	if p.font == nil {
+		p.font = &font{}
+	}
+	text, width, spaces := p.font.read(raw)
+	if text == "" {
+		return
+	}
+	if p.out.Len() > MaxText {
+		panic(errLong)
+	}
+	m := p.at.then(p.scale)
+	height := math.Abs(p.size) * math.Hypot(m[2], m[3])
+	p.separate(m[4], m[5], height)
+	p.out.WriteString(text)
+	codes := float64(p.font.codes(raw))
+	p.advance((width/1000*p.size + codes*p.chars + float64(spaces)*p.words) * (1 + p.stretch))
+	end := p.at.then(p.scale)
+	p.drawn, p.endX, p.endY, p.height = true, end[4], end[5], height
+}
+
+// separate writes a line's end or a space, by where the next string begins.
+func (p *page) separate(x, y, height float64) {
+	if !p.drawn {
+		return
+	}
+	unit := max(p.height, height)
+	down, right := math.Abs(y-p.endY), x-p.endX
+	switch {
+	case down > paraGap*unit:
+		p.out.WriteString("\n\n")
+	case down > lineGap*unit || right < -unit:
+		p.out.WriteString("\n")
+	case right > wordGap*unit:
+		p.out.WriteString(" ")
+	}
+}
+
+func numbers(v pdf.Value) []float64 {
+	out := make([]float64, v.Len())
+	for i := range out {
+		out[i] = v.Index(i).Float64()
+	}
+	return out
+}
+
+func matrixOf(n []float64) (matrix, bool) {
+	if len(n) != 6 {
+		return identity, false
+	}
+	return matrix(n), true
+}

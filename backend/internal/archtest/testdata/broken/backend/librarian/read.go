@@ -1,0 +1,4 @@
+// breaks: pdf
+package librarian
+
+import _ "github.com/ledongthuc/pdf"
