@@ -159,6 +159,9 @@ func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
 		if err := t.putManifest(turn, p.Manifest); err != nil {
 			return err
 		}
+		if err := t.putRetrievals(turn, p.Retrieved); err != nil {
+			return err
+		}
 		if err := t.mergeTurnMetrics(p.TurnID, chat.TurnMetrics{EstimateTokens: p.Tokens}); err != nil {
 			return err
 		}

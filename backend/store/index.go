@@ -50,10 +50,15 @@ type unitRow struct {
 
 func (unitRow) TableName() string { return "units" }
 
-// Index is TX-C: chunks and units with their text index, the turn Indexed and
-// Done (SPEC 4; SRD 9.3). A chunk that is there already, by turn, type, hash and
-// chunker version, is not inserted again. With status degraded the turn stays
-// StateCommitted, marked, until a retry succeeds.
+// Index is TX-C: chunks and units with their text index and vectors, the turn
+// Indexed and Done (SPEC 4; SRD 9.3). A chunk that is there already, by turn, type,
+// hash and chunker version, is not inserted again, nor is a vector. The chunks of an
+// earlier chunker stay and their units go, so that nothing is found twice; so do all
+// units of a turn that brings no chunks any more.
+//
+// With status none the words are found and the turn waits for its vectors, its job
+// with it. With status degraded it stays StateCommitted, marked, until a retry
+// succeeds.
 func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 	return s.write(ctx, "turn.index", func(t *tx) error {
 		turn, err := turnHead(t.db, i.TurnID)
@@ -71,24 +76,33 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err != nil {
 			return err
 		}
+		told := turnIndexed{Status: i.Status, Chunks: made.told}
+		if told.Dropped, err = t.dropSuperseded(turn, i); err != nil {
+			return err
+		}
+		if err := t.indexVectors(made.units, i.Vectors); err != nil {
+			return err
+		}
 		moved, err := t.setIndexed(&turn, i.Status)
 		if err != nil {
 			return err
 		}
-		if err := t.finishJob(i.JobID); err != nil {
-			return err
+		if i.Status != chat.IndexNone {
+			if err := t.finishJob(i.JobID); err != nil {
+				return err
+			}
 		}
-		if !moved && len(made) == 0 {
+		if !moved && !told.Dropped && len(made.told) == 0 {
 			return nil // said before: the ledger is not told twice
 		}
-		if err := t.mergeTurnMetrics(i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs}); err != nil {
+		if err := t.mergeTurnMetrics(i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
 			return err
 		}
 		base, err := t.payloadOf(chat.SessionID(turn.SessionID), EventTurnFinalized, turn.ID)
 		if err != nil {
 			return err
 		}
-		return t.eventOn(base, chat.SessionID(turn.SessionID), EventTurnIndexed, turn.ID, turnIndexed{Status: i.Status, Chunks: made})
+		return t.eventOn(base, chat.SessionID(turn.SessionID), EventTurnIndexed, turn.ID, told)
 	})
 }
 
@@ -98,8 +112,17 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 	default:
 		return conflict("Turn %d is %s; only a committed turn is indexed.", turn.TurnSeq, turn.Phase)
 	}
+	units := 0
+	for _, c := range i.Chunks {
+		units += len(c.Units)
+	}
+	for _, list := range i.Vectors {
+		if len(list) != units {
+			return invalid("Turn %d brings %d vectors for %d units.", turn.TurnSeq, len(list), units)
+		}
+	}
 	switch i.Status {
-	case chat.IndexOK:
+	case chat.IndexOK, chat.IndexNone:
 		return nil
 	case chat.IndexDegraded, chat.IndexSkipped:
 		if len(i.Chunks) > 0 {
@@ -110,10 +133,20 @@ func checkIndexing(turn turnRow, i chat.Indexing) error {
 	return invalid("%q is not a result of indexing.", i.Status)
 }
 
-// checkSource refuses a chunk that is not what its message says at that place:
+// sourceOf names what a chunk is cut from: a message of the turn, or a document.
+type sourceOf struct {
+	role chat.Role
+	file chat.FileID
+}
+
+// chunkSource is a text that chunks are cut from. said is the same text where SQL
+// can read it out of the message, else empty.
+type chunkSource struct{ text, said string }
+
+// checkSource refuses a chunk that is not what its source says at that place:
 // provenance is what makes retrieved text worth quoting (SRD 9.2). It answers the
-// texts of those messages that are one block, which SQL can read too.
-func (t *tx) checkSource(i chat.Indexing) (map[chat.Role]string, error) {
+// sources.
+func (t *tx) checkSource(i chat.Indexing) (map[sourceOf]chunkSource, error) {
 	if len(i.Chunks) == 0 {
 		return nil, nil
 	}
@@ -122,18 +155,34 @@ func (t *tx) checkSource(i chat.Indexing) (map[chat.Role]string, error) {
 		return nil, err
 	}
 	turn := row.turn()
-	bodies := map[chat.Role]string{chat.RoleUser: turn.User.RenderedText()}
-	said := map[chat.Role]string{chat.RoleUser: onlyBlock(turn.User)}
+	from := map[sourceOf]chunkSource{{role: chat.RoleUser}: {turn.User.RenderedText(), onlyBlock(turn.User)}}
 	if turn.Assistant != nil {
-		bodies[chat.RoleAssistant] = turn.Assistant.RenderedText()
-		said[chat.RoleAssistant] = onlyBlock(*turn.Assistant)
+		from[sourceOf{role: chat.RoleAssistant}] = chunkSource{turn.Assistant.RenderedText(), onlyBlock(*turn.Assistant)}
 	}
 	for _, c := range i.Chunks {
-		if !spans(bodies[c.Role], c.Start, c.End, c.Text) {
-			return nil, invalid("A chunk of turn %d is not what its message says there.", turn.Seq)
+		key := sourceOf{c.Role, c.File}
+		if _, known := from[key]; !known && c.File != "" {
+			if from[key], err = t.documentSource(turn, c.File); err != nil {
+				return nil, err
+			}
+		}
+		if !spans(from[key].text, c.Start, c.End, c.Text) {
+			return nil, invalid("A chunk of turn %d is not what its source says there.", turn.Seq)
 		}
 	}
-	return said, nil
+	return from, nil
+}
+
+func (t *tx) documentSource(turn chat.Turn, id chat.FileID) (chunkSource, error) {
+	f, err := fileByID(t.db, id)
+	if err != nil {
+		return chunkSource{}, err
+	}
+	if f.SessionID != string(turn.SessionID) {
+		return chunkSource{}, invalid("The document %q is of another session.", f.Name)
+	}
+	words, err := fileText(t.db, id)
+	return chunkSource{text: words}, err
 }
 
 // maxSaid bounds the messages whose units are read from them: each of the units
@@ -153,6 +202,9 @@ func onlyBlock(m chat.Message) string {
 
 // setIndexed moves the turn on and reports whether that changed it.
 func (t *tx) setIndexed(turn *turnRow, status chat.IndexStatus) (bool, error) {
+	if status == chat.IndexNone {
+		return false, nil
+	}
 	if status == chat.IndexDegraded {
 		if chat.Phase(turn.Phase) != chat.PhaseStateCommitted || turn.IndexStatus == string(status) {
 			return false, nil
@@ -161,7 +213,7 @@ func (t *tx) setIndexed(turn *turnRow, status chat.IndexStatus) (bool, error) {
 		if err := t.settleJob(chat.JobIndexTurn, turn.ID); err != nil {
 			return false, err
 		}
-		if chat.Phase(turn.Phase) == chat.PhaseDone {
+		if chat.Phase(turn.Phase) == chat.PhaseDone && turn.IndexStatus == string(status) {
 			return false, nil
 		}
 		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
@@ -169,43 +221,62 @@ func (t *tx) setIndexed(turn *turnRow, status chat.IndexStatus) (bool, error) {
 				return false, err
 			}
 		}
-		if err := t.move(turn, chat.PhaseDone); err != nil {
-			return false, err
+		if chat.Phase(turn.Phase) == chat.PhaseIndexed {
+			if err := t.move(turn, chat.PhaseDone); err != nil {
+				return false, err
+			}
 		}
 	}
 	_, err := t.exec(`UPDATE turns SET index_status = ? WHERE id = ?`, status, turn.ID)
 	return true, err
 }
 
-// insertChunks stores the chunks that are new and tells which.
-func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, said map[chat.Role]string) ([]indexedChunk, error) {
-	made := []indexedChunk{}
+// inserted is what TX-C stored: the chunks that are new, for the ledger, and the
+// row numbers of all units that were brought, in order; 0 where there is none.
+type inserted struct {
+	told  []indexedChunk
+	units []int64
+}
+
+// insertChunks stores the chunks that are new. Those of an earlier chunker than the
+// turn's newest are not: their units are gone for good.
+func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
+	made := inserted{told: []indexedChunk{}}
+	newest, err := one[int](t.db, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
+	if err != nil {
+		return made, err
+	}
 	for _, c := range chunks {
 		row, err := newChunk(t, turn, c)
 		if err != nil {
-			return nil, err
+			return made, err
 		}
 		there, err := all[string](t.db, `SELECT id FROM chunks WHERE source_turn = ? AND chunk_type = ? AND content_hash = ?
 			AND chunker_version = ?`, turn.ID, row.ChunkType, row.ContentHash, row.ChunkerVersion)
 		if err != nil {
-			return nil, err
+			return made, err
 		}
-		if len(there) > 0 {
-			continue
+		if len(there) == 0 && row.ChunkerVersion >= newest {
+			if err := t.db.Create(&row).Error; err != nil {
+				return made, err
+			}
+			units, err := t.insertUnits(turn, row, c.Units, from[sourceOf{c.Role, c.File}])
+			if err != nil {
+				return made, err
+			}
+			made.told = append(made.told, row.indexed(units))
+			there = []string{row.ID}
 		}
-		if err := t.db.Create(&row).Error; err != nil {
-			return nil, err
-		}
-		units, err := t.insertUnits(turn, row, c.Units, said[c.Role])
+		ns, err := t.unitRows(there, c.Units)
 		if err != nil {
-			return nil, err
+			return made, err
 		}
-		made = append(made, row.indexed(units))
+		made.units = append(made.units, ns...)
 	}
 	return made, nil
 }
 
-// newChunk is a chunk's row. Its text is bytes start to end of its message, as
+// newChunk is a chunk's row. Its text is bytes start to end of its source, as
 // checkSource saw, and is stored there alone: rendered_text stays empty.
 func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 	sum := hashBytes([]byte(c.Text))
@@ -213,7 +284,7 @@ func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 		return chunkRow{}, invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
 	}
 	return chunkRow{
-		ID: t.newID(), SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, Ordinal: c.Ordinal,
+		ID: t.newID(), SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
 		ChunkerVersion: max(c.Version, 1), CreatedAt: t.stamp(), ContentHash: sum, Summary: clean(c.Summary),
 	}, nil
@@ -230,41 +301,8 @@ func (r chunkRow) chunk(words string) chat.Chunk {
 
 func (r chunkRow) indexed(units []indexedUnit) indexedChunk {
 	return indexedChunk{
-		ID: chat.ChunkID(r.ID), Ordinal: r.Ordinal, Role: chat.Role(r.Role), Start: r.StartOffset, End: r.EndOffset,
-		Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst, Version: r.ChunkerVersion,
+		ID: chat.ChunkID(r.ID), File: chat.FileID(text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role), Start: r.StartOffset,
+		End: r.EndOffset, Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst, Version: r.ChunkerVersion,
 		SHA256: hex.EncodeToString(r.ContentHash), Summary: r.Summary, Units: units,
 	}
-}
-
-// insertUnits stores a chunk's units; triggers put them into the text index.
-func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, said string) ([]indexedUnit, error) {
-	made := make([]indexedUnit, 0, len(units))
-	for _, u := range units {
-		if u.Start < 0 || u.End < u.Start {
-			return nil, invalid("A unit of turn %d has no valid place in its message.", turn.TurnSeq)
-		}
-		body := clean(u.Text)
-		row := unitRow{
-			ID: t.newID(), ChunkID: chunk.ID, SessionID: turn.SessionID, BranchID: turn.BranchID, TurnID: turn.ID,
-			TurnSeq: turn.TurnSeq, Ordinal: u.Ordinal, Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End,
-			Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
-		}
-		if u.Start < u.End && u.End <= len(said) && strings.HasSuffix(body, said[u.Start:u.End]) {
-			row.Text, row.Said = strings.TrimSuffix(body, said[u.Start:u.End]), true
-		}
-		if err := t.db.Create(&row).Error; err != nil {
-			return nil, err
-		}
-		made = append(made, indexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body})
-	}
-	return made, nil
-}
-
-// pairsOf is the indexed form of a text where it is another one.
-func pairsOf(body string) *string {
-	indexed := IndexText(body)
-	if indexed == body {
-		return nil
-	}
-	return &indexed
 }

@@ -15,6 +15,9 @@ var priorities = map[chat.JobType]int{
 	chat.JobReconcileStream: 20, chat.JobSummarizeTurn: 10, chat.JobIndexTurn: 0, chat.JobSummarizeRange: -10,
 }
 
+// priorityOlder is of turns that are found as they are and would be found better.
+const priorityOlder = -20
+
 // maxLastError bounds a job's stored error.
 const maxLastError = 2000
 
@@ -24,13 +27,17 @@ func jobKey(kind chat.JobType, turn string) string { return string(kind) + ":" +
 // enqueue makes a turn's job due now. One that is there already is left alone,
 // unless it was done: then the turn needs it again.
 func (t *tx) enqueue(kind chat.JobType, turn turnRow) error {
+	return t.enqueueAt(priorities[kind], kind, turn)
+}
+
+func (t *tx) enqueueAt(priority int, kind chat.JobType, turn turnRow) error {
 	now := t.stamp()
 	_, err := t.exec(`
 		INSERT INTO jobs (job_type, job_key, session_id, branch_id, turn_id, state, priority, run_after, created_at, updated_at)
 		VALUES (?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?)
-		ON CONFLICT (job_key) DO UPDATE SET state = 'queued', attempts = 0, last_error = '', run_after = excluded.run_after,
+		ON CONFLICT (job_key) DO UPDATE SET state = 'queued', attempts = 0, last_error = '', run_after = excluded.run_after, priority = excluded.priority,
 		  updated_at = excluded.updated_at WHERE state = 'done'`,
-		kind, jobKey(kind, turn.ID), turn.SessionID, turn.BranchID, turn.ID, priorities[kind], now, now, now)
+		kind, jobKey(kind, turn.ID), turn.SessionID, turn.BranchID, turn.ID, priority, now, now, now)
 	return err
 }
 
@@ -295,6 +302,27 @@ func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
 		}
 	}
 	return len(turns), nil
+}
+
+// RequeueOlder makes index_turn due again for turns that are found by what an
+// earlier chunker than this version cut, the newest first, up to a limit, after all
+// other work. It answers how many it made due.
+func (s *Store) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
+	var turns []turnRow
+	err := s.write(ctx, "job.requeue", func(t *tx) (err error) {
+		turns, err = all[turnRow](t.db, `SELECT t.id, t.session_id, t.branch_id FROM turns t
+			LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
+			WHERE t.phase = 'Done' AND (j.id IS NULL OR j.state = 'done') AND t.id IN (SELECT c.source_turn FROM chunks c
+			  WHERE c.chunker_version < ? AND EXISTS (SELECT 1 FROM units u WHERE u.chunk_id = c.id))
+			ORDER BY t.id DESC LIMIT ?`, chat.JobIndexTurn, version, limit)
+		for _, turn := range turns {
+			if err == nil {
+				err = t.enqueueAt(priorityOlder, chat.JobIndexTurn, turn)
+			}
+		}
+		return err
+	})
+	return len(turns), err
 }
 
 // releaseJobs ends leases that ran out before a moment.

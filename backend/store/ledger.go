@@ -147,11 +147,13 @@ type (
 		Usage   *chat.Usage   `json:"usage"`
 	}
 	turnIndexed struct {
-		Status chat.IndexStatus `json:"status"`
-		Chunks []indexedChunk   `json:"chunks"`
+		Status  chat.IndexStatus `json:"status"` // empty: stored, its vectors to come
+		Chunks  []indexedChunk   `json:"chunks"`
+		Dropped bool             `json:"dropped,omitempty"` // units of earlier chunkers; without chunks, all units
 	}
 	indexedChunk struct {
 		ID      chat.ChunkID   `json:"chunk_id"`
+		File    chat.FileID    `json:"file_id,omitempty"`
 		Ordinal int            `json:"ordinal"`
 		Role    chat.Role      `json:"role"`
 		Start   int            `json:"start"`
@@ -168,7 +170,11 @@ type (
 		Start  int         `json:"start"`
 		End    int         `json:"end"`
 		Tokens int         `json:"tokens"`
-		Text   string      `json:"text"`
+		Text   string      `json:"text"`                  // of a document's: what stands before the words
+		SHA256 string      `json:"text_sha256,omitempty"` // of all of it, where text is not that
+	}
+	retrievalRecorded struct { // in place of what was recorded before
+		Retrieved []chat.Retrieval `json:"retrieved"`
 	}
 	stepStarted struct {
 		TurnID        chat.TurnID `json:"turn_id"`

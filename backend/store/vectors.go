@@ -245,11 +245,12 @@ func (s *Store) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) 
 // over; so is everything if the namespace was retired meanwhile.
 func (s *Store) PutVectors(ctx context.Context, ns int64, vectors []chat.UnitVector) error {
 	return s.write(ctx, "vector.write", func(t *tx) error {
-		return t.putVectors(ns, vectors)
+		return t.putVectors(ns, vectors, `DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector`)
 	})
 }
 
-func (t *tx) putVectors(ns int64, vectors []chat.UnitVector) error {
+// putVectors keeps vectors; there says what to do about one that is there already.
+func (t *tx) putVectors(ns int64, vectors []chat.UnitVector, there string) error {
 	rows, err := all[namespaceRow](t.db, `SELECT * FROM namespaces WHERE id = ?`, ns)
 	if err != nil || len(rows) == 0 || !rows[0].live() {
 		return err
@@ -267,7 +268,7 @@ func (t *tx) putVectors(ns int64, vectors []chat.UnitVector) error {
 		}
 		n, err := t.exec(`INSERT INTO unit_embeddings (unit_n, namespace_id, vector)
 			SELECT n, ?, ? FROM units WHERE n = ?
-			ON CONFLICT (namespace_id, unit_n) DO UPDATE SET vector = excluded.vector WHERE vector <> excluded.vector`, ns, b, v.N)
+			ON CONFLICT (namespace_id, unit_n) `+there, ns, b, v.N)
 		if err != nil {
 			return err
 		}

@@ -114,10 +114,10 @@ func (a *audit) roots() {
 	}
 }
 
-// chunks against the messages they are cut from.
+// chunks against the messages and documents they are cut from.
 func (a *audit) chunks() {
 	var source turnRow
-	var user, assistant string
+	var user, assistant, file, document string
 	each(a, "chunks", "*", "source_turn, id", func(r chunkRow) {
 		if source.ID != r.SourceTurn {
 			source, _ = turnByID(a.db, chat.TurnID(r.SourceTurn))
@@ -131,6 +131,13 @@ func (a *audit) chunks() {
 		if chat.Role(r.Role) == chat.RoleAssistant {
 			message = assistant
 		}
+		if r.FileID != nil {
+			if file != *r.FileID {
+				file = *r.FileID
+				document, _ = fileText(a.db, chat.FileID(file)) // none: the chunk does not stand in it
+			}
+			message = document
+		}
 		said := chunkText(message, r)
 		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(said))), findContent, "chunks", r.ID, "Its text does not match its hash.")
 		a.expect(spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
@@ -139,7 +146,7 @@ func (a *audit) chunks() {
 			a.add(findReplay, "chunks", r.ID, "The ledger does not know it.")
 			return
 		}
-		a.differs("chunks", r.ID, is("source_turn", r.SourceTurn, w.SourceTurn), is("role", r.Role, w.Role), is("start", r.StartOffset, w.StartOffset),
+		a.differs("chunks", r.ID, is("source_turn", r.SourceTurn, w.SourceTurn), is("file", text(r.FileID), text(w.FileID)), is("role", r.Role, w.Role), is("start", r.StartOffset, w.StartOffset),
 			is("end", r.EndOffset, w.EndOffset), is("chunk_type", r.ChunkType, w.ChunkType), is("ordinal", r.Ordinal, w.Ordinal),
 			is("chunker_version", r.ChunkerVersion, w.ChunkerVersion), is("content", r.ContentHash, w.ContentHash), is("summary", r.Summary, w.Summary))
 	})

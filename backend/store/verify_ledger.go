@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 
 	"contextinfinity/backend/chat"
 )
@@ -22,6 +24,9 @@ type replay struct {
 	orders   map[string]*pinOrderRow
 	chunks   map[string]*chunkRow
 	units    map[string]*unitRow
+	unitsOf  map[string][]string // by turn
+	// retrieved are what stood in the contexts of turns.
+	retrieved map[string][]chat.Retrieval
 
 	summaries    map[string]*rangeSummaryRow
 	calibrations map[string]calibrationSet // the newest, by provider and model
@@ -38,6 +43,7 @@ func newReplay() *replay {
 		sessions: map[string]*sessionRow{}, branches: map[string]*branchRow{}, states: map[string]*stateRow{},
 		turns: map[string]*turnRow{}, manifest: map[string]string{}, steps: map[string]*wantStep{},
 		pins: map[string]*pinRow{}, orders: map[string]*pinOrderRow{}, chunks: map[string]*chunkRow{}, units: map[string]*unitRow{},
+		unitsOf: map[string][]string{}, retrieved: map[string][]chat.Retrieval{},
 		summaries: map[string]*rangeSummaryRow{}, calibrations: map[string]calibrationSet{}, files: map[string]*fileAdded{},
 	}
 }
@@ -332,26 +338,61 @@ func (w *replay) order(e eventRow, p pinsMoved) error {
 }
 
 func (w *replay) indexed(e eventRow, p turnIndexed) error {
+	if p.Dropped {
+		version := math.MaxInt32
+		for _, c := range p.Chunks {
+			version = min(version, c.Version)
+		}
+		w.drop(e.EntityID, version)
+	}
 	for _, c := range p.Chunks {
 		hash, err := hex.DecodeString(c.SHA256)
 		if err != nil {
 			return err
 		}
 		w.chunks[string(c.ID)] = &chunkRow{
-			ID: string(c.ID), SourceTurn: e.EntityID, Ordinal: c.Ordinal, Role: string(c.Role), StartOffset: c.Start,
+			ID: string(c.ID), SourceTurn: e.EntityID, FileID: orNull(c.File), Ordinal: c.Ordinal, Role: string(c.Role), StartOffset: c.Start,
 			EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens, ChunkerVersion: c.Version, ContentHash: hash, Summary: c.Summary,
 		}
-		for _, u := range c.Units {
-			w.units[string(u.ID)] = &unitRow{
-				ID: string(u.ID), ChunkID: string(c.ID), StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens,
-				ContentHash: hashBytes([]byte(u.Text)),
-			}
+		if err := w.indexedUnits(e.EntityID, c); err != nil {
+			return err
 		}
+	}
+	if p.Status == chat.IndexNone {
+		return nil
 	}
 	return on(w.turns, e.EntityID, func(t *turnRow) {
 		t.IndexStatus = string(p.Status)
 		if p.Status != chat.IndexDegraded {
 			t.Phase = string(chat.PhaseDone)
 		}
+	})
+}
+
+func (w *replay) indexedUnits(turn string, c indexedChunk) error {
+	for _, u := range c.Units {
+		hash := hashBytes([]byte(u.Text))
+		if u.SHA256 != "" {
+			var err error
+			if hash, err = hex.DecodeString(u.SHA256); err != nil {
+				return err
+			}
+		}
+		w.units[string(u.ID)] = &unitRow{
+			ID: string(u.ID), ChunkID: string(c.ID), StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: hash,
+		}
+		w.unitsOf[turn] = append(w.unitsOf[turn], string(u.ID))
+	}
+	return nil
+}
+
+// drop takes away a turn's units of chunkers before a version.
+func (w *replay) drop(turn string, version int) {
+	w.unitsOf[turn] = slices.DeleteFunc(w.unitsOf[turn], func(id string) bool {
+		gone := w.chunks[w.units[id].ChunkID].ChunkerVersion < version
+		if gone {
+			delete(w.units, id)
+		}
+		return gone
 	})
 }

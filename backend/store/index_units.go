@@ -1,0 +1,105 @@
+package store
+
+import (
+	"encoding/hex"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// insertUnits stores a chunk's units; triggers put them into the text index. Those of
+// a document are stored whole, for SQL would read all of it for each; the ledger is
+// told what stands before their words, which the document holds, and the hash.
+func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from chunkSource) ([]indexedUnit, error) {
+	made := make([]indexedUnit, 0, len(units))
+	for _, u := range units {
+		if u.Start < 0 || u.End < u.Start {
+			return nil, invalid("A unit of turn %d has no valid place in its message.", turn.TurnSeq)
+		}
+		body := clean(u.Text)
+		row := unitRow{
+			ID: t.newID(), ChunkID: chunk.ID, SessionID: turn.SessionID, BranchID: turn.BranchID, TurnID: turn.ID,
+			TurnSeq: turn.TurnSeq, Ordinal: u.Ordinal, Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End,
+			Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
+		}
+		told := indexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body}
+		if u.Start < u.End && u.End <= len(from.text) && strings.HasSuffix(body, from.text[u.Start:u.End]) {
+			before := strings.TrimSuffix(body, from.text[u.Start:u.End])
+			if from.said != "" {
+				row.Text, row.Said = before, true
+			}
+			if chunk.FileID != nil {
+				told.Text, told.SHA256 = before, hex.EncodeToString(row.ContentHash)
+			}
+		}
+		if err := t.db.Create(&row).Error; err != nil {
+			return nil, err
+		}
+		made = append(made, told)
+	}
+	return made, nil
+}
+
+// pairsOf is the indexed form of a text where it is another one.
+func pairsOf(body string) *string {
+	indexed := IndexText(body)
+	if indexed == body {
+		return nil
+	}
+	return &indexed
+}
+
+// unitRows are the row numbers of a chunk's units.
+func (t *tx) unitRows(chunk []string, units []chat.Unit) ([]int64, error) {
+	out := make([]int64, len(units))
+	if len(chunk) == 0 {
+		return out, nil
+	}
+	rows, err := all[unitRow](t.db, `SELECT n, ordinal FROM units WHERE chunk_id = ?`, chunk[0])
+	for i, u := range units {
+		for _, r := range rows {
+			if r.Ordinal == u.Ordinal {
+				out[i] = r.N
+			}
+		}
+	}
+	return out, err
+}
+
+// dropSuperseded deletes the units, and with them the vectors, that a turn no
+// longer brings, and reports whether there were any. Chunks stay: they are what was
+// retrieved once.
+func (t *tx) dropSuperseded(turn turnRow, i chat.Indexing) (bool, error) {
+	if i.Status == chat.IndexDegraded || i.Status == chat.IndexNone && len(i.Chunks) == 0 {
+		return false, nil
+	}
+	version := math.MaxInt32
+	for _, c := range i.Chunks {
+		version = min(version, max(c.Version, 1))
+	}
+	const old = `SELECT u.n FROM chunks c JOIN units u ON u.chunk_id = c.id WHERE c.source_turn = ? AND c.chunker_version < ?`
+	if _, err := t.exec(`DELETE FROM unit_embeddings WHERE unit_n IN (`+old+`)`, turn.ID, version); err != nil {
+		return false, err
+	}
+	n, err := t.exec(`DELETE FROM units WHERE n IN (`+old+`)`, turn.ID, version)
+	return n > 0, err
+}
+
+// indexVectors keeps the vectors of units that have none, by namespace.
+func (t *tx) indexVectors(units []int64, vectors map[int64][][]float32) error {
+	for _, ns := range slices.Sorted(maps.Keys(vectors)) {
+		list := make([]chat.UnitVector, 0, len(units))
+		for k, n := range units {
+			if n != 0 {
+				list = append(list, chat.UnitVector{N: n, Vector: vectors[ns][k]})
+			}
+		}
+		if err := t.putVectors(ns, list, `DO NOTHING`); err != nil {
+			return err
+		}
+	}
+	return nil
+}
