@@ -126,6 +126,9 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	if err != nil {
 		return nil, err
 	}
+	if m.Content, err = e.freeze(ctx, m.Content, model); err != nil {
+		return nil, err
+	}
 	turn, err := e.accept(ctx, m, model)
 	if err != nil {
 		return nil, err

@@ -48,6 +48,8 @@ type Store interface {
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
 	QueuedDrafts(context.Context) ([]chat.Draft, error)
+	File(context.Context, chat.FileID) (chat.File, error)
+	FileText(context.Context, chat.FileID) (string, error)
 }
 
 // Model is a configured model, ready to be called.

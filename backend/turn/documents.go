@@ -1,0 +1,121 @@
+package turn
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// documentShare is what the documents of one message may take of the ceiling
+// together. What is beyond it is in memory, and recalled with what it answers.
+const documentShare = 0.25
+
+// freeze gives the documents of a message, which name their files alone, the text
+// that the model sees of them from now on: all of it, or, of those too large for a
+// prompt, the beginning. Without memory nothing is left out: there is nowhere to find
+// it again.
+func (e *Engine) freeze(ctx context.Context, m chat.Message, model Model) (chat.Message, error) {
+	docs, err := e.documents(ctx, m.Blocks)
+	if err != nil || len(docs) == 0 {
+		return m, err
+	}
+	policy := e.settings().Policy
+	room := int(documentShare * float64(prompt.NewBudget(model.Limits, policy, 1).Ceiling))
+	shares := shareOut(docs, room)
+	out := chat.Message{Role: m.Role, Name: m.Name}
+	done := map[chat.FileID]bool{}
+	for _, b := range m.Blocks {
+		d, ok := b.(chat.Document)
+		if !ok {
+			out.Blocks = append(out.Blocks, b)
+			continue
+		}
+		if done[d.File] {
+			continue
+		}
+		done[d.File] = true
+		d = docs[d.File]
+		if policy.History != prompt.HistoryOff && d.Tokens > shares[d.File] {
+			d.Text, d.Whole = beginning(d.Text, shares[d.File], e.count(model)), false
+		}
+		out.Blocks = append(out.Blocks, d)
+	}
+	return out, nil
+}
+
+// documents reads the files that are named, each with its whole text.
+func (e *Engine) documents(ctx context.Context, blocks chat.Blocks) (map[chat.FileID]chat.Document, error) {
+	out := map[chat.FileID]chat.Document{}
+	for _, d := range blocks.Documents() {
+		f, err := e.store.File(ctx, d.File)
+		if chat.CodeOf(err) == chat.CodeNotFound {
+			return nil, chat.Errorf(chat.CodeInvalid, "turn.document", "The document %q is not kept any more, nothing was sent.", d.Name).
+				WithHint("attach it again")
+		}
+		if err != nil {
+			return nil, err
+		}
+		if d.Name == "" {
+			d.Name = f.Name
+		}
+		d.MediaType, d.Tokens, d.Whole = f.MediaType, f.Tokens, true
+		if d.Text, err = e.store.FileText(ctx, d.File); err != nil {
+			return nil, err
+		}
+		out[d.File] = d
+	}
+	return out, nil
+}
+
+// shareOut divides room among documents: the small ones get what they need, the
+// others the same each of what is left.
+func shareOut(docs map[chat.FileID]chat.Document, room int) map[chat.FileID]int {
+	var ids []chat.FileID
+	for id := range docs {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b chat.FileID) int {
+		if d := docs[a].Tokens - docs[b].Tokens; d != 0 {
+			return d
+		}
+		return strings.Compare(string(a), string(b))
+	})
+	shares := map[chat.FileID]int{}
+	for i, id := range ids {
+		shares[id] = min(docs[id].Tokens, room/(len(ids)-i))
+		room -= shares[id]
+	}
+	return shares
+}
+
+// maxTokenBytes is more than a token of text has on average, in any script.
+const maxTokenBytes = 8
+
+// beginning is as much of a text as most tokens hold, ended at a paragraph, else at a
+// line, else at a word, if that leaves most of it.
+func beginning(text string, most int, count func(string) int) string {
+	end := min(len(text), most*maxTokenBytes)
+	for end > 0 {
+		tokens := count(text[:end])
+		if tokens <= most {
+			break
+		}
+		end = min(end-1, end*most/tokens*99/100) // a token has about as many bytes here as there
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+	}
+	if end == len(text) {
+		return text
+	}
+	for _, border := range []string{"\n\n", "\n", " "} {
+		if at := strings.LastIndex(text[:end], border); at > end/2 {
+			return text[:at]
+		}
+	}
+	return strings.ToValidUTF8(text[:end], "")
+}

@@ -1,0 +1,145 @@
+package turn_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/turn"
+)
+
+// paragraphs are n of ten words each, told apart by their number.
+func paragraphs(n int) string {
+	var sb strings.Builder
+	for i := range n {
+		fmt.Fprintf(&sb, "paragraph%d b c d e f g h i end%d\n\n", i, i)
+	}
+	return sb.String()
+}
+
+func (w *world) file(name, text string) chat.Document {
+	w.t.Helper()
+	f, err := w.store.AddFile(context.Background(), chat.NewFile{
+		SessionID: w.session.ID, Name: name, MediaType: "text/plain", Content: []byte(text), Tokens: len(strings.Fields(text)),
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return chat.Document{File: f.ID, Name: name}
+}
+
+func (w *world) sendBlocks(blocks ...chat.Block) (chat.Turn, error) {
+	w.t.Helper()
+	h, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.Message{Role: chat.RoleUser, Blocks: blocks}})
+	if err != nil {
+		return chat.Turn{}, err
+	}
+	return w.wait(h), nil
+}
+
+// The test's working set holds 50 000 words, so documents have 12 500 together.
+func TestDocumentsAreFrozen(t *testing.T) {
+	small, large, huge := paragraphs(10), paragraphs(1200), paragraphs(5000)
+	for _, c := range []struct {
+		name  string
+		texts []string
+		whole []bool
+		least []int // words that stand in the message
+	}{
+		{"one that fits", []string{large}, []bool{true}, []int{12000}},
+		{"one that does not", []string{huge}, []bool{false}, []int{12000}},
+		{"a small one beside a huge one", []string{huge, small}, []bool{false, true}, []int{12000, 100}},
+		{"two huge ones share", []string{huge, huge + "x"}, []bool{false, false}, []int{6000, 6000}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.provider.script(answer("fine"))
+			var blocks []chat.Block
+			for i, text := range c.texts {
+				blocks = append(blocks, w.file(fmt.Sprintf("%d.txt", i), text))
+			}
+			sent, err := w.sendBlocks(append(blocks, chat.Text{Text: "What is in it?"})...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total := 0
+			for i, d := range sent.User.Blocks.Documents() {
+				words := len(strings.Fields(d.Text))
+				total += words
+				if d.Whole != c.whole[i] || words < c.least[i] || !strings.HasPrefix(c.texts[i], d.Text) || d.Tokens != len(strings.Fields(c.texts[i])) {
+					t.Errorf("document %d: whole %v, %d words of %d", i, d.Whole, words, d.Tokens)
+				}
+				if !d.Whole && !strings.Contains(lastLine(d.Text), "end") {
+					t.Errorf("document %d is not cut at a paragraph: %q", i, lastLine(d.Text))
+				}
+			}
+			if total > 12500 {
+				t.Errorf("%d words of documents in one message", total)
+			}
+			w.clean()
+		})
+	}
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+// Without memory there is nowhere to find the rest of a document again.
+func TestDocumentsStayWholeInPlainChat(t *testing.T) {
+	w := newWorld(t)
+	w.settings.Policy.History = prompt.HistoryOff
+	w.provider.script(answer("fine"))
+	sent, err := w.sendBlocks(w.file("a.txt", paragraphs(1500)), chat.Text{Text: "?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := sent.User.Blocks.Documents(); len(d) != 1 || !d[0].Whole {
+		t.Errorf("documents: %d", len(d))
+	}
+}
+
+func TestDocumentNamedTwiceOrGone(t *testing.T) {
+	w := newWorld(t)
+	w.provider.script(answer("fine"))
+	d := w.file("a.txt", "some words")
+	sent, err := w.sendBlocks(d, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sent.User.Blocks.Documents(); len(got) != 1 || got[0].Text != "some words" {
+		t.Errorf("documents: %+v", got)
+	}
+	_, err = w.sendBlocks(chat.Document{File: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Name: "gone.txt"})
+	if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), `"gone.txt" is not kept any more, nothing was sent`) {
+		t.Errorf("error: %v", err)
+	}
+}
+
+// A queued message is frozen when it is sent, and what the model saw can be made again.
+func TestDocumentOfAQueuedDraft(t *testing.T) {
+	w := newWorld(t)
+	w.provider.script(answer("one"), answer("two"))
+	draft := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{w.file("a.txt", "some words"), chat.Text{Text: "?"}}}
+	if err := w.store.SaveDraft(context.Background(), chat.Draft{BranchID: w.branch.ID, Message: draft, Queued: true}); err != nil {
+		t.Fatal(err)
+	}
+	w.send("first")
+	var last chat.Turn
+	for last.Seq != 2 || !last.Phase.Finalized() {
+		var err error
+		if last, _, err = w.store.LastTurn(context.Background(), w.branch.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if d := last.User.Blocks.Documents(); len(d) != 1 || d[0].Text != "some words" || !d[0].Whole {
+		t.Errorf("documents: %+v", d)
+	}
+	w.clean()
+}
+
+func answer(s string) call { return call{events: []string{text(s), done}} }
