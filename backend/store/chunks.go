@@ -31,39 +31,15 @@ func (s *Store) ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.Chun
 }
 
 func chunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
-	list, err := chat.MarshalJSON(ids)
-	if err != nil {
-		return nil, err
-	}
-	rows, err := all[chunkTextRow](db, `SELECT c.*, t.turn_seq, s.title AS session_title, t.created_at AS turn_at
-		FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value
-		CROSS JOIN turns t ON t.id = c.source_turn CROSS JOIN sessions s ON s.id = c.session_id ORDER BY j.key`, string(list))
-	if err != nil {
-		return nil, err
-	}
-	from := sources{db: db, messages: map[string]chat.Turn{}, files: map[string]sourceFile{}}
-	if err := from.readTurns(rows); err != nil {
-		return nil, err
-	}
-	out := make([]chat.ChunkText, 0, len(rows))
-	for _, r := range rows {
-		c, ok, err := from.chunk(r)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out = append(out, c)
-		}
-	}
-	return out, nil
+	return newSources(db).chunks(ids)
 }
 
 // sources are what chunks are cut from, each read once.
 type sources struct {
-	db       *gorm.DB
-	messages map[string]chat.Turn
-	texts    map[sourceKey]string
-	files    map[string]sourceFile
+	db    *gorm.DB
+	turns map[string]chat.Turn
+	texts map[sourceKey]string
+	files map[string]sourceFile
 }
 
 type sourceKey struct {
@@ -77,9 +53,42 @@ type sourceFile struct {
 	ok   bool
 }
 
+func newSources(db *gorm.DB) *sources {
+	return &sources{db: db, files: map[string]sourceFile{}}
+}
+
+// chunks reads chunks with their words. Documents that earlier ones were of are
+// not read again; messages are kept no longer than for one call.
+func (s *sources) chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
+	list, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := all[chunkTextRow](s.db, `SELECT c.*, t.turn_seq, s.title AS session_title, t.created_at AS turn_at
+		FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value
+		CROSS JOIN turns t ON t.id = c.source_turn CROSS JOIN sessions s ON s.id = c.session_id ORDER BY j.key`, string(list))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.readTurns(rows); err != nil {
+		return nil, err
+	}
+	out := make([]chat.ChunkText, 0, len(rows))
+	for _, r := range rows {
+		c, ok, err := s.chunk(r)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out = append(out, c)
+		}
+	}
+	return out, nil
+}
+
 // readTurns reads the messages that rows are of.
 func (s *sources) readTurns(rows []chunkTextRow) error {
-	s.texts = map[sourceKey]string{}
+	s.turns, s.texts = map[string]chat.Turn{}, map[sourceKey]string{}
 	need := map[string]bool{}
 	ids := []string{}
 	for _, r := range rows {
@@ -95,7 +104,7 @@ func (s *sources) readTurns(rows []chunkTextRow) error {
 	turns, err := all[turnRow](s.db, `SELECT t.id, t.user_message_json, t.final_assistant_message_json
 		FROM json_each(?) j CROSS JOIN turns t ON t.id = j.value`, string(list))
 	for _, r := range turns {
-		s.messages[r.ID] = r.turn()
+		s.turns[r.ID] = r.turn()
 	}
 	return err
 }
@@ -106,7 +115,7 @@ func (s *sources) message(turn string, role chat.Role) string {
 	if words, ok := s.texts[key]; ok {
 		return words
 	}
-	t := s.messages[turn]
+	t := s.turns[turn]
 	words := ""
 	if role == chat.RoleUser {
 		words = t.User.RenderedText()

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// listed are the chunks c that some unit in reach is of: what an earlier chunker cut
+// is not found any more and not listed either.
+const listed = `FROM (SELECT DISTINCT u.chunk_id AS id FROM units u WHERE true`
+
+// Chunks lists what memory holds, newest turn first and in the order of its text,
+// with how many chunks there are in all.
+func (s *Store) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
+	err = s.read(ctx, "chunk.list", func(db *gorm.DB) error {
+		r, err := reachOf(db, q.Within)
+		if err != nil {
+			return err
+		}
+		c, err := r.units()
+		if err != nil {
+			return err
+		}
+		if q.Text != "" {
+			page, total, err = chunksSaying(ctx, db, c, q)
+			return err
+		}
+		args := append(c.head, c.args...)
+		total, err = one[int](db, "chunks", "", c.with+`SELECT count(*) `+listed+c.where+`)`, args...)
+		if err != nil {
+			return err
+		}
+		ids, err := chunkIDs(db, c, ``, nil, q.Limit, q.Offset)
+		if err != nil {
+			return err
+		}
+		page, err = chunkTexts(db, ids)
+		return err
+	})
+	return page, total, err
+}
+
+// chunkIDs are the chunks in reach, in the order of the list.
+func chunkIDs(db *gorm.DB, c condition, where string, more []any, limit, offset int) ([]chat.ChunkID, error) {
+	if limit <= 0 {
+		limit = -1
+	}
+	args := append(append(append([]any{}, c.head...), c.args...), more...)
+	return all[chat.ChunkID](db, c.with+`SELECT c.id `+listed+c.where+`) x CROSS JOIN chunks c ON c.id = x.id
+		CROSS JOIN turns t ON t.id = c.source_turn `+where+`
+		ORDER BY t.created_at DESC, t.id DESC, c.ordinal, c.id LIMIT ? OFFSET ?`, append(args, limit, max(offset, 0))...)
+}
+
+// chunkBatch is how many chunks are looked through at a time.
+const chunkBatch = 200
+
+// chunksSaying looks through the words of chunks. Messages that cannot hold them
+// are passed over unread, where their JSON shows it.
+func chunksSaying(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
+	where, args := "", []any{}
+	if pattern, ok := likePattern(q.Text); ok {
+		where = `WHERE CASE WHEN c.file_id IS NOT NULL THEN (SELECT coalesce(f.text, CAST(f.content AS TEXT)) FROM files f WHERE f.id = c.file_id)
+			WHEN c.role = 'user' THEN t.user_message_json ELSE t.final_assistant_message_json END LIKE ? ESCAPE '\'`
+		args = append(args, pattern)
+	}
+	ids, err := chunkIDs(db, c, where, args, 0, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	words := strings.ToLower(q.Text)
+	from := newSources(db)
+	for len(ids) > 0 {
+		if err := ctx.Err(); err != nil {
+			return nil, 0, err
+		}
+		batch := ids[:min(len(ids), chunkBatch)]
+		ids = ids[len(batch):]
+		texts, err := from.chunks(batch)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, chunk := range texts {
+			if !strings.Contains(strings.ToLower(chunk.Text), words) {
+				continue
+			}
+			if total >= q.Offset && (q.Limit <= 0 || len(page) < q.Limit) {
+				page = append(page, chunk)
+			}
+			total++
+		}
+	}
+	return page, total, nil
+}
+
+// maxPattern bounds what SQL is asked to look for.
+const maxPattern = 1000
+
+// likePattern is a pattern that any JSON text holding the words matches; false if
+// the words may stand otherwise there, escaped or in another case than ASCII's.
+func likePattern(words string) (string, bool) {
+	if len(words) > maxPattern {
+		return "", false
+	}
+	for _, b := range []byte(words) {
+		if b < 0x20 || b > 0x7e || b == '"' || b == '\\' {
+			return "", false
+		}
+	}
+	return "%" + strings.NewReplacer(`%`, `\%`, `_`, `\_`).Replace(words) + "%", true
+}
+
+// ChunkUses are the contexts that a chunk was put into, newest first.
+func (s *Store) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse, error) {
+	var rows []struct {
+		Row       retrievalRow `gorm:"embedded"`
+		TurnSeq   int64
+		SessionID string
+		CreatedAt string
+	}
+	err := s.read(ctx, "chunk.uses", func(db *gorm.DB) error {
+		return db.Raw(`SELECT r.*, t.turn_seq, t.session_id, t.created_at FROM retrievals r JOIN turns t ON t.id = r.turn_id
+			WHERE r.chunk_id = ? ORDER BY t.created_at DESC, t.id DESC`, id).Scan(&rows).Error
+	})
+	out := make([]chat.ChunkUse, len(rows))
+	for i, r := range rows {
+		out[i] = chat.ChunkUse{
+			Turn: chat.TurnID(r.Row.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), Rank: r.Row.Rank,
+			Score: r.Row.Score, Packed: chat.PackedAs(r.Row.PackedAs), At: moment(r.CreatedAt),
+		}
+	}
+	return out, err
+}
+
+// ChunkEmbeddings are the embedders that a chunk has vectors of: the serving one
+// first, retired ones left out.
+func (s *Store) ChunkEmbeddings(ctx context.Context, id chat.ChunkID) ([]chat.EmbedderID, error) {
+	var rows []namespaceRow
+	err := s.read(ctx, "chunk.embeddings", func(db *gorm.DB) (err error) {
+		rows, err = all[namespaceRow](db, `SELECT * FROM namespaces s WHERE state <> 'retired' AND EXISTS (SELECT 1 FROM units u
+			JOIN unit_embeddings e ON e.namespace_id = s.id AND e.unit_n = u.n WHERE u.chunk_id = ?) ORDER BY state DESC, id`, id)
+		return err
+	})
+	out := make([]chat.EmbedderID, len(rows))
+	for i, r := range rows {
+		out[i] = r.embedder()
+	}
+	return out, err
+}
