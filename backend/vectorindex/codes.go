@@ -12,32 +12,34 @@ import (
 const (
 	blockRows = 4096 // rows in one allocation: growing copies nothing
 	// queryScale makes whole numbers of a query's components. A row's sum stays below
-	// 2^31: its bytes are at most 127 times the root of maxCodes long, the query 1.
+	// 2^31: its bytes are at most 255 times the root of maxCodes long, the query 1.
 	queryScale = 1 << 14
+	codeOffset = 128 // makes a signed byte an unsigned one
 )
 
 // codes is the engine that keeps each vector as signed bytes, the largest of them
 // 127, as the store does, and looks at every one. The scan is in whole numbers; what
 // comes close to the best is then scored again with the query as it is, so that
-// results are exact.
+// results are exact. Eight bytes stand in a word, each with codeOffset added.
 type codes struct {
 	dimension int
+	words     int // uint64 a vector
 	rows      int
-	blocks    [][]int8
+	blocks    [][]uint64
 	length    []float32 // 1/length of a row's bytes
 }
 
-func newCodes(dimension int) *codes { return &codes{dimension: dimension} }
+func newCodes(dimension int) *codes { return &codes{dimension: dimension, words: (dimension + 7) / 8} }
 
 func (c *codes) len() int { return c.rows }
 
 func (c *codes) bytes() int64 {
-	return int64(len(c.blocks))*blockRows*int64(c.dimension) + int64(cap(c.length))*4
+	return int64(len(c.blocks))*blockRows*int64(c.words)*8 + int64(cap(c.length))*4
 }
 
 func (c *codes) add(v []float32) {
 	if c.rows%blockRows == 0 {
-		c.blocks = append(c.blocks, make([]int8, blockRows*c.dimension))
+		c.blocks = append(c.blocks, make([]uint64, blockRows*c.words))
 	}
 	out := c.row(c.rows)
 	var largest float64
@@ -47,48 +49,92 @@ func (c *codes) add(v []float32) {
 	var square float64
 	for i, x := range v {
 		q := math.Round(float64(x) / largest * math.MaxInt8)
-		out[i] = int8(q)
+		out[i/8] |= uint64(q+codeOffset) << (i % 8 * 8)
 		square += q * q
 	}
 	c.length = append(c.length, float32(1/math.Sqrt(square)))
 	c.rows++
 }
 
-func (c *codes) row(i int) []int8 {
-	at := i % blockRows * c.dimension
-	return c.blocks[i/blockRows][at : at+c.dimension]
+func (c *codes) row(i int) []uint64 {
+	at := i % blockRows * c.words
+	return c.blocks[i/blockRows][at : at+c.words]
+}
+
+// exact is the cosine of a query of length 1 with a row.
+func (c *codes) exact(q []float32, i int) float64 {
+	row := c.row(i)
+	var dot, square float64
+	for j, x := range q {
+		code := float64(row[j/8]>>(j%8*8)&0xFF) - codeOffset
+		dot += float64(x) * code
+		square += code * code
+	}
+	return dot / math.Sqrt(square)
 }
 
 func (c *codes) search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error) {
-	whole := make([]int32, len(q))
-	var missed float64
-	for i, x := range q {
-		scaled := float64(x) * queryScale
-		whole[i] = int32(math.Round(scaled))
-		missed += (scaled - float64(whole[i])) * (scaled - float64(whole[i]))
-	}
+	whole, missed := wholeQuery(q)
 	// By Cauchy and Schwarz a row's score is off by no more than what rounding took off
 	// the query; the rest is for the float32 that it is kept in. Both ends of a
 	// comparison may be off.
-	slack := float32(2*math.Sqrt(missed)/queryScale + 1e-6)
-	kept := c.scan(ctx, whole, f, limit, slack)
+	kept := c.scan(ctx, whole, f, limit, float32(2*missed+1e-6))
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	hits := make([]chat.VectorHit, len(kept))
 	for i, s := range kept {
-		var dot, square float64
-		for j, x := range c.row(int(s.row)) {
-			dot += float64(q[j]) * float64(x)
-			square += float64(x) * float64(x)
-		}
-		hits[i] = chat.VectorHit{N: f.t.n[s.row], Cosine: dot / math.Sqrt(square)}
+		hits[i] = chat.VectorHit{N: f.t.n[s.row], Cosine: c.exact(q, int(s.row))}
 	}
 	return best(hits, limit), nil
 }
 
+// multipliers is a query prepared for dot.
+type multipliers struct {
+	pairs  []uint64 // four for each word of a row
+	offset int32    // what codeOffset adds to every sum
+}
+
+// wholeQuery rounds a query; missed is the length of what that took off.
+func wholeQuery(q []float32) (m multipliers, missed float64) {
+	whole := make([]int64, (len(q)+7)/8*8)
+	var square float64
+	for i, x := range q {
+		scaled := float64(x) * queryScale
+		rounded := math.Round(scaled)
+		square += (scaled - rounded) * (scaled - rounded)
+		whole[i] = int64(rounded)
+		m.offset += int32(rounded) * codeOffset
+	}
+	m.pairs = make([]uint64, 0, len(whole)/2)
+	for w := 0; w < len(whole); w += 8 {
+		for j := range 4 {
+			m.pairs = append(m.pairs, uint64(whole[w+j+4]+whole[w+j]<<32)) //nolint:gosec // modulo 2^64 is meant
+		}
+	}
+	return m, math.Sqrt(square) / queryScale
+}
+
+// dot is the sum of products with a row. Two of them come of one multiplication: of
+// bytes a and b, 32 bits apart in x, and whole numbers p and q,
+// (a + b*2^32) * (q + p*2^32) has a*p + b*q in its upper half, and in its lower
+// half a*q, whose sum stays small enough to be rounded off.
+func (m multipliers) dot(row []uint64) int32 {
+	const lanes = 0x000000FF_000000FF
+	var a, b uint64
+	pairs := m.pairs[:4*len(row)]
+	for i, w := range row {
+		p := (*[4]uint64)(pairs[4*i : 4*i+4])
+		a += (w & lanes) * p[0]
+		b += (w >> 8 & lanes) * p[1]
+		a += (w >> 16 & lanes) * p[2]
+		b += (w >> 24 & lanes) * p[3]
+	}
+	return int32((a+b+1<<31)>>32) - m.offset //nolint:gosec // the upper half is a signed sum
+}
+
 // scan looks at all blocks, on all processors where that pays.
-func (c *codes) scan(ctx context.Context, q []int32, f filter, limit int, slack float32) []scored {
+func (c *codes) scan(ctx context.Context, q multipliers, f filter, limit int, slack float32) []scored {
 	workers := min(runtime.GOMAXPROCS(0), len(c.blocks))
 	floors := make([]*floor, workers)
 	var wg sync.WaitGroup
@@ -109,35 +155,18 @@ func (c *codes) scan(ctx context.Context, q []int32, f filter, limit int, slack 
 	return all.kept
 }
 
-func (c *codes) scanBlock(b int, q []int32, f filter, into *floor) {
+func (c *codes) scanBlock(b int, q multipliers, f filter, into *floor) {
 	first := b * blockRows
 	block := c.blocks[b]
 	for i := first; i < min(first+blockRows, c.rows); i++ {
-		row := block[:c.dimension]
-		block = block[c.dimension:]
+		row := block[:c.words]
+		block = block[c.words:]
 		if !f.passes(i) {
 			continue
 		}
-		score := float32(dotWhole(q, row)) * c.length[i] / queryScale
+		score := float32(q.dot(row)) * c.length[i] / queryScale
 		if score >= into.at {
 			into.add(i, score)
 		}
 	}
-}
-
-// dotWhole is unrolled: the compiler does not.
-func dotWhole(q []int32, row []int8) int32 {
-	var a, b, c, d int32
-	for len(q) >= 8 && len(row) >= 8 {
-		x, y := q[:8:8], row[:8:8]
-		a += x[0]*int32(y[0]) + x[4]*int32(y[4])
-		b += x[1]*int32(y[1]) + x[5]*int32(y[5])
-		c += x[2]*int32(y[2]) + x[6]*int32(y[6])
-		d += x[3]*int32(y[3]) + x[7]*int32(y[7])
-		q, row = q[8:], row[8:]
-	}
-	for i, x := range row {
-		a += q[i] * int32(x)
-	}
-	return a + b + c + d
 }

@@ -1,0 +1,127 @@
+package vectorindex
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/retrieval"
+)
+
+// madeSource yields vectors that it makes from their number: a million fit in no
+// test's memory.
+type madeSource struct {
+	count     int
+	dimension int
+}
+
+func (s madeSource) VectorGeneration(context.Context) (int64, error) { return 1, nil }
+
+func (s madeSource) vector(n int64) []float32 {
+	r := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // a number, not a secret
+	v := make([]float32, s.dimension)
+	for i := 0; i < len(v); {
+		for x := r.Uint64(); x != 0 && i < len(v); i, x = i+1, x>>8 {
+			v[i] = float32(int8(x))
+		}
+	}
+	v[0]++ // never all zeros
+	return stored(v)
+}
+
+func (s madeSource) VectorRows(_ context.Context, _ int64, session chat.SessionID, after int64, yield func(chat.VectorRow) error) error {
+	for n := after + 1; n <= int64(s.count); n++ {
+		row := chat.VectorRow{
+			N: n, Session: "s", Branch: chat.BranchID(fmt.Sprintf("b%d", n%50)), Seq: n, Vector: s.vector(n),
+		}
+		if session != "" {
+			row.Session = session
+		}
+		if err := yield(row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s madeSource) VectorsOf(_ context.Context, _ int64, ns []int64) (map[int64][]float32, error) {
+	out := make(map[int64][]float32, len(ns))
+	for _, n := range ns {
+		out[n] = s.vector(n)
+	}
+	return out, nil
+}
+
+// open lets everything through, but by asking.
+type open struct{}
+
+func (open) Span(chat.SessionID, chat.BranchID) (after, upTo int64, ok bool) { return 0, 1 << 40, true }
+
+// BenchmarkSearch compares the index with plain chromem-go (the first case of each
+// size, where that is bearable), over vectors of no structure. What reading
+// candidates from the database costs is store's benchmark.
+func BenchmarkSearch(b *testing.B) {
+	sizes := []struct {
+		name             string
+		count, dimension int
+		plain            bool
+	}{
+		{"10k_256", 10_000, 256, true}, {"100k_256", 100_000, 256, true}, {"100k_1536", 100_000, 1536, false},
+		{"1M_256", 1_000_000, 256, false},
+	}
+	for _, size := range sizes {
+		src := madeSource{size.count, size.dimension}
+		if size.plain {
+			b.Run(size.name+"/chromem", func(b *testing.B) { plain(b, src) })
+		}
+		b.Run(size.name+"/index", func(b *testing.B) { indexed(b, src, "") })
+	}
+	b.Run("session_8k_256/index", func(b *testing.B) { indexed(b, madeSource{maxChromem - 1, 256}, "s") })
+}
+
+func plain(b *testing.B, src madeSource) {
+	s, err := newSmall(src.dimension)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for n := range src.count {
+		s.add(src.vector(int64(n + 1)))
+	}
+	q := src.vector(-1)
+	for b.Loop() {
+		if _, err := s.collection.QueryEmbedding(context.Background(), q, 20, nil, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func indexed(b *testing.B, src madeSource, session chat.SessionID) {
+	before := heap()
+	x := New(Options{Source: src})
+	defer x.Close()
+	q := retrieval.VectorQuery{
+		Namespace: chat.Namespace{ID: 1, Embedder: chat.EmbedderID{Dimension: src.dimension}},
+		Vector:    src.vector(-1), Session: session, Sieve: open{}, Limit: 100,
+	}
+	search := func() {
+		if hits, err := x.Search(context.Background(), q); err != nil || len(hits) != q.Limit {
+			b.Fatal(len(hits), err)
+		}
+	}
+	search()
+	held := heap() - before
+	for b.Loop() {
+		search()
+	}
+	b.ReportMetric(float64(held)/(1<<20), "MB-held")
+}
+
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // a heap is smaller than that
+}
