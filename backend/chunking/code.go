@@ -82,8 +82,12 @@ func (c *cutter) inside(lines []codeLine, b border, level int) {
 			break
 		}
 	}
+	header := len(c.out)
 	c.codeLines(lines, b, level)
 	c.path = path
+	if header < len(c.out) {
+		c.out[header].path = path // it says the name itself
+	}
 }
 
 // statements adds lines by blank lines and line by line.
@@ -247,6 +251,8 @@ var (
 	declares = words(`func def class fn function sub proc procedure interface struct enum trait impl module namespace type record
 		union object protocol extension contract library macro macro_rules! defmodule defp defun template
 		create alter drop insert select update delete with grant merge`)
+	// variables are those of them that begin a variable of C, too: "struct node *n;".
+	variables = words(`struct enum union class`)
 	// modifies are words that stand before those.
 	modifies = words(`public private protected internal static final abstract async export default pub pub(crate) pub(super) virtual
 		override inline unsafe extern open sealed data partial suspend local declare readonly`)
@@ -286,7 +292,10 @@ func roleOf(line string) lineRole {
 	}
 	word, _, _ := strings.Cut(strings.ToLower(fields[k]), "(")
 	word, _, _ = strings.Cut(word, "<")
-	if declares[word] && len(fields) > k+1 || k > 0 && strings.HasSuffix(line, "{") || opens(line) {
+	switch {
+	case variables[word] && strings.HasSuffix(line, ";"):
+		return lineOther
+	case declares[word] && len(fields) > k+1, k > 0 && strings.HasSuffix(line, "{"), opens(line):
 		return lineDeclare
 	}
 	return lineOther
@@ -305,7 +314,8 @@ func called(line string) bool {
 		return false
 	}
 	first := line[:strings.IndexAny(line+" ", " (\t")]
-	return !controls[first]
+	// "items.update((list) => {" calls.
+	return !controls[first] && !strings.Contains(first, ".")
 }
 
 // signatures are the lines of code that declare something.
@@ -313,8 +323,7 @@ func signatures(text string) []string {
 	var out []string
 	for _, l := range readCode(text, 0, len(text)) {
 		if l.role == lineDeclare {
-			line := strings.TrimRight(strings.TrimSpace(clip(text[l.start:l.end], 400)), "{ ")
-			out = append(out, line)
+			out = append(out, strings.TrimRight(strings.TrimSpace(clip(text[l.start:l.end], 400)), "{(;: "))
 		}
 	}
 	return out

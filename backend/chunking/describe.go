@@ -41,7 +41,7 @@ func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) 
 		case prose:
 			eachSentence(words, func(start, end int, _ border) {
 				sentence := strings.TrimSpace(words[start:end])
-				said.add(sentence)
+				said.add(cells(sentence))
 				if kind, _ := cues.Of(clip(sentence, 2000)); kind == cues.Decision {
 					deciding += len(sentence)
 					decisions.add(sentence)
@@ -79,6 +79,23 @@ func (s *sayings) add(sentence string) {
 	if sentence != "" && len(s.text) <= summaryBytes {
 		s.text += clip(sentence, summaryBytes) + " "
 	}
+}
+
+// cells is a row of a table as words; nothing is left of its line of dashes.
+func cells(line string) string {
+	if !strings.HasPrefix(line, "|") {
+		return line
+	}
+	var out []string
+	for cell := range strings.SplitSeq(clip(line, summaryBytes), "|") {
+		if cell = strings.TrimSpace(cell); strings.Trim(cell, "-:") != "" {
+			out = append(out, cell)
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return strings.Join(out, ", ") + ";"
 }
 
 func firstCode(text string, ps []piece) string {

@@ -203,7 +203,7 @@ func hostile(size int) map[string]string {
 }
 
 func TestHostile(t *testing.T) {
-	for name, text := range hostile(300 << 10) {
+	for name, text := range hostile(160 << 10) {
 		t.Run(name, func(t *testing.T) {
 			turn := turnOf(text, text+".")
 			for _, c := range chunking.Chunk(turn, chunking.Options{}) {

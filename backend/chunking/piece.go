@@ -59,31 +59,32 @@ func (c *cutter) put(p piece) {
 		return
 	}
 	if n := len(c.out); n > 0 {
-		p.border = after(c.out[n-1], c.text, p.border)
+		p.border = after(c.out[n-1], c.text, p.border, p.kind)
 	}
 	c.out = append(c.out, p)
 }
 
 // after is how much of a border there is between a piece and what follows it. A
 // heading is not parted from what it is about, nor "For example:" from that.
-func after(before piece, text string, b border) border {
+func after(before piece, text string, b border, k kind) border {
 	switch {
 	case b <= borderWord:
 		return b
 	case before.kind == heading, before.kind == rule:
 		return borderNone
-	case b < borderTopic && introduces(text[before.start:before.end]):
+	case b < borderTopic && introduces(text[before.start:before.end], before.kind):
 		return borderWord
-	case before.kind == code:
-		return max(b, borderPart)
+	case before.kind == code && b == borderBlock && k != code:
+		return borderPart
 	}
 	return b
 }
 
-// introduces reports a short text that leads to the next one: "For example:".
-func introduces(s string) bool {
+// introduces reports a short text that leads to the next one: "For example:", the
+// first line of a class.
+func introduces(s string, k kind) bool {
 	s = strings.TrimRightFunc(s, unicode.IsSpace)
-	return len(s) < 400 && (strings.HasSuffix(s, ":") || strings.HasSuffix(s, "："))
+	return len(s) < 400 && (strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") || k == code && strings.HasSuffix(s, "{"))
 }
 
 // prose adds a paragraph, item or table: whole, or by its sentences and lines.

@@ -1,0 +1,46 @@
+package chunking_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
+)
+
+// BenchmarkChunk tells how fast ordinary texts are cut, in bytes and chunks.
+func BenchmarkChunk(b *testing.B) {
+	for _, name := range []string{"reply.md", "service.go", "minutes.txt"} {
+		text, err := os.ReadFile("testdata/golden/" + name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		benchmark(b, name, strings.Repeat(string(text)+"\n", 1<<20/len(text)), name)
+	}
+	benchmark(b, "short reply", "All is well. We go on tomorrow.", "")
+}
+
+// BenchmarkHostile tells that texts made to be slow are not: 1 MB of each.
+func BenchmarkHostile(b *testing.B) {
+	for name, text := range hostile(1 << 20) {
+		benchmark(b, name, text, "")
+	}
+}
+
+// benchmark cuts a text as a reply, or as a document of that name.
+func benchmark(b *testing.B, name, text, file string) {
+	b.Run(name, func(b *testing.B) {
+		b.SetBytes(int64(len(text)))
+		chunks := 0
+		for b.Loop() {
+			if file == "" {
+				chunks += len(chunking.Chunk(turnOf("q", text), chunking.Options{}))
+			} else {
+				f := chat.FileText{File: chat.File{ID: "F", Name: file}, Text: text}
+				chunks += len(chunking.Chunk(turnOf("q", ""), chunking.Options{}, f))
+			}
+		}
+		b.ReportMetric(float64(chunks)/b.Elapsed().Seconds(), "chunks/s")
+	})
+}
