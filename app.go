@@ -191,6 +191,9 @@ func (a *app) reconcile(ctx context.Context) (chat.RecoveryReport, error) {
 	if err != nil {
 		return report, err
 	}
+	if _, err := a.store.SweepFiles(ctx); err != nil {
+		return report, err
+	}
 	n, err := a.store.RequeueMissing(ctx)
 	if n > 0 {
 		report.Items = append(report.Items, chat.RecoveryItem{
@@ -308,6 +311,7 @@ func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
 		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
+		Documents: documentReader(),
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)
 		},

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/documents"
 )
 
 //go:embed all:frontend/dist
@@ -26,6 +27,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 func run(args []string) int {
 	if generatingBindings {
 		return exitCode(openWindow(emptyWindow()))
+	}
+	if readsPDF(args) {
+		return documents.ReadPDF(os.Stdin, os.Stdout)
 	}
 	opts, ok := cli.WindowOptions(args)
 	if !ok {

@@ -210,7 +210,7 @@ func (t *talk) take(ctx context.Context, text string) error {
 }
 
 func (t *talk) send(ctx context.Context, text string) error {
-	content, err := message(text, nil)
+	content, err := message(text, nil, false)
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,9 @@ const maxImage = 5 << 20
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
 // message makes the user's message: images first, then the text, byte for byte.
-// It is checked here, before anything is opened or made.
-func message(text string, images []string) (chat.Message, error) {
+// It is checked here, before anything is opened or made. With something attached the
+// text may be empty.
+func message(text string, images []string, attached bool) (chat.Message, error) {
 	m := chat.Message{Role: chat.RoleUser}
 	for _, path := range images {
 		image, err := readImage(path)
@@ -29,7 +30,7 @@ func message(text string, images []string) (chat.Message, error) {
 		}
 		m.Blocks = append(m.Blocks, image)
 	}
-	if err := checkText("cli.send", "message", text, len(images) > 0); err != nil {
+	if err := checkText("cli.send", "message", text, attached || len(images) > 0); err != nil {
 		return m, err
 	}
 	if strings.TrimSpace(text) != "" {

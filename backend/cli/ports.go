@@ -9,8 +9,10 @@ import (
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/documents"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/turn"
 )
 
@@ -42,6 +44,7 @@ type Store interface {
 
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
+	AddFile(context.Context, chat.NewFile) (chat.File, error)
 
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 	JobCounts(context.Context) (queued, running, dead int, err error)
@@ -100,6 +103,11 @@ type KeyInfo struct {
 	Models   []string `json:"models"`
 }
 
+// Memory finds what was said (SPEC 8).
+type Memory interface {
+	Search(context.Context, retrieval.Query) (retrieval.Result, error)
+}
+
 // Services are what an open data directory offers.
 type Services struct {
 	Store    Store
@@ -108,6 +116,8 @@ type Services struct {
 	Branches *branches.Service
 	Models   Models
 	Counter  turn.Counter
+	// Memory is searched by what was said.
+	Memory Memory
 	// Stats is what `stats` prints, in order.
 	Stats func(context.Context) ([]Stat, error)
 	// ConfigFault is the error of the configuration file, if what it says is not in
@@ -154,6 +164,8 @@ type App struct {
 	// OpenBench opens a throw-away store with the configured embedder; nothing of the
 	// data directory is touched.
 	OpenBench func(context.Context, OpenOptions) (*evaluation.Bench, error)
+	// Documents reads files that are attached.
+	Documents documents.Reader
 	// Redact takes secrets out of a text; nil leaves it as it is.
 	Redact func(string) string
 

@@ -21,6 +21,7 @@ type sendFlags struct {
 	wait       string
 	incomplete string
 	images     []string
+	documents  []string
 }
 
 func (c *call) sendCommand() *cobra.Command {
@@ -42,6 +43,7 @@ recovered at the next start. The exit code is 0 only when the answer is final.`,
 	cmd.Flags().StringVar(&f.incomplete, "incomplete", string(turn.IncompleteDiscard),
 		"what becomes of an incomplete or unsent turn in the way: keep, discard, fail")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
+	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code or PDF (may be repeated)")
 	f.shared(cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
@@ -89,14 +91,21 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	content, err := message(text, f.images)
+	content, err := message(text, f.images, len(f.documents) > 0)
+	if err != nil {
+		return reply{}, err
+	}
+	files, err := c.readAttachments(ctx, f.documents)
 	if err != nil {
 		return reply{}, err
 	}
 	st := newStream()
 	return c.writing(ctx, st, func(s *Services) (reply, error) {
 		m := turn.Message{Content: content, Model: f.model, Incomplete: policy}
-		if m.Branch, err = c.target(ctx, s, f, chat.TitleFrom(text)); err != nil {
+		if m.Branch, err = c.target(ctx, s, f, titleOfMessage(text, files)); err != nil {
+			return reply{}, err
+		}
+		if err := s.attach(ctx, &m.Content, m.Branch, files); err != nil {
 			return reply{}, err
 		}
 		t, answer, err := c.deliver(ctx, s, st, m)
@@ -107,9 +116,9 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 	})
 }
 
-// sendText reads the message; with images it may be left out.
+// sendText reads the message; with images or documents it may be left out.
 func (c *call) sendText(args []string, f sendFlags) (string, error) {
-	if len(args) == 0 && len(f.images) > 0 && c.in.terminal {
+	if len(args) == 0 && len(f.images)+len(f.documents) > 0 && c.in.terminal {
 		return "", nil
 	}
 	return c.argument(args, "message")

@@ -239,6 +239,10 @@ func blockText(b chat.Block) string {
 		return b.Text
 	case chat.Image:
 		return "[image " + b.MediaType + "]"
+	case chat.Document:
+		return fmt.Sprintf("[document %s, %d tokens]", line(b.Name), b.Tokens)
+	case chat.Memory:
+		return "[memory " + string(b.Chunk) + "]"
 	case chat.ToolUse:
 		return "[tool call " + b.Name + " " + string(b.Input) + "]"
 	case chat.ToolResult:

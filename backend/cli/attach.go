@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/documents"
+)
+
+// attachment is a document that was read and is not kept yet: nothing is opened or
+// made before all of them could be read.
+type attachment struct {
+	read    documents.Document
+	content []byte
+}
+
+func (c *call) readAttachments(ctx context.Context, paths []string) ([]attachment, error) {
+	var out []attachment
+	for _, path := range paths {
+		content, err := readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		read, err := c.app.Documents.Read(ctx, path, content)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, attachment{read, content})
+	}
+	return out, nil
+}
+
+// readFile reads a file that is not too large to be attached.
+func readFile(path string) ([]byte, error) {
+	const op = "cli.attach"
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, "The document could not be opened; nothing was sent: "+err.Error()+".")
+	}
+	defer func() { _ = f.Close() }()
+	info, err := f.Stat()
+	if err == nil && info.Mode().IsRegular() {
+		err = documents.CheckSize(path, info.Size())
+	}
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, documents.MaxBytes+1))
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, "The document could not be read; nothing was sent: "+err.Error()+".")
+	}
+	return data, nil
+}
+
+// attach keeps the documents in the session of a branch and puts them before the
+// words of the message.
+func (s *Services) attach(ctx context.Context, m *chat.Message, branch chat.BranchID, files []attachment) error {
+	if len(files) == 0 {
+		return nil
+	}
+	b, err := s.Store.Branch(ctx, branch)
+	if err != nil {
+		return err
+	}
+	var blocks chat.Blocks
+	for _, a := range files {
+		kept, err := s.Store.AddFile(ctx, a.read.New(b.SessionID, a.content, s.Counter.Count("", a.read.Text)))
+		if err != nil {
+			return err
+		}
+		blocks = append(blocks, chat.Document{File: kept.ID, Name: kept.Name, MediaType: kept.MediaType, Tokens: kept.Tokens})
+	}
+	m.Blocks = append(blocks, m.Blocks...)
+	return nil
+}
+
+// titleOfMessage names a new session by its first message, or by what is attached.
+func titleOfMessage(text string, files []attachment) string {
+	if title := chat.TitleFrom(text); title != "" {
+		return title
+	}
+	var names []string
+	for _, a := range files {
+		names = append(names, a.read.Name)
+	}
+	return chat.TitleFrom(strings.Join(names, ", "))
+}
