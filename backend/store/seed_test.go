@@ -59,6 +59,7 @@ func seed(f *fixture) seeded {
 	d.openTurns(f)
 	d.history(f)
 	d.archive(f)
+	d.recall(f)
 	f.ok(f.PutSetting(f.ctx, "last_session", string(d.Session.ID)))
 	steps, err := f.Steps(f.ctx, d.Turns[0].ID)
 	f.ok(err)
@@ -101,6 +102,22 @@ func (d *seeded) history(f *fixture) {
 	f.ok(f.ObserveCalibration(f.ctx, "recall", "recall", 1000, 1230))
 	_, err = f.EnqueueRange(f.ctx, main, 1, d.Turns[3].ID)
 	f.ok(err)
+}
+
+// recall leaves vectors in two namespaces, one of them half full, and a retrieval.
+func (d *seeded) recall(f *fixture) {
+	f.fill(embedder, 100)
+	next, err := f.OpenNamespace(f.ctx, other("next"))
+	f.ok(err)
+	missing, err := f.Unembedded(f.ctx, next.ID, 3)
+	f.ok(err)
+	f.ok(f.PutVectors(f.ctx, next.ID, vectorsFor(missing, 16)))
+	page, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: chat.Within{Branch: d.Main.ID}, Limit: 2})
+	f.ok(err)
+	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: d.Prepared.ID, Manifest: json.RawMessage(`{"a":1}`), Tokens: 3, Retrieved: []chat.Retrieval{
+		{Chunk: page[0].ID, Similarity: 0.9, Vector: 0.4, Score: 0.8, Rank: 1, Packed: chat.PackedFull, Tokens: 9},
+		{Chunk: page[1].ID, Keyword: 0.3, Score: 0.2, Rank: 2, Packed: chat.PackedSlice, Tokens: 4},
+	}}))
 }
 
 func (d *seeded) archive(f *fixture) {

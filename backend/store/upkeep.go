@@ -79,6 +79,8 @@ type Stats struct {
 	Pins     int   `json:"pins"` // standing or not: every version
 	Chunks   int   `json:"chunks"`
 	Units    int   `json:"units"`
+	Vectors  int   `json:"vectors"` // of all namespaces
+	Spaces   int   `json:"namespaces"`
 	Events   int   `json:"events"`
 	Jobs     int   `json:"jobs"`      // not done
 	DeadJobs int   `json:"dead_jobs"` // of them
@@ -96,7 +98,8 @@ func (s *Store) Stats(ctx context.Context) (Stats, error) {
 			(SELECT count(*) FROM turns WHERE phase = 'ResponseFinalized') AS pending,
 			(SELECT count(*) FROM steps) AS steps, (SELECT count(*) FROM states) AS states,
 			(SELECT count(*) FROM pins) AS pins, (SELECT count(*) FROM chunks) AS chunks,
-			(SELECT count(*) FROM units) AS units, (SELECT count(*) FROM events) AS events,
+			(SELECT count(*) FROM units) AS units, (SELECT count(*) FROM unit_embeddings) AS vectors,
+			(SELECT count(*) FROM namespaces WHERE state <> 'retired') AS spaces, (SELECT count(*) FROM events) AS events,
 			(SELECT count(*) FROM jobs WHERE state IN ('queued', 'running', 'dead')) AS jobs,
 			(SELECT count(*) FROM jobs WHERE state = 'dead') AS dead_jobs,
 			(SELECT max(version_id) FROM ` + versionTable + `) AS schema`).Scan(&st).Error

@@ -22,6 +22,7 @@ const (
 	findHead       = "head"        // head, base, epoch or root of a branch
 	findIndex      = "index"       // chunks, units and text index
 	findHistory    = "history"     // a range summary, a size, a calibration or a chain of requests
+	findVector     = "vector"      // a namespace or a vector; derived, and made again
 	findUnreadable = "unreadable"  // a row that cannot be read at all
 )
 
@@ -36,8 +37,8 @@ type audit struct {
 
 // Verify checks everything stored (SPEC 11): the file itself, references, the
 // ledger's chain and payloads, its replay against the tables, content hashes,
-// phases, sequences, heads, chunks against their messages and the text index
-// against the units. Each finding names its record; none hides another. It changes
+// phases, sequences, heads, chunks against what they are cut from, the text index and
+// vectors against the units, and what was retrieved. Each finding names its record; none hides another. It changes
 // nothing. An error means that the check itself could not run.
 func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 	const op = "store.verify"
@@ -64,6 +65,7 @@ func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
 	for _, check := range []func(){
 		a.file, a.references, a.ledger, a.sessions, a.branches, a.states, a.turns, a.steps, a.pins, a.drafts,
 		a.summaries, a.sizes, a.calibrations, a.files, a.missing, a.turnSequences, a.stateSequences, a.heads, a.roots, a.chunks, a.units, a.textIndex,
+		a.namespaces, a.vectors, a.retrievals,
 	} {
 		if err := ctx.Err(); err != nil {
 			return err

@@ -215,6 +215,11 @@ func (w *replay) applyTurn(e eventRow, data json.RawMessage) error {
 		})
 	case EventTurnIndexed:
 		return reduce(data, func(p turnIndexed) error { return w.indexed(e, p) })
+	case EventRetrievalRecorded:
+		return reduce(data, func(p retrievalRecorded) error {
+			w.retrieved[e.EntityID] = p.Retrieved
+			return nil
+		})
 	case EventFileAdded:
 		return reduce(data, func(p fileAdded) error { return w.file(e, p) })
 	}

@@ -126,6 +126,22 @@ var corruptions = []corruption{
 	{"summary rests on nothing", []string{`UPDATE states SET summary_z = x'03010101' WHERE id = '$REST2'`}, "states", "$REST2"},
 	{"payload that another rests on torn", []string{`UPDATE events SET payload = substr(payload, 1, 50) WHERE entity_id = '$REST0' AND type = 'state_committed'`}, "events", "$RESTING"},
 	{"payload rests on itself", []string{`UPDATE events SET payload = CAST(x'0301' || char(event_seq) AS BLOB) WHERE session_id || '/' || event_seq = '$RESTING'`}, "events", "$RESTING"},
+	{"vector torn", []string{`UPDATE unit_embeddings SET vector = substr(vector, 1, 7) WHERE namespace_id = 1 AND unit_n = 2`}, "unit_embeddings", "1/2"},
+	{"vector of another format", []string{`UPDATE unit_embeddings SET vector = CAST(x'07' || substr(vector, 2) AS BLOB) WHERE namespace_id = 2 AND unit_n = 1`}, "unit_embeddings", "2/1"},
+	{"vector of another length", []string{`UPDATE unit_embeddings SET vector = CAST(x'010000803f' || substr(vector, 6) AS BLOB) WHERE namespace_id = 1 AND unit_n = 2`}, "unit_embeddings", "1/2"},
+	{"vector of another dimension", []string{`UPDATE namespaces SET dimension = 15 WHERE id = 2`}, "unit_embeddings", "2/1"},
+	{"vector of no unit", []string{`UPDATE unit_embeddings SET unit_n = 9999 WHERE namespace_id = 1 AND unit_n = 2`}, "unit_embeddings", "1/9999"},
+	{"vector in no namespace", []string{`DELETE FROM namespaces WHERE id = 2`}, "unit_embeddings", "2/1"},
+	{"vector deleted past its count", []string{`DROP TRIGGER unit_embeddings_delete`, `DELETE FROM unit_embeddings WHERE namespace_id = 1 AND unit_n = 2`}, "namespaces", "1"},
+	{"namespace of another embedder", []string{`UPDATE namespaces SET model = 'other' WHERE id = 1`}, "namespaces", "1"},
+	{"two namespaces serve", []string{`UPDATE namespaces SET state = 'serving'`}, "namespaces", "2"},
+	{"no generation of vectors", []string{`DELETE FROM vector_generation`}, "vector_generation", ""},
+	{"retrieval changed", []string{`UPDATE retrievals SET score = 1 WHERE rank = 2`}, "retrievals", "$PREPARED"},
+	{"retrieval of another chunk", []string{`UPDATE retrievals SET chunk_id = 'nobody' WHERE rank = 2`}, "retrievals", "$PREPARED/nobody"},
+	{"retrievals deleted", []string{`DELETE FROM retrievals`}, "retrievals", "$PREPARED"},
+	{"retrieval nobody recorded", []string{`UPDATE retrievals SET turn_id = '$T1' WHERE rank = 2`}, "retrievals", "$T1"},
+	{"chunk given to a document", []string{`UPDATE chunks SET file_id = 'nobody' WHERE id = '$CHUNK'`}, "chunks", "$CHUNK"},
+	{"unit deleted", []string{`DELETE FROM units WHERE id = '$UNIT'`}, "units", "$UNIT"},
 	{"phase of no such name", []string{`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`}, "turns", "$T1"},
 }
 
@@ -202,6 +218,7 @@ func (f *fixture) names(d seeded) replacer {
 	pairs := []string{
 		"$MAIN", string(d.Main.ID), "$CHILD", string(d.Child.ID), "$INSIDE", string(d.Inside.ID), "$SESSION", string(d.Session.ID),
 		"$ARCHIVED", string(d.Archived.ID), "$STEP", string(d.Step.ID), "$PIN", string(d.Pins[0].ID),
+		"$PREPARED", string(d.Prepared.ID),
 	}
 	pairs = append(pairs, "$SUM", d.Summaries[0].ID, "$WIDE", d.Summaries[2].ID, "$EARLY", string(d.Early.ID))
 	for i, st := range d.States {
