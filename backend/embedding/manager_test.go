@@ -1,0 +1,350 @@
+package embedding
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// bench is a manager whose target can be changed.
+type bench struct {
+	*Manager
+	store  *memoryStore
+	mu     sync.Mutex
+	target Embedder
+	err    error // of Target
+	made   map[chat.EmbedderID]Embedder
+	seen   []string // "done/total"
+}
+
+func newBench(units int, target *fake, others ...*fake) *bench {
+	b := &bench{store: newStore(units), target: target, made: map[chat.EmbedderID]Embedder{target.id: target}}
+	for _, o := range others {
+		b.made[o.id] = o
+	}
+	b.restart()
+	return b
+}
+
+// restart is the manager after the program's next start.
+func (b *bench) restart() {
+	b.Manager = NewManager(ManagerDeps{
+		Store: b.store,
+		Target: func(context.Context) (Embedder, error) {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return b.target, b.err
+		},
+		For: func(_ context.Context, id chat.EmbedderID) (Embedder, error) {
+			if e, ok := b.made[id]; ok {
+				return e, nil
+			}
+			return nil, chat.Errorf(chat.CodeConfig, "embedder", "%s is not configured", id)
+		},
+		Redact:  func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") },
+		Publish: func(done, total int) { b.seen = append(b.seen, fmt.Sprintf("%d/%d", done, total)) },
+		Wait:    (&waits{}).wait,
+	})
+}
+
+func (b *bench) use(e Embedder, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.target, b.err = e, err
+}
+
+// finish steps until nothing is left to do.
+func (b *bench) finish(t *testing.T) {
+	t.Helper()
+	for range 1000 {
+		more, err := b.Step(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return
+		}
+	}
+	t.Fatal("there is always more to do")
+}
+
+func (b *bench) step(t *testing.T) {
+	t.Helper()
+	if more, err := b.Step(t.Context()); err != nil || !more {
+		t.Fatalf("step: %v, %v", more, err)
+	}
+}
+
+func (b *bench) is(t *testing.T, want ...string) {
+	t.Helper()
+	if got := b.store.states(); !slices.Equal(got, want) {
+		t.Fatalf("namespaces %v, want %v", got, want)
+	}
+}
+
+func TestFirstNamespaceServesAtOnce(t *testing.T) {
+	local := newFake(Local, "hashed", 8)
+	b := newBench(0, local)
+	got, err := b.Vectors(t.Context(), []string{"a", "b", "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.is(t, "hashed:serving:0")
+	if v := got[1]; len(v) != 3 || !slices.Equal(v[0], v[2]) || !slices.Equal(v[1], vectorOf(local.id, "b")) {
+		t.Errorf("vectors %v", got)
+	}
+	if local.texts() != 2 {
+		t.Errorf("%q were asked for; the same text is embedded once", local.asked)
+	}
+	b.finish(t)
+	b.is(t, "hashed:serving:0")
+}
+
+func TestReindexServesTheOldUntilTheNewIsComplete(t *testing.T) {
+	local, remote := newFake(Local, "hashed", 8), newFake("openai", "large", 16)
+	b := newBench(150, local, remote)
+	b.finish(t)
+	b.is(t, "hashed:serving:150")
+	b.seen = nil
+	b.use(remote, nil)
+	b.step(t)
+	b.is(t, "hashed:serving:150", "large:building:64")
+	// What is said meanwhile gets both kinds of vectors.
+	both, err := b.Vectors(t.Context(), []string{"said meanwhile"})
+	if err != nil || len(both[1]) != 1 || len(both[2]) != 1 {
+		t.Fatalf("%v, %v", both, err)
+	}
+	// A restart goes on where it stopped.
+	b.restart()
+	b.finish(t)
+	b.is(t, "hashed:retired:0", "large:serving:150")
+	if n := remote.texts(); n != 151 {
+		t.Errorf("%d texts were sent for 150 units and one more", n)
+	}
+	if want := []string{"64/150", "128/150", "150/150", "150/150"}; !slices.Equal(b.seen, want) {
+		t.Errorf("progress %v, want %v", b.seen, want)
+	}
+	if err := checkVectors(b.store, 2, remote.id); err != nil {
+		t.Error(err)
+	}
+}
+
+func checkVectors(s *memoryStore, ns int64, id chat.EmbedderID) error {
+	for _, u := range s.units {
+		if !slices.Equal(s.vectors[ns][u.N], vectorOf(id, u.Text)) {
+			return fmt.Errorf("unit %d has another text's vector", u.N)
+		}
+	}
+	return nil
+}
+
+func TestChangeOfMindHalfWay(t *testing.T) {
+	local, first, second := newFake(Local, "hashed", 8), newFake("openai", "first", 16), newFake("ollama", "second", 4)
+	cases := []struct {
+		name string
+		then *fake
+		want []string
+	}{
+		{"to a third", second, []string{"hashed:retired:0", "first:retired:0", "second:serving:100"}},
+		{"back to the old", local, []string{"hashed:serving:100", "first:retired:0"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(100, local, first, second)
+			b.finish(t)
+			b.use(first, nil)
+			b.step(t)
+			b.is(t, "hashed:serving:100", "first:building:64")
+			b.use(c.then, nil)
+			b.finish(t)
+			b.is(t, c.want...)
+			before := first.texts()
+			if _, err := b.Vectors(t.Context(), []string{"new"}); err != nil || first.texts() != before {
+				t.Errorf("what nobody wants any more was asked again: %v", err)
+			}
+		})
+	}
+}
+
+func TestTheSameTextIsNeverEmbeddedTwice(t *testing.T) {
+	f := newFake("openai", "m", 8)
+	b := newBench(0, f)
+	for range 100 {
+		b.store.add("thanks")
+		b.store.add("you are welcome")
+	}
+	b.finish(t)
+	b.is(t, "m:serving:200")
+	if f.texts() != 2 {
+		t.Errorf("%d texts were sent for two different ones", f.texts())
+	}
+	if _, err := b.Vectors(t.Context(), []string{"thanks"}); err != nil || f.texts() != 2 {
+		t.Errorf("%v; %d texts", err, f.texts())
+	}
+}
+
+// TestTheRemoteIsGone: what serves goes on, the failure is shown until it works again.
+func TestTheRemoteIsGone(t *testing.T) {
+	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
+	b := newBench(10, local, remote)
+	b.finish(t)
+	b.use(remote, nil)
+	remote.fails(&Retry{Err: chat.Errorf(chat.CodeUnavailable, "embed", "nothing answers")})
+	if _, err := b.Step(t.Context()); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Fatalf("step: %v", err)
+	}
+	got, err := b.Vectors(t.Context(), []string{"x"})
+	if err != nil || len(got[1]) != 1 || got[2] != nil {
+		t.Fatalf("%v, %v; want the serving namespace's vectors alone", got, err)
+	}
+	b.lastErrors(t, "", "nothing answers")
+	b.is(t, "hashed:serving:10", "m:building:0")
+	remote.fails(nil)
+	b.finish(t)
+	b.lastErrors(t, "", "")
+	b.is(t, "hashed:retired:0", "m:serving:10")
+	// Now it is what serves: a turn is told.
+	remote.fails(chat.Errorf(chat.CodeAuth, "embed", "the key is refused"))
+	if _, err := b.Vectors(t.Context(), []string{"y"}); chat.CodeOf(err) != chat.CodeAuth {
+		t.Errorf("error %v", err)
+	}
+	b.lastErrors(t, "", "the key is refused")
+}
+
+func (b *bench) lastErrors(t *testing.T, want ...string) {
+	t.Helper()
+	all, err := b.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, ns := range all {
+		if ns.LastError != want[i] {
+			t.Errorf("%s: last error %q, want %q", ns.Embedder, ns.LastError, want[i])
+		}
+	}
+}
+
+// TestTargetCannotBeMade: an embedder that was not even found out stops nothing.
+func TestTargetCannotBeMade(t *testing.T) {
+	local := newFake(Local, "hashed", 8)
+	b := newBench(5, local)
+	b.finish(t)
+	b.use(nil, chat.Errorf(chat.CodeUnavailable, "embed", "the server is down"))
+	got, err := b.Vectors(t.Context(), []string{"x"})
+	if err != nil || len(got[1]) != 1 {
+		t.Fatalf("%v, %v", got, err)
+	}
+	b.lastErrors(t, "the server is down")
+	if _, err := b.Step(t.Context()); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("step: %v", err)
+	}
+	e, err := b.For(t.Context(), b.serving(t))
+	if err != nil || e.Identity() != local.id {
+		t.Errorf("%v, %v: the serving namespace's embedder is there", e, err)
+	}
+	// With nothing at all there is nothing to answer with.
+	empty := newBench(0, local)
+	empty.use(nil, b.err)
+	if _, err := empty.Vectors(t.Context(), []string{"x"}); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("error %v", err)
+	}
+}
+
+func (b *bench) serving(t *testing.T) chat.Namespace {
+	t.Helper()
+	all, err := b.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[slices.IndexFunc(all, func(ns chat.Namespace) bool { return ns.State == chat.NamespaceServing })]
+}
+
+func TestForRefusesAnotherIdentity(t *testing.T) {
+	local, old := newFake(Local, "hashed", 8), newFake("openai", "old", 8)
+	b := newBench(0, local)
+	b.made[old.id] = local // what is configured under that name makes other vectors now
+	if _, err := b.For(t.Context(), chat.Namespace{ID: 9, Embedder: old.id}); chat.CodeOf(err) != chat.CodeConfig {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestRemoteTextsAreRedactedAndLocalOnesAreNot(t *testing.T) {
+	for name, want := range map[string]string{Local: "hunter2", "openai": "[redacted]", "ollama": "[redacted]"} {
+		f := newFake(name, "m", 8)
+		b := newBench(0, f)
+		if _, err := b.Vectors(t.Context(), []string{"password hunter2"}); err != nil {
+			t.Fatal(err)
+		}
+		e, err := b.For(t.Context(), b.serving(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.Embed(t.Context(), Query, []string{"what is hunter2?"}); err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range f.asked {
+			if !strings.Contains(r[0], want) {
+				t.Errorf("%s: request %d holds %q", name, i, r)
+			}
+		}
+	}
+}
+
+// TestTurnsAreIndexedWhileVectorsAreMade: a unit that comes between the last batch
+// and the promotion is filled in first.
+func TestTurnsAreIndexedWhileVectorsAreMade(t *testing.T) {
+	f := newFake("openai", "m", 8)
+	b := newBench(64, f)
+	once := sync.OnceFunc(func() { b.store.add("said in between") })
+	b.store.beforePut = once
+	b.finish(t)
+	b.is(t, "m:serving:65")
+	if err := checkVectors(b.store, 1, f.id); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestVectorsAndStepTogether(t *testing.T) {
+	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
+	b := newBench(300, local, remote)
+	b.finish(t)
+	b.use(remote, nil)
+	b.d.Publish = nil
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for more := true; more; {
+				var err error
+				if more, err = b.Step(context.Background()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 20 {
+				texts := []string{fmt.Sprintf("turn %d.%d", i, j)}
+				if got, err := b.Vectors(context.Background(), texts); err != nil || len(got) == 0 {
+					t.Errorf("%v, %v", got, err)
+				}
+				b.store.add(texts[0])
+				if _, err := b.Status(context.Background()); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.finish(t)
+	b.is(t, "hashed:retired:0", "m:serving:380")
+	if err := checkVectors(b.store, 2, remote.id); err != nil {
+		t.Error(err)
+	}
+}
