@@ -136,6 +136,7 @@ const (
 	ChangeDraft    ChangeKind = "draft" // ID is the branch
 	ChangeSettings ChangeKind = "settings"
 	ChangeRecovery ChangeKind = "recovery"
+	ChangeReindex  ChangeKind = "reindex" // vectors are being made anew; ID is "done/total"
 )
 
 // RecoveryReport says what start-up found and did (SPEC 11).

@@ -42,7 +42,7 @@ func (s *Services) reconcile(ctx context.Context) (reply, error) {
 	}
 	var err error
 	if doc.Requeued, err = s.Store.RequeueMissing(ctx); err == nil {
-		doc.Ran, err = s.Jobs.Drain(ctx)
+		doc.Ran, err = s.Jobs.CatchUp(ctx)
 	}
 	if err == nil {
 		doc.Queued, _, doc.Dead, err = s.Store.JobCounts(ctx)

@@ -8,21 +8,57 @@ import (
 	"contextinfinity/backend/chunking"
 )
 
-// index makes a committed turn searchable.
+// index makes a committed turn searchable, by its words and by vectors. Where these
+// cannot be made the words are searchable all the same, and the job is tried again.
+// Run twice, it changes nothing (SRD 9.3).
 func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn) error {
-	if turn.Phase == chat.PhaseDone {
-		return r.d.Store.FinishJob(ctx, job.ID)
-	}
 	begun := time.Now()
-	chunks := chunking.Chunk(turn, chunking.Options{Count: r.count})
-	err := r.d.Store.Index(ctx, chat.Indexing{
-		TurnID: turn.ID, Chunks: chunks, Status: chat.IndexOK, JobID: job.ID,
-		IndexMs: time.Since(begun).Milliseconds(),
-	})
-	if err == nil {
-		r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(turn.ID), Session: turn.SessionID})
+	files, err := r.d.Store.TurnFiles(ctx, turn.ID)
+	if err != nil {
+		return err
 	}
+	made := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, JobID: job.ID}
+	made.Chunks = chunking.Chunk(turn, r.chunking(), files...)
+	chunked := time.Now()
+	embedErr := r.embed(ctx, &made)
+	if embedErr != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		made.Status, made.JobID = chat.IndexNone, 0
+	}
+	made.EmbedMs = time.Since(chunked).Milliseconds()
+	made.IndexMs = time.Since(begun).Milliseconds()
+	if err := r.d.Store.Index(ctx, made); err != nil {
+		return err
+	}
+	r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(turn.ID), Session: turn.SessionID})
+	return embedErr
+}
+
+// embed adds the vectors of all units, for every namespace that is kept up to date.
+func (r *Runner) embed(ctx context.Context, made *chat.Indexing) error {
+	if r.d.Vectors == nil {
+		return nil
+	}
+	var texts []string
+	for _, c := range made.Chunks {
+		for _, u := range c.Units {
+			texts = append(texts, u.Text)
+		}
+	}
+	var err error
+	made.Vectors, err = r.d.Vectors.Vectors(ctx, texts)
 	return err
+}
+
+func (r *Runner) chunking() chunking.Options {
+	var opt chunking.Options
+	if r.d.Chunking != nil {
+		opt = r.d.Chunking()
+	}
+	opt.Count = r.count
+	return opt
 }
 
 // degrade marks a turn whose indexing is given up until somebody retries it.

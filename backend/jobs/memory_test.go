@@ -66,6 +66,8 @@ func (m *memory) ClaimJob(_ context.Context, _ time.Duration, types ...chat.JobT
 	return chat.Job{}, false, nil
 }
 
+func (m *memory) TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error) { return nil, nil }
+
 func (m *memory) FinishJob(_ context.Context, id int64) error {
 	m.jobs[id-1].State = chat.JobDone
 	return nil

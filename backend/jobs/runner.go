@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/librarian"
 )
@@ -32,8 +33,19 @@ type Store interface {
 	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
 	AddSummary(context.Context, chat.NewSummary) (chat.RangeSummary, error)
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
+	TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error)
 	Index(context.Context, chat.Indexing) error
+	RequeueOlder(ctx context.Context, version, limit int) (int, error)
 	Checkpoint(context.Context) error
+}
+
+// Vectors keep units findable by meaning.
+type Vectors interface {
+	// Vectors are those of the texts in every namespace that is kept up to date. An
+	// error comes with what could be made all the same.
+	Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error)
+	// Step does a part of what is missing; more is false when nothing is.
+	Step(ctx context.Context) (more bool, err error)
 }
 
 // Publisher is told when something the window shows has changed.
@@ -65,9 +77,13 @@ type Deps struct {
 	RangeTarget func(ctx context.Context, branch chat.BranchID, tokens int) int
 	// Plan is called after each commit and queues the range summaries that the
 	// branch will need; nil: none are made.
-	Plan  func(context.Context, chat.BranchID)
-	Clock clock.Clock
-	Log   *slog.Logger
+	Plan func(context.Context, chat.BranchID)
+	// Vectors of what is indexed; nil: it is found by words alone.
+	Vectors Vectors
+	// Chunking are the configured sizes of chunks; nil: the defaults.
+	Chunking func() chunking.Options
+	Clock    clock.Clock
+	Log      *slog.Logger
 }
 
 // lease is how long a worker may hold a job before another takes it over. A run
@@ -85,25 +101,28 @@ const housekeeping = 5 * time.Minute
 type Runner struct {
 	d Deps
 
-	wake   [len(lanes)]chan struct{}
-	mu     sync.Mutex
-	cancel context.CancelFunc
-	done   sync.WaitGroup
+	wake        [len(lanes)]chan struct{}
+	wakeVectors chan struct{}
+	mu          sync.Mutex
+	cancel      context.CancelFunc
+	done        sync.WaitGroup
 }
 
 // lanes are worked off side by side: a librarian that takes its time does not keep
-// turns from becoming searchable.
+// turns from becoming searchable. Vectors have a lane of their own, which is no queue.
 var lanes = [...][]chat.JobType{
 	{chat.JobSummarizeTurn, chat.JobSummarizeRange},
 	{chat.JobIndexTurn},
 }
+
+const indexLane = 1
 
 // NewRunner returns a runner that does nothing until Start or a direct call.
 func NewRunner(d Deps) *Runner {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	r := &Runner{d: d}
+	r := &Runner{d: d, wakeVectors: make(chan struct{}, 1)}
 	for i := range r.wake {
 		r.wake[i] = make(chan struct{}, 1)
 	}
@@ -121,6 +140,9 @@ func (r *Runner) Start() {
 	r.cancel = cancel
 	for i := range lanes {
 		r.done.Go(func() { r.loop(ctx, i) })
+	}
+	if r.d.Vectors != nil {
+		r.done.Go(func() { r.tendVectors(ctx) })
 	}
 }
 
@@ -151,8 +173,14 @@ func (r *Runner) loop(ctx context.Context, lane int) {
 	defer tick.Stop()
 	keep := time.NewTicker(housekeeping)
 	defer keep.Stop()
+	look := lane == indexLane // for turns of an earlier version: at the start, and when keeping house
 	for {
-		if _, err := r.drain(ctx, lanes[lane]); err != nil && ctx.Err() == nil {
+		_, err := r.drain(ctx, lanes[lane])
+		if err == nil && look {
+			_, err = r.renew(ctx)
+			look = false
+		}
+		if err != nil && ctx.Err() == nil {
 			r.d.Log.Error("the job queue could not be read", "err", err)
 		}
 		select {
@@ -161,7 +189,7 @@ func (r *Runner) loop(ctx context.Context, lane int) {
 		case <-r.wake[lane]:
 		case <-tick.C:
 		case <-keep.C:
-			if lane == 0 {
+			if look = lane == indexLane; !look {
 				r.keepHouse(ctx)
 			}
 		}
@@ -180,6 +208,21 @@ func (r *Runner) keepHouse(ctx context.Context) {
 // Drain works off every job that is due now and returns how many it ran.
 func (r *Runner) Drain(ctx context.Context) (int, error) {
 	return r.drain(ctx, slices.Concat(lanes[:]...))
+}
+
+// CatchUp does all that Drain does, cuts anew what an earlier version cut, and makes
+// the vectors that are missing: all background work there is.
+func (r *Runner) CatchUp(ctx context.Context) (int, error) {
+	n, err := r.Drain(ctx)
+	if err != nil {
+		return n, err
+	}
+	renewed, err := r.renew(ctx)
+	if n += renewed; err != nil {
+		return n, err
+	}
+	_, err = r.Reindex(ctx)
+	return n, err
 }
 
 func (r *Runner) drain(ctx context.Context, types []chat.JobType) (int, error) {

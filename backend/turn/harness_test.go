@@ -35,6 +35,8 @@ type world struct {
 	seen     *recorder
 	settings turn.Settings
 	window   int
+	retrieve int // budget.max_retrieval_tokens
+	memory   *fakeMemory
 
 	session chat.Session
 	branch  chat.Branch
@@ -75,7 +77,7 @@ func (m models) Resolve(_ context.Context, name string) (turn.Model, error) {
 	return turn.Model{
 		Endpoint: llm.Endpoint{Name: name, Provider: "scripted", ModelID: name, Stream: true, ToolsMode: llm.ToolsDisabled},
 		Provider: m.w.provider,
-		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200},
+		Limits:   prompt.Limits{ContextLimit: m.w.window, MaxOutput: 1000, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50000, StateTarget: 1200, Retrieval: m.w.retrieve},
 	}, nil
 }
 
@@ -113,10 +115,14 @@ func (w *world) open() {
 	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams")})
 	w.jobs = jobs.NewRunner(jobs.Deps{Store: s, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	w.branches = branches.New(s, w.jobs, w.seen)
-	w.engine = turn.NewEngine(turn.Deps{
+	d := turn.Deps{
 		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
 		Settings: func() turn.Settings { return w.settings },
-	})
+	}
+	if w.memory != nil {
+		w.memory.store, d.Memory = s, w.memory
+	}
+	w.engine = turn.NewEngine(d)
 }
 
 func (w *world) close() {

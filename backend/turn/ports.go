@@ -99,6 +99,8 @@ type Settings struct {
 	Policy prompt.Policy
 	// Scope is how far memory reaches: retrieval.scope.
 	Scope chat.Scope
+	// RecallPatience is how long a turn waits for its memory; 0: five seconds.
+	RecallPatience time.Duration
 	// EmbedsRemotely: a search asks a server for the question's vector. Previews,
 	// which follow what is being typed, then search nothing.
 	EmbedsRemotely bool

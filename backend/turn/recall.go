@@ -20,7 +20,8 @@ type Memory interface {
 	Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int, count func(string) int) ([]retrieval.Artifact, error)
 }
 
-// recallPatience is how long a turn waits for its memory. Then it goes on without.
+// recallPatience is how long a turn waits for its memory, where the settings do not
+// say. Then it goes on without.
 const recallPatience = 5 * time.Second
 
 // recollection is the memory chosen for a turn. It is chosen once: another attempt, a
@@ -51,14 +52,18 @@ func (e *Engine) remembers(in prompt.Input) bool {
 
 func (e *Engine) choose(ctx context.Context, in prompt.Input, a assembly) recollection {
 	begun := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, recallPatience)
+	patience := e.settings().RecallPatience
+	if patience <= 0 {
+		patience = recallPatience
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	rec, found, err := e.chosenBefore(ctx, in, a)
 	if err == nil && !found {
 		rec, err = e.search(ctx, in, a)
 	}
 	if err != nil {
-		rec.failure = whyNoMemory(err)
+		rec.failure = whyNoMemory(err, patience)
 		rec.metrics.RetrievalFailed = true
 		e.log.Warn("a turn goes on without memory", "branch", a.branch, "err", err)
 	}
@@ -66,9 +71,9 @@ func (e *Engine) choose(ctx context.Context, in prompt.Input, a assembly) recoll
 	return rec
 }
 
-func whyNoMemory(err error) string {
+func whyNoMemory(err error, patience time.Duration) string {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return "Memory did not answer within " + recallPatience.String() + "."
+		return "Memory did not answer within " + patience.String() + "."
 	}
 	if e := chat.AsError(err); e.Code != chat.CodeInternal {
 		return e.Error()

@@ -1,0 +1,343 @@
+package turn_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
+)
+
+// fakeMemory finds the chunks it is told to, and keeps what it was asked.
+type fakeMemory struct {
+	store *store.Store
+
+	mu       sync.Mutex
+	finds    []chat.ChunkID
+	err      error
+	hangs    bool
+	asked    []retrieval.Query
+	attached [][]chat.ChunkID
+}
+
+func (m *fakeMemory) Search(ctx context.Context, q retrieval.Query) (retrieval.Result, error) {
+	m.mu.Lock()
+	m.asked = append(m.asked, q)
+	finds, err, hangs := m.finds, m.err, m.hangs
+	m.mu.Unlock()
+	if hangs {
+		<-ctx.Done()
+		return retrieval.Result{}, ctx.Err()
+	}
+	if err != nil {
+		return retrieval.Result{}, err
+	}
+	out, err := m.artifacts(ctx, finds, q.Count)
+	return retrieval.Result{Artifacts: out, Candidates: 40, Timing: retrieval.Timing{Embed: 3}}, err
+}
+
+func (m *fakeMemory) Attached(ctx context.Context, ids []chat.ChunkID, _ int, count func(string) int) ([]retrieval.Artifact, error) {
+	m.mu.Lock()
+	m.attached = append(m.attached, ids)
+	m.mu.Unlock()
+	return m.artifacts(ctx, ids, count)
+}
+
+func (m *fakeMemory) artifacts(ctx context.Context, ids []chat.ChunkID, count func(string) int) ([]retrieval.Artifact, error) {
+	texts, err := m.store.ChunkTexts(ctx, ids)
+	var out []retrieval.Artifact
+	for i, c := range texts {
+		a := retrieval.Artifact{Hit: retrieval.Hit{ChunkText: c, Rank: i + 1, Score: 1 / float64(i+1), Cosine: 0.5, Similarity: 0.9 - 0.2*float64(i), Keyword: 0.7}}
+		a.Form, a.Slices = chat.PackedSlice, []chat.Span{{Start: c.Start, End: min(c.End, c.Start+30)}}
+		a.Text = retrieval.Render(c, a.Form, a.Slices)
+		a.Tokens = prompt.ArtifactCost(a.Text, count)
+		out = append(out, a)
+	}
+	return out, err
+}
+
+func (m *fakeMemory) questions() []retrieval.Query {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]retrieval.Query{}, m.asked...)
+}
+
+// remembering is a world whose conversation is long enough that its beginning is not
+// in the prompt any more, and whose memory finds the words of the first two turns.
+func remembering(t testing.TB) *world {
+	t.Helper()
+	memory := &fakeMemory{}
+	w := &world{t: t, dir: memoryDir(t), provider: &scripted{}, seen: &recorder{}, window: 6000, retrieve: 600, memory: memory}
+	w.settings = turn.Settings{
+		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, Policy: prompt.DefaultPolicy(), ToolsMode: llm.ToolsDisabled,
+		Backoff: func(int) time.Duration { return time.Millisecond },
+	}
+	w.open()
+	var err error
+	if w.session, w.branch, err = w.store.CreateSession(t.Context(), chat.NewSession{Title: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.close)
+	for i := range 16 {
+		w.provider.script(call{events: []string{text(fmt.Sprintf("The key %d hangs behind the clock. ", i) + strings.Repeat("answer ", 120)), done}})
+		w.send(fmt.Sprintf("Where is the <key> number%d? ", i) + strings.Repeat("word ", 60))
+		if _, err := w.jobs.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	memory.finds = append(w.chunksOf("number1"), w.chunksOf("number2")...)
+	if len(memory.finds) < 2 {
+		t.Fatalf("the first turns have %d chunks", len(memory.finds))
+	}
+	memory.asked = nil
+	return w
+}
+
+// memoryDir is a temporary directory in memory where there is one: what is tested
+// here is not what a disk keeps.
+func memoryDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-turn-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// chunksOf are the chunks that hold a word.
+func (w *world) chunksOf(word string) []chat.ChunkID {
+	w.t.Helper()
+	in := chat.Within{Scope: chat.ScopeLineage, Branch: w.branch.ID, Role: chat.RoleUser}
+	found, err := w.store.SearchUnits(w.t.Context(), []string{word}, in, 1)
+	if err != nil || len(found) == 0 {
+		w.t.Fatalf("%q is not found: %v", word, err)
+	}
+	units, err := w.store.Units(w.t.Context(), in, []int64{found[0].N})
+	if err != nil || len(units) != 1 {
+		w.t.Fatalf("%v %v", units, err)
+	}
+	return []chat.ChunkID{units[0].Chunk}
+}
+
+func (w *world) manifest(id chat.TurnID) prompt.Manifest {
+	w.t.Helper()
+	raw, err := w.store.Manifest(w.t.Context(), id)
+	var m prompt.Manifest
+	if err == nil {
+		err = json.Unmarshal(raw, &m)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return m
+}
+
+// What is found stands in the memory block of the last message, is recorded with its
+// scores, and is made again byte for byte.
+func TestMemoryStandsInTheContext(t *testing.T) {
+	w := remembering(t)
+	got := w.send("Tell me about both keys and the clock.")
+	w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+	q := w.memory.questions()
+	m := w.manifest(got.ID)
+	if len(q) != 1 || q[0].Within.Scope != chat.ScopeLineage || q[0].Within.Branch != w.branch.ID || q[0].Within.Before != m.History.Cut+1 || m.History.Cut == 0 {
+		t.Fatalf("asked %+v, cut %d", q, m.History.Cut)
+	}
+	if room := m.Budget.Caps.Retrieved - prompt.MemoryCost(func(s string) int { return len(strings.Fields(s)) }); q[0].MaxTokens != room || room <= 0 {
+		t.Errorf("%d tokens may be packed, want %d", q[0].MaxTokens, room)
+	}
+	sent := w.provider.requests()
+	body := sent[len(sent)-1]
+	for _, want := range []string{"<m>[", "Where is the &lt;key> number1?", "Where is the &lt;key> number2?"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the request does not hold %q", want)
+		}
+	}
+	records, err := w.store.Retrievals(t.Context(), got.ID)
+	if err != nil || len(records) != 2 || records[0].Rank != 1 || records[0].Packed != chat.PackedSlice || records[0].Similarity != 0.9 || records[0].Tokens == 0 {
+		t.Errorf("%+v %v", records, err)
+	}
+	rows, err := w.store.Metrics(t.Context(), w.branch.ID, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := metricsOf(rows, got.ID)
+	if x.Candidates != 40 || x.Selected != 2 || x.PackedTokens != records[0].Tokens+records[1].Tokens || x.SimilarityMin != 0.7 || x.SimilarityMax != 0.9 || x.RetrievalFailed {
+		t.Errorf("metrics %+v", x)
+	}
+	w.clean()
+}
+
+func metricsOf(rows []chat.TurnMetricsRow, id chat.TurnID) chat.TurnMetrics {
+	for _, r := range rows {
+		if r.TurnID == id {
+			return r.Metrics
+		}
+	}
+	return chat.TurnMetrics{}
+}
+
+// Another attempt, a smaller context and a continuation stand on the same memory: it
+// is searched once.
+func TestMemoryIsChosenOnce(t *testing.T) {
+	unavailable := &llm.Error{Code: chat.CodeUnavailable, Status: 503, Message: "busy", Retry: true}
+	tooLarge := &llm.Error{Code: chat.CodeTooLarge, Status: 400, Message: "prompt is too long"}
+	for name, calls := range map[string][]call{
+		"another attempt":   {{err: unavailable}, {err: unavailable}},
+		"a smaller context": {{err: tooLarge}, {err: tooLarge}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := remembering(t)
+			w.provider.script(calls...)
+			got := w.send("Tell me about both keys and the clock.")
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			if n := len(w.memory.questions()); n != 1 {
+				t.Errorf("memory was searched %d times", n)
+			}
+			w.clean()
+		})
+	}
+	t.Run("a continuation", func(t *testing.T) {
+		w := remembering(t)
+		w.provider.script(call{events: []string{text("half")}, err: unavailable})
+		got := w.send("Tell me about both keys and the clock.")
+		w.is(got, chat.PhaseResponding, chat.OutcomeIncomplete, "half")
+		before := w.manifest(got.ID).Chunks()
+		w.memory.finds = nil // a second search would find nothing
+		h, err := w.engine.Continue(t.Context(), got.ID, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = w.wait(h)
+		w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "halfok")
+		if after := w.manifest(got.ID).Chunks(); len(w.memory.questions()) != 1 || len(before) != 2 || !reflect.DeepEqual(before, after) {
+			t.Errorf("searched %d times; before %+v, after %+v", len(w.memory.questions()), before, after)
+		}
+		w.clean()
+	})
+}
+
+// Whatever fails in memory, the turn is answered, its manifest says why, and nothing
+// of it is hidden (SRD 8.3).
+func TestMemoryFailureStopsNoTurn(t *testing.T) {
+	for name, c := range map[string]struct {
+		err   error
+		hangs bool
+		want  string
+	}{
+		"a coded error": {err: chat.Errorf(chat.CodeUnavailable, "embedding.ask", "The embedder does not answer."), want: "The embedder does not answer."},
+		"any error":     {err: errors.New("boom at 0x7f"), want: "Memory could not be searched."},
+		"no answer":     {hangs: true, want: "Memory did not answer"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := remembering(t)
+			w.memory.err, w.memory.hangs = c.err, c.hangs
+			if c.hangs {
+				w.settings.RecallPatience = time.Millisecond
+			}
+			got := w.send("Tell me about both keys and the clock.")
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			m := w.manifest(got.ID)
+			if !strings.HasPrefix(m.Inputs.RetrievalError, c.want) || len(m.Chunks()) != 0 {
+				t.Errorf("the manifest says %q, with %d chunks", m.Inputs.RetrievalError, len(m.Chunks()))
+			}
+			rows, err := w.store.Metrics(t.Context(), w.branch.ID, 50)
+			if err != nil || !metricsOf(rows, got.ID).RetrievalFailed {
+				t.Errorf("metrics %+v %v", metricsOf(rows, got.ID), err)
+			}
+			w.clean()
+		})
+	}
+}
+
+// Nothing is searched where nothing could be used.
+func TestMemoryIsNotSearched(t *testing.T) {
+	w := remembering(t)
+	for name, c := range map[string]struct {
+		change  func()
+		message string
+	}{
+		"plain chat":       {func() { w.settings.Policy.History = prompt.HistoryOff; w.window = 60000 }, "The keys and the clock?"},
+		"no budget":        {func() { w.retrieve = 0 }, "The keys and the clock?"},
+		"all in the front": {func() { w.window = 60000 }, "The keys and the clock?"},
+		"no words":         {func() {}, "?!"},
+	} {
+		w.settings.Policy, w.window, w.retrieve = prompt.DefaultPolicy(), 6000, 600
+		c.change()
+		if got := w.send(c.message); got.Phase != chat.PhaseResponseFinalized {
+			t.Fatalf("%s: %+v", name, got.Failure)
+		}
+		if n := len(w.memory.questions()); n != 0 {
+			t.Errorf("%s: memory was searched", name)
+		}
+	}
+	w.settings.Policy, w.window, w.retrieve, w.settings.EmbedsRemotely = prompt.DefaultPolicy(), 6000, 600, true
+	if _, _, err := w.engine.Preview(t.Context(), w.branch.ID, "", chat.UserText("The keys and the clock?")); err != nil || len(w.memory.questions()) != 0 {
+		t.Errorf("a preview asked a server: %v", err)
+	}
+	w.settings.EmbedsRemotely = false
+	p, _, err := w.engine.Preview(t.Context(), w.branch.ID, "", chat.UserText("The keys and the clock?"))
+	if err != nil || len(p.Manifest().Chunks()) != 2 {
+		t.Errorf("a preview shows %d memories: %v", len(p.Manifest().Chunks()), err)
+	}
+}
+
+// What the user attached stands first, marked, and is no part of the conversation.
+func TestAttachedMemory(t *testing.T) {
+	w := remembering(t)
+	mine := w.chunksOf("number3")[0]
+	w.memory.finds = append(w.memory.finds, mine) // found too: it must not stand twice
+	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Text{Text: "What of this and both keys?"}, chat.Memory{Chunk: mine}}}
+	h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: message})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := w.wait(h)
+	chunks := w.manifest(got.ID).Chunks()
+	if len(chunks) != 3 || chunks[0].ID != string(mine) || !chunks[0].Attached || chunks[1].Attached {
+		t.Fatalf("%+v", chunks)
+	}
+	w.memory.finds = nil
+	w.send("And now, of all of this, what?")
+	sent := w.provider.requests()
+	if strings.Contains(sent[len(sent)-1], string(mine)) || strings.Contains(sent[len(sent)-1], `"memory"`) {
+		t.Error("the attached memory is in the conversation that follows")
+	}
+	w.clean()
+	if _, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Memory{Chunk: mine}}}}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("a message of nothing but a memory: %v", err)
+	}
+}
+
+// A question that names nothing stands with the one before it; a long one is looked at
+// in its ends.
+func TestWhatIsAsked(t *testing.T) {
+	w := remembering(t)
+	w.send("How tall is the lighthouse of Alexandria?")
+	w.send("And the second one?")
+	long := "lighthouse " + strings.Repeat("x ", 2000) + strings.Repeat("漢", 3000) + " Alexandria"
+	w.window = 60000 // the message itself must fit; the cut moves back
+	w.settings.Scope = chat.ScopeAll
+	w.send(long)
+	q := w.memory.questions()
+	if len(q) != 3 || !strings.Contains(q[1].Text, "Alexandria") || strings.Contains(q[0].Text, "number") {
+		t.Fatalf("asked %d times: %q", len(q), q[1].Text)
+	}
+	if s := q[2].Text; len(s) > 9000 || !strings.HasPrefix(s, "lighthouse") || !strings.HasSuffix(s, "Alexandria") || strings.ContainsRune(s, '\uFFFD') || q[2].Within.Session != w.session.ID {
+		t.Errorf("%d bytes are asked", len(s))
+	}
+}
