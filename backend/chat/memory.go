@@ -50,6 +50,7 @@ type UnitRef struct {
 	ChunkOrdinal int
 	Ordinal      int
 	Role         Role
+	Speaker      string // the person who said it, where one was named (Message.Name)
 	Type         ChunkType
 	File         FileID // set if it is of an attached document
 	Start, End   int    // bytes of the message's rendered text, or of the document's text
@@ -81,6 +82,7 @@ type ChunkText struct {
 	Chunk
 	TurnSeq      int64     `json:"turn_seq"`
 	SessionTitle string    `json:"session_title"`
+	Speaker      string    `json:"speaker,omitempty"` // the person who said it, where one was named
 	File         *File     `json:"file,omitempty"`
 	At           time.Time `json:"at"` // when the turn was created
 	// Source is the text that Start, End and every slice count in: the message's

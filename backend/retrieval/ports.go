@@ -11,6 +11,8 @@ import (
 type Store interface {
 	// TermFrequencies tells in how many units each term occurs.
 	TermFrequencies(ctx context.Context, terms []string) (map[string]int, error)
+	// UnitCount is about how many units there are in all.
+	UnitCount(ctx context.Context) (int, error)
 	// SearchUnits finds units that hold any of the terms, best first.
 	SearchUnits(ctx context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error)
 	// Units returns what is known of units, in no order; those outside the scope

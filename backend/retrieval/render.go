@@ -28,8 +28,11 @@ func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 		words = strings.Join(parts, between)
 	}
 	who := string(c.Role)
-	if c.File != nil {
+	switch {
+	case c.File != nil:
 		who = c.File.Name
+	case c.Speaker != "":
+		who = c.Speaker
 	}
 	return "[" + c.At.UTC().Format("2 January 2006") + "] " + who + ": " + strings.TrimSpace(words)
 }

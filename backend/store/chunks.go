@@ -126,6 +126,18 @@ func (s *sources) message(turn string, role chat.Role) string {
 	return words
 }
 
+// speaker is the person named in a turn's message; readTurns has read it.
+func (s *sources) speaker(turn string, role chat.Role) string {
+	t := s.turns[turn]
+	switch {
+	case role == chat.RoleUser:
+		return t.User.Name
+	case t.Assistant != nil:
+		return t.Assistant.Name
+	}
+	return ""
+}
+
 // file is a document with its text; one that is gone is not ok.
 func (s *sources) file(id string) (sourceFile, error) {
 	if f, ok := s.files[id]; ok {
@@ -149,6 +161,7 @@ func (s *sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
 	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, At: moment(r.TurnAt)}
 	if r.Chunk.FileID == nil {
 		out.Source = s.message(r.Chunk.SourceTurn, chat.Role(r.Chunk.Role))
+		out.Speaker = s.speaker(r.Chunk.SourceTurn, chat.Role(r.Chunk.Role))
 	} else {
 		f, err := s.file(*r.Chunk.FileID)
 		if err != nil || !f.ok {

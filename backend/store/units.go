@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 
 	"gorm.io/gorm"
 
@@ -91,7 +92,7 @@ func (s *Store) unitRefs(ctx context.Context, in chat.Within, from, order string
 			return err
 		}
 		rows, err := db.Raw(c.with+`SELECT u.n, u.id, u.chunk_id, u.session_id, u.branch_id, u.turn_id, u.turn_seq, c.ordinal, u.ordinal,
-			  u.message, c.chunk_type, coalesce(c.file_id, ''), u.start_offset, u.end_offset, u.tokens, t.created_at
+			  u.message, c.chunk_type, coalesce(c.file_id, ''), u.start_offset, u.end_offset, u.tokens, t.created_at, substr(u.text, 1, 80)
 			FROM `+from+` CROSS JOIN chunks c ON c.id = u.chunk_id CROSS JOIN turns t ON t.id = u.turn_id WHERE true`+c.where+order,
 			append(append(c.head, string(source)), c.args...)...).Rows()
 		if err != nil {
@@ -100,15 +101,40 @@ func (s *Store) unitRefs(ctx context.Context, in chat.Within, from, order string
 		defer rows.Close()
 		for rows.Next() { // by hand: reflection would be most of the time
 			var u chat.UnitRef
-			var at string
+			var at, indexed string
 			if err := rows.Scan(&u.N, &u.ID, &u.Chunk, &u.Session, &u.Branch, &u.Turn, &u.Seq, &u.ChunkOrdinal, &u.Ordinal,
-				&u.Role, &u.Type, &u.File, &u.Start, &u.End, &u.Tokens, &at); err != nil {
+				&u.Role, &u.Type, &u.File, &u.Start, &u.End, &u.Tokens, &at, &indexed); err != nil {
 				return err
 			}
 			u.At = moment(at)
+			if u.File == "" {
+				u.Speaker = speakerIn(indexed)
+			}
 			out = append(out, u)
 		}
 		return rows.Err()
 	})
 	return out, err
+}
+
+// speakerIn is the person that an indexed text, "[date] name: words", is of; empty
+// where it is by role alone.
+func speakerIn(indexed string) string {
+	_, rest, dated := strings.Cut(indexed, "] ")
+	name, _, named := strings.Cut(rest, ": ")
+	if !dated || !named || name == string(chat.RoleUser) || name == string(chat.RoleAssistant) {
+		return ""
+	}
+	return name
+}
+
+// UnitCount is about how many units there are: of how many a term that occurs in a
+// few is rare. Row numbers of units that were superseded count too.
+func (s *Store) UnitCount(ctx context.Context) (int, error) {
+	var n int
+	err := s.read(ctx, "search.count", func(db *gorm.DB) (err error) {
+		n, err = one[int](db, "units", "", `SELECT coalesce(max(n), 0) FROM units`)
+		return err
+	})
+	return n, err
 }
