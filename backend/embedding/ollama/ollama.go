@@ -133,7 +133,7 @@ func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
 // failure says what to do about a model that is not there.
 func (e *Embedder) failure(err error) error {
 	var found *llm.Error
-	if errors.As(err, &found) && found.Status == http.StatusNotFound && strings.Contains(found.Message, "not found") {
+	if errors.As(err, &found) && found.Status == http.StatusNotFound && strings.Contains(found.Message, "model") {
 		return chat.WrapError(chat.CodeNotFound, "embedding.ollama", found, "Ollama does not have the model \""+e.o.Model+"\".").
 			WithHint("ollama pull %s", e.o.Model)
 	}
