@@ -18,7 +18,7 @@ const (
 	sayFound = "From your own history, as of %s. This is **recall**: it quotes what you wrote and were told, and adds nothing.\n"
 
 	sayNothing = "I found nothing about that in your history.\n\n" +
-		"This is **recall**: it searches the words of every conversation kept here and quotes what it finds. " +
+		"This is **recall**: it searches every conversation kept here, by words and by their likeness, and quotes what it finds. " +
 		"Try a name, a number or a rarer word that stood in the conversation. " +
 		"For an answer instead of a quotation, choose a model with a key, or a local server.\n"
 
@@ -125,17 +125,26 @@ func bySession(found []Passage) [][]Passage {
 
 // quote is one passage: who, when, where, then the words themselves.
 func (p *Provider) quote(passage Passage, terms []string) string {
-	who := "You"
-	if passage.Role == chat.RoleAssistant {
-		who = "The assistant"
-	}
 	var sb strings.Builder
-	fmt.Fprintf(&sb, "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", who, p.date(passage.At), passage.TurnID)
+	fmt.Fprintf(&sb, "\n**%s**, [%s](contextinfinity://turn/%s):\n\n", who(passage), p.date(passage.At), passage.TurnID)
 	text := strings.ReplaceAll(excerpt(passage.Text, terms), "\r\n", "\n")
 	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
 		sb.WriteString(strings.TrimRight("> "+line, " ") + "\n")
 	}
 	return sb.String()
+}
+
+// who spoke, as a line of its own says it.
+func who(p Passage) string {
+	switch {
+	case p.Document != "":
+		return "The document " + heading(p.Document)
+	case p.Name != "":
+		return heading(p.Name)
+	case p.Role == chat.RoleAssistant:
+		return "The assistant"
+	}
+	return "You"
 }
 
 // date writes a moment in the reader's time zone.
@@ -153,8 +162,9 @@ func heading(title string) string {
 	return markdown.Replace(title)
 }
 
-// maxExcerpt bounds one quotation, in bytes.
-const maxExcerpt = 700
+// maxExcerpt bounds one quotation, in bytes: memory has chosen what of a long text is
+// to the point, and that is quoted as it is.
+const maxExcerpt = 2400
 
 // excerpt is the part of a long text around the first term found in it, cut
 // between words.

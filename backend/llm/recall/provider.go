@@ -23,11 +23,11 @@ import (
 // Name is the adapter's name, and its model's.
 const Name = "recall"
 
-// Memory is the full-text search over everything the user has said and been
-// told. It chooses the query's terms.
+// Memory is the search over everything the user has said and been told, by words and
+// by meaning. It chooses what of a long text is to the point.
 type Memory interface {
-	// Search returns at most q.Limit passages, best first. It leaves out the
-	// siblings of q.Branch and what recall itself once quoted.
+	// Search returns at most q.Limit passages, best first, none that is not about the
+	// question. It leaves out the siblings of q.Branch and what recall once quoted.
 	Search(ctx context.Context, q Query) ([]Passage, error)
 }
 
@@ -50,6 +50,8 @@ type Passage struct {
 	SessionID    chat.SessionID
 	SessionTitle string
 	Role         chat.Role
+	Name         string // of the person who spoke, where it is not the user
+	Document     string // name of the attached document that it is of
 	Provider     string // whose answer it is; recall's own are dropped
 	Text         string
 	At           time.Time

@@ -62,6 +62,8 @@ var kyoto = []Passage{
 		Text: "Booked: ryokan, 3 nights."},
 	{TurnID: "T4", SessionID: "S3", Provider: Name, Score: 9, At: now, Text: "recall once said ryokan"},
 	{TurnID: "T3", SessionID: "S1", Role: chat.RoleAssistant, Score: 1, At: now.Add(-time.Hour), Text: "Booked: ryokan, 3 nights."},
+	{TurnID: "T5", SessionID: "S1", Role: chat.RoleUser, Score: 0.5, At: now.Add(-2 * time.Hour), Document: "plan_*.md", Text: "Day 3: ryokan."},
+	{TurnID: "T6", SessionID: "S1", Role: chat.RoleAssistant, Score: 0.5, At: now.Add(-3 * time.Hour), Name: "Ann", Text: "The ryokan is **mine**."},
 }
 
 // ask runs a question through Encode, Stream and the decoder.
