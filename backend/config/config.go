@@ -98,6 +98,9 @@ type Retrieval struct {
 	Scope               string
 	Embedder            string
 	EmbeddingModel      string
+	EmbeddingBaseURL    string // empty: the embedder's own
+	EmbeddingAPIKeyEnv  string // empty: as for a model of that server
+	EmbeddingDimension  int    // 0: the model's own
 	TopK                int
 	OverfetchK          int
 	MinKeep             int

@@ -112,3 +112,35 @@ func TestModelsAreInFileOrder(t *testing.T) {
 		t.Fatalf("%v, %v", names(cfg.Configured), err)
 	}
 }
+
+func TestEmbedding(t *testing.T) {
+	cases := []struct {
+		name, text string
+		want       Embedding
+	}{
+		{"nothing at all", "", Embedding{Embedder: EmbedderLocal}},
+		{"local has no server", "embedding_model = \"x\"\nembedding_base_url = \"http://h:1\"", Embedding{Embedder: EmbedderLocal}},
+		{"OpenAI", "embedder = \"openai\"", Embedding{
+			Embedder: EmbedderOpenAI, Model: "text-embedding-3-small", KeyName: "openai", KeyEnv: "OPENAI_API_KEY",
+		}},
+		{"a server of its protocol", "embedder = \"openai\"\nembedding_base_url = \"http://h:1/v1\"\nembedding_model = \"m\"\nembedding_dimension = 256", Embedding{
+			Embedder: EmbedderOpenAI, Model: "m", BaseURL: "http://h:1/v1", KeyName: "h:1", Dimension: 256,
+		}},
+		{"a variable of its own", "embedder = \"openai\"\nembedding_api_key_env = \"MY_KEY\"", Embedding{
+			Embedder: EmbedderOpenAI, Model: "text-embedding-3-small", KeyName: "openai", KeyEnv: "MY_KEY",
+		}},
+		{"Ollama", "embedder = \"ollama\"", Embedding{Embedder: EmbedderOllama, Model: "nomic-embed-text"}},
+		{"Ollama with a model", "embedder = \"ollama\"\nembedding_model = \"bge-m3\"", Embedding{Embedder: EmbedderOllama, Model: "bge-m3"}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			cfg, _, err := parse("config.toml", []byte("[retrieval]\n"+c.text+"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := cfg.Embedding(); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
+	}
+}

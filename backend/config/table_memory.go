@@ -15,15 +15,29 @@ var memoryTable = []key{
 		help: "What may be remembered: this branch's own past, the whole session, or all sessions. all lets one session's text reach another's provider.",
 	}, func(c *Config) any { return &c.Retrieval.Scope }},
 	{spec{
-		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: "local",
-		choices: []string{"local", "openai", "ollama"}, reserved: true,
-		help: "What turns text into vectors. local needs no network. Changing it reindexes in the background.",
+		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: EmbedderLocal,
+		choices: []string{EmbedderLocal, EmbedderOpenAI, EmbedderOllama},
+		help: "What turns text into vectors. local needs no network. openai, or any server that speaks its protocol, and ollama " +
+			"are sent all your history, redacted. Changing it reindexes in the background.",
 	}, func(c *Config) any { return &c.Retrieval.Embedder }},
 	{spec{
 		name: "retrieval.embedding_model", group: groupRetrieval, label: "Embedding model",
-		def: "text-embedding-3-small", reserved: true,
-		help: "The model an embedder other than local uses.",
+		def:  defaultEmbeddingModel,
+		help: "The model an embedder other than local uses; ollama uses " + ollamaEmbeddingModel + " unless you name one.",
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingModel }},
+	{spec{
+		name: "retrieval.embedding_base_url", group: groupRetrieval, label: "Embedding server", def: "", check: checkBaseURL,
+		help: "Address of the embedder's server. Empty is OpenAI's own, or Ollama on this computer.",
+	}, func(c *Config) any { return &c.Retrieval.EmbeddingBaseURL }},
+	{spec{
+		name: "retrieval.embedding_api_key_env", group: groupRetrieval, label: "Embedding key variable", def: "", check: checkEnvName,
+		help: "The environment variable the embedding server's key is read from. Empty is the same key as for a model of that server.",
+	}, func(c *Config) any { return &c.Retrieval.EmbeddingAPIKeyEnv }},
+	{spec{
+		name: "retrieval.embedding_dimension", group: groupRetrieval, label: "Embedding dimension", unit: "numbers",
+		def: 0, min: 0, max: 4096,
+		help: "Length of the vectors asked of a model that can shorten them; 0 is the model's own. Changing it reindexes.",
+	}, func(c *Config) any { return &c.Retrieval.EmbeddingDimension }},
 	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
 		def: 6, min: 1, max: 100, reserved: true,

@@ -151,29 +151,25 @@ func (m *Manager) target(ctx context.Context) (Embedder, error) {
 }
 
 // Vectors returns the vectors of units' texts for every namespace that is kept up to
-// date, by its id. An error comes with what could be made all the same; where only
-// the namespace that is still filling failed there is no error, since Step makes up
-// for it.
+// date, by its id. It fails only if none could be made: what the target lacks Step
+// fills in, and what another lacks is found by words until the target serves.
 func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]float32, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	namespaces, targetErr := m.live(ctx)
-	if len(namespaces) == 0 {
-		return nil, targetErr
-	}
+	namespaces, failed := m.live(ctx)
 	out := make(map[int64][][]float32, len(namespaces))
-	var failed error
 	for _, ns := range namespaces {
 		vectors, err := m.embed(ctx, ns, texts)
-		switch {
-		case err == nil:
+		if err == nil {
 			out[ns.ID] = vectors
-		case ns.State == chat.NamespaceServing || len(namespaces) == 1 || ctx.Err() != nil:
-			failed = errors.Join(failed, err)
 		}
+		failed = errors.Join(failed, err)
 	}
-	return out, failed
+	if len(out) > 0 && ctx.Err() == nil {
+		return out, nil
+	}
+	return nil, failed
 }
 
 // embed takes from the store what it has and asks the embedder for the rest, each
