@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"contextinfinity/backend/internal/stopwords"
 )
 
 // MaxTerms is how many terms of a query are searched for: more cost time and
@@ -22,7 +24,7 @@ func Terms(query string) []string {
 				continue
 			}
 			all = append(all, t)
-			if !stopWords[t] && !isLetter(t) {
+			if !stopwords.Has(t) && !isLetter(t) {
 				kept = append(kept, t)
 			}
 		}
@@ -96,25 +98,3 @@ func pairs(word string) []string {
 func isLetter(t string) bool {
 	return len(t) == 1 && (t[0] < '0' || t[0] > '9')
 }
-
-var stopWords = func() map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(stopList) {
-		set[w] = true
-	}
-	return set
-}()
-
-// stopList holds the commonest words of English and German, and the words with
-// which people address a memory rather than name what they look for.
-const stopList = `
-a about after again all also am an and any are as at be because been before being between both but by can could did do
-does doing don down during each few for from further had has have having he her here hers him his how i if in into is it
-its itself just let ll me more most my no nor not now of off on once only or other our out over own please re s said same
-say says she should so some such t tell than that the their them then there these they this those through to told too
-under until up us ve very was we were what when where which while who whom whose why will with would you your
-remember recall remind find show know talked mentioned
-aber alle als am an auch auf aus bei bin bis da damit dann das dass dein dem den der des die dies diese doch du durch ein
-eine einem einen einer er es euch für habe haben hat hatte ich ihr im in ist ja kann kein mein mich mir mit nach nicht
-noch nur oder ohne sein sich sie sind so über um und uns unser vom von vor war waren was weil wenn wer wie wir wird wo zu
-zum zur`

@@ -1,0 +1,100 @@
+// Package local is the embedded embedder: it needs no model and no network, and the
+// same text gives the same vector on every machine, but for rounding.
+//
+// A text becomes a bag of features (stems, pairs of neighbouring words, runs of three
+// to five letters inside a word), each hashed to one of Dimension places with a sign.
+// What repeats counts by 1 + ln of how often; what says little (stop words) counts
+// little; the result has length 1. It finds other forms of a word, parts of compounds
+// and misspellings, which a text index does not; it knows no synonyms.
+package local
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/embedding"
+)
+
+// Dimension by measurement: with words searched beside it, 512 finds no more.
+const Dimension = 256
+
+// version changes whenever a text's vector does.
+const version = 1
+
+// Weights of features. Runs of letters weigh most: whole words are found by the text
+// index already, and what it misses is what these vectors are for (measured).
+const (
+	stemWeight = 0.5
+	gramWeight = 1 // of all runs of a word together, as a length
+	pairWeight = 0.3
+	partWeight = 0.5 // a part of an identifier: of parseHeader, header
+	stopWeight = 0.05
+)
+
+// Embedder is the embedded embedder. It is safe for concurrent use.
+type Embedder struct {
+	memos sync.Pool // of *memo: the words of the texts before
+}
+
+// New returns the embedded embedder.
+func New() *Embedder {
+	return &Embedder{memos: sync.Pool{New: func() any { return &memo{words: map[string]*word{}} }}}
+}
+
+// Identity implements embedding.Embedder.
+func (*Embedder) Identity() chat.EmbedderID {
+	return chat.EmbedderID{Name: "local", Model: "hashed", Dimension: Dimension, Version: version}
+}
+
+// Embed implements embedding.Embedder. It fails only if ctx is done.
+func (e *Embedder) Embed(ctx context.Context, _ embedding.Kind, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	memo := e.memos.Get().(*memo)
+	defer e.memos.Put(memo)
+	for i, text := range texts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		out[i] = memo.vector(text)
+	}
+	return out, nil
+}
+
+// vector adds up the features of a text in the order of their first appearance:
+// sums of floats depend on it.
+func (m *memo) vector(text string) []float32 {
+	var sum [Dimension]float64
+	words, pairs := m.count(text)
+	for _, w := range words {
+		weight := 1 + math.Log(float64(w.n))
+		for _, f := range w.word.features {
+			sum[f.place] += weight * float64(f.weight)
+		}
+	}
+	for _, p := range pairs {
+		f := hashed(p.hash, pairWeight)
+		sum[f.place] += (1 + math.Log(float64(p.n))) * float64(f.weight)
+	}
+	return unit(&sum)
+}
+
+// unit is sum with length 1. A text without words has a vector too, always the same:
+// a vector of zeros has no direction, and would be refused.
+func unit(sum *[Dimension]float64) []float32 {
+	var square float64
+	for _, x := range sum {
+		square += x * x
+	}
+	out := make([]float32, Dimension)
+	if square == 0 {
+		out[0] = 1
+		return out
+	}
+	scale := 1 / math.Sqrt(square)
+	for i, x := range sum {
+		out[i] = float32(x * scale)
+	}
+	return out
+}
