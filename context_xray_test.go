@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"net/http"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -137,7 +138,7 @@ func everyByteIsShown(t testing.TB, w wireProtocol, v view, body []byte, where s
 				t.Fatalf("%s: the manifest has more items than are shown", where)
 			}
 			it := v.Items[n]
-			if it.Part != part || it.Section != s.Name || it.Bytes != len(it.Text) || it.SHA256 != chat.HashText(it.Text) {
+			if !reflect.DeepEqual(it.Part, part) || it.Section != s.Name || it.Bytes != len(it.Text) || it.SHA256 != chat.HashText(it.Text) {
 				t.Errorf("%s: item %d is %+v, the manifest says %+v", where, n, it.Part, part)
 			}
 			n++
