@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
@@ -42,6 +43,7 @@ type app struct {
 	turns    *turn.Engine
 	jobs     *jobs.Runner
 	branches *branches.Service
+	recollection
 
 	mu       sync.Mutex
 	recovery chat.RecoveryReport
@@ -112,13 +114,17 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		return nil, err
 	}
 	a.memory.store = a.store
+	a.recollection = newRecollection(recollectionDeps{
+		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexing(o.Publish.Change), log: a.log,
+	})
 	journals := journal.New(journalOptions(cfg))
 	a.config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
 	a.jobs = jobs.NewRunner(jobs.Deps{
 		Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
 		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
 		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
-		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges,
+		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, Vectors: a.vectors,
+		Chunking:    func() chunking.Options { return chunkSizes(a.config.Config()) },
 		RangeTarget: func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
 	})
 	a.branches = branches.New(a.store, a.jobs, o.Publish)
@@ -128,6 +134,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Redact: a.redact, Shrink: a.jobs.Shrink,
 	})
 	a.memory.prepare = a.indexDue
+	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
 	if o.ReadOnly {
 		return a, nil
 	}
@@ -183,6 +190,12 @@ func (a *app) planRanges(ctx context.Context, branch chat.BranchID) {
 	}
 }
 
+// redactText is redact where nobody asks what was replaced.
+func (s setup) redactText(text string) string {
+	clean, _ := s.outbound.redact(text)
+	return clean
+}
+
 func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
 
 // reconcile settles what a crash left and queues what is missing (SPEC 11).
@@ -230,12 +243,13 @@ func (a *app) close() error {
 	a.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
-		err = errors.Join(a.turns.Close(ctx), a.stopJobs(), a.store.Close())
+		err = errors.Join(a.turns.Close(ctx), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
 }
 
-func (a *app) stopJobs() error { a.jobs.Stop(); return nil }
+func (a *app) stopJobs() error   { a.jobs.Stop(); return nil }
+func (a *app) closeIndex() error { a.index.Close(); return nil }
 
 // outbound takes secrets out of what leaves, by the rules in force.
 type outbound struct {
@@ -407,7 +421,7 @@ func (k verbKeys) Remove(_ context.Context, provider string) error { return k.ke
 func window(o cli.OpenOptions) desktop.Window {
 	hub := api.NewHub()
 	o.Publish = hub
-	core := &api.Core{Hub: hub, Counter: counter{}, Version: version}
+	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
 	keys := secrets.New()
 	a, err := openApp(context.Background(), o, keys)
 	var s setup

@@ -13,6 +13,7 @@ import (
 type Chat struct {
 	c         *Core
 	temporary temporaries
+	uploads   uploads
 }
 
 // NewChat returns the service.
@@ -25,7 +26,7 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 		return SendResult{}, err
 	}
 	ctx := s.c.ctx()
-	content, err := userMessage(req.Text, req.Images)
+	content, err := userMessage(req.Text, req.Images, req.Files)
 	if err != nil {
 		return SendResult{}, err
 	}
@@ -55,7 +56,7 @@ func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (ch
 		if err := s.c.Turns.CanUse(ctx, req.Model); err != nil {
 			return chat.Session{}, err // before a session is made for nothing
 		}
-		sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Title: chat.TitleFrom(m.RenderedText())})
+		sess, _, err := s.c.Store.CreateSession(ctx, chat.NewSession{Title: m.Title()})
 		if err == nil {
 			s.c.changedSession(sess.ID)
 		}
@@ -65,7 +66,7 @@ func (s *Chat) session(ctx context.Context, req SendRequest, m chat.Message) (ch
 	if err != nil || sess.Title != "" {
 		return sess, err
 	}
-	if err := s.c.Store.RenameSession(ctx, sess.ID, chat.TitleFrom(m.RenderedText())); err != nil {
+	if err := s.c.Store.RenameSession(ctx, sess.ID, m.Title()); err != nil {
 		return sess, err
 	}
 	s.c.changedSession(sess.ID)

@@ -71,13 +71,15 @@ type Header struct {
 
 // BlockView is a piece of a message to draw.
 type BlockView struct {
-	Kind string `json:"kind"` // "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "unknown"
+	Kind string `json:"kind"` // "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "document", "unknown"
 	Text string `json:"text"` // text; reasoning summary; tool arguments or result; raw JSON of an unknown
-	Name string `json:"name"` // tool name; media type of an image; provider of an unknown
-	ID   string `json:"id"`   // tool_use_id
+	Name string `json:"name"` // tool name; media type of an image; name of a document; provider of an unknown
+	ID   string `json:"id"`   // tool_use_id; file of a document
 	// Data is an image's data: URL. Remote images are never loaded.
 	Data    string `json:"data"`
 	IsError bool   `json:"isError"`
+	Tokens  int    `json:"tokens"` // of a whole document
+	Whole   bool   `json:"whole"`  // all of the document stands in the message
 }
 
 // StepView is one attempt of a provider call.
@@ -167,6 +169,7 @@ type TurnPage struct {
 type Draft struct {
 	Text   string        `json:"text"`
 	Images []ImageUpload `json:"images"`
+	Files  []FileView    `json:"files"`
 	Queued bool          `json:"queued"`
 }
 
@@ -177,6 +180,36 @@ type ImageUpload struct {
 	Name      string `json:"name"`
 }
 
+// FileView is a document that is kept, for a chip.
+type FileView struct {
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	MediaType string `json:"mediaType"`
+	Tokens    int    `json:"tokens"` // of its text
+}
+
+// DocumentView is a document to read.
+type DocumentView struct {
+	File FileView `json:"file"`
+	Text string   `json:"text"`
+}
+
+// AttachPart is a piece of a document that is attached, in order. The first has no
+// Upload; its result names the one of those that follow.
+type AttachPart struct {
+	BranchID string `json:"branchId"`
+	Name     string `json:"name"`
+	Upload   string `json:"upload"`
+	Data     string `json:"data"` // base64
+	Last     bool   `json:"last"`
+}
+
+// AttachResult is what became of a piece. File is there after the last.
+type AttachResult struct {
+	Upload string    `json:"upload"`
+	File   *FileView `json:"file"`
+}
+
 // SendRequest is a message to send. Empty SessionID starts a new session; empty
 // BranchID takes the active one; empty Model the session's.
 type SendRequest struct {
@@ -184,6 +217,7 @@ type SendRequest struct {
 	BranchID  string        `json:"branchId"`
 	Text      string        `json:"text"`
 	Images    []ImageUpload `json:"images"`
+	Files     []FileView    `json:"files"`
 	Model     string        `json:"model"`
 	// Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`

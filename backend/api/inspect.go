@@ -64,7 +64,7 @@ func (s *Inspect) heldByNext(ctx context.Context, branch chat.BranchID) map[stri
 
 func (s *Inspect) pendingView(ctx context.Context, b chat.Branch, t chat.Turn, job chat.Job, ahead int, held map[string]bool) PendingView {
 	v := PendingView{
-		TurnID: string(t.ID), Seq: t.Seq, Title: chat.TitleFrom(t.User.RenderedText()), CreatedAt: ms(t.CreatedAt),
+		TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title(), CreatedAt: ms(t.CreatedAt),
 		Tokens: s.c.Counter.Count("", t.User.RenderedText()), InContext: held[string(t.ID)],
 		WaitsFor: "head #" + itoa(b.HeadSeq) + " " + chat.ShortID(b.HeadState), Job: s.c.jobView(ctx, job),
 	}

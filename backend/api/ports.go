@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"time"
 
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/documents"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/turn"
 )
@@ -44,6 +46,9 @@ type Store interface {
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
+	AddFile(context.Context, chat.NewFile) (chat.File, error)
+	File(context.Context, chat.FileID) (chat.File, error)
+	FileText(context.Context, chat.FileID) (string, error)
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 	JobCounts(context.Context) (queued, running, dead int, err error)
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
@@ -71,7 +76,9 @@ type Core struct {
 	Branches *branches.Service
 	Counter  Counter
 	Hub      *Hub
-	Recovery func() chat.RecoveryReport
+	// Documents reads files that are attached.
+	Documents documents.Reader
+	Recovery  func() chat.RecoveryReport
 	// Cost is what a call cost by the configured prices; false without any.
 	Cost func(model string, u chat.Usage) (float64, bool)
 	// Reconcile runs recovery and requeues again, now.
@@ -81,6 +88,9 @@ type Core struct {
 	DataDir   string
 	Fatal     *chat.Error
 }
+
+// newID names what lives in this run alone.
+func (c *Core) newID() string { return chat.NewID(time.Now()) }
 
 // ctx is of calls from the window: they have none of their own, and what they
 // begin must not end with them.

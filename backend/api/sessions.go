@@ -416,7 +416,7 @@ func (s *Sessions) SaveDraft(branchID string, draft Draft) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	m, err := userMessage(draft.Text, draft.Images)
+	m, err := userMessage(draft.Text, draft.Images, draft.Files)
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,11 @@ func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 	if err != nil {
 		return SendResult{}, err
 	}
-	m, err := userMessage(req.Text, req.Images)
+	if len(req.Files) > 0 {
+		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.temporary", "A temporary chat keeps nothing, so nothing can be attached to it; the message was not sent.").
+			WithHint("paste the text into the message")
+	}
+	m, err := userMessage(req.Text, req.Images, nil)
 	if err != nil {
 		return SendResult{}, err
 	}

@@ -78,6 +78,8 @@ func blockView(b chat.Block) BlockView {
 		return BlockView{Kind: "tool_result", Text: b.Content.RenderedText(), ID: b.ToolUseID, IsError: b.IsError}
 	case chat.Image:
 		return BlockView{Kind: "image", Name: b.MediaType, Data: imageURL(b)}
+	case chat.Document:
+		return BlockView{Kind: "document", Name: b.Name, ID: string(b.File), Tokens: b.Tokens, Whole: b.Whole}
 	case chat.Unknown:
 		return BlockView{Kind: "unknown", Text: string(b.Raw), Name: b.Provider}
 	}
@@ -101,9 +103,9 @@ const maxImageBytes = 5 << 20
 
 var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
-// userMessage makes a message of text and images.
-func userMessage(text string, images []ImageUpload) (chat.Message, error) {
-	m := chat.Message{Role: chat.RoleUser}
+// userMessage makes a message of text, images and documents.
+func userMessage(text string, images []ImageUpload, files []FileView) (chat.Message, error) {
+	m := chat.Message{Role: chat.RoleUser, Blocks: documentBlocks(files)}
 	for _, img := range images {
 		raw, err := base64.StdEncoding.DecodeString(img.Data)
 		switch {
@@ -131,7 +133,7 @@ func nameOr(img ImageUpload) string {
 }
 
 func draftView(d chat.Draft) Draft {
-	v := Draft{Queued: d.Queued, Images: []ImageUpload{}, Text: d.Message.RenderedText()}
+	v := Draft{Queued: d.Queued, Images: []ImageUpload{}, Files: documentViews(d.Message.Blocks), Text: d.Message.RenderedText()}
 	for _, b := range d.Message.Blocks {
 		img, ok := b.(chat.Image)
 		if !ok {

@@ -168,6 +168,76 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class AttachPart {
+	    branchId: string;
+	    name: string;
+	    upload: string;
+	    data: string;
+	    last: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new AttachPart(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.branchId = source["branchId"];
+	        this.name = source["name"];
+	        this.upload = source["upload"];
+	        this.data = source["data"];
+	        this.last = source["last"];
+	    }
+	}
+	export class FileView {
+	    id: string;
+	    name: string;
+	    mediaType: string;
+	    tokens: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new FileView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.mediaType = source["mediaType"];
+	        this.tokens = source["tokens"];
+	    }
+	}
+	export class AttachResult {
+	    upload: string;
+	    file?: FileView;
+	
+	    static createFrom(source: any = {}) {
+	        return new AttachResult(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.upload = source["upload"];
+	        this.file = this.convertValues(source["file"], FileView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class BlockView {
 	    kind: string;
 	    text: string;
@@ -175,6 +245,8 @@ export namespace api {
 	    id: string;
 	    data: string;
 	    isError: boolean;
+	    tokens: number;
+	    whole: boolean;
 	
 	    static createFrom(source: any = {}) {
 	        return new BlockView(source);
@@ -188,6 +260,8 @@ export namespace api {
 	        this.id = source["id"];
 	        this.data = source["data"];
 	        this.isError = source["isError"];
+	        this.tokens = source["tokens"];
+	        this.whole = source["whole"];
 	    }
 	}
 	export class BranchView {
@@ -461,6 +535,38 @@ export namespace api {
 	
 	
 	
+	export class DocumentView {
+	    file: FileView;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new DocumentView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.file = this.convertValues(source["file"], FileView);
+	        this.text = source["text"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class ImageUpload {
 	    mediaType: string;
 	    data: string;
@@ -480,6 +586,7 @@ export namespace api {
 	export class Draft {
 	    text: string;
 	    images: ImageUpload[];
+	    files: FileView[];
 	    queued: boolean;
 	
 	    static createFrom(source: any = {}) {
@@ -490,6 +597,7 @@ export namespace api {
 	        if ('string' === typeof source) source = JSON.parse(source);
 	        this.text = source["text"];
 	        this.images = this.convertValues(source["images"], ImageUpload);
+	        this.files = this.convertValues(source["files"], FileView);
 	        this.queued = source["queued"];
 	    }
 	
@@ -511,6 +619,7 @@ export namespace api {
 		    return a;
 		}
 	}
+	
 	
 	export class Header {
 	    sessionId: string;
@@ -820,6 +929,7 @@ export namespace api {
 	    branchId: string;
 	    text: string;
 	    images: ImageUpload[];
+	    files: FileView[];
 	    model: string;
 	    incomplete: string;
 	
@@ -833,6 +943,7 @@ export namespace api {
 	        this.branchId = source["branchId"];
 	        this.text = source["text"];
 	        this.images = this.convertValues(source["images"], ImageUpload);
+	        this.files = this.convertValues(source["files"], FileView);
 	        this.model = source["model"];
 	        this.incomplete = source["incomplete"];
 	    }

@@ -6,7 +6,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, BranchView, Change, ContextDiff, ContextView, Draft, Frame, Header, KeyTest, KeyView, LocalServer, ModelView, PendingView, PinView,
+  ActivityPanel, AttachPart, AttachResult, BranchView, Change, ContextDiff, ContextView, DocumentView, Draft, Frame, Header, KeyTest, KeyView, LocalServer, ModelView, PendingView, PinView,
   RawStep, RecoveryReport, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
   StatePanel, StateView, StepView, StreamState, SwitchPreview, TurnPage, TurnView,
 } from './types';
@@ -48,6 +48,11 @@ export interface ChatService {
   /** A step's text as its journal holds it, after a gap in seq. */
   stream(stepID: string): Promise<StreamState>;
   countTokens(text: string): Promise<number>;
+  /** A piece of a document, in order; with the last one it is kept for the draft of its branch. */
+  attach(part: AttachPart): Promise<AttachResult>;
+  attachCancel(upload: string): Promise<void>;
+  /** An attached document, to read. */
+  document(fileID: string): Promise<DocumentView>;
   setModel(sessionID: string, model: string): Promise<void>;
   /** A chat that is never written: it lives in the memory of this run. Returns its id. */
   temporaryStart(): Promise<string>;

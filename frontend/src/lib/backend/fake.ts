@@ -4,6 +4,7 @@
  */
 import type { Backend, ChatService, SessionsService, SettingsService } from './backend';
 import { BackendError, toBackendError } from './errors';
+import { documentBlocks, documents } from './fake/documents';
 import { inspectService } from './fake/inspect';
 import { Program, type ProgramSeed } from './fake/program';
 import { seed, seedMany } from './fake/seed';
@@ -196,6 +197,7 @@ function chatService(world: World, streams: Streams): ChatService {
       if (!run) throw new BackendError(errorView('That step has ended', '', 'not_found'));
       return { step: stepId, attempt: run.turn.attempts, seq: run.seq, blocks: run.turn.assistant, displayed: run.turn.displayed, durable: run.turn.durable, live: true };
     },
+    ...documents(world),
     countTokens: async (text) => Math.ceil(text.length / 4),
     setModel: async (sessionId, model) => {
       world.session(sessionId).model = model;
@@ -210,15 +212,15 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
   const branch = world.branch(request.branchId || session.row.activeBranch);
   const named = { sessionId: session.row.id, branchId: branch.view.id };
   const last = world.lineage(branch.view.id).at(-1);
-  if (request.text.trim() === '' && request.images.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'empty'));
+  if (request.text.trim() === '' && request.images.length === 0 && request.files.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'empty'));
   if (last && ['accepted', 'preparing', 'responding'].includes(last.state)) {
-    branch.draft = { text: request.text, images: request.images, queued: true };
+    branch.draft = { text: request.text, images: request.images, files: request.files, queued: true };
     return { ...named, turnId: '', queued: true };
   }
   if (last?.state === 'incomplete') settle(world, last, request.incomplete);
   const images = request.images.map((image) => block('image', '', { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
-  const turn = world.addTurn(branch.view.id, { user: [...images, block('text', request.text)], assistant: [], displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
-  branch.draft = { text: '', images: [], queued: false };
+  const turn = world.addTurn(branch.view.id, { user: [...documentBlocks(request.files), ...images, block('text', request.text)], assistant: [], displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
+  branch.draft = { text: '', images: [], files: [], queued: false };
   streams.start(turn);
   return { ...named, turnId: turn.id, queued: false };
 }

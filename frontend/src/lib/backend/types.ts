@@ -79,17 +79,21 @@ export interface Header {
 
 /** BlockView is a piece of a message to draw. */
 export interface BlockView {
-  /** "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "unknown" */
+  /** "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "document", "unknown" */
   kind: string;
   /** text; reasoning summary; tool arguments or result; raw JSON of an unknown */
   text: string;
-  /** tool name; media type of an image; provider of an unknown */
+  /** tool name; media type of an image; name of a document; provider of an unknown */
   name: string;
-  /** tool_use_id */
+  /** tool_use_id; file of a document */
   id: string;
   /** Data is an image's data: URL. Remote images are never loaded. */
   data: string;
   isError: boolean;
+  /** of a whole document */
+  tokens: number;
+  /** all of the document stands in the message */
+  whole: boolean;
 }
 
 /** StepView is one attempt of a provider call. */
@@ -179,6 +183,7 @@ export interface TurnPage {
 export interface Draft {
   text: string;
   images: ImageUpload[];
+  files: FileView[];
   queued: boolean;
 }
 
@@ -191,12 +196,44 @@ export interface ImageUpload {
   name: string;
 }
 
+/** FileView is a document that is kept, for a chip. */
+export interface FileView {
+  id: string;
+  name: string;
+  mediaType: string;
+  /** of its text */
+  tokens: number;
+}
+
+/** DocumentView is a document to read. */
+export interface DocumentView {
+  file: FileView;
+  text: string;
+}
+
+/** AttachPart is a piece of a document that is attached, in order. The first has no Upload; its result names the one of those that follow. */
+export interface AttachPart {
+  branchId: string;
+  name: string;
+  upload: string;
+  /** base64 */
+  data: string;
+  last: boolean;
+}
+
+/** AttachResult is what became of a piece. File is there after the last. */
+export interface AttachResult {
+  upload: string;
+  file: FileView | null;
+}
+
 /** SendRequest is a message to send. Empty SessionID starts a new session; empty BranchID takes the active one; empty Model the session's. */
 export interface SendRequest {
   sessionId: string;
   branchId: string;
   text: string;
   images: ImageUpload[];
+  files: FileView[];
   model: string;
   /** Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
   incomplete: string;

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { BlockView, ImageUpload, SendResult, TurnView } from '$lib/backend/types';
+import type { BlockView, Draft, FileView, ImageUpload, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
@@ -10,6 +10,13 @@ import { Refresh } from './refresh';
 /** What becomes of an incomplete turn that stands in the way; empty refuses to send over it. */
 export type Incomplete = '' | 'keep' | 'discard';
 
+/** What a message is made of. */
+type Written = Pick<Draft, 'text' | 'images' | 'files'>;
+const nothing: Written = { text: '', images: [], files: [] };
+
+/** What the documents of a message may take of the working set together; the program leaves the rest to memory. */
+const documentShare = 0.25;
+
 /** Sending: the message being written, what it weighs, and what stands in its way. */
 export class ComposerState {
   #sending = $state(false);
@@ -18,7 +25,7 @@ export class ComposerState {
   #editing = $state.raw<TurnView | null>(null);
   #focusAsked = $state(0);
   #hint = $state('');
-  #setAside = '';
+  #setAside: Written = nothing;
   #commands: CommandRunner | undefined;
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
@@ -116,8 +123,8 @@ export class ComposerState {
   }
 
   #parsed(): Parsed {
-    const { typed, text, images, queued } = this.#draft;
-    return this.#editing !== null || queued || images.length > 0 || text !== typed ? { kind: 'text', text } : parse(typed);
+    const { typed, text, images, files, queued } = this.#draft;
+    return this.#editing !== null || queued || images.length > 0 || files.length > 0 || text !== typed ? { kind: 'text', text } : parse(typed);
   }
 
   async send(incomplete: Incomplete = ''): Promise<void> {
@@ -128,9 +135,9 @@ export class ComposerState {
 
   /** Sends words to a model, whatever the session's is: /recall. */
   async sendTo(text: string, model: string): Promise<void> {
-    const request = { ...this.#request(this.#conversation.branchId, text, [], ''), model };
+    const request = { ...this.#request(this.#conversation.branchId, { ...nothing, text }, ''), model };
     const sent = await this.#backend.chat.send(request);
-    if (sent.queued) this.#draft.take({ text, images: [], queued: true });
+    if (sent.queued) this.#draft.take({ ...nothing, text, queued: true });
     else await this.#sent(sent);
   }
 
@@ -139,7 +146,7 @@ export class ComposerState {
     const { text, branchId } = this.#draft;
     await this.#attempt(async () => {
       await this.#commands?.run(command, argument);
-      if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, { text: '', images: [], queued: false });
+      if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, { ...nothing, queued: false });
       else if (this.#draft.text === text && !this.#draft.queued) this.#draft.text = '';
     });
   }
@@ -157,20 +164,19 @@ export class ComposerState {
   }
 
   /** Sends other words in the place of a turn: a fork before it, which leaves that turn where it is. */
-  async resend(turn: TurnView, text: string, images: readonly ImageUpload[]): Promise<void> {
+  async resend(turn: TurnView, written: Written): Promise<void> {
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
     const sessionId = this.#conversation.sessionId;
     await this.#conversation.open(sessionId, branch.id);
-    const sent = await this.#backend.chat.send(this.#request(branch.id, text, images, ''));
+    const sent = await this.#backend.chat.send(this.#request(branch.id, written, ''));
     await this.#sent(sent);
   }
 
   edit(turn: TurnView): void {
     if (this.#draft.queued) return;
-    if (this.#editing === null) this.#setAside = this.#draft.text;
+    if (this.#editing === null) this.#setAside = this.#written();
     this.#editing = turn;
-    this.#draft.text = textOf(turn.user);
-    this.#draft.images = imagesOf(turn.user);
+    this.#write({ text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user) });
     this.changed();
     this.focus();
   }
@@ -178,29 +184,38 @@ export class ComposerState {
   cancelEdit(): void {
     if (this.#editing === null) return;
     this.#editing = null;
-    this.#draft.text = this.#setAside;
-    this.#draft.images = [];
-    this.#setAside = '';
+    this.#write(this.#setAside);
+    this.#setAside = nothing;
     this.changed();
   }
 
+  #written(): Written {
+    const { text, images, files } = this.#draft;
+    return { text, images: [...images], files: [...files] };
+  }
+
+  #write({ text, images, files }: Written): void {
+    this.#draft.text = text;
+    this.#draft.images = images;
+    this.#draft.files = files;
+  }
+
   async #sendNext(incomplete: Incomplete): Promise<void> {
-    const sent = await this.#backend.chat.send(this.#request(this.#conversation.branchId, unescaped(this.#draft.text), this.#draft.images, incomplete));
-    if (sent.queued) this.#draft.take({ text: this.#draft.text, images: [...this.#draft.images], queued: true });
+    const written = this.#written();
+    const sent = await this.#backend.chat.send(this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete));
+    if (sent.queued) this.#draft.take({ ...this.#written(), queued: true });
     else await this.#sent(sent);
   }
 
   async #sendEdited(turn: TurnView): Promise<void> {
-    const { text, images } = this.#draft;
-    const setAside = this.#setAside;
-    this.#draft.take({ text: setAside, images: [], queued: false });
+    const written = this.#written();
+    this.#draft.take({ ...this.#setAside, queued: false });
     try {
-      await this.resend(turn, text, images);
+      await this.resend(turn, written);
       this.#editing = null;
-      this.#setAside = '';
+      this.#setAside = nothing;
     } catch (error) {
-      this.#draft.text = text;
-      this.#draft.images = images;
+      this.#write(written);
       throw error;
     }
   }
@@ -212,18 +227,25 @@ export class ComposerState {
     await this.#conversation.jumpToLatest();
   }
 
-  #request(branchId: string, text: string, images: readonly ImageUpload[], incomplete: Incomplete) {
-    return { sessionId: this.#conversation.sessionId, branchId, text, images: [...images], model: '', incomplete };
+  #request(branchId: string, written: Written, incomplete: Incomplete) {
+    return { sessionId: this.#conversation.sessionId, branchId, ...written, model: '', incomplete };
+  }
+
+  #fileTokens(): number {
+    const all = this.#draft.files.reduce((sum, file) => sum + file.tokens, 0);
+    const header = this.#conversation.header;
+    return header?.infinity ? Math.min(all, Math.round(header.contextCeiling * documentShare)) : all;
   }
 
   async #countTokens(): Promise<void> {
     const text = this.#draft.text;
+    const attached = this.#fileTokens();
     if (text === '') {
-      this.#tokens = 0;
+      this.#tokens = attached;
       return;
     }
     try {
-      this.#tokens = await this.#backend.chat.countTokens(text);
+      this.#tokens = attached + (await this.#backend.chat.countTokens(text));
     } catch {
       // The old count stays; the message is counted again when it is sent.
     }
@@ -245,4 +267,9 @@ export function imagesOf(blocks: readonly BlockView[]): ImageUpload[] {
     const found = /^data:(image\/[a-z]+);base64,(.+)$/s.exec(block.kind === 'image' ? block.data : '');
     return found ? [{ mediaType: found[1]!, data: found[2]!, name: 'image' }] : [];
   });
+}
+
+/** The documents of a message, as they can be sent again. */
+export function filesOf(blocks: readonly BlockView[]): FileView[] {
+  return blocks.filter((block) => block.kind === 'document').map(({ id, name, tokens }) => ({ id, name, mediaType: '', tokens }));
 }

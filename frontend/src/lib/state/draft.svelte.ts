@@ -1,11 +1,11 @@
 import type { Backend } from '$lib/backend/backend';
-import type { Draft, ImageUpload } from '$lib/backend/types';
+import type { Draft, FileView, ImageUpload } from '$lib/backend/types';
 import type { ToastsState } from './toasts.svelte';
 
 const saveAfterMs = 350;
 /** A text longer than this stands beside the field, not in it: no text field stays quick with a book inside. */
 export const longText = 60_000;
-const empty: Draft = { text: '', images: [], queued: false };
+const empty: Draft = { text: '', images: [], files: [], queued: false };
 
 /** The unsent message of the open branch: saved a moment after each change, and at once when the branch is left. */
 export class DraftState {
@@ -13,6 +13,7 @@ export class DraftState {
   #typed = $state('');
   #long = $state.raw<readonly string[]>([]);
   #images = $state.raw<readonly ImageUpload[]>([]);
+  #files = $state.raw<readonly FileView[]>([]);
   #queued = $state(false);
   #unsaved = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -73,13 +74,28 @@ export class DraftState {
     this.#changed();
   }
 
+  /** Documents that go with the message; the program keeps them. */
+  get files(): readonly FileView[] {
+    return this.#files;
+  }
+
+  set files(files: readonly FileView[]) {
+    this.#files = files;
+    this.#changed();
+  }
+
+  /** A document that has arrived; the same one twice goes once. */
+  addFile(file: FileView): void {
+    this.files = [...this.#files.filter((other) => other.id !== file.id), file];
+  }
+
   /** The message is sent by itself when the running turn is final. */
   get queued(): boolean {
     return this.#queued;
   }
 
   get isEmpty(): boolean {
-    return this.#typed.trim() === '' && this.#long.length === 0 && this.#images.length === 0;
+    return this.#typed.trim() === '' && this.#long.length === 0 && this.#images.length === 0 && this.#files.length === 0;
   }
 
   /** Another branch is open: what it holds unsent. */
@@ -120,7 +136,7 @@ export class DraftState {
     this.#cancel();
     if (!this.#unsaved || this.#branchId === '') return;
     this.#unsaved = false;
-    const draft: Draft = { text: this.text, images: [...this.#images], queued: this.#queued };
+    const draft: Draft = { text: this.text, images: [...this.#images], files: [...this.#files], queued: this.#queued };
     try {
       await this.#backend.sessions.saveDraft(this.#branchId, draft);
       this.#failedOnce = false;
@@ -134,6 +150,7 @@ export class DraftState {
   #take(draft: Draft): void {
     this.#split(draft.text);
     this.#images = draft.images;
+    this.#files = draft.files;
     this.#queued = draft.queued;
     this.#unsaved = false;
   }

@@ -93,5 +93,5 @@ export class StepStream {
 }
 
 export function emptyBlock(kind: string): BlockView {
-  return { kind, text: '', name: '', id: '', data: '', isError: false };
+  return { kind, text: '', name: '', id: '', data: '', isError: false, tokens: 0, whole: false };
 }

@@ -197,7 +197,7 @@ export class TemporaryConversation implements TranscriptSource {
     this.#sending = true;
     this.#error = null;
     try {
-      await this.#backend.chat.temporarySend(id, { sessionId: '', branchId: '', text, images: [...images], model: this.#model, incomplete: '' });
+      await this.#backend.chat.temporarySend(id, { sessionId: '', branchId: '', text, images: [...images], files: [], model: this.#model, incomplete: '' });
     } catch (error) {
       if (id === this.#id) this.#error = toBackendError(error);
       return false;

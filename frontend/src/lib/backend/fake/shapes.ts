@@ -2,7 +2,7 @@ import type { BlockView, BranchView, Draft, ErrorView, JobView, ModelView, Sessi
 
 /** Blocks and rows with everything a test does not care about filled in. */
 export function block(kind: string, text: string, more: Partial<BlockView> = {}): BlockView {
-  return { kind, text, name: '', id: '', data: '', isError: false, ...more };
+  return { kind, text, name: '', id: '', data: '', isError: false, tokens: 0, whole: false, ...more };
 }
 
 export function turnView(more: Partial<TurnView> = {}): TurnView {
@@ -53,7 +53,7 @@ export function errorView(message: string, hint = '', code = 'invalid'): ErrorVi
 }
 
 export function emptyDraft(): Draft {
-  return { text: '', images: [], queued: false };
+  return { text: '', images: [], files: [], queued: false };
 }
 
 export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;

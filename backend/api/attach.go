@@ -1,0 +1,140 @@
+package api
+
+import (
+	"encoding/base64"
+	"sync"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/documents"
+)
+
+// uploads are documents that are arriving in pieces: a bridge that carries JSON is
+// not given two hundred megabytes at once.
+type uploads struct {
+	mu   sync.Mutex
+	open map[string]*upload
+}
+
+type upload struct {
+	branch chat.BranchID
+	name   string
+	data   []byte
+}
+
+// maxUploads bounds what may be arriving at a time.
+const maxUploads = 8
+
+// take adds a piece to an upload, the first of which has no id yet, and returns the
+// upload when it is whole.
+func (u *uploads) take(p AttachPart, data []byte, newID func() string) (id string, whole *upload, err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	one := u.open[p.Upload]
+	switch {
+	case p.Upload == "" && len(u.open) >= maxUploads:
+		return "", nil, chat.Errorf(chat.CodeBusy, "chat.attach", "Too many documents are being attached at once, %s was not.", p.Name).WithHint("try it again in a moment")
+	case p.Upload == "":
+		p.Upload, one = newID(), &upload{branch: chat.BranchID(p.BranchID), name: p.Name}
+	case one == nil:
+		return "", nil, chat.Errorf(chat.CodeNotFound, "chat.attach", "This document is not being attached any more.").WithHint("attach it again")
+	}
+	if err := documents.CheckSize(one.name, int64(len(one.data)+len(data))); err != nil {
+		delete(u.open, p.Upload)
+		return "", nil, err
+	}
+	one.data = append(one.data, data...)
+	if p.Last {
+		delete(u.open, p.Upload)
+		return p.Upload, one, nil
+	}
+	if u.open == nil {
+		u.open = map[string]*upload{}
+	}
+	u.open[p.Upload] = one
+	return p.Upload, nil, nil
+}
+
+func (u *uploads) drop(id string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.open, id)
+}
+
+// Attach takes a piece of a document; with the last one it is read and kept for the
+// draft of its branch.
+func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
+	if err := s.c.ready(); err != nil {
+		return AttachResult{}, err
+	}
+	data, err := base64.StdEncoding.DecodeString(part.Data)
+	if err != nil {
+		s.uploads.drop(part.Upload)
+		return AttachResult{}, chat.Errorf(chat.CodeInvalid, "chat.attach", "%s did not arrive whole, nothing was attached.", part.Name).WithHint("attach it again")
+	}
+	id, whole, err := s.uploads.take(part, data, s.c.newID)
+	if err != nil || whole == nil {
+		return AttachResult{Upload: id}, err
+	}
+	file, err := s.keep(whole)
+	if err != nil {
+		return AttachResult{}, err
+	}
+	v := fileView(file)
+	return AttachResult{Upload: id, File: &v}, nil
+}
+
+// keep reads a document and stores it in the session of its branch.
+func (s *Chat) keep(u *upload) (chat.File, error) {
+	ctx := s.c.ctx()
+	b, err := s.c.Store.Branch(ctx, u.branch)
+	if err != nil {
+		return chat.File{}, err
+	}
+	d, err := s.c.Documents.Read(ctx, u.name, u.data)
+	if err != nil {
+		return chat.File{}, err
+	}
+	return s.c.Store.AddFile(ctx, d.New(b.SessionID, u.data, s.c.Counter.Count("", d.Text)))
+}
+
+// AttachCancel forgets what arrived of a document.
+func (s *Chat) AttachCancel(upload string) error {
+	s.uploads.drop(upload)
+	return nil
+}
+
+// Document is an attached document to read.
+func (s *Chat) Document(fileID string) (DocumentView, error) {
+	if err := s.c.ready(); err != nil {
+		return DocumentView{}, err
+	}
+	ctx := s.c.ctx()
+	f, err := s.c.Store.File(ctx, chat.FileID(fileID))
+	if err != nil {
+		return DocumentView{}, err
+	}
+	text, err := s.c.Store.FileText(ctx, f.ID)
+	return DocumentView{File: fileView(f), Text: text}, err
+}
+
+func fileView(f chat.File) FileView {
+	return FileView{ID: string(f.ID), Name: f.Name, MediaType: f.MediaType, Tokens: f.Tokens}
+}
+
+// documentBlocks name the files of a message; what the model sees of them is fixed
+// when it is sent.
+func documentBlocks(files []FileView) chat.Blocks {
+	var out chat.Blocks
+	for _, f := range files {
+		out = append(out, chat.Document{File: chat.FileID(f.ID), Name: f.Name, MediaType: f.MediaType, Tokens: f.Tokens})
+	}
+	return out
+}
+
+func documentViews(bs chat.Blocks) []FileView {
+	out := []FileView{}
+	for _, d := range bs.Documents() {
+		out = append(out, FileView{ID: string(d.File), Name: d.Name, MediaType: d.MediaType, Tokens: d.Tokens})
+	}
+	return out
+}

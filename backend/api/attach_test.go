@@ -1,0 +1,101 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"strconv"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
+)
+
+type words struct{}
+
+func (words) Count(_, text string) int { return len(text) / 4 }
+
+// chatOver is the chat service over a real store, with a session to attach to.
+func chatOver(t *testing.T) (*Chat, *store.Store, chat.Session) {
+	t.Helper()
+	s, err := store.Open(context.Background(), store.Options{DataDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	session, _, err := s.CreateSession(context.Background(), chat.NewSession{Title: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return NewChat(&Core{Store: s, Counter: words{}, Hub: NewHub()}), s, session
+}
+
+func part(s chat.Session, upload, data string, last bool) AttachPart {
+	return AttachPart{BranchID: string(s.ActiveBranch), Name: "notes.md", Upload: upload, Data: base64.StdEncoding.EncodeToString([]byte(data)), Last: last}
+}
+
+// A document arrives in pieces, is kept, waits in a draft, and can be read.
+func TestAttachInPieces(t *testing.T) {
+	c, st, session := chatOver(t)
+	first, err := c.Attach(part(session, "", "The harbour ", false))
+	if err != nil || first.File != nil || first.Upload == "" {
+		t.Fatalf("first piece: %+v, %v", first, err)
+	}
+	last, err := c.Attach(part(session, first.Upload, "opens at seven.", true))
+	if err != nil || last.File == nil {
+		t.Fatalf("last piece: %+v, %v", last, err)
+	}
+	if want := (FileView{ID: last.File.ID, Name: "notes.md", MediaType: "text/markdown", Tokens: 6}); *last.File != want {
+		t.Errorf("file %+v, want %+v", *last.File, want)
+	}
+	read, err := c.Document(last.File.ID)
+	if err != nil || read.Text != "The harbour opens at seven." {
+		t.Errorf("read %+v, %v", read, err)
+	}
+	sessions := NewSessions(c.c)
+	branch := string(session.ActiveBranch)
+	if err := sessions.SaveDraft(branch, Draft{Text: "when?", Files: []FileView{*last.File}}); err != nil {
+		t.Fatal(err)
+	}
+	draft, err := sessions.Draft(branch)
+	if err != nil || len(draft.Files) != 1 || draft.Files[0] != *last.File || draft.Text != "when?" {
+		t.Errorf("draft %+v, %v", draft, err)
+	}
+	content, err := st.FileContent(context.Background(), chat.FileID(last.File.ID))
+	if err != nil || !bytes.Equal(content, []byte("The harbour opens at seven.")) {
+		t.Errorf("content %q, %v", content, err)
+	}
+}
+
+func TestAttachRefuses(t *testing.T) {
+	c, st, session := chatOver(t)
+	refused := func(p AttachPart, code chat.Code) {
+		t.Helper()
+		if r, err := c.Attach(p); chat.CodeOf(err) != code {
+			t.Errorf("%+v: %+v, %v; want %s", p, r, err, code)
+		}
+	}
+	refused(part(session, "", "a\x00b", true), chat.CodeInvalid)
+	refused(part(session, "", "", true), chat.CodeInvalid)
+	refused(part(session, "no such upload", "x", true), chat.CodeNotFound)
+	refused(AttachPart{BranchID: string(session.ActiveBranch), Name: "x", Data: "not base64!", Last: true}, chat.CodeInvalid)
+	refused(AttachPart{BranchID: "01JZZZZZZZZZZZZZZZZZZZZZZZ", Name: "x", Data: "eA==", Last: true}, chat.CodeNotFound)
+	open, err := c.Attach(part(session, "", "x", false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.AttachCancel(open.Upload); err != nil {
+		t.Fatal(err)
+	}
+	refused(part(session, open.Upload, "y", true), chat.CodeNotFound)
+	for i := range maxUploads {
+		if _, err := c.Attach(part(session, "", strconv.Itoa(i), false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused(part(session, "", "one too many", false), chat.CodeBusy)
+	files, err := st.Files(context.Background(), session.ID)
+	if err != nil || len(files) != 0 {
+		t.Errorf("kept: %+v, %v", files, err)
+	}
+}
