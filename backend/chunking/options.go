@@ -12,7 +12,7 @@ import (
 const (
 	defaultMin      = 200
 	defaultMax      = 800
-	defaultUnit     = 400
+	defaultUnit     = 600
 	defaultAnswer   = 60
 	defaultQuestion = 30
 )
@@ -28,8 +28,9 @@ type Options struct {
 	// Overlap is how much of the text before it a chunk repeats, in tokens, at most
 	// half the largest chunk. None by default: measured, it gains nothing.
 	Overlap int
-	// UnitMin and UnitMax are the same of units, of which chunks are made. A text of
-	// UnitMax is not cut; smaller units are found less well, so the minimum is high.
+	// UnitMin and UnitMax are the same of units, of which chunks are made: 600, and a
+	// quarter of it. A text of UnitMax is not cut. Measured, smaller units are found
+	// less well, and those that may end at a heading a little better.
 	UnitMin, UnitMax int
 	// AnswerTokens is how much of the beginning of the reply is indexed with the
 	// user's first words, QuestionTokens how much of the user's message with every
@@ -54,7 +55,7 @@ func (o Options) filled() Options {
 	or(&o.UnitMax, defaultUnit)
 	o.MinTokens = min(o.MinTokens, o.MaxTokens)
 	o.UnitMax = min(o.UnitMax, o.MaxTokens)
-	or(&o.UnitMin, o.UnitMax*3/4)
+	or(&o.UnitMin, o.UnitMax/4)
 	o.UnitMin = min(o.UnitMin, o.UnitMax)
 	o.Overlap = min(max(o.Overlap, 0), o.MaxTokens/2)
 	if o.AnswerTokens == 0 {
