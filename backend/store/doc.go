@@ -16,6 +16,9 @@
 //     byte; damage to one spreads over at most the thirty-one others that rest on it,
 //     and verify names each. What others rest on is not deleted before them.
 //     Chunks and units of a message, a step's items and its raw events are such too.
+//   - Vectors and their namespaces are derived: no ledger tells of them, and those
+//     that are lost are made again. Who keeps them in memory asks for what follows the
+//     last unit it has, and for the generation, which says when that would not do.
 //   - There is one writer: it holds an operating-system lock on writer.lock, which
 //     the system drops when the process dies however it dies. Any number of
 //     read-only stores may be open beside it.

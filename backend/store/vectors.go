@@ -170,6 +170,10 @@ func spread(first, last int64, n int) []int64 {
 func (s *Store) Unembedded(ctx context.Context, ns int64, limit int) ([]chat.UnitText, error) {
 	var out []chat.UnitText
 	err := s.read(ctx, "vector.missing", func(db *gorm.DB) error {
+		space, err := all[namespaceRow](db, `SELECT `+namespaceColumns+` FROM namespaces WHERE id = ?`, ns)
+		if err != nil || len(space) == 0 || space[0].Vectors == space[0].Units {
+			return err // each unit has one: asked again and again, it must cost nothing
+		}
 		units, err := unembedded(db, ns, s.embedded.upTo(ns), limit)
 		if err == nil && len(units) < limit {
 			units, err = unembedded(db, ns, 0, limit) // also those that lost theirs
