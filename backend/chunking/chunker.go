@@ -28,14 +28,12 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// Version is stored with each chunk; chunks of another version are made anew.
+// Version is stored with each chunk; turns with chunks of an earlier one are
+// indexed anew.
 const Version = 2
 
 // recallProvider is the embedded provider that answers with quotations.
 const recallProvider = "recall"
-
-// Current reports that a stored chunk is as this version would make it.
-func Current(c chat.Chunk) bool { return c.Version == Version }
 
 // Chunk cuts the messages of a turn, and after them the documents that are indexed
 // with it. The result is empty if nothing in it is to be indexed.

@@ -40,11 +40,6 @@ func TestChunk(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("Chunk gives\n%+v, want\n%+v", got, want)
 	}
-	for _, c := range got {
-		if old := (chat.Chunk{Version: 1}); !chunking.Current(c) || chunking.Current(old) {
-			t.Errorf("a chunk of version %d is current: %v; of version 1: %v", c.Version, chunking.Current(c), chunking.Current(old))
-		}
-	}
 }
 
 func TestWhatIsNotIndexed(t *testing.T) {
