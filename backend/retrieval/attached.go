@@ -1,0 +1,48 @@
+package retrieval
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// Attached makes artifacts of the chunks that the user chose, in their order. A chunk
+// that does not fit gives its beginning, then its summary; one that is not there any
+// more, or for which there is no place, is left out. count nil: four bytes a token.
+func (e *Engine) Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int, count func(string) int) ([]Artifact, error) {
+	if len(ids) == 0 || maxTokens <= 0 {
+		return nil, nil
+	}
+	texts, err := e.Store.ChunkTexts(ctx, ids)
+	if err != nil {
+		return nil, searchError(err)
+	}
+	k := newPacker(Query{MaxTokens: maxTokens, Count: count}, Settings{})
+	for _, c := range texts {
+		if k.chunks[c.ID] != nil {
+			continue
+		}
+		u := &unit{UnitRef: chat.UnitRef{Chunk: c.ID, Start: c.Start, End: c.End}}
+		if !k.add(c, u, bounded(c, u)) && !k.beginning(c, u) {
+			k.summarize(c, u)
+		}
+	}
+	return k.artifacts(), nil
+}
+
+// leastBeginning is the fewest tokens that are worth to be quoted of a chunk.
+const leastBeginning = 60
+
+// beginning takes as much of a chunk's beginning as fits.
+func (k *packer) beginning(c chat.ChunkText, u *unit) bool {
+	whole := bounded(c, u)
+	cost := prompt.ArtifactCost(Render(c, chat.PackedFull, nil), k.count)
+	for size := (whole.End - whole.Start) * k.left / max(cost, 1); k.left >= leastBeginning && size > leastBeginning; size = size * 4 / 5 {
+		to := border(c.Source[whole.Start:whole.End], size, size/4)
+		if to > 0 && k.add(c, u, chat.Span{Start: whole.Start, End: whole.Start + to}) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,108 @@
+package retrieval
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/embedding"
+)
+
+// Deps are what an engine works with.
+type Deps struct {
+	Store   Store
+	Vectors Vectors
+	// Embedder is who made the vectors of a namespace.
+	Embedder func(context.Context, chat.Namespace) (embedding.Embedder, error)
+	// Settings are asked for at each search.
+	Settings func() Settings
+}
+
+// Engine finds what was said. It is safe for concurrent use. The same memory and the
+// same query give the same result.
+type Engine struct {
+	Deps
+	mu     sync.Mutex
+	noises map[int64]noise // by namespace
+}
+
+// New makes an engine.
+func New(d Deps) *Engine { return &Engine{Deps: d, noises: map[int64]noise{}} }
+
+// Search finds chunks by words and by vectors at the same time, ranks their units and
+// packs the best (SPEC 8). Errors are chat errors; no result is none.
+func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
+	begun := time.Now()
+	s := e.Settings().effective()
+	w, v, res, err := e.halves(ctx, q, s)
+	if err != nil {
+		return Result{}, err
+	}
+	ranking := time.Now()
+	p, err := e.pool(ctx, q, s, w, v)
+	if err != nil {
+		return Result{}, searchError(err)
+	}
+	ranked := p.rank()
+	res.Candidates = len(p.units)
+	res.Timing.Rank = since(ranking)
+	packing := time.Now()
+	if err := e.fill(ctx, q, s, p, ranked, &res); err != nil {
+		return Result{}, searchError(err)
+	}
+	res.Timing.Pack, res.Timing.Total = since(packing), since(begun)
+	return res, nil
+}
+
+// halves searches by words and by vectors, side by side.
+func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, similar, Result, error) {
+	var (
+		res  Result
+		w    words
+		v    similar
+		werr error
+		verr error
+		side sync.WaitGroup
+	)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	side.Go(func() {
+		begun := time.Now()
+		if w, werr = e.byWords(ctx, q, s); werr != nil {
+			cancel()
+		}
+		res.Timing.Keyword = since(begun)
+	})
+	side.Go(func() {
+		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.WordsAlone {
+			cancel()
+		}
+	})
+	side.Wait()
+	res.Timing.Embed, res.Timing.Vector = v.embedMs, v.searchMs
+	switch {
+	case werr != nil && !(verr != nil && !q.WordsAlone && errors.Is(werr, context.Canceled)):
+		return w, v, res, searchError(werr)
+	case verr != nil && !q.WordsAlone:
+		return w, v, res, searchError(verr)
+	case verr != nil:
+		res.Warning = "Searched by words alone: " + chat.AsError(searchError(verr)).Message
+		v = similar{}
+	}
+	res.Embedder = v.embedder
+	return w, v, res, nil
+}
+
+// searchError is an error as a search tells it. Those that say more are passed on.
+func searchError(err error) error {
+	var told *chat.Error
+	if errors.As(err, &told) {
+		return err
+	}
+	return chat.WrapError(chat.CodeInternal, "memory.search", err, "Memory could not be searched. Nothing that is stored was changed.").
+		WithHint("try again; verify tells whether the index is sound")
+}
+
+func since(t time.Time) float64 { return float64(time.Since(t).Microseconds()) / 1000 }

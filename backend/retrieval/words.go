@@ -1,0 +1,150 @@
+package retrieval
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync"
+
+	"contextinfinity/backend/chat"
+)
+
+// words is what the keyword half found.
+type words struct {
+	terms  []string
+	weight []float64           // of each term: how rare it is, in all and in the scope
+	tf     map[int64][]float64 // unit -> of each term, how well it is said there (0 to 2.2)
+	bm25   map[int64]float64   // unit -> sum over the terms
+}
+
+const (
+	// perTerm bounds the units that one term brings.
+	perTerm = 2000
+	// manyUnits bounds the work: after the fewTerms rarest, terms are searched for only
+	// until together they occur in so many units.
+	manyUnits = 30_000
+	fewTerms  = 3
+	// lookers is how many terms are searched for at a time.
+	lookers = 4
+	// saturation is the most that BM25 gives a term besides its rarity: k1 + 1.
+	saturation = 2.2
+	// smallScope is the fewest units that rarity within a scope is reckoned against.
+	smallScope = 1000
+)
+
+// byWords searches for each of the rarest terms by itself: ranking needs to know
+// which term stands where, so that what a neighbour adds is what the unit lacks.
+func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error) {
+	w := words{tf: map[int64][]float64{}, bm25: map[int64]float64{}}
+	list := Terms(q.Text)
+	list = list[:min(len(list), maxWords)]
+	if len(list) == 0 {
+		return w, nil
+	}
+	freq, err := e.Store.TermFrequencies(ctx, list)
+	if err != nil {
+		return w, err
+	}
+	w.terms = affordable(Rarest(list, freq, s.MaxTerms), freq)
+	all, err := e.Store.UnitCount(ctx)
+	if err != nil {
+		return w, err
+	}
+	found, err := e.eachTerm(ctx, w.terms, q.Within)
+	if err != nil {
+		return w, err
+	}
+	w.weigh(found, freq, all)
+	w.collect(found, freq, all)
+	return w, nil
+}
+
+// affordable leaves out the commonest of many terms: they cost most and tell least.
+func affordable(terms []string, freq map[string]int) []string {
+	rare := slices.Clone(terms)
+	slices.SortStableFunc(rare, func(a, b string) int { return freq[a] - freq[b] })
+	sum, keep := 0, 0
+	for _, t := range rare {
+		if sum += freq[t]; keep >= fewTerms && sum > manyUnits {
+			break
+		}
+		keep++
+	}
+	return Rarest(terms, freq, keep)
+}
+
+// eachTerm is what is found for each term, in the terms' order.
+func (e *Engine) eachTerm(ctx context.Context, terms []string, in chat.Within) ([][]chat.UnitScore, error) {
+	found, errs := make([][]chat.UnitScore, len(terms)), make([]error, len(terms))
+	var work sync.WaitGroup
+	free := make(chan struct{}, lookers)
+	for i, t := range terms {
+		free <- struct{}{}
+		work.Go(func() {
+			defer func() { <-free }()
+			found[i], errs[i] = e.Store.SearchUnits(ctx, []string{t}, in, perTerm)
+		})
+	}
+	work.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// weigh gives each term the mean of how rare it is everywhere and within the scope:
+// what names a session's subject is rare in all and says little inside it.
+func (w *words) weigh(found [][]chat.UnitScore, freq map[string]int, all int) {
+	most := smallScope
+	for _, hits := range found {
+		most = max(most, 2*len(hits))
+	}
+	w.weight = make([]float64, len(found))
+	for i, t := range w.terms {
+		here := float64(len(found[i]))
+		scope := math.Log(1 + (float64(most)-here+0.5)/(here+0.5))
+		w.weight[i] = (scope + max(rarity(all, freq[t]), 0)) / 2
+	}
+}
+
+// rarity is the idf of BM25 as SQLite reckons it.
+func rarity(all, in int) float64 {
+	return math.Log((float64(all-in) + 0.5) / (float64(in) + 0.5))
+}
+
+// collect turns scores into how well a term is said, without its rarity. That of very
+// common terms is next to nothing and cannot be taken out again: they count as shares
+// of their best.
+func (w *words) collect(found [][]chat.UnitScore, freq map[string]int, all int) {
+	for i, t := range w.terms {
+		idf, best := rarity(all, freq[t]), 0.0
+		for _, h := range found[i] {
+			best = max(best, h.Score)
+		}
+		if 5*freq[t] > 2*all {
+			idf = best / (saturation / 2)
+		}
+		for _, h := range found[i] {
+			row := w.tf[h.N]
+			if row == nil {
+				row = make([]float64, len(w.terms))
+				w.tf[h.N] = row
+			}
+			if idf > 0 {
+				row[i] = min(max(h.Score/idf, 0), saturation)
+			}
+			w.bm25[h.N] += h.Score
+		}
+	}
+}
+
+// own is the score of a unit by its words alone.
+func (w *words) own(n int64) float64 {
+	sum := 0.0
+	for i, tf := range w.tf[n] {
+		sum += w.weight[i] * tf
+	}
+	return sum
+}
