@@ -1,6 +1,7 @@
 package chunking_test
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -16,7 +17,11 @@ func BenchmarkChunk(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		benchmark(b, name, strings.Repeat(string(text)+"\n", 1<<20/len(text)), name)
+		var long strings.Builder
+		for i := 0; long.Len() < 1<<20; i++ { // numbered: what stands twice is kept once
+			long.WriteString(strings.ReplaceAll(string(text), " the ", fmt.Sprintf(" the %d. ", i)) + "\n")
+		}
+		benchmark(b, name, long.String(), name)
 	}
 	benchmark(b, "short reply", "All is well. We go on tomorrow.", "")
 }
