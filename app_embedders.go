@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/config"
@@ -85,7 +86,12 @@ func (e *embedders) make(ctx context.Context, c config.Embedding, ask bool) (emb
 	return made, nil
 }
 
+// connectTimeout bounds asking a server for its model's dimension.
+const connectTimeout = 20 * time.Second
+
 func connect(ctx context.Context, client *http.Client, k embedderKey) (embedding.Embedder, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
 	if k.Embedder == config.EmbedderOllama {
 		return ollama.New(ctx, ollama.Options{
 			Client: client, BaseURL: k.BaseURL, Key: k.key, Model: k.Model, Dimension: k.Dimension, Ask: k.ask,

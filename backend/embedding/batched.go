@@ -15,9 +15,13 @@ type Limits struct {
 }
 
 // RemoteLimits suit OpenAI (2048 texts and 300 000 tokens a request) with room to
-// spare, and let a slow local server answer in time.
-func RemoteLimits(m Model) Limits {
-	return Limits{Texts: 64, Bytes: 256_000, PerText: m.MaxBytes}
+// spare; another server may be the user's own processor, and is to answer in time.
+func RemoteLimits(id chat.EmbedderID) Limits {
+	l := Limits{Texts: 64, Bytes: 256_000, PerText: KnownModel(id.Model).MaxBytes}
+	if id.Name != "openai" {
+		l.Texts = 16
+	}
+	return l
 }
 
 // smallest is the length in bytes below which a text that is refused as too long is

@@ -36,7 +36,7 @@ type ManagerDeps struct {
 	// Target is the configured embedder. It may ask a server for its dimension.
 	Target func(context.Context) (Embedder, error)
 	// For makes the embedder of any identity, such as the one that serves while the
-	// target is being filled.
+	// target is being filled. It asks no server for anything: a search waits for it.
 	For func(context.Context, chat.EmbedderID) (Embedder, error)
 	// Redact takes secrets out of what goes to a remote embedder; nil: nothing is taken out.
 	Redact func(string) string
@@ -86,10 +86,6 @@ func NewManager(d ManagerDeps) *Manager {
 // For returns the embedder that made a namespace's vectors, checked, batched,
 // retried and cached; what a remote one gets is redacted.
 func (m *Manager) For(ctx context.Context, ns chat.Namespace) (Embedder, error) {
-	target, err := m.d.Target(ctx)
-	if err == nil && target.Identity() == ns.Embedder {
-		return m.dress(target), nil
-	}
 	e, err := m.d.For(ctx, ns.Embedder)
 	if err != nil {
 		return nil, m.failed(ctx, ns.Embedder, err)
@@ -106,8 +102,7 @@ func (m *Manager) dress(e Embedder) Embedder {
 	id := e.Identity()
 	e = Checked(e)
 	if id.Name != Local {
-		model := KnownModel(id.Model)
-		e = Redacted(Batched(Retried(e, m.d.Wait), RemoteLimits(model)), m.d.Redact)
+		e = Redacted(Batched(Retried(e, m.d.Wait), RemoteLimits(id)), m.d.Redact)
 	}
 	return Cached(e, m.cache)
 }

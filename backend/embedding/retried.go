@@ -30,7 +30,7 @@ type Patience struct {
 // tried again itself.
 var (
 	forQuery   = Patience{Tries: 2, First: 200 * time.Millisecond, Most: time.Second, Limit: 10 * time.Second}
-	forPassage = Patience{Tries: 4, First: 500 * time.Millisecond, Most: 30 * time.Second, Limit: 2 * time.Minute}
+	forPassage = Patience{Tries: 4, First: 500 * time.Millisecond, Most: 30 * time.Second, Limit: time.Minute}
 )
 
 // Retried tries again, with growing pauses, what a Retry says may succeed. wait nil

@@ -188,7 +188,7 @@ func TestSignsFindTheNearestOfMany(t *testing.T) {
 		}
 		return unit(v)
 	}
-	for n := int64(1); n <= 20_000; n++ {
+	for n := int64(1); n <= 6000; n++ {
 		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Vector: stored(near(centres[n%20]))})
 	}
 	found, wanted := 0, 0
