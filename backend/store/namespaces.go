@@ -197,7 +197,7 @@ func (s *Store) ServeNamespace(ctx context.Context, id int64) error {
 			return err
 		}
 		if row.serves() {
-			return nil
+			return t.retireOthers(id)
 		}
 		if !row.live() {
 			return conflict("The vectors of %s were given up meanwhile.", row.Identity)
@@ -209,12 +209,17 @@ func (s *Store) ServeNamespace(ctx context.Context, id int64) error {
 		if len(missing) > 0 {
 			return conflict("Of %d texts %d have a vector of %s.", row.Units, row.Vectors, row.Identity)
 		}
-		if _, err := t.exec(`UPDATE namespaces SET state = 'retired' WHERE id <> ?`, id); err != nil {
+		if err := t.retireOthers(id); err != nil {
 			return err
 		}
 		_, err = t.setNamespace(row, chat.NamespaceServing)
 		return err
 	})
+}
+
+func (t *tx) retireOthers(id int64) error {
+	_, err := t.exec(`UPDATE namespaces SET state = 'retired' WHERE id <> ? AND state <> 'retired'`, id)
+	return err
 }
 
 // DropRetired deletes up to limit vectors of namespaces that are retired, or gone,
