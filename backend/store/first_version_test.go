@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
@@ -95,6 +96,22 @@ func TestFirstVersionStillOpens(t *testing.T) {
 	f.ok(err)
 	f.clock = clock.NewFake(start)
 	f.full(old[1].ID, "and it goes on", "as before")
+	f.verifyClean()
+	if n, err := f.RequeueOlder(f.ctx, 2, 100); n != 5 || err != nil {
+		t.Errorf("%d turns are to be cut anew, %v", n, err)
+	}
+	for {
+		job, ok, err := f.ClaimJob(f.ctx, time.Minute, chat.JobIndexTurn)
+		f.ok(err)
+		if !ok {
+			break
+		}
+		f.ok(f.Index(f.ctx, recut(f.indexing(job.TurnID, chat.IndexOK), 2)))
+	}
+	if n, err := f.RequeueOlder(f.ctx, 2, 100); n != 0 || err != nil {
+		t.Errorf("%d turns are still to be cut anew, %v", n, err)
+	}
+	f.fill(embedder, 50)
 	f.verifyClean()
 }
 
