@@ -178,7 +178,8 @@ type UnitVector struct {
 	Vector []float32
 }
 
-// VectorRow is a stored vector with what a sieve decides by.
+// VectorRow is a stored vector with what a sieve decides by. Vector is nil where it
+// is damaged.
 type VectorRow struct {
 	N       int64
 	Session SessionID
