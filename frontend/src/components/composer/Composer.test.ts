@@ -113,16 +113,6 @@ describe('the composer', () => {
     expect(app.draft.images).toEqual([]);
   });
 
-  it('says why a dropped file cannot be taken', async () => {
-    const { app } = await composer();
-    const dataTransfer = { types: ['Files'], files: [new File(['x'], 'notes.txt', { type: 'text/plain' })] };
-    const event = new Event('drop', { bubbles: true, cancelable: true });
-    Object.assign(event, { dataTransfer });
-    document.dispatchEvent(event);
-    await waitFor(() => expect(app.toasts.list[0]?.text).toContain('notes.txt is not a picture'));
-    expect(event.defaultPrevented).toBe(true);
-  });
-
   it('puts a pasted book beside the field', async () => {
     const { app, field } = await composer();
     const book = 'word '.repeat(20_000);

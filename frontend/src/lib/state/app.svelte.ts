@@ -8,6 +8,7 @@ import { Changes } from './changes';
 import { CommandRunner } from './commands.svelte';
 import { ComposerState } from './composer.svelte';
 import { ConversationState } from './conversation.svelte';
+import { DocumentsState } from './documents.svelte';
 import { DraftState } from './draft.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
@@ -33,6 +34,7 @@ export class App {
   readonly models: ModelsState;
   readonly sessions: SessionsState;
   readonly draft: DraftState;
+  readonly documents: DocumentsState;
   readonly conversation: ConversationState;
   readonly composer: ComposerState;
   readonly turnActions: TurnActions;
@@ -54,8 +56,9 @@ export class App {
     this.models = new ModelsState(backend);
     this.sessions = new SessionsState(backend, this.changes, this.toasts);
     this.draft = new DraftState(backend, this.toasts);
+    this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
-    this.composer = new ComposerState(backend, this.conversation, this.draft);
+    this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts);
     this.inspector = new InspectorState(this.layout);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);

@@ -30,9 +30,12 @@ export class ComposerState {
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
   readonly #draft: DraftState;
+  readonly #waits: () => boolean;
   readonly #count = new Refresh(() => this.#countTokens(), 200);
 
-  constructor(backend: Backend, conversation: ConversationState, draft: DraftState) {
+  /** waits: something that goes with the message is still on its way. */
+  constructor(backend: Backend, conversation: ConversationState, draft: DraftState, waits: () => boolean = () => false) {
+    this.#waits = waits;
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
@@ -78,8 +81,13 @@ export class ComposerState {
     return this.#editing === null && this.#conversation.newest?.state === 'incomplete';
   }
 
+  /** A document is still being attached. */
+  get waits(): boolean {
+    return this.#waits();
+  }
+
   get canSend(): boolean {
-    return !this.#sending && !this.#draft.isEmpty && this.#conversation.branchId !== '';
+    return !this.#sending && !this.waits && !this.#draft.isEmpty && this.#conversation.branchId !== '';
   }
 
   focus(): void {

@@ -1,0 +1,156 @@
+import type { Backend } from '$lib/backend/backend';
+import { BackendError, toBackendError } from '$lib/backend/errors';
+import type { FileView } from '$lib/backend/types';
+import type { DraftState } from './draft.svelte';
+
+/** Bytes of a document that cross to the program at once: a multiple of three, so that no piece is padded. */
+const pieceBytes = 3 * 1024 * 1024;
+const most = 200 * 1024 * 1024;
+/** A paste longer than this may be meant as a document; the offer says so and takes nothing away. */
+export const offerFrom = 4_000;
+const pastedName = 'Pasted text.txt';
+
+/** A document on its way into the draft of a branch. */
+export interface Arriving {
+  id: number;
+  branchId: string;
+  name: string;
+  /** Of its bytes that have arrived, 0 to 1. */
+  share: number;
+}
+
+/** Attached documents: on their way into a draft, refused, offered after a paste, and opened to be read. */
+export class DocumentsState {
+  #arriving = $state.raw<readonly Arriving[]>([]);
+  #error = $state.raw<BackendError | null>(null);
+  #offered = $state('');
+  #reading = $state.raw<{ id: string; name: string } | null>(null);
+  #next = 1;
+  readonly #backend: Backend;
+  readonly #draft: DraftState;
+
+  constructor(backend: Backend, draft: DraftState) {
+    this.#backend = backend;
+    this.#draft = draft;
+  }
+
+  /** Those on their way into the open draft. */
+  get arriving(): readonly Arriving[] {
+    return this.#arriving.filter((one) => one.branchId === this.#draft.branchId);
+  }
+
+  /** Why the last document was not attached. */
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  /** A long text that was just pasted and still stands in the message. */
+  get offered(): boolean {
+    const { typed, long, queued } = this.#draft;
+    return this.#offered !== '' && !queued && (long.includes(this.#offered) || typed.includes(this.#offered));
+  }
+
+  /** The document that is open to be read. */
+  get reading(): { id: string; name: string } | null {
+    return this.#reading;
+  }
+
+  read(file: { id: string; name: string } | null): void {
+    this.#reading = file;
+  }
+
+  dismissError(): void {
+    this.#error = null;
+  }
+
+  offer(pasted: string): void {
+    if (pasted.length > offerFrom) this.#offered = pasted.replace(/\r\n?/g, '\n');
+  }
+
+  declineOffer(): void {
+    this.#offered = '';
+  }
+
+  /** Takes the pasted text out of the message and attaches it. It goes back if it cannot be attached. */
+  async acceptOffer(): Promise<void> {
+    const text = this.#offered;
+    if (!this.offered) return;
+    this.#offered = '';
+    const branchId = this.#draft.branchId;
+    const at = this.#draft.long.indexOf(text);
+    if (at >= 0) this.#draft.removeLong(at);
+    else this.#draft.typed = this.#draft.typed.replace(text, () => '');
+    const attached = await this.attach(new File([text], pastedName, { type: 'text/plain' }));
+    if (!attached && branchId === this.#draft.branchId) this.#draft.text = [this.#draft.text, text].filter(Boolean).join('\n\n');
+  }
+
+  /** Sends a document to the program piece by piece; says whether it was attached. */
+  async attach(file: File): Promise<boolean> {
+    this.#error = null;
+    const name = file.name || pastedName;
+    const branchId = this.#draft.branchId;
+    if (file.size === 0 || file.size > most) {
+      this.#error = refusal(name, file.size);
+      return false;
+    }
+    const id = this.#next++;
+    this.#arriving = [...this.#arriving, { id, branchId, name, share: 0 }];
+    try {
+      const kept = await this.#send(id, file, name, branchId);
+      if (kept) await this.#deliver(branchId, kept);
+      return kept !== null;
+    } catch (thrown) {
+      this.#error = toBackendError(thrown);
+      return false;
+    } finally {
+      this.cancel(id);
+    }
+  }
+
+  /** The document is not wanted any more; what arrived of it is forgotten. */
+  cancel(id: number): void {
+    this.#arriving = this.#arriving.filter((one) => one.id !== id);
+  }
+
+  async #send(id: number, file: File, name: string, branchId: string): Promise<FileView | null> {
+    let upload = '';
+    for (let from = 0; from < file.size; from += pieceBytes) {
+      const data = await base64(file.slice(from, from + pieceBytes), name);
+      if (!this.#arriving.some((one) => one.id === id)) {
+        if (upload !== '') await this.#backend.chat.attachCancel(upload);
+        return null;
+      }
+      const last = from + pieceBytes >= file.size;
+      const result = await this.#backend.chat.attach({ branchId, name, upload, data, last });
+      if (last) return this.#arriving.some((one) => one.id === id) ? result.file : null;
+      upload = result.upload;
+      this.#arriving = this.#arriving.map((one) => (one.id === id ? { ...one, share: (from + pieceBytes) / file.size } : one));
+    }
+    return null;
+  }
+
+  /** Into the draft of the branch it was attached on, which may not be the open one any more. */
+  async #deliver(branchId: string, file: FileView): Promise<void> {
+    if (branchId === this.#draft.branchId) {
+      this.#draft.addFile(file);
+      return;
+    }
+    const draft = await this.#backend.sessions.draft(branchId);
+    await this.#backend.sessions.saveDraft(branchId, { ...draft, files: [...draft.files.filter((other) => other.id !== file.id), file] });
+  }
+}
+
+function refusal(name: string, size: number): BackendError {
+  const message = size === 0 ? `${name} is empty, nothing was attached.` : `${name} has ${Math.floor(size / 1024 / 1024)} MB, more than the 200 MB that are taken; nothing was attached.`;
+  return new BackendError({ code: 'invalid', op: 'document.read', message, hint: size === 0 ? '' : 'Attach the part that matters.' });
+}
+
+async function base64(piece: Blob, name: string): Promise<string> {
+  const url = await new Promise<string>((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(new BackendError({ code: 'invalid', op: 'document.read', message: `${name} could not be read, nothing was attached.`, hint: 'Look whether it is still there, and whether you may read it.' }));
+    reader.readAsDataURL(piece);
+  });
+  return url.slice(url.indexOf(',') + 1);
+}
