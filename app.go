@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -27,7 +28,6 @@ import (
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/redact"
-	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tokens"
@@ -131,9 +131,9 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
-		Redact: a.redact, Shrink: a.jobs.Shrink,
+		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine,
 	})
-	a.memory.prepare = a.indexDue
+	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
 	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
 	if o.ReadOnly {
 		return a, nil
@@ -156,6 +156,7 @@ func (a *app) turnSettings() turn.Settings {
 	return turn.Settings{
 		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
 		ToolsMode: llm.ToolsMode(c.Tools.Mode), Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
+		Scope: chat.Scope(c.Retrieval.Scope), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
 	}
 }
 
@@ -291,35 +292,6 @@ type counter struct{}
 func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }
 func (counter) Encoding(modelID string) string { return tokens.ForModel(modelID).Encoding() }
 
-// memory lets recall search what the store holds, once that is open.
-type memory struct {
-	store *store.Store
-	// prepare makes what was said up to now searchable, if that takes no model.
-	prepare func(context.Context) error
-}
-
-func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, error) {
-	if err := m.prepare(ctx); err != nil {
-		return nil, err
-	}
-	hits, err := retrieval.Everywhere(ctx, m.store, q.Branch, q.Text, q.Limit)
-	out := make([]recall.Passage, len(hits))
-	for i, h := range hits {
-		out[i] = recall.Passage{
-			TurnID: h.TurnID, SessionID: h.SessionID, SessionTitle: h.SessionTitle, Role: h.Role,
-			Text: h.Text, At: h.CreatedAt, Score: h.Score,
-		}
-	}
-	return out, err
-}
-
-// Turns tells an empty memory from one that holds nothing on the subject: the
-// turn that asks does not count.
-func (m *memory) Turns(ctx context.Context) (int, error) {
-	st, err := m.store.Stats(ctx)
-	return max(0, st.Turns-1), err
-}
-
 // commandLine is what the verbs reach the program through.
 func commandLine() cli.App {
 	keys := secrets.New()
@@ -328,6 +300,9 @@ func commandLine() cli.App {
 		Documents: documentReader(),
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)
+		},
+		OpenBench: func(ctx context.Context, o cli.OpenOptions) (*evaluation.Bench, error) {
+			return openBench(ctx, o, keys)
 		},
 		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
 			s := openSetup(o, keys)
@@ -343,7 +318,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 	}
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, ConfigFault: a.config.Err(), Stats: a.stats, Recovery: a.recoveryReport(), Close: a.close,
+		Counter: counter{}, Memory: a.engine, ConfigFault: a.config.Err(), Stats: a.stats, Recovery: a.recoveryReport(), Close: a.close,
 	}, nil
 }
 

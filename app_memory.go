@@ -1,24 +1,29 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/vectorindex"
 )
 
-// recollection is what finds by meaning: vectors kept complete, and an index over them
-// that is rebuilt from the store whenever it is needed.
+// recollection is all that finds what was said: vectors kept complete, an index over
+// them that is rebuilt from the store whenever it is needed, and the search itself.
 type recollection struct {
 	vectors *embedding.Manager
 	index   *vectorindex.Index
+	engine  *retrieval.Engine
 }
 
 // recollectionDeps are what it is made of.
@@ -37,7 +42,19 @@ func newRecollection(d recollectionDeps) recollection {
 	r.vectors = embedding.NewManager(embedding.ManagerDeps{
 		Store: d.store, Target: e.Target, For: e.For, Redact: d.redact, Publish: d.publish, Log: d.log,
 	})
+	r.engine = retrieval.New(retrieval.Deps{
+		Store: d.store, Vectors: r.index, Embedder: r.vectors.For,
+		Settings: func() retrieval.Settings { return searchSettings(d.config()) },
+	})
 	return r
+}
+
+// searchSettings are the configured numbers of a search.
+func searchSettings(c *config.Config) retrieval.Settings {
+	r, s := c.Retrieval, retrieval.Measured()
+	s.SRD, s.TopK, s.Threshold = r.Profile == "srd", r.TopK, r.SimilarityThreshold
+	s.VectorWeight, s.KeywordWeight, s.DecisionWeight = r.VectorWeight, r.KeywordWeight, r.DecisionWeight
+	return s
 }
 
 // chunkSizes are the configured ones.
@@ -52,4 +69,70 @@ func reindexing(publish func(chat.Change)) func(done, total int) {
 	return func(done, total int) {
 		publish(chat.Change{Kind: chat.ChangeReindex, ID: fmt.Sprintf("%d/%d", done, total)})
 	}
+}
+
+// memory lets recall search what the store holds, once that is open.
+type memory struct {
+	store  *store.Store
+	engine *retrieval.Engine
+	// prepare makes what was said up to now searchable, if that takes no model.
+	prepare func(context.Context) error
+}
+
+// quoteTokens is how much recall quotes in one answer, at most.
+const quoteTokens = 2000
+
+// sureEnough is above how much of the embedder's own noise a passage must stand that
+// shares no word with the question: recall answers nothing rather than anything.
+const sureEnough = 0.995
+
+// Search implements recall.Memory.
+func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, error) {
+	if err := m.prepare(ctx); err != nil {
+		return nil, err
+	}
+	found, err := m.engine.Search(ctx, retrieval.Query{
+		Text: q.Text, Within: chat.Within{Scope: chat.ScopeAll, Branch: q.Branch}, MaxTokens: quoteTokens, WordsAlone: true,
+		Count: func(s string) int { return counter{}.Count("", s) },
+	})
+	var out []recall.Passage
+	for _, a := range found.Artifacts {
+		if a.Keyword > 0 || a.Similarity >= sureEnough {
+			out = append(out, passage(a))
+		}
+	}
+	return out[:min(len(out), q.Limit)], err
+}
+
+func passage(a retrieval.Artifact) recall.Passage {
+	p := recall.Passage{
+		TurnID: a.SourceTurn, SessionID: a.SessionID, SessionTitle: a.SessionTitle, Role: a.Role, Name: a.Speaker,
+		Text: said(a), At: a.At, Score: a.Score,
+	}
+	if a.File != nil {
+		p.Document = a.File.Name
+	}
+	return p
+}
+
+// said are the words of an artifact alone.
+func said(a retrieval.Artifact) string {
+	switch a.Form {
+	case chat.PackedSummary:
+		return a.Summary
+	case chat.PackedSlice:
+		parts := make([]string, 0, len(a.Slices))
+		for _, s := range a.Slices {
+			parts = append(parts, strings.TrimSpace(a.Source[s.Start:s.End]))
+		}
+		return strings.Join(parts, "\n\n…\n\n")
+	}
+	return a.ChunkText.Text
+}
+
+// Turns tells an empty memory from one that holds nothing on the subject: the
+// turn that asks does not count.
+func (m *memory) Turns(ctx context.Context) (int, error) {
+	st, err := m.store.Stats(ctx)
+	return max(0, st.Turns-1), err
 }

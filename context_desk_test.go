@@ -85,7 +85,7 @@ func (d *desk) run(args ...string) result {
 		Open: func(context.Context, cli.OpenOptions) (*cli.Services, error) {
 			return &cli.Services{
 				Store: d.store, Turns: d.turns, Jobs: d.jobs, Branches: d.branches, Models: verbModels{d.catalog},
-				Counter: counter{}, Stats: d.stats, Close: func() error { return nil },
+				Counter: counter{}, Memory: d.engine, Stats: d.stats, Close: func() error { return nil },
 			}, nil
 		},
 	}

@@ -53,7 +53,7 @@ func (c *call) persistent(f *pflag.FlagSet) {
 func (c *call) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		c.sendCommand(), c.chatCommand(),
-		c.sessionsCommand(), c.showCommand(),
+		c.sessionsCommand(), c.showCommand(), c.searchCommand(),
 		c.branchesCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
 		c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
 		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),

@@ -157,6 +157,7 @@ func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
 		ContextLimit: l.ContextLimit, MaxOutput: l.MaxOutput,
 		ResponseReserve: cfg.Budget.ResponseReserveTokens, SafetyMargin: cfg.Budget.SafetyMarginTokens,
 		WorkingSet: cfg.Budget.WorkingSetTokens, StateTarget: cfg.Librarian.TargetTokens,
+		Retrieval: cfg.Budget.MaxRetrievalTokens,
 	}
 }
 

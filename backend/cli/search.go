@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/retrieval"
+)
+
+type searchFlags struct {
+	session   string
+	branch    string
+	scope     string
+	maxTokens int
+	limit     int
+}
+
+var scopes = []string{string(chat.ScopeLineage), string(chat.ScopeSession), string(chat.ScopeAll)}
+
+func (c *call) searchCommand() *cobra.Command {
+	var f searchFlags
+	cmd := &cobra.Command{
+		Use: "search QUERY", Short: "Find what was said in your own history", Args: exactly("QUERY"),
+		Long: `Searches by words and by meaning, as it is done for a prompt, and shows what would be
+packed into it. Without --session every session that is not archived is searched; with it, its
+active branch's own past, or with --scope session all its branches. Nothing is sent to a
+model, and nothing is written.`,
+	}
+	cmd.Flags().StringVar(&f.session, "session", "", "the session whose memory is searched")
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
+	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session or all")
+	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 6000, "how many tokens may be packed (0: only list)")
+	cmd.Flags().IntVarP(&f.limit, "limit", "k", 0, "at most so many finds (0: retrieval.top_k)")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.search(ctx, f, args[0]) })
+	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
+	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (f searchFlags) check(query string) error {
+	switch {
+	case strings.TrimSpace(query) == "":
+		return usagef("QUERY is empty.")
+	case f.scope != "" && !slices.Contains(scopes, f.scope):
+		return usagef("--scope is one of %s, not %q.", strings.Join(scopes, ", "), clip(f.scope, 40))
+	case f.maxTokens < 0:
+		return usagef("--max-tokens is not negative.")
+	case f.limit < 0:
+		return usagef("-k is not negative.")
+	}
+	return nil
+}
+
+func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, error) {
+	if err := f.check(query); err != nil {
+		return reply{}, err
+	}
+	none := searchReply{Query: query, Scope: chat.ScopeAll, Results: []foundRow{}}
+	return c.readingAny(ctx, reply{doc: none, text: none.print}, func(s *Services) (reply, error) {
+		within, err := s.within(ctx, f)
+		if err != nil {
+			return reply{}, err
+		}
+		found, err := s.Memory.Search(ctx, retrieval.Query{
+			Text: query, Within: within, Limit: f.limit, MaxTokens: f.maxTokens, WordsAlone: true,
+			Count: func(text string) int { return s.Counter.Count("", text) },
+		})
+		if err != nil {
+			return reply{}, err
+		}
+		doc := newSearchReply(query, within, found)
+		return reply{doc: doc, text: doc.print}, nil
+	})
+}
+
+// within is where to look. Without a session all of memory is searched; a scope that
+// needs one means the session used last.
+func (s *Services) within(ctx context.Context, f searchFlags) (chat.Within, error) {
+	in := chat.Within{Scope: chat.Scope(f.scope)}
+	switch {
+	case f.session == "" && f.branch == "" && (in.Scope == "" || in.Scope == chat.ScopeAll):
+		return chat.Within{Scope: chat.ScopeAll}, nil
+	case in.Scope == "":
+		in.Scope = chat.ScopeLineage
+	}
+	var b chat.Branch
+	var err error
+	switch {
+	case f.session != "":
+		_, b, err = s.place(ctx, f.session, f.branch)
+	case f.branch != "":
+		b, err = s.anyBranch(ctx, f.branch)
+	default:
+		last, ok, rerr := s.recent(ctx)
+		if rerr != nil || !ok {
+			return chat.Within{Scope: chat.ScopeAll}, rerr
+		}
+		b, err = s.Store.Branch(ctx, last.ActiveBranch)
+	}
+	in.Branch, in.Session = b.ID, b.SessionID
+	return in, err
+}
+
+// searchReply is what was found, best first.
+type searchReply struct {
+	Query     string           `json:"query"`
+	Scope     chat.Scope       `json:"scope"`
+	SessionID chat.SessionID   `json:"session_id,omitempty"`
+	BranchID  chat.BranchID    `json:"branch_id,omitempty"`
+	Results   []foundRow       `json:"results"`
+	Packed    int              `json:"packed_tokens"` // of all results
+	Looked    int              `json:"candidates"`
+	Embedder  string           `json:"embedder"` // empty: words alone
+	Warning   string           `json:"warning,omitempty"`
+	Latency   retrieval.Timing `json:"latency"`
+}
+
+// foundRow is one chunk that was found. What stands in a prompt of it is Packed.
+type foundRow struct {
+	Rank         int            `json:"rank"`
+	ChunkID      chat.ChunkID   `json:"chunk_id"`
+	TurnID       chat.TurnID    `json:"turn_id"`
+	TurnSeq      int64          `json:"turn_seq"`
+	SessionID    chat.SessionID `json:"session_id"`
+	SessionTitle string         `json:"session_title"`
+	BranchID     chat.BranchID  `json:"branch_id"`
+	File         string         `json:"file,omitempty"`
+	Role         chat.Role      `json:"role"`
+	At           time.Time      `json:"at"`
+	Type         chat.ChunkType `json:"type"`
+	Text         string         `json:"text"`
+	Summary      string         `json:"summary"`
+	Score        float64        `json:"score"`
+	Similarity   float64        `json:"similarity"`
+	Vector       float64        `json:"vector_score"`
+	Keyword      float64        `json:"keyword_score"`
+	Tokens       int            `json:"tokens"`
+	PackedAs     chat.PackedAs  `json:"packed_as,omitempty"` // empty: it did not fit
+	PackedTokens int            `json:"packed_tokens"`
+	Packed       string         `json:"packed,omitempty"`
+}
+
+func newSearchReply(query string, in chat.Within, found retrieval.Result) searchReply {
+	doc := searchReply{
+		Query: query, Scope: in.Scope, SessionID: in.Session, BranchID: in.Branch, Results: []foundRow{},
+		Packed: found.Tokens, Looked: found.Candidates, Embedder: found.Embedder, Warning: found.Warning, Latency: found.Timing,
+	}
+	packed := map[chat.ChunkID]retrieval.Artifact{}
+	for _, a := range found.Artifacts {
+		packed[a.ID] = a
+	}
+	listed := map[chat.ChunkID]bool{}
+	for _, h := range found.Hits {
+		listed[h.ID] = true
+		doc.Results = append(doc.Results, row(h, packed[h.ID]))
+	}
+	for _, a := range found.Artifacts { // packing goes beyond the cards that are listed
+		if !listed[a.ID] {
+			doc.Results = append(doc.Results, row(a.Hit, a))
+		}
+	}
+	return doc
+}
+
+func row(h retrieval.Hit, a retrieval.Artifact) foundRow {
+	r := foundRow{
+		Rank: h.Rank, ChunkID: h.ID, TurnID: h.SourceTurn, TurnSeq: h.TurnSeq, SessionID: h.SessionID, SessionTitle: h.SessionTitle,
+		BranchID: h.BranchID, Role: h.Role, At: h.At, Type: h.Type, Text: h.Text, Summary: h.Summary, Score: h.Score,
+		Similarity: h.Similarity, Vector: h.Cosine, Keyword: h.Keyword, Tokens: h.Tokens,
+		PackedAs: a.Form, PackedTokens: a.Tokens, Packed: a.Text,
+	}
+	if h.File != nil {
+		r.File = h.File.Name
+	}
+	return r
+}
+
+func (r searchReply) print(o *output) {
+	if r.Warning != "" {
+		o.printf("%s\n", o.dim("note: "+line(r.Warning)))
+	}
+	if len(r.Results) == 0 {
+		o.printf("Nothing was found. Try a name, a number or a rarer word that stood in the conversation.\n")
+		return
+	}
+	for _, group := range bySession(r.Results) {
+		o.printf("\n%s  %s\n", o.bold(line(titleOf(group[0].SessionTitle))), o.dim("session "+string(group[0].SessionID)))
+		for _, f := range group {
+			f.print(o)
+		}
+	}
+	o.printf("\n%s of %s, %d tokens packed, %s ms.\n", plural(len(r.Results), "find"), plural(r.Looked, "candidate"), r.Packed, oneDigit(r.Latency.Total))
+}
+
+// bySession groups finds, the session of the best one first.
+func bySession(all []foundRow) [][]foundRow {
+	place := map[chat.SessionID]int{}
+	var out [][]foundRow
+	for _, f := range all {
+		i, ok := place[f.SessionID]
+		if !ok {
+			i = len(out)
+			place[f.SessionID] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], f)
+	}
+	return out
+}
+
+// shownText is how much of a find is shown, in columns.
+const shownText = 400
+
+func (f foundRow) print(o *output) {
+	who := string(f.Role)
+	if f.File != "" {
+		who = line(f.File)
+	}
+	head := fmt.Sprintf("%d. %s, %s, turn #%d %s", f.Rank, local(f.At), who, f.TurnSeq, f.TurnID)
+	how := fmt.Sprintf("score %.2f, words %.2f, meaning %.2f, %d tokens", f.Score, f.Keyword, f.Similarity, f.Tokens)
+	switch f.PackedAs {
+	case "":
+		how += ", not packed"
+	case chat.PackedFull:
+		how += ", packed whole"
+	default:
+		how += fmt.Sprintf(", packed as %s of %d", f.PackedAs, f.PackedTokens)
+	}
+	o.printf("%s\n   %s\n   %s\n", head, o.dim(how), clip(f.Text, shownText))
+}
