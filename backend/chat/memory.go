@@ -24,7 +24,10 @@ type Within struct {
 	Session SessionID
 	// Before keeps turns of the branch's lineage from this turn_seq on out: they
 	// stand in the prompt as originals.
-	Before       int64
+	Before int64
+	// Beyond are turns of the lineage from Before on whose documents are in reach all
+	// the same: the prompt holds only a part of them.
+	Beyond       []TurnID
 	ExcludeTurns []TurnID
 	Types        []ChunkType
 	Role         Role

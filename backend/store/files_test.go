@@ -231,3 +231,51 @@ func TestVerifyFindsDamagedFiles(t *testing.T) {
 		})
 	}
 }
+
+// Of a turn that stands in the prompt as an original, the document is found if the
+// prompt holds only a part of it, and the message is not.
+func TestDocumentsBeyondThePrompt(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("one")
+	f.full(b.ID, "hello", "hello")
+	file := f.file(s.ID, "a.txt", "a harbour in the middle of the document")
+	turn := f.attach(b.ID, file)
+	f.commitAll(b.ID)
+	chunk := func(role chat.Role, id chat.FileID, words string) chat.Chunk {
+		return chat.Chunk{Role: role, File: id, End: len(words), Text: words, Type: chat.ChunkOther, Tokens: 3, Version: 2, Units: []chat.Unit{
+			{Role: role, End: len(words), Tokens: 3, Text: words},
+		}}
+	}
+	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Chunks: []chat.Chunk{
+		chunk(chat.RoleUser, file.ID, "a harbour in the middle of the document"), chunk(chat.RoleUser, "", "what does it say?"),
+	}}))
+	for _, scope := range []chat.Scope{chat.ScopeLineage, chat.ScopeSession, chat.ScopeAll} {
+		in := chat.Within{Scope: scope, Branch: b.ID, Before: turn.Seq}
+		none, err := f.SearchUnits(f.ctx, []string{"harbour"}, in, 10)
+		f.ok(err)
+		if len(none) != 0 {
+			t.Errorf("%s: an original is in reach", scope)
+		}
+		in.Beyond = []chat.TurnID{turn.ID}
+		hits, err := f.SearchUnits(f.ctx, []string{"harbour"}, in, 10)
+		f.ok(err)
+		said, err := f.SearchUnits(f.ctx, []string{"say"}, in, 10)
+		f.ok(err)
+		if len(hits) != 1 || len(said) != 0 {
+			t.Errorf("%s: %d units of the document, %d of the message", scope, len(hits), len(said))
+		}
+		refs, err := f.Units(f.ctx, in, []int64{hits[0].N})
+		f.ok(err)
+		near, err := f.UnitsNear(f.ctx, in, []chat.SeqSpan{{Branch: b.ID, From: turn.Seq, To: turn.Seq}})
+		f.ok(err)
+		if len(refs) != 1 || refs[0].File != file.ID || len(near) != 1 {
+			t.Errorf("%s: units %+v, near %+v", scope, refs, near)
+		}
+		sieve, err := f.Sieve(f.ctx, in)
+		f.ok(err)
+		if after, upTo, ok := sieve.Span(s.ID, b.ID); !ok || turn.Seq <= after || turn.Seq > upTo {
+			t.Errorf("%s: the sieve holds the document back", scope)
+		}
+	}
+	f.verified()
+}

@@ -16,6 +16,9 @@ type reach struct {
 	own []segment
 	// originals are the turns of the lineage from Within.Before on.
 	originals []segment
+	// wide is where units in reach can lie: own, or the whole lineage where documents
+	// of its originals are in reach.
+	wide []segment
 }
 
 // reachOf resolves a scope. Where none is named it is the narrowest that the rest
@@ -41,6 +44,9 @@ func reachOf(db *gorm.DB, in chat.Within) (reach, error) {
 			r.Session = chat.SessionID(segs[0].Session)
 		}
 		r.own, r.originals = cutAt(segs, in.Before)
+		if r.wide = r.own; len(in.Beyond) > 0 {
+			r.wide = segs
+		}
 	}
 	switch in.Scope {
 	case chat.ScopeLineage:
@@ -92,6 +98,8 @@ func (c *condition) and(where string, args ...any) {
 
 const (
 	inSegments = `EXISTS (SELECT 1 FROM seg WHERE seg.branch = u.branch_id AND u.turn_seq > seg."from" AND u.turn_seq <= seg."to")`
+	// inBeyond is a unit of a document that the prompt holds only a part of.
+	inBeyond   = `(u.turn_id IN (SELECT value FROM json_each(?)) AND (SELECT file_id FROM chunks WHERE id = u.chunk_id) IS NOT NULL)`
 	unarchived = `u.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL)`
 )
 
@@ -128,18 +136,23 @@ func (r reach) units() (condition, error) {
 }
 
 func (c *condition) scope(r reach) error {
+	beyond, err := chat.MarshalJSON(append([]chat.TurnID{}, r.Beyond...))
+	if err != nil {
+		return err
+	}
+	list := string(beyond)
 	switch {
 	case r.Scope == chat.ScopeLineage:
-		c.and(`u.session_id = ? AND `+inSegments, r.Session)
+		c.and(`u.session_id = ? AND (`+inSegments+` OR `+inBeyond+`)`, r.Session, list)
 		return c.segments(r.own)
 	case r.Scope == chat.ScopeSession:
 		c.and(`u.session_id = ?`, r.Session)
 		if len(r.originals) > 0 {
-			c.and(`NOT ` + inSegments)
+			c.and(`(NOT `+inSegments+` OR `+inBeyond+`)`, list)
 			return c.segments(r.originals)
 		}
 	case r.Branch != "":
-		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` ELSE `+unarchived+` END`, r.Session)
+		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE `+unarchived+` END`, r.Session, list)
 		return c.segments(r.own)
 	default:
 		c.and(unarchived)
@@ -170,12 +183,12 @@ func (r reach) rows(db *gorm.DB) (first, last int64, err error) {
 func (r reach) near(spans []chat.SeqSpan) [][3]any {
 	var parts []chat.SeqSpan
 	for _, sp := range spans {
-		onLineage := slices.ContainsFunc(r.own, func(g segment) bool { return g.Branch == string(sp.Branch) })
+		onLineage := slices.ContainsFunc(r.wide, func(g segment) bool { return g.Branch == string(sp.Branch) })
 		if r.Scope == chat.ScopeSession || r.Scope == chat.ScopeAll && !onLineage {
 			parts = append(parts, sp)
 			continue
 		}
-		for _, g := range r.own {
+		for _, g := range r.wide {
 			part := chat.SeqSpan{Branch: chat.BranchID(g.Branch), From: max(sp.From, g.From+1), To: min(sp.To, g.To)}
 			if part.From <= part.To {
 				parts = append(parts, part)

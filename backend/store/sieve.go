@@ -32,8 +32,8 @@ func (v *sieve) Span(session chat.SessionID, branch chat.BranchID) (after, upTo 
 
 // Sieve is the scope as the vector index needs it: by branch. Roles, types, dates
 // and single turns are left to Units. Where the scope is a session and its lineage
-// is cut within an ancestor, which goes on beyond, the span holds the cut turns
-// too: Units leaves them out.
+// is cut within an ancestor, which goes on beyond, or a document of a turn after the
+// cut is in reach, the span holds the cut turns too: Units leaves them out.
 func (s *Store) Sieve(ctx context.Context, in chat.Within) (chat.Sieve, error) {
 	v := &sieve{spans: map[chat.BranchID]seqs{}, archived: map[chat.SessionID]bool{}}
 	err := s.read(ctx, "search.scope", func(db *gorm.DB) error {
@@ -44,7 +44,7 @@ func (s *Store) Sieve(ctx context.Context, in chat.Within) (chat.Sieve, error) {
 		v.session = r.Session
 		switch r.Scope {
 		case chat.ScopeLineage:
-			v.narrow(r.own)
+			v.narrow(r.wide)
 		case chat.ScopeSession:
 			v.siblings = true
 			v.leaveOut(r)
@@ -53,7 +53,7 @@ func (s *Store) Sieve(ctx context.Context, in chat.Within) (chat.Sieve, error) {
 			if r.Branch == "" {
 				v.session = ""
 			}
-			v.narrow(r.own)
+			v.narrow(r.wide)
 			hidden, err := all[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL`)
 			for _, id := range hidden {
 				v.archived[id] = true
@@ -78,7 +78,7 @@ func (v *sieve) narrow(segs []segment) {
 // nothing comes after those.
 func (v *sieve) leaveOut(r reach) {
 	for _, g := range r.originals {
-		if g.To == allTurns {
+		if g.To == allTurns && len(r.Beyond) == 0 {
 			v.spans[chat.BranchID(g.Branch)] = seqs{0, g.From}
 		}
 	}

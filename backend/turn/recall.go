@@ -210,7 +210,11 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, b promp
 	if within.Scope == "" {
 		within.Scope = chat.ScopeLineage
 	}
-	if within.Scope == chat.ScopeLineage && cut == 0 {
+	var err error
+	if within.Beyond, err = partial(in, cut); err != nil {
+		return retrieval.Query{}, false, err
+	}
+	if within.Scope == chat.ScopeLineage && cut == 0 && len(within.Beyond) == 0 {
 		return retrieval.Query{}, false, nil // all of it is in the prompt
 	}
 	branch, err := e.store.Branch(ctx, a.branch)
@@ -220,6 +224,24 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, b promp
 	within.Session = branch.SessionID
 	text, err := e.question(ctx, in, a)
 	return retrieval.Query{Text: text, Within: within, Count: in.Count}, len(retrieval.Terms(text)) > 0, err
+}
+
+// partial are the turns after the cut that hold only a part of a document.
+func partial(in prompt.Input, cut int64) ([]chat.TurnID, error) {
+	if len(in.Sizes) == 0 || in.Sizes[len(in.Sizes)-1].Seq <= cut {
+		return nil, nil
+	}
+	turns, err := in.Fetch(cut+1, in.Sizes[len(in.Sizes)-1].Seq+1)
+	if err != nil {
+		return nil, err
+	}
+	var out []chat.TurnID
+	for _, t := range turns {
+		if slices.ContainsFunc(t.User.Blocks.Documents(), func(d chat.Document) bool { return !d.Whole }) {
+			out = append(out, t.ID)
+		}
+	}
+	return out, nil
 }
 
 // A question is looked at in its beginning and its end: what is pasted between is no
