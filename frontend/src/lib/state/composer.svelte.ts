@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { BlockView, ImageUpload, SendResult, TurnView } from '$lib/backend/types';
+import type { BlockView, ImageUpload, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
@@ -128,10 +128,7 @@ export class ComposerState {
 
   /** Sends words to a model, whatever the session's is: /recall. */
   async sendTo(text: string, model: string): Promise<void> {
-    const request = { ...this.#request(this.#conversation.branchId, text, [], ''), model };
-    const sent = await this.#backend.chat.send(request);
-    if (sent.queued) this.#draft.take({ text, images: [], queued: true });
-    else await this.#sent(sent);
+    await this.#handOver({ ...this.#request(this.#conversation.branchId, text, [], ''), model });
   }
 
   /** The field is emptied only when it is done, wherever the command has led meanwhile. */
@@ -185,8 +182,13 @@ export class ComposerState {
   }
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
-    const sent = await this.#backend.chat.send(this.#request(this.#conversation.branchId, unescaped(this.#draft.text), this.#draft.images, incomplete));
-    if (sent.queued) this.#draft.take({ text: this.#draft.text, images: [...this.#draft.images], queued: true });
+    const { text, images } = this.#draft;
+    await this.#handOver(this.#request(this.#conversation.branchId, unescaped(text), images, incomplete));
+  }
+
+  async #handOver(request: SendRequest): Promise<void> {
+    const sent = await this.#draft.handOver(() => this.#backend.chat.send(request));
+    if (sent.queued) await this.#draft.waits(sent.branchId, { text: request.text, images: request.images, queued: true });
     else await this.#sent(sent);
   }
 
@@ -206,13 +208,14 @@ export class ComposerState {
   }
 
   async #sent(sent: SendResult): Promise<void> {
-    this.#draft.clear();
+    // Another branch may have been opened meanwhile, and what is written there is not what was sent.
+    if (this.#draft.branchId === sent.branchId) this.#draft.clear();
     this.#tokens = 0;
     await this.#conversation.refreshTurn(sent.turnId);
     await this.#conversation.jumpToLatest();
   }
 
-  #request(branchId: string, text: string, images: readonly ImageUpload[], incomplete: Incomplete) {
+  #request(branchId: string, text: string, images: readonly ImageUpload[], incomplete: Incomplete): SendRequest {
     return { sessionId: this.#conversation.sessionId, branchId, text, images: [...images], model: '', incomplete };
   }
 
