@@ -20,7 +20,7 @@ test('two sessions stream at once, and each gets its own words', async ({ provid
   await chat.shown(1, 60);
   expect(provider.questions()).toHaveLength(2); // the second did not wait for the first
   provider.release('Tell me the blue one');
-  await expect.poll(() => chat.text(1)).toBe(plain(blue));
+  await chat.says(1, blue);
 
   await sessions.getByText('Tell me the red one').click();
   await expect(chat.turn(1)).toContainText('Tell me the red one');
@@ -28,10 +28,10 @@ test('two sessions stream at once, and each gets its own words', async ({ provid
   expect(plain(red).startsWith(part)).toBe(true);
   expect(part.length).toBeLessThan(plain(red).length);
   provider.release('Tell me the red one');
-  await expect.poll(() => chat.text(1)).toBe(plain(red));
+  await chat.says(1, red);
   await sessions.getByText('Tell me the blue one').click();
   await expect(chat.turn(1)).toContainText('Tell me the blue one');
-  await expect.poll(() => chat.text(1)).toBe(plain(blue));
+  await chat.says(1, blue);
 });
 
 test('reload of the page while it streams: it goes on where it was', async ({ provider, launch, page }) => {
@@ -47,7 +47,7 @@ test('reload of the page while it streams: it goes on where it was', async ({ pr
   expect(plain(text).startsWith(after)).toBe(true);
   await expect(chat.stop).toBeVisible();
   provider.release('Tell me');
-  await expect.poll(() => chat.text(1)).toBe(plain(text));
+  await chat.says(1, text);
   await expect(chat.stop).toBeHidden();
   expect(provider.questions()).toHaveLength(1);
 });
