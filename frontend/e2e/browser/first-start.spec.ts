@@ -35,7 +35,7 @@ test.describe('first start', () => {
       await launch();
       await expect(async () => {
         const again = page.getByRole('button', { name: 'Look again' });
-        if (await again.isVisible()) await again.click(); // it was too busy to answer in time
+        if (await again.isVisible()) await again.click({ timeout: 2_000 }); // it was too busy to answer in time
         await expect(page.getByText('Ollama answered')).toBeVisible({ timeout: 10_000 });
       }).toPass();
       await page.getByRole('region', { name: 'Use this machine' }).getByRole('button', { name: /^Start with/ }).click();
