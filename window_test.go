@@ -90,7 +90,7 @@ func (p *page) say(req api.SendRequest) api.SendResult {
 
 func (p *page) eventually(msg string, ok func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			p.t.Fatal(msg)
 		}

@@ -32,5 +32,7 @@ export default defineConfig({
     environment: 'jsdom',
     include: ['src/**/*.test.ts'],
     setupFiles: ['src/test/setup.ts'],
+    testTimeout: 60_000, // a limit for what hangs, not a measure of speed
+    hookTimeout: 60_000,
   },
 });

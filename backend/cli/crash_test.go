@@ -2,8 +2,10 @@ package cli_test
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
@@ -26,11 +28,34 @@ func crashed(t *testing.T, said string) (*home, chat.Turn) {
 		t.Fatal(err)
 	}
 	<-begun
+	journaled(t, h, said)
 	after := newHome(t)
 	if err := os.CopyFS(after.dir, os.DirFS(h.dir)); err != nil {
 		t.Fatal(err)
 	}
 	return after, handle.Turn
+}
+
+// journaled waits until a journal's file holds what was said: the provider has
+// said it, and the program writes it down a moment later.
+func journaled(t *testing.T, h *home, said string) {
+	t.Helper()
+	for {
+		files, err := filepath.Glob(filepath.Join(h.dir, "streams", "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if raw, err := os.ReadFile(file); err == nil && strings.Contains(string(raw), said) {
+				return
+			}
+		}
+		select {
+		case <-t.Context().Done():
+			t.Fatal("nothing of the answer was written")
+		case <-time.After(time.Millisecond):
+		}
+	}
 }
 
 func TestShowReadsWhatACrashLeft(t *testing.T) {

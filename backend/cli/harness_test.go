@@ -162,7 +162,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
 		Close: func() error {
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			err := engine.Close(ctx)
 			runner.Stop()

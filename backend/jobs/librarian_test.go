@@ -340,7 +340,7 @@ func TestIndexingDoesNotWait(t *testing.T) {
 	r := jobs.NewRunner(b.deps(hanging{asked}))
 	r.Start()
 	<-asked
-	for deadline := time.Now().Add(10 * time.Second); b.phase(first.ID) != chat.PhaseDone; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); b.phase(first.ID) != chat.PhaseDone; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("indexing waited for the model")
 		}

@@ -232,7 +232,7 @@ func TestBackground(t *testing.T) {
 	r.Start()
 	r.Start()
 	r.Wake()
-	for deadline := time.Now().Add(10 * time.Second); b.phase(turn.ID) != chat.PhaseDone; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); b.phase(turn.ID) != chat.PhaseDone; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("the background work did not run")
 		}

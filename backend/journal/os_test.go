@@ -87,8 +87,8 @@ func TestOnDisk(t *testing.T) {
 	mustAppend(t, w, "hello")
 	select {
 	case <-w.Durable():
-	case <-time.After(10 * time.Second):
-		t.Fatal("no fsync in ten seconds")
+	case <-time.After(time.Minute):
+		t.Fatal("no fsync in a minute")
 	}
 	path := filepath.Join(dir, string(step)+".jsonl")
 	wantMode(t, dir, 0o700)

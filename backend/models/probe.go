@@ -122,8 +122,9 @@ var localPorts = []struct{ name, base string }{
 	{"vLLM", "http://127.0.0.1:8000/v1"},
 }
 
-// localTimeout is short: an absent server refuses at once.
-const localTimeout = 800 * time.Millisecond
+// localTimeout bounds what holds a port and says nothing: an absent server
+// refuses at once. A busy machine may need seconds for its answer.
+const localTimeout = 5 * time.Second
 
 // LocalServers asks the usual ports of this machine, all at once.
 func (c *Catalog) LocalServers(ctx context.Context) []LocalServer {

@@ -369,7 +369,7 @@ func TestQueuedMessage(t *testing.T) {
 
 func (w *world) eventually(msg string, ok func() bool) {
 	w.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if ok() {
 			return
 		}

@@ -126,7 +126,7 @@ func (w *world) open() {
 }
 
 func (w *world) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := w.engine.Close(ctx); err != nil {
 		w.t.Error(err)
@@ -155,7 +155,7 @@ func (w *world) start(s string) *turn.Handle {
 
 func (w *world) wait(h *turn.Handle) chat.Turn {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	t, err := h.Wait(ctx)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,6 +48,8 @@ func killed(t *testing.T, events ...string) (*world, chat.Turn) {
 			got, err := w.store.Turn(context.Background(), h.Turn.ID)
 			return err == nil && got.Phase == chat.PhaseResponding
 		})
+	} else {
+		w.journaled(events[len(events)-1])
 	}
 	c := w.crashed()
 	got, err := c.store.Turn(t.Context(), h.Turn.ID)
@@ -54,6 +57,22 @@ func killed(t *testing.T, events ...string) (*world, chat.Turn) {
 		t.Fatal(err)
 	}
 	return c, got
+}
+
+// journaled waits until the event stands in a journal's file: on a slow machine
+// an event may go on for a moment before it does.
+func (w *world) journaled(event string) {
+	w.t.Helper()
+	w.eventually("the event was not written", func() bool {
+		files, err := filepath.Glob(filepath.Join(w.dir, "streams", "*.jsonl"))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		return slices.ContainsFunc(files, func(file string) bool {
+			raw, err := os.ReadFile(file)
+			return err == nil && strings.Contains(string(raw), event)
+		})
+	})
 }
 
 func (w *world) recover() chat.RecoveryReport {

@@ -1,6 +1,7 @@
 // Command tally reads the output of go test -json and says what a person wants
-// to know: a line a package, the words of what failed, and one closing line that
-// counts. It ends with 1 if anything failed, or if no test ran at all.
+// to know: a line a package, the words of what failed, their names once more at
+// the end, and one closing line that counts. It ends with 1 if anything failed,
+// or if no test ran at all.
 package main
 
 import (
@@ -36,12 +37,13 @@ type tally struct {
 	out      io.Writer
 	runs     map[string]*run
 	skipped  map[string]string // full name to reason
+	failed   map[string]string // full name to the first words of its error
 	strayed  []string          // lines that are not events: the go command's own complaints
 	packages int
 }
 
 func main() {
-	t := &tally{out: os.Stdout, runs: map[string]*run{}, skipped: map[string]string{}}
+	t := &tally{out: os.Stdout, runs: map[string]*run{}, skipped: map[string]string{}, failed: map[string]string{}}
 	if err := t.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "tally:", err)
 		os.Exit(1)
@@ -105,6 +107,7 @@ func (t *tally) endTest(name string, p *run, e event) {
 		t.skipped[name+" "+e.Test] = reason(p.output[e.Test])
 	case "fail":
 		p.failed++
+		t.failed[name+" "+e.Test] = complaint(p.output[e.Test])
 		return // its output is printed when the package ends
 	}
 	delete(p.output, e.Test)
@@ -127,6 +130,10 @@ func (t *tally) endPackage(name string, p *run, e event) {
 	}
 	if p.failed == 0 {
 		p.failed = 1 // it did not build, or died outside a test
+		t.failed[name] = complaint(p.output[""])
+		if e.FailedBuild != "" {
+			t.failed[name] = "does not build: " + complaint(t.built(e.FailedBuild))
+		}
 	}
 	fmt.Fprintf(t.out, "FAIL  %-52s %4d passed, %d failed\n", name, p.passed, p.failed)
 }
@@ -145,8 +152,50 @@ func (t *tally) close() bool {
 	for _, name := range names(t.skipped) {
 		fmt.Fprintf(t.out, "skip  %s: %s\n", name, t.skipped[name])
 	}
+	for _, name := range names(t.failed) {
+		if !t.failedBelow(name) {
+			fmt.Fprintf(t.out, "failed  %s: %s\n", name, t.failed[name])
+		}
+	}
 	fmt.Fprintf(t.out, "%d passed, %d failed, %d skipped in %d packages\n", sum.passed, sum.failed, sum.skipped, t.packages)
 	return sum.failed == 0 && sum.passed > 0
+}
+
+// built is what the build of a package said.
+func (t *tally) built(path string) []string {
+	if b := t.runs[path]; b != nil {
+		return b.output[""]
+	}
+	return nil
+}
+
+// failedBelow reports whether a subtest of it failed, which says more.
+func (t *tally) failedBelow(name string) bool {
+	for other := range t.failed {
+		if strings.HasPrefix(other, name+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// complaint is the line of a failed test that says why: the first that names a
+// place or a panic, or else the first at all.
+func complaint(output []string) string {
+	first := ""
+	for _, line := range output {
+		text := strings.TrimSpace(line)
+		if strings.Contains(text, ".go:") || strings.HasPrefix(text, "panic:") || strings.Contains(text, "DATA RACE") {
+			return text
+		}
+		if first == "" && !strings.HasPrefix(text, "===") && !strings.HasPrefix(text, "---") && !strings.HasPrefix(text, "#") {
+			first = text
+		}
+	}
+	if first == "" {
+		return "it said nothing"
+	}
+	return first
 }
 
 // reason is what a skipped test said last, without its file and line.

@@ -26,21 +26,33 @@ func TestTally(t *testing.T) {
 {"Action":"output","Package":"p","Test":"TestB","Output":"loud words\n"}
 {"Action":"fail","Package":"p","Test":"TestB"}
 {"Action":"fail","Package":"p"}`,
-			closing: "1 passed, 1 failed, 0 skipped in 1 packages", says: []string{"loud words", "!quiet words"},
+			closing: "1 passed, 1 failed, 0 skipped in 1 packages", says: []string{"loud words", "!quiet words", "failed  p TestB: loud words\n"},
 		},
 		{
 			name: "a package that does not build is a failure",
 			in: `{"ImportPath":"p","Action":"build-output","Output":"p.go:1: broken\n"}
 {"ImportPath":"p","Action":"build-fail"}
 {"Action":"fail","Package":"p","FailedBuild":"p"}`,
-			closing: "0 passed, 1 failed, 0 skipped in 1 packages", says: []string{"p.go:1: broken"},
+			closing: "0 passed, 1 failed, 0 skipped in 1 packages", says: []string{"p.go:1: broken", "failed  p: does not build: p.go:1: broken\n"},
 		},
 		{
 			name: "a package that dies outside a test is a failure",
 			in: `{"Action":"pass","Package":"p","Test":"TestA"}
 {"Action":"output","Package":"p","Output":"panic: late\n"}
 {"Action":"fail","Package":"p"}`,
-			closing: "1 passed, 1 failed, 0 skipped in 1 packages", says: []string{"panic: late"},
+			closing: "1 passed, 1 failed, 0 skipped in 1 packages", says: []string{"failed  p: panic: late\n"},
+		},
+		{
+			name: "of a test and its subtest the one that says why is named",
+			in: `{"Action":"output","Package":"p","Test":"TestT","Output":"=== RUN   TestT\n"}
+{"Action":"output","Package":"p","Test":"TestT/one","Output":"=== RUN   TestT/one\n"}
+{"Action":"output","Package":"p","Test":"TestT/one","Output":"some log\n"}
+{"Action":"output","Package":"p","Test":"TestT/one","Output":"    t_test.go:7: got 1, want 2\n"}
+{"Action":"output","Package":"p","Test":"TestT/one","Output":"--- FAIL: TestT/one (0.00s)\n"}
+{"Action":"fail","Package":"p","Test":"TestT/one"}
+{"Action":"fail","Package":"p","Test":"TestT"}
+{"Action":"fail","Package":"p"}`,
+			closing: "0 passed, 2 failed, 0 skipped in 1 packages", says: []string{"failed  p TestT/one: t_test.go:7: got 1, want 2\n", "!failed  p TestT:"},
 		},
 		{
 			name: "a skip gives its reason",
@@ -70,7 +82,7 @@ func TestTally(t *testing.T) {
 func check(t *testing.T, in, closing string, ok bool, says []string) {
 	t.Helper()
 	var out bytes.Buffer
-	got := &tally{out: &out, runs: map[string]*run{}, skipped: map[string]string{}}
+	got := &tally{out: &out, runs: map[string]*run{}, skipped: map[string]string{}, failed: map[string]string{}}
 	if err := got.read(strings.NewReader(in)); err != nil {
 		t.Fatal(err)
 	}

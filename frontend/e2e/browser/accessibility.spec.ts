@@ -21,7 +21,7 @@ for (const theme of ['light', 'dark', 'contrast']) {
   test(`the window in ${theme}: no serious finding on any screen`, async ({ home, provider, launch, page }) => {
     home.configure(provider, `\n[appearance]\ntheme = "${theme}"\n`);
     provider.answer('Show me', `${prose(3)}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`go\nfunc main() {}\n\`\`\`\n\nThe end of it.`);
-    provider.answer('Break off', prose(40), { chunkSize: 20, latency: 5, truncateAfterChunks: 12 });
+    provider.answer('Break off', prose(40), { chunkSize: 20, dropAfter: 16 });
     await launch();
     const chat = new Conversation(page);
     expect.soft(await findings(page), 'an empty conversation').toEqual([]);

@@ -46,8 +46,14 @@ export class Conversation {
 
   /** The text shown so far, once it is at least that long. */
   async shown(seq: number, atLeast: number): Promise<string> {
-    await expect.poll(async () => (await this.text(seq)).length).toBeGreaterThanOrEqual(atLeast);
-    return this.text(seq);
+    let text = '';
+    await expect.poll(async () => (text = await this.text(seq)).length).toBeGreaterThanOrEqual(atLeast);
+    return text;
+  }
+
+  /** The answer is exactly this, in the end. */
+  async says(seq: number, text: string): Promise<void> {
+    await expect.poll(() => this.text(seq)).toBe(plain(text));
   }
 
   /** The answer's text with its white space made plain: drawing wraps lines, it changes no words. */

@@ -20,7 +20,7 @@ test('two sessions stream at once, and each gets its own words', async ({ provid
   await chat.shown(1, 60);
   expect(provider.questions()).toHaveLength(2); // the second did not wait for the first
   provider.release('Tell me the blue one');
-  await expect.poll(() => chat.text(1)).toBe(plain(blue));
+  await chat.says(1, blue);
 
   await sessions.getByText('Tell me the red one').click();
   await expect(chat.turn(1)).toContainText('Tell me the red one');
@@ -28,10 +28,10 @@ test('two sessions stream at once, and each gets its own words', async ({ provid
   expect(plain(red).startsWith(part)).toBe(true);
   expect(part.length).toBeLessThan(plain(red).length);
   provider.release('Tell me the red one');
-  await expect.poll(() => chat.text(1)).toBe(plain(red));
+  await chat.says(1, red);
   await sessions.getByText('Tell me the blue one').click();
   await expect(chat.turn(1)).toContainText('Tell me the blue one');
-  await expect.poll(() => chat.text(1)).toBe(plain(blue));
+  await chat.says(1, blue);
 });
 
 test('reload of the page while it streams: it goes on where it was', async ({ provider, launch, page }) => {
@@ -47,7 +47,7 @@ test('reload of the page while it streams: it goes on where it was', async ({ pr
   expect(plain(text).startsWith(after)).toBe(true);
   await expect(chat.stop).toBeVisible();
   provider.release('Tell me');
-  await expect.poll(() => chat.text(1)).toBe(plain(text));
+  await chat.says(1, text);
   await expect(chat.stop).toBeHidden();
   expect(provider.questions()).toHaveLength(1);
 });
@@ -63,8 +63,10 @@ test('scrolling up while it streams is left alone, and a button leads back', asy
 
   const top = page.getByText('Sentence 3 of the answer is here.');
   await page.mouse.move(640, 400);
-  for (let i = 0; i < 12; i++) await page.mouse.wheel(0, -1500);
-  await expect(top).toBeInViewport();
+  await expect(async () => {
+    await page.mouse.wheel(0, -1500);
+    await expect(top).toBeInViewport({ timeout: 200 });
+  }).toPass({ intervals: [0] });
   provider.release('A slow second');
   await expect(chat.stop).toBeHidden();
   await expect(top).toBeInViewport();

@@ -20,7 +20,7 @@ test('a temporary chat reaches the provider with its history, and no file', asyn
   await expect(chat.header).toContainText('not kept');
   expect(home.filesHolding(secret)).toEqual([]); // while it streams
   provider.release(`What is a ${secret}?`);
-  await expect.poll(() => chat.text(1)).toBe(plain(answer));
+  await chat.says(1, answer);
   await expect(chat.stop).toBeHidden();
 
   await chat.composer.fill('And what else?');

@@ -2,7 +2,7 @@ import { test as base, type Page } from '@playwright/test';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { Home } from './home.ts';
-import { Child, built, freePort, repository, until } from './process.ts';
+import { Child, built, freePort, listeningPorts, repository, until } from './process.ts';
 import { Provider } from './provider.ts';
 
 /** The dev build: the program itself, its page and services also served to Chromium on the loopback. */
@@ -24,7 +24,7 @@ export class Served {
     const child = new Child(built('contextinfinity-dev'), [], env, home.root);
     const served = new Served(child, `http://127.0.0.1:${port}`);
     try {
-      await until('the page is served', () => served.answers(), 30_000);
+      await until('the page is served', () => served.answers());
     } catch (error) {
       await child.crash();
       throw new Error(`${error}\n${child.output}`);
@@ -47,6 +47,8 @@ export class Served {
 
   private async answers(): Promise<boolean> {
     if (!this.child.running) throw new Error('the program ended');
+    // Another program may have taken the port since it was chosen.
+    if (process.platform === 'linux' && !listeningPorts(this.child.pid).includes(Number(new URL(this.url).port))) return false;
     return fetch(this.url).then((answer) => answer.ok, () => false);
   }
 }
@@ -101,11 +103,15 @@ async function passFirstStart(): Promise<boolean> {
   return true;
 }
 
-/** Errors of the page, but for the known noise of Wails' own script in a browser. */
+/**
+ * Errors of the page, but for the known noise of Wails' own script in a browser: it draws its overlay before the body
+ * is there ('nodes'), and hands on an event before the page's runtime is loaded ('EventsNotify'), which nobody waits
+ * for yet: a page starts from snapshots.
+ */
 function watch(page: Page): string[] {
   const problems: string[] = [];
   page.on('pageerror', (error) => {
-    if (!error.message.includes("'nodes'")) problems.push(String(error.stack ?? error));
+    if (!/reading '(nodes|EventsNotify)'/.test(error.message)) problems.push(String(error.stack ?? error));
   });
   page.on('console', (message) => {
     const text = message.text();

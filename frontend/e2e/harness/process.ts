@@ -47,7 +47,7 @@ export class Child {
   }
 
   /** Asks it to end, as a logout does; false if it had to be killed. */
-  async stop(patience = 10_000): Promise<boolean> {
+  async stop(patience = 60_000): Promise<boolean> {
     if (!this.running) return true;
     this.process.kill('SIGTERM');
     const gone = await within(patience, this.ended);
@@ -75,7 +75,7 @@ export async function within(ms: number, promise: Promise<unknown>): Promise<boo
 }
 
 /** Polls until the check gives something, or says what never came. */
-export async function until<T>(what: string, check: () => T | Promise<T>, patience = 20_000): Promise<NonNullable<T>> {
+export async function until<T>(what: string, check: () => T | Promise<T>, patience = 90_000): Promise<NonNullable<T>> {
   const deadline = Date.now() + patience;
   for (;;) {
     const value = await check();
@@ -97,7 +97,7 @@ export async function freePort(): Promise<number> {
 /** Ports a process listens on, by the sockets that it, not its neighbours, holds open. */
 export function listeningPorts(pid: number): number[] {
   const inodes = new Set(
-    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    entries(`/proc/${pid}/fd`).flatMap((fd) => {
       try {
         return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
       } catch {
@@ -115,14 +115,22 @@ export function listeningPorts(pid: number): number[] {
   );
 }
 
-/** A process and all its descendants. */
+/** A process and all its descendants. Each thread lists the children that it started itself. */
 export function family(pid: number): number[] {
-  const children = (parent: number): number[] => {
+  const children = (thread: string): number[] => {
     try {
-      return readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
+      return readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').trim().split(/\s+/).filter(Boolean).map(Number);
     } catch {
       return []; // ended in between
     }
   };
-  return [pid, ...children(pid).flatMap(family)];
+  return [pid, ...entries(`/proc/${pid}/task`).flatMap(children).flatMap(family)];
+}
+
+function entries(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return []; // the process has ended
+  }
 }

@@ -5,15 +5,19 @@ import type { AddressInfo } from 'node:net';
 export interface Pace {
   /** Characters a piece. */
   chunkSize?: number;
-  /** Milliseconds between pieces. */
-  latency?: number;
-  /** Drop the connection after so many pieces. */
-  truncateAfterChunks?: number;
+  /** Drop the connection once so many events of the stream have gone out. */
+  dropAfter?: number;
   /**
    * Send so many events of the stream, then nothing more until `release`: no test depends on a machine's speed. Of
    * several numbers each holds, and each `release` goes on to the next.
    */
   holdAfter?: number | number[];
+}
+
+/** How an answer is passed on. */
+interface Passing {
+  gates: Gate[];
+  dropAfter: number;
 }
 
 interface Gate {
@@ -48,7 +52,7 @@ type Message = { role?: string; content?: unknown };
 export class Provider {
   /** Credentials that arrived; aimock's own record leaves them out. */
   readonly keys = new Set<string>();
-  private readonly gates = new Map<string, Gate[]>();
+  private readonly passing = new Map<string, Passing>();
   private readonly tap: Server;
 
   private constructor(private readonly mock: LLMock) {
@@ -71,15 +75,15 @@ export class Provider {
     return `http://127.0.0.1:${(this.tap.address() as AddressInfo).port}`;
   }
 
-  answer(question: string, text: string, { holdAfter, ...pace }: Pace = {}): void {
-    if (holdAfter !== undefined) this.gates.set(question, [holdAfter].flat().map(gate));
+  answer(question: string, text: string, { chunkSize, holdAfter = [], dropAfter = Infinity }: Pace = {}): void {
+    this.passing.set(question, { gates: [holdAfter].flat().map(gate), dropAfter });
     const response = { content: text, usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };
-    this.prepend(question, response, pace);
+    this.prepend(question, response, chunkSize === undefined ? {} : { chunkSize });
   }
 
   /** Lets an answer that is held go on. */
   release(question: string): void {
-    this.gates.get(question)?.find((held) => !held.released)?.release();
+    this.passing.get(question)?.gates.find((held) => !held.released)?.release();
   }
 
   refuse(question: string, status: number, message: string): void {
@@ -97,7 +101,7 @@ export class Provider {
   }
 
   async stop(): Promise<void> {
-    for (const held of [...this.gates.values()].flat()) held.release();
+    for (const { gates } of this.passing.values()) for (const held of gates) held.release();
     this.tap.closeAllConnections();
     await new Promise((resolve) => this.tap.close(resolve));
     await this.mock.stop();
@@ -118,27 +122,28 @@ export class Provider {
     const target = new URL(request.url ?? '/', this.mock.url);
     const onward = forward(target, { method: request.method, headers: { ...request.headers, host: target.host } }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
-      void this.give(answer, response, this.gatesFor(body));
+      void this.give(answer, response, this.passingOf(body));
     });
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     onward.end(body);
   }
 
-  private gatesFor(body: Buffer): Gate[] {
+  private passingOf(body: Buffer): Passing {
     const question = body.length === 0 ? '' : lastUserText(JSON.parse(body.toString('utf8')) as Request).trimEnd();
-    return [...this.gates].find(([asked]) => question.endsWith(asked))?.[1] ?? [];
+    return [...this.passing].find(([asked]) => question.endsWith(asked))?.[1] ?? { gates: [], dropAfter: Infinity };
   }
 
-  /** Copies an answer; a held one event by event, up to each gate. A connection the mock drops is dropped here too. */
-  private async give(answer: IncomingMessage, response: ServerResponse, gates: Gate[]): Promise<void> {
+  /** Copies an answer event by event: up to each gate, and no further than where the connection is to drop. */
+  private async give(answer: IncomingMessage, response: ServerResponse, { gates, dropAfter }: Passing): Promise<void> {
     let events = 0;
     try {
       for await (const chunk of answer) {
         for (const piece of (chunk as Buffer).toString('latin1').split(/(?<=\n\n)/)) {
           for (const held of gates) if (events >= held.events) await held.open;
-          response.write(Buffer.from(piece, 'latin1'));
+          await written(response, Buffer.from(piece, 'latin1'));
           if (piece.endsWith('\n\n')) events++;
+          if (events >= dropAfter) return void response.destroy();
         }
       }
       response.end();
@@ -146,6 +151,11 @@ export class Provider {
       response.destroy();
     }
   }
+}
+
+/** Writes, and waits until it has left this process: what was written before a connection drops has gone out. */
+function written(response: ServerResponse, piece: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => response.write(piece, (error) => (error ? reject(error) : resolve())));
 }
 
 function lastUserText(request: Request): string {

@@ -40,7 +40,7 @@ export class Desktop {
   /** Closes the window as its close button does, and waits for the process to end. */
   async close(): Promise<boolean> {
     spawnSync('wmctrl', ['-i', '-c', windowOf(this.pid)]);
-    const gone = until('the program ends', () => !this.running, 15_000);
+    const gone = until('the program ends', () => !this.running);
     const ended = await gone.then(() => true, () => false);
     await this.endDriver();
     return ended;
@@ -66,7 +66,7 @@ export class Desktop {
 
 /** A window of that process, by the window manager's list; waits for it to be mapped. */
 export function waitForWindow(pid: number): Promise<string> {
-  return until(`a window of process ${pid}`, () => windowOf(pid), 30_000);
+  return until(`a window of process ${pid}`, () => windowOf(pid));
 }
 
 /** The id of the process's window, or "" if there is none. */

@@ -1,5 +1,8 @@
 import { until } from '../harness/process.ts';
 
+/** Milliseconds. A machine may be slow; a test that hangs is ended by the runner. */
+const patience = 90_000;
+
 /** The part of the W3C WebDriver protocol these tests need, over plain fetch. */
 export class WebDriver {
   private constructor(
@@ -10,9 +13,9 @@ export class WebDriver {
   /** Starts the program at `binary` through a running WebKitWebDriver. */
   static async open(driver: string, binary: string): Promise<WebDriver> {
     const options = { alwaysMatch: { 'webkitgtk:browserOptions': { binary, args: [] } } };
-    const opened = await call('POST', `${driver}/session`, { capabilities: options }, 60_000);
+    const opened = await call('POST', `${driver}/session`, { capabilities: options }, patience);
     const web = new WebDriver(driver, opened.sessionId);
-    await web.post('timeouts', { script: 20_000, pageLoad: 20_000, implicit: 0 });
+    await web.post('timeouts', { script: patience, pageLoad: patience, implicit: 0 });
     return web;
   }
 
@@ -49,7 +52,7 @@ export class WebDriver {
   /** A PNG. The first one after a resize may never come, hence the second try. */
   async screenshot(): Promise<Buffer> {
     const url = `${this.base}/session/${this.session}/screenshot`;
-    const data = await call('GET', url, undefined, 10_000).catch(() => call('GET', url, undefined, 10_000));
+    const data = await call('GET', url, undefined, 10_000).catch(() => call('GET', url, undefined, patience));
     return Buffer.from(data, 'base64');
   }
 
@@ -64,7 +67,7 @@ export class WebDriver {
   }
 
   private post(path: string, body: object): Promise<any> {
-    return call('POST', `${this.base}/session/${this.session}/${path}`, body, 30_000);
+    return call('POST', `${this.base}/session/${this.session}/${path}`, body, patience);
   }
 }
 

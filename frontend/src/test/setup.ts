@@ -1,4 +1,8 @@
 import '@testing-library/jest-dom/vitest';
+import { configure } from '@testing-library/svelte';
+
+// How long findBy and waitFor look for something: a busy machine takes longer than the second they would give it.
+configure({ asyncUtilTimeout: 30_000 });
 
 // jsdom has no layout: what measures the page gets quiet stand-ins.
 class NoObserver {

@@ -124,13 +124,16 @@ export class App {
     this.composer.cancelEdit();
     this.sessionSettings.close();
     this.modelSwitch.cancel();
+    const saved = this.draft.flush();
+    const started = this.temporary.start(this.conversation.model || (this.models.byDefault?.name ?? ''));
+    this.temporary.focus();
     try {
-      await this.draft.flush();
-      await this.temporary.start(this.conversation.model || (this.models.byDefault?.name ?? ''));
+      await started;
+      await saved;
     } catch (error) {
       this.toasts.error(error);
+      this.composer.focus();
     }
-    this.temporary.focus();
   }
 
   /** Back to the session behind a temporary chat. False: the question whether to lose it was answered with no. */

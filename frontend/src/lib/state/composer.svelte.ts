@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { BlockView, Draft, FileView, ImageUpload, SendResult, TurnView } from '$lib/backend/types';
+import type { BlockView, Draft, FileView, ImageUpload, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
@@ -143,10 +143,7 @@ export class ComposerState {
 
   /** Sends words to a model, whatever the session's is: /recall. */
   async sendTo(text: string, model: string): Promise<void> {
-    const request = { ...this.#request(this.#conversation.branchId, { ...nothing, text }, ''), model };
-    const sent = await this.#backend.chat.send(request);
-    if (sent.queued) this.#draft.take({ ...nothing, text, queued: true });
-    else await this.#sent(sent);
+    await this.#handOver({ ...this.#request(this.#conversation.branchId, { ...nothing, text }, ''), model });
   }
 
   /** The field is emptied only when it is done, wherever the command has led meanwhile. */
@@ -210,8 +207,13 @@ export class ComposerState {
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
     const written = this.#written();
-    const sent = await this.#backend.chat.send(this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete));
-    if (sent.queued) this.#draft.take({ ...this.#written(), queued: true });
+    await this.#handOver(this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete));
+  }
+
+  async #handOver(request: SendRequest): Promise<void> {
+    const sent = await this.#draft.handOver(() => this.#backend.chat.send(request));
+    const { text, images, files } = request;
+    if (sent.queued) await this.#draft.waits(sent.branchId, { text, images, files, queued: true });
     else await this.#sent(sent);
   }
 
@@ -229,13 +231,14 @@ export class ComposerState {
   }
 
   async #sent(sent: SendResult): Promise<void> {
-    this.#draft.clear();
+    // Another branch may have been opened meanwhile, and what is written there is not what was sent.
+    if (this.#draft.branchId === sent.branchId) this.#draft.clear();
     this.#tokens = 0;
     await this.#conversation.refreshTurn(sent.turnId);
     await this.#conversation.jumpToLatest();
   }
 
-  #request(branchId: string, written: Written, incomplete: Incomplete) {
+  #request(branchId: string, written: Written, incomplete: Incomplete): SendRequest {
     return { sessionId: this.#conversation.sessionId, branchId, ...written, model: '', incomplete };
   }
 

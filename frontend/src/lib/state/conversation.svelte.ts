@@ -47,6 +47,8 @@ export class ConversationState {
   #paging = false;
   readonly #early = new Map<string, Frame[]>();
   readonly #dirty = new Set<string>();
+  /** What arrived while a snapshot was on its way: it may be newer than that. */
+  #meanwhile: (() => void)[] = [];
   readonly #backend: Backend;
   readonly #draft: DraftState;
   readonly #offs: (() => void)[];
@@ -160,8 +162,15 @@ export class ConversationState {
     } catch (error) {
       if (serial === this.#serial) this.#error = toBackendError(error);
     } finally {
-      if (serial === this.#serial) this.#opening = false;
+      if (serial === this.#serial) this.#opened();
     }
+  }
+
+  #opened(): void {
+    this.#opening = false;
+    const meanwhile = this.#meanwhile;
+    this.#meanwhile = [];
+    for (const again of meanwhile) again();
   }
 
   /** Switches the session to another of its branches. */
@@ -266,6 +275,7 @@ export class ConversationState {
   }
 
   #onFrame(frame: Frame): void {
+    if (this.#opening && this.#meanwhile.length < earlyFrames) this.#meanwhile.push(() => this.#onFrame(frame));
     if (frame.branch !== this.branchId) return;
     const live = this.#live.get(frame.turn);
     if (live?.step === frame.step) {
@@ -282,6 +292,7 @@ export class ConversationState {
   #onChange(change: Change): void {
     if (change.kind === 'settings') return this.#headerRefresh.soon();
     if (change.kind === 'jobs') return;
+    if (this.#opening) this.#meanwhile.push(() => this.#onChange(change));
     if (change.session !== this.sessionId || change.rev <= this.#rev) return;
     switch (change.kind) {
       case 'turn':
@@ -328,14 +339,22 @@ export class ConversationState {
   }
 
   async #loadTurn(branchId: string, turnId: string): Promise<void> {
+    const { run } = this;
     try {
       const turn = await this.#backend.sessions.turn(branchId, turnId);
       if (branchId !== this.branchId) return;
+      if (run !== this.run) return this.#lookAgain(turnId);
       this.#turns = replace(this.#turns, turn);
       this.#follow(turn);
     } catch {
       // What is shown stays; the next change of this turn asks again.
     }
+  }
+
+  /** What was loaded meanwhile may be newer than this answer, or older. */
+  #lookAgain(turnId: string): void {
+    this.#dirty.add(turnId);
+    this.#turnRefresh.soon();
   }
 
   /** Turns that appeared at the end of the lineage. While the reader is far above, only the count moves. */

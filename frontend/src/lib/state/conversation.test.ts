@@ -216,6 +216,116 @@ describe('a conversation', () => {
   });
 });
 
+describe('a slow program', () => {
+  const saves = () => backend.calls.filter((call) => call.name === 'sessions.saveDraft').length;
+  const sends = () => backend.calls.filter((call) => call.name === 'chat.send').length;
+
+  it('saves no draft beside the message that is being queued', async () => {
+    await started();
+    await send('First');
+    await until(() => shown() !== '');
+    const branch = backend.world.branch(app.conversation.branchId);
+    const answer = backend.hold('chat.send');
+    app.draft.typed = 'Second';
+    const sent = app.composer.send();
+    await vi.advanceTimersByTimeAsync(1_000);
+    await app.draft.flush(); // the window is hidden
+    expect([sends(), saves()]).toEqual([2, 0]);
+    answer();
+    await sent;
+    await vi.advanceTimersByTimeAsync(400);
+    expect(saves()).toBe(0);
+    await until(() => app.conversation.lastSeq === 2);
+    expect([branch.draft.text, app.draft.text, app.draft.queued]).toEqual(['', '', false]);
+  });
+
+  it('sends only after the save that is under way', async () => {
+    await started();
+    const save = backend.hold('sessions.saveDraft');
+    app.draft.typed = 'Hello';
+    await vi.advanceTimersByTimeAsync(400);
+    const sent = app.composer.send();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect([saves(), sends()]).toEqual([1, 0]);
+    save();
+    await sent;
+    expect([saves(), sends(), backend.world.branch(app.conversation.branchId).draft.text]).toEqual([1, 1, '']);
+  });
+
+  it('saves in the order of writing', async () => {
+    await started();
+    const save = backend.hold('sessions.saveDraft');
+    app.draft.typed = 'One';
+    await vi.advanceTimersByTimeAsync(400);
+    app.draft.typed = 'One and two';
+    await vi.advanceTimersByTimeAsync(400);
+    expect(saves()).toBe(1);
+    save();
+    await vi.advanceTimersByTimeAsync(0);
+    expect([saves(), backend.world.branch(app.conversation.branchId).draft.text]).toEqual([2, 'One and two']);
+  });
+
+  it('does not wait for ever for a queued message that has gone out before the answer came', async () => {
+    await started();
+    const { sessionId, branchId } = app.conversation;
+    backend.chat.send = async () => ({ sessionId, branchId, turnId: '', queued: true });
+    await send('Second');
+    expect([app.draft.queued, app.draft.text]).toEqual([false, '']);
+  });
+
+  it('clears no other branch, and loses no message, when the branch is left while it is sent', async () => {
+    await started();
+    const { sessionId, branchId } = app.conversation;
+    const other = await backend.sessions.create('Other');
+    for (const [fails, kept] of [[true, 'Hello'], [false, '']] as const) {
+      await app.openSession(sessionId);
+      const answer = backend.hold('chat.send');
+      if (fails) backend.failNext('chat.send', { message: 'The disk is full' });
+      app.draft.typed = 'Hello';
+      const sent = app.composer.send();
+      await app.openSession(other.id);
+      app.draft.typed = 'Something else';
+      answer();
+      await sent;
+      expect([app.draft.text, backend.world.branch(branchId).draft.text]).toEqual(['Something else', kept]);
+    }
+  });
+
+  it('does not overwrite what is typed while a changed draft is read', async () => {
+    await started();
+    const { branchId, sessionId } = app.conversation;
+    const read = backend.hold('sessions.draft');
+    backend.world.changed('draft', branchId, sessionId);
+    await vi.advanceTimersByTimeAsync(10);
+    app.draft.typed = 'Typed';
+    await vi.advanceTimersByTimeAsync(400); // and saved, so that nothing is unsaved when the old text comes
+    backend.world.branch(branchId).draft = { text: 'Older', images: [], files: [], queued: false };
+    read();
+    await vi.advanceTimersByTimeAsync(10);
+    expect(app.draft.text).toBe('Typed');
+  });
+
+  it('learns what changed in a session while its snapshot was on the way', async () => {
+    await started();
+    const first = app.conversation.sessionId;
+    await send('First');
+    await until(() => shown() !== '');
+    const snapshot = await backend.sessions.open(first, '');
+    const other = await backend.sessions.create('Other');
+    await app.openSession(other.id);
+    let arrive = () => {};
+    const late = new Promise<typeof snapshot>((resolve) => (arrive = () => resolve(snapshot)));
+    backend.sessions.open = () => late;
+    const opening = app.openSession(first);
+    await until(() => backend.world.lineage(snapshot.header.branchId)[0]!.state === 'head');
+    arrive();
+    await opening;
+    expect(app.conversation.newest?.state).toBe('responding');
+    await until(() => app.conversation.newest?.state === 'head');
+    expect(shown()).toBe(backend.world.lineage(app.conversation.branchId)[0]!.assistant[0]!.text);
+  });
+});
+
 describe('a draft', () => {
   it('is saved a moment after typing, and at once when the branch is left', async () => {
     await started();

@@ -16,6 +16,11 @@ export class DraftState {
   #files = $state.raw<readonly FileView[]>([]);
   #queued = $state(false);
   #unsaved = false;
+  /** Moves with the text: what was read before it moved is old. */
+  #version = 0;
+  /** The branch whose message is on its way to the program. */
+  #handed = '';
+  #saving: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failedOnce = false;
   readonly #backend: Backend;
@@ -102,10 +107,40 @@ export class DraftState {
   async load(branchId: string, draft: Draft = empty): Promise<void> {
     // What was written before any branch had opened belongs to the first one that does.
     const early = this.#branchId === '' && this.#unsaved ? this.text : '';
-    await this.flush();
-    this.#branchId = branchId;
+    const saved = this.flush();
+    this.#branchId = branchId; // at once: what is typed while the old text is saved belongs here
     this.#take(draft);
     if (early !== '') this.text = [draft.text, early].filter((part) => part !== '').join('\n\n');
+    await saved;
+  }
+
+  /**
+   * Hands the message to the program. Nothing of it is saved meanwhile, and no save is left under way: one that came
+   * late would bring back what was sent, or make a queued message wait for ever.
+   */
+  async handOver<T>(send: () => Promise<T>): Promise<T> {
+    const branchId = this.#branchId;
+    const draft = this.#current();
+    this.#cancel();
+    this.#handed = branchId;
+    try {
+      await this.#saving;
+      return await send();
+    } catch (error) {
+      // The branch was left and its text is in the field no more: it is kept where it was written.
+      if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#toasts.error(unsaved));
+      throw error;
+    } finally {
+      this.#handed = '';
+      if (this.#unsaved) this.#schedule();
+    }
+  }
+
+  /** The program queued the message. It may have sent it since, and told so before it answered: hence the second look. */
+  async waits(branchId: string, draft: Draft): Promise<void> {
+    if (branchId !== this.#branchId) return;
+    this.take(draft);
+    await this.reload(branchId).catch(() => undefined);
   }
 
   /** Its message was sent or queued: the program already holds what there is. */
@@ -117,8 +152,9 @@ export class DraftState {
   /** Something else changed the draft of this branch. What is being typed here wins. */
   async reload(branchId: string): Promise<void> {
     if (branchId !== this.#branchId || this.#unsaved) return;
+    const version = ++this.#version;
     const draft = await this.#backend.sessions.draft(branchId);
-    if (branchId === this.#branchId && !this.#unsaved) this.#take(draft);
+    if (version === this.#version) this.#take(draft);
   }
 
   /** Takes a queued message back for editing. */
@@ -134,20 +170,32 @@ export class DraftState {
 
   async flush(): Promise<void> {
     this.#cancel();
-    if (!this.#unsaved || this.#branchId === '') return;
+    if (!this.#unsaved || this.#branchId === '' || this.#branchId === this.#handed) return;
     this.#unsaved = false;
-    const draft: Draft = { text: this.text, images: [...this.#images], files: [...this.#files], queued: this.#queued };
+    // In order: the program takes calls side by side, and an older text must not overtake a newer one.
+    const { branchId } = this;
+    const draft = this.#current();
+    this.#saving = this.#saving.then(() => this.#save(branchId, draft));
+    await this.#saving;
+  }
+
+  async #save(branchId: string, draft: Draft): Promise<void> {
     try {
-      await this.#backend.sessions.saveDraft(this.#branchId, draft);
+      await this.#backend.sessions.saveDraft(branchId, draft);
       this.#failedOnce = false;
     } catch (error) {
-      this.#unsaved = true;
+      if (branchId === this.#branchId) this.#unsaved = true;
       if (!this.#failedOnce) this.#toasts.error(error);
       this.#failedOnce = true;
     }
   }
 
+  #current(): Draft {
+    return { text: this.text, images: [...this.#images], files: [...this.#files], queued: this.#queued };
+  }
+
   #take(draft: Draft): void {
+    this.#version++;
     this.#split(draft.text);
     this.#images = draft.images;
     this.#files = draft.files;
@@ -162,7 +210,12 @@ export class DraftState {
   }
 
   #changed(): void {
+    this.#version++;
     this.#unsaved = true;
+    this.#schedule();
+  }
+
+  #schedule(): void {
     this.#cancel();
     this.#timer = setTimeout(() => void this.flush(), saveAfterMs);
   }

@@ -19,6 +19,7 @@ const earlyFrames = 256;
  */
 export class TemporaryConversation implements TranscriptSource {
   #id = $state('');
+  #starting = $state.raw<Promise<void> | null>(null);
   #turns = $state.raw<readonly TurnView[]>([]);
   #live = $state.raw<LiveTurn | null>(null);
   #model = $state('');
@@ -50,9 +51,9 @@ export class TemporaryConversation implements TranscriptSource {
     this.#offs = [backend.onFrame((frame) => this.#onFrame(frame)), changes.on(['turn'], (change) => this.#onChange(change))];
   }
 
-  /** It stands in the place of a session. */
+  /** It stands in the place of a session, from the moment it is asked for: what is typed then is not to be kept either. */
   get active(): boolean {
-    return this.#id !== '';
+    return this.#id !== '' || this.#starting !== null;
   }
 
   get id(): string {
@@ -124,12 +125,22 @@ export class TemporaryConversation implements TranscriptSource {
     this.#error = null;
   }
 
-  /** Begins an empty one, in the place of whatever there was. */
+  /** Begins an empty one, in the place of whatever there was. It can be written in at once. */
   async start(model: string): Promise<void> {
-    const id = await this.#backend.chat.temporaryStart();
-    await this.end();
+    if (this.#starting) return this.#starting;
+    const ended = this.end();
     this.#model = model;
-    this.#id = id;
+    this.#starting = this.#begin(ended);
+    await this.#starting;
+  }
+
+  async #begin(ended: Promise<void>): Promise<void> {
+    try {
+      this.#id = await this.#backend.chat.temporaryStart();
+      await ended;
+    } finally {
+      this.#starting = null;
+    }
   }
 
   /** Asks whether to leave, if anything would be lost. A second question takes the place of the first. */
@@ -147,6 +158,7 @@ export class TemporaryConversation implements TranscriptSource {
 
   /** Forgets it, here and in the program. */
   async end(): Promise<void> {
+    if (this.#starting) await this.#starting.catch(() => undefined);
     const id = this.#id;
     if (id === '') return;
     this.#id = '';
@@ -164,7 +176,7 @@ export class TemporaryConversation implements TranscriptSource {
   async send(): Promise<void> {
     if (!this.canSend) return;
     const { text, images } = this.draft;
-    if (await this.#ask(text, images)) this.draft.clear();
+    if ((await this.#ask(text, images)) && this.draft.text === text) this.draft.clear();
   }
 
   /** The message of a turn without an answer, once more, as a new turn. */
@@ -193,10 +205,12 @@ export class TemporaryConversation implements TranscriptSource {
   }
 
   async #ask(text: string, images: readonly ImageUpload[]): Promise<boolean> {
-    const id = this.#id;
     this.#sending = true;
     this.#error = null;
+    await this.#starting?.catch(() => undefined); // who began it says why it did not begin
+    const id = this.#id;
     try {
+      if (id === '') return false;
       await this.#backend.chat.temporarySend(id, { sessionId: '', branchId: '', text, images: [...images], files: [], model: this.#model, incomplete: '' });
     } catch (error) {
       if (id === this.#id) this.#error = toBackendError(error);

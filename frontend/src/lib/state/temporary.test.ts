@@ -134,6 +134,53 @@ describe('a temporary chat', () => {
   });
 });
 
+describe('a temporary chat that is slow to begin', () => {
+  it('takes what is typed and sent meanwhile, and the session gets none of it', async () => {
+    await app.leaveTemporary();
+    const begin = backend.hold('chat.temporaryStart');
+    const started = app.newTemporary();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(app.temporary.active).toBe(true);
+    app.temporary.draft.text = 'A secret';
+    const sent = app.temporary.send();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(called('chat.temporarySend')).toEqual([]);
+    begin();
+    await Promise.all([started, sent]);
+    expect(called('chat.temporarySend').map((call) => call.args[0])).toEqual([app.temporary.id]);
+    expect([app.temporary.turns.length, app.temporary.draft.isEmpty]).toEqual([1, true]);
+    expect(backend.calls.filter((call) => /saveDraft|chat\.send$/.test(call.name))).toEqual([]);
+  });
+
+  it('gives the session back if it cannot begin, and keeps the words for the next one', async () => {
+    await app.leaveTemporary();
+    const begin = backend.hold('chat.temporaryStart');
+    backend.failNext('chat.temporaryStart', { message: 'The program is closing' });
+    const started = app.newTemporary();
+    await vi.advanceTimersByTimeAsync(0);
+    app.temporary.draft.text = 'A secret';
+    const sent = app.temporary.send();
+    begin();
+    await Promise.all([started, sent]);
+    expect([app.temporary.active, app.temporary.sending, app.draft.isEmpty]).toEqual([false, false, true]);
+    expect(app.toasts.list.map((toast) => toast.text)).toContain('The program is closing');
+    await app.newTemporary();
+    expect(app.temporary.draft.text).toBe('A secret');
+  });
+
+  it('is gone when it is left before it began', async () => {
+    await app.leaveTemporary();
+    backend.calls.length = 0;
+    const begin = backend.hold('chat.temporaryStart');
+    const started = app.newTemporary();
+    await vi.advanceTimersByTimeAsync(0);
+    const left = app.newSession();
+    begin();
+    await Promise.all([started, left]);
+    expect([app.temporary.active, called('chat.temporaryEnd').length]).toEqual([false, 1]);
+  });
+});
+
 describe('leaving a temporary chat', () => {
   it('asks nothing of one that is empty', async () => {
     const id = app.temporary.id;

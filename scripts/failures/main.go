@@ -1,0 +1,141 @@
+// Command failures says briefly what failed in a suite, from its log: the name of
+// each failed test and the first lines of its error. A log that is cut to its
+// tail then still names them.
+//
+//	failures LINES LOG...   at most so many lines altogether
+//	failures -flaky LOG     the tests that only passed the second time
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// errorLines is how much of one failure is shown where there is room.
+const errorLines = 4
+
+// lineWidth is where a line is cut, in bytes.
+const lineWidth = 200
+
+var (
+	// heads begin a failure: tally's, Playwright's, Vitest's.
+	heads = regexp.MustCompile(`^(failed +\S|  \d+\) \[|\s*FAIL  ?\S.* > )`)
+	// noise tells nothing of a failure: rules, attachments, the frame around a piece of source.
+	noise = regexp.MustCompile(`^\s*$|^[\s─⎯]+(\[\d+/\d+\])?[\s─⎯]*$|^\s*(attachment #|results/|Error Context:|\^|Retry #)`)
+	// closing counts what there was: no failure goes on below it.
+	closing = regexp.MustCompile(`^\s*\d+ (passed|failed|flaky|skipped)|^\s*Tests? +\d|^\s*Test Files +\d`)
+	colour  = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+)
+
+func main() {
+	if len(os.Args) == 3 && os.Args[1] == "-flaky" {
+		show(flaky(lines(os.Args[2])))
+		return
+	}
+	if len(os.Args) < 3 {
+		fmt.Fprintln(os.Stderr, "usage: failures LINES LOG... | failures -flaky LOG")
+		os.Exit(2)
+	}
+	most, err := strconv.Atoi(os.Args[1])
+	if err != nil || most < 1 {
+		fmt.Fprintf(os.Stderr, "failures: %q is no number of lines\n", os.Args[1])
+		os.Exit(2)
+	}
+	logs := os.Args[2:]
+	for _, log := range logs {
+		show(digest(lines(log), max(most/len(logs), 2)))
+	}
+}
+
+func show(said []string) {
+	for _, line := range said {
+		fmt.Println(line)
+	}
+}
+
+func lines(path string) []string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return []string{"failures: " + err.Error()}
+	}
+	return strings.Split(colour.ReplaceAllString(string(data), ""), "\n")
+}
+
+// digest is each failure's head with as many lines of its error as there is room
+// for; without any head, the end of the log.
+func digest(log []string, most int) []string {
+	var found [][]string
+	for i, line := range log {
+		if heads.MatchString(line) {
+			found = append(found, append([]string{cut(strings.TrimSpace(line))}, words(log[i+1:])...))
+		}
+	}
+	if len(found) == 0 {
+		return tail(log, min(most, 2*errorLines))
+	}
+	left := 0
+	if len(found) > most {
+		left = len(found) - (most - 1)
+		found = found[:most-1]
+	}
+	each := max(1, most/max(1, len(found)))
+	var out []string
+	for _, one := range found {
+		out = append(out, one[:min(len(one), each)]...)
+	}
+	if left > 0 {
+		out = append(out, fmt.Sprintf("and %d more", left))
+	}
+	return out
+}
+
+// words are the first lines that say something, up to the next failure.
+func words(log []string) []string {
+	var out []string
+	for _, line := range log {
+		if heads.MatchString(line) || closing.MatchString(line) || len(out) == errorLines {
+			break
+		}
+		if !noise.MatchString(line) {
+			out = append(out, "    "+cut(strings.TrimSpace(line)))
+		}
+	}
+	return out
+}
+
+func tail(log []string, most int) []string {
+	var out []string
+	for _, line := range log {
+		if !noise.MatchString(line) {
+			out = append(out, cut(strings.TrimRight(line, " \r")))
+		}
+	}
+	return out[max(0, len(out)-most):]
+}
+
+// flaky are the names below Playwright's closing count of them.
+func flaky(log []string) []string {
+	var out []string
+	below := false
+	for _, line := range log {
+		switch {
+		case strings.HasSuffix(line, " flaky"):
+			below = true
+		case below && strings.HasPrefix(line, "    ["):
+			out = append(out, cut(strings.TrimSpace(line)))
+		default:
+			below = false
+		}
+	}
+	return out
+}
+
+func cut(line string) string {
+	if len(line) <= lineWidth {
+		return line
+	}
+	return strings.ToValidUTF8(line[:lineWidth], "") + " …"
+}
