@@ -35,8 +35,8 @@ type Settings struct {
 func Measured() Settings {
 	return Settings{
 		TopK: 6, Candidates: 200, Near: 100, MaxTerms: 16,
-		Threshold: 0.72, VectorWeight: 0.7, KeywordWeight: 0.3, LocalWeight: 0.1,
-		DecisionWeight: 1, RolePrior: 0.8, SpeakerBoost: 0.5, LengthCost: 0.4, LengthFree: 60,
+		Threshold: 0.72, VectorWeight: 0.7, KeywordWeight: 0.3, LocalWeight: 0.03,
+		DecisionWeight: 1, RolePrior: 0.8, SpeakerBoost: 0.5, LengthCost: 0.4, LengthFree: 40,
 		NeighbourWord: 0.3, NeighbourSum: 0.1, NearbyBest: 0.2, NearbyUnits: 6, NeighbourFull: 100,
 	}
 }

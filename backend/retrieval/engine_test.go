@@ -1,0 +1,320 @@
+package retrieval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// small talk: what a search must find its way through.
+func chatter() *memory {
+	m := newMemory()
+	for i := range 30 {
+		m.say(line{seq: int64(i + 1), text: fmt.Sprintf("Let us talk about garden number %d and the weather there.", i)},
+			line{seq: int64(i + 1), role: chat.RoleAssistant, text: fmt.Sprintf("Garden %d has roses; the weather is mild.", i)})
+	}
+	return m
+}
+
+func find(t *testing.T, e *Engine, q Query) Result {
+	t.Helper()
+	res, err := e.Search(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}
+
+func TestSearch(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 31, text: "We pay the invoice for Contoso on Fridays."}, line{seq: 31, role: chat.RoleAssistant, text: "Noted: Fridays it is."})
+	res := find(t, m.engine(), Query{Text: "When do we pay Contoso's invoice?", Within: chat.Within{Branch: "b"}, MaxTokens: 200})
+	if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, "Contoso") || res.Hits[0].Rank != 1 || res.Hits[0].Keyword != 1 || res.Hits[0].BM25 <= 0 {
+		t.Fatalf("%+v", res.Hits)
+	}
+	if res.Embedder != "local/hashed/256/v1" || res.Warning != "" || res.Candidates == 0 {
+		t.Errorf("%+v", res)
+	}
+	if a := res.Artifacts[0]; a.Form != chat.PackedFull || a.Slices != nil || a.Text != "[3 May 2026] user: We pay the invoice for Contoso on Fridays." {
+		t.Errorf("%+v", a)
+	}
+	// The answer shares no word with the question, but stands beside it.
+	if !slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return strings.Contains(a.Text, "Fridays it is") }) {
+		t.Error("the neighbour was not packed")
+	}
+}
+
+// TestVectorsFindWhatWordsMiss: other forms, parts of compounds, misspellings.
+func TestVectorsFindWhatWordsMiss(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "Die Rechnungsnummer lautet 4711."})
+	for _, query := range []string{"Rechnungsnummern", "rechnungsnumer"} {
+		res := find(t, m.engine(), Query{Text: query, Within: chat.Within{Branch: "b"}})
+		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, "4711") || res.Hits[0].Similarity < 0.9 || res.Hits[0].Cosine <= 0 {
+			t.Errorf("%s: %+v", query, res.Hits)
+		}
+	}
+}
+
+func TestThresholdNeverEmptiesTheWords(t *testing.T) {
+	m := chatter()
+	strict := func(s *Settings) { s.Threshold = 1 }
+	if res := find(t, m.engine(strict), Query{Text: "roses", Within: chat.Within{Branch: "b"}}); len(res.Hits) != 6 {
+		t.Errorf("%d hits by words", len(res.Hits))
+	}
+	if res := find(t, m.engine(strict), Query{Text: "zzzz qqqq", Within: chat.Within{Branch: "b"}}); len(res.Hits) != 0 {
+		t.Errorf("%d hits by noise", len(res.Hits))
+	}
+}
+
+func TestScopeHolds(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 31, branch: "sibling", text: "Contoso pays late."}, line{seq: 32, text: "Contoso pays in time."})
+	for _, in := range []chat.Within{{Branch: "b"}, {Branch: "b", Before: 32}, {Branch: "sibling"}} {
+		for _, h := range find(t, m.engine(), Query{Text: "Contoso pays", Within: in, Limit: 50}).Hits {
+			if h.BranchID != in.Branch || in.Before > 0 && h.TurnSeq >= in.Before {
+				t.Errorf("%+v gave %s of turn %d", in, h.BranchID, h.TurnSeq)
+			}
+		}
+	}
+}
+
+func TestNothingIsNoError(t *testing.T) {
+	for name, m := range map[string]*memory{"an empty memory": newMemory(), "no such word": chatter()} {
+		for _, text := range []string{"", "   ", "?!", "zzzzqqqq"} {
+			if res := find(t, m.engine(), Query{Text: text, MaxTokens: 100}); len(res.Hits)+len(res.Artifacts) != 0 {
+				t.Errorf("%s, %q: %d hits", name, text, len(res.Hits))
+			}
+		}
+	}
+	m := chatter()
+	m.serving = false
+	if res := find(t, m.engine(), Query{Text: "roses"}); len(res.Hits) == 0 || res.Embedder != "" || res.Warning != "" {
+		t.Errorf("while vectors are being made: %+v", res)
+	}
+}
+
+func TestFailures(t *testing.T) {
+	for _, tt := range []struct {
+		method     string
+		wordsAlone bool
+		ok         bool
+	}{
+		{"Embedder", false, false}, {"Embedder", true, true}, {"vectors", false, false}, {"vectors", true, true}, {"Serving", true, true},
+		{"Sieve", true, true}, {"TermFrequencies", true, false}, {"SearchUnits", true, false}, {"Units", true, false}, {"UnitsNear", true, false}, {"ChunkTexts", true, false},
+	} {
+		m := chatter()
+		m.fail[tt.method] = errBroken
+		res, err := m.engine().Search(t.Context(), Query{Text: "roses", WordsAlone: tt.wordsAlone, MaxTokens: 100})
+		switch {
+		case tt.ok && (err != nil || len(res.Hits) == 0 || res.Warning == "" || res.Embedder != ""):
+			t.Errorf("%+v: %v %+v", tt, err, res)
+		case !tt.ok && (!errors.Is(err, errBroken) || chat.CodeOf(err) != chat.CodeInternal || len(res.Hits) > 0):
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+	m := chatter()
+	m.fail["Embedder"] = chat.Errorf(chat.CodeProvider, "embed", "The server does not answer.")
+	if _, err := m.engine().Search(t.Context(), Query{Text: "roses"}); chat.CodeOf(err) != chat.CodeProvider {
+		t.Errorf("what the embedder says is lost: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := chatter().engine().Search(ctx, Query{Text: "roses"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestSpeakersAndRoles(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, speaker: "Ann", text: "The marathon was hard."}, line{seq: 40, role: chat.RoleAssistant, speaker: "Bob Lee", text: "The marathon was easy."})
+	for query, want := range map[string]string{"Ann and the marathon": "Ann", "the marathon of Lee": "Bob Lee"} {
+		if res := find(t, m.engine(), Query{Text: query}); res.Hits[0].Speaker != want {
+			t.Errorf("%q: %+v", query, res.Hits[0])
+		}
+	}
+	m = chatter()
+	m.say(line{seq: 41, role: chat.RoleAssistant, text: "Contoso invoices."}, line{seq: 42, text: "Contoso invoices, if you ask me."})
+	if res := find(t, m.engine(), Query{Text: "Contoso invoices"}); res.Hits[0].Role != chat.RoleUser {
+		t.Error("what the user said comes first")
+	}
+	none := func(s *Settings) { s.RolePrior = 0 }
+	if res := find(t, m.engine(none), Query{Text: "Contoso invoices"}); res.Hits[0].Role != chat.RoleAssistant {
+		t.Error("without a prior the better match comes first")
+	}
+}
+
+func TestDecisionsAndRecency(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "Contoso invoices monthly"}, line{seq: 41, text: "Contoso invoices weekly", kind: chat.ChunkDecision}, line{seq: 60, text: "Contoso invoices daily"})
+	for want, change := range map[string]func(*Settings){
+		"weekly": func(s *Settings) { s.DecisionWeight = 2 },
+		"daily":  func(s *Settings) { s.Recency = 0.3 },
+	} {
+		if res := find(t, m.engine(change), Query{Text: "Contoso invoices"}); !strings.HasSuffix(res.Hits[0].Text, want) {
+			t.Errorf("%s: %s", want, res.Hits[0].Text)
+		}
+	}
+}
+
+// TestTiesAreBroken by what is newer, then by chunk.
+func TestTiesAreBroken(t *testing.T) {
+	m := newMemory()
+	for i := range 5 {
+		m.say(line{seq: int64(20 * (i + 1)), text: "the very same words"})
+	}
+	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum = 0, 0 }
+	res := find(t, m.engine(alone), Query{Text: "same words", MaxTokens: 500})
+	for i := 1; i < len(res.Hits); i++ {
+		if !res.Hits[i].At.Before(res.Hits[i-1].At) {
+			t.Fatalf("hit %d is not older", i)
+		}
+	}
+	if len(res.Hits) != 5 || len(res.Artifacts) != 1 {
+		t.Errorf("%d hits; the same words packed %d times", len(res.Hits), len(res.Artifacts))
+	}
+}
+
+func TestPlainProfile(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "the quarterly report for Contoso"}, line{seq: 41, text: "another quarterly report, for nobody at all, and much else besides that has nothing to do with it"})
+	srd := func(s *Settings) { s.SRD = true }
+	res := find(t, m.engine(srd), Query{Text: "the quarterly report for Contoso", MaxTokens: 6000})
+	if len(res.Hits) == 0 || len(res.Hits) > 6 || len(res.Artifacts) != len(res.Hits) {
+		t.Fatalf("%d hits, %d artifacts", len(res.Hits), len(res.Artifacts))
+	}
+	for _, h := range res.Hits {
+		if h.Score < 0.72 {
+			t.Errorf("%q at %f", h.Text, h.Score)
+		}
+	}
+	if res := find(t, m.engine(srd), Query{Text: "anything about quarterly weather in some garden or other"}); len(res.Hits) != 0 {
+		t.Errorf("a raw threshold lets %d through", len(res.Hits))
+	}
+}
+
+func TestVariety(t *testing.T) {
+	m := newMemory()
+	m.say(line{seq: 10, text: "Contoso invoices come by mail on Monday"}, line{seq: 30, text: "Contoso invoices come by mail on Mondays"},
+		line{seq: 50, text: "Contoso invoices in the mail: all lost in the harbour of Oslo"})
+	order := func(mmr bool) (out []string) {
+		for _, a := range find(t, m.engine(func(s *Settings) { s.MMR, s.RolePrior = mmr, 0 }), Query{Text: "Contoso invoices mail", MaxTokens: 500}).Artifacts {
+			out = append(out, lastWord(a.Text))
+		}
+		return out
+	}
+	if a, b := order(false), order(true); a[2] != "Oslo" || b[1] != "Oslo" {
+		t.Errorf("%q, with variety %q", a, b)
+	}
+}
+
+func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
+
+func TestWorkIsBounded(t *testing.T) {
+	m := chatter()
+	find(t, m.engine(), Query{Text: strings.Repeat("roses weather garden talk number ", 2000), MaxTokens: 300})
+	for method, n := range m.asked {
+		if n > 3 {
+			t.Errorf("%s was asked %d times", method, n)
+		}
+	}
+	freq := map[string]int{"a": 100_000, "b": 5, "c": 20_000, "d": 90_000, "e": 29_000}
+	if got := affordable([]string{"a", "b", "c", "d", "e"}, freq); !slices.Equal(got, []string{"b", "c", "e"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestNoise(t *testing.T) {
+	n := noise{cosines: []float64{0, 0.1, 0.2, 0.4}}
+	for cosine, want := range map[float64]float64{-1: 0, 0: 0, 0.05: 1.0 / 6, 0.1: 1.0 / 3, 0.3: 5.0 / 6, 0.4: 1, 2: 1} {
+		if got := n.similarity(cosine); got < want-1e-9 || got > want+1e-9 {
+			t.Errorf("similarity of %f is %f, want %f", cosine, got, want)
+		}
+	}
+	for _, s := range []float64{0, 0.2, 0.5, 0.72, 1} {
+		if got := n.similarity(n.cosine(s)); got < s-1e-9 || got > s+1e-9 {
+			t.Errorf("%f came back as %f", s, got)
+		}
+	}
+	if (noise{}).similarity(0.5) != 1 && (noise{}).similarity(0.5) != 0 || (noise{}).cosine(0.5) != 0 {
+		t.Error("no noise at all")
+	}
+	m := chatter()
+	e := m.engine()
+	for range 3 {
+		find(t, e, Query{Text: "roses"})
+	}
+	if m.asked["SampleVectors"] != 0 {
+		t.Error("60 vectors are too few to tell what noise is")
+	}
+	m.say(chatterLines(20)...)
+	for range 3 {
+		find(t, e, Query{Text: "roses"})
+	}
+	if m.asked["SampleVectors"] != 1 {
+		t.Errorf("sampled %d times", m.asked["SampleVectors"])
+	}
+	m.say(chatterLines(90)...)
+	find(t, e, Query{Text: "roses"})
+	if m.asked["SampleVectors"] != 2 {
+		t.Errorf("when doubled, sampled %d times in all", m.asked["SampleVectors"])
+	}
+}
+
+func chatterLines(n int) (out []line) {
+	for i := range n {
+		out = append(out, line{seq: int64(100 + i), text: fmt.Sprintf("line %d on something", i)})
+	}
+	return out
+}
+
+func TestSearchesAreAlike(t *testing.T) {
+	m := chatter()
+	e := m.engine()
+	q := Query{Text: "what about the roses in garden 7", Within: chat.Within{Branch: "b"}, MaxTokens: 150}
+	first := find(t, e, q)
+	for range 5 {
+		again := find(t, e, q)
+		again.Timing = first.Timing
+		if !reflect.DeepEqual(first, again) {
+			t.Fatal("another result")
+		}
+	}
+}
+
+func TestAttached(t *testing.T) {
+	m := newMemory()
+	long := strings.Repeat("A sentence of some words stands here. ", 60)
+	m.say(line{text: "short words"}, line{text: long})
+	got, err := m.engine().Attached(t.Context(), []chat.ChunkID{"chunk0001", "gone", "chunk0000", "chunk0000"}, 10_000, nil)
+	if err != nil || len(got) != 2 || got[0].ID != "chunk0001" || got[0].Form != chat.PackedFull || got[1].Rank != 2 {
+		t.Fatalf("%v %+v", err, got)
+	}
+	got, err = m.engine().Attached(t.Context(), []chat.ChunkID{"chunk0001"}, 200, nil)
+	if err != nil || len(got) != 1 || got[0].Form != chat.PackedSlice || got[0].Slices[0].Start != 0 || got[0].Tokens > 200 || got[0].Tokens < 100 {
+		t.Fatalf("%v %+v", err, got)
+	}
+	got, err = m.engine().Attached(t.Context(), []chat.ChunkID{"chunk0001"}, 20, nil)
+	if err != nil || len(got) != 1 || got[0].Form != chat.PackedSummary || got[0].Tokens > 20 {
+		t.Fatalf("%v %+v", err, got)
+	}
+	for _, tokens := range []int{0, 3} {
+		if got, err = m.engine().Attached(t.Context(), []chat.ChunkID{"chunk0001"}, tokens, nil); err != nil || len(got) != 0 {
+			t.Fatalf("%v %+v", err, got)
+		}
+	}
+	m.fail["ChunkTexts"] = errBroken
+	if _, err = m.engine().Attached(t.Context(), []chat.ChunkID{"chunk0001"}, 20, nil); !errors.Is(err, errBroken) {
+		t.Fatal(err)
+	}
+	if prompt.ArtifactCost("x", func(s string) int { return len(s) }) <= 1 {
+		t.Error("a frame costs something")
+	}
+}
