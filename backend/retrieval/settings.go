@@ -3,11 +3,12 @@ package retrieval
 // Settings are the numbers of [retrieval]. What each is worth stands in
 // docs/recall.md.
 type Settings struct {
-	// SRD gives the plain numbers and the plain ranking of SRD 8.2 instead of what was
-	// measured; the other fields then say nothing.
+	// SRD ranks by the plain rule of SRD 8.2 instead of what was measured: of the fields
+	// below TopK, Overfetch, MaxTerms, Threshold (of the raw score) and the weights count.
 	SRD bool
 
-	TopK       int // chunks that are told of as hits
+	TopK       int // chunks that are told of as hits; the plain rule packs no others
+	Overfetch  int // units that the plain rule ranks
 	Candidates int // units that are ranked
 	Near       int // of these, the best, whose neighbours are ranked too
 	MaxTerms   int // terms that are searched for, the rarest
@@ -34,26 +35,27 @@ type Settings struct {
 // Measured are the defaults: the best found on both of the benchmark's sets.
 func Measured() Settings {
 	return Settings{
-		TopK: 6, Candidates: 200, Near: 100, MaxTerms: 16,
+		TopK: 6, Overfetch: 16, Candidates: 200, Near: 100, MaxTerms: 16,
 		Threshold: 0.72, VectorWeight: 0.7, KeywordWeight: 0.3, LocalWeight: 0.03,
 		DecisionWeight: 1, RolePrior: 0.8, SpeakerBoost: 0.5, LengthCost: 0.4, LengthFree: 40,
 		NeighbourWord: 0.3, NeighbourSum: 0.1, NearbyBest: 0.2, NearbyUnits: 6, NeighbourFull: 100,
 	}
 }
 
-// plain are the numbers of SRD 8.2, with the weights of OXY: no prior, no cost of
-// length, nothing from neighbours.
-func plain() Settings {
+// plain is the rule of SRD 8.2, with the weights of OXY for every embedder: no prior, no
+// cost of length, nothing from neighbours; newer text is boosted and variety preferred.
+func (s Settings) plain() Settings {
 	return Settings{
-		SRD: true, TopK: 6, Candidates: 16, MaxTerms: 16, Threshold: 0.72, VectorWeight: 0.7, KeywordWeight: 0.3,
-		LocalWeight: 0.7, DecisionWeight: 1, Recency: 0.10, MMR: true, LengthFree: 1, NeighbourFull: 1,
+		SRD: true, TopK: s.TopK, Candidates: max(s.Overfetch, 1), MaxTerms: max(s.MaxTerms, 1), Threshold: s.Threshold,
+		VectorWeight: s.VectorWeight, KeywordWeight: s.KeywordWeight, DecisionWeight: s.DecisionWeight,
+		Recency: 0.10, MMR: true, LengthFree: 1, NeighbourFull: 1,
 	}
 }
 
-// effective is s, or the plain numbers where they are asked for.
+// effective is s as a search goes by it.
 func (s Settings) effective() Settings {
 	if s.SRD {
-		return plain()
+		return s.plain()
 	}
 	s.Candidates, s.MaxTerms = max(s.Candidates, 1), max(s.MaxTerms, 1)
 	s.LengthFree, s.NeighbourFull = max(s.LengthFree, 1), max(s.NeighbourFull, 1)
@@ -65,7 +67,7 @@ func (s Settings) share(embedder string) float64 {
 	switch {
 	case embedder == "":
 		return 0
-	case embedder == localEmbedder:
+	case embedder == localEmbedder && !s.SRD:
 		return s.LocalWeight
 	case s.VectorWeight+s.KeywordWeight <= 0:
 		return 0.5
