@@ -107,7 +107,7 @@ func (g *gathering) turn(t chat.Turn) {
 }
 
 func (g *gathering) message(m chat.Message) {
-	text := endsOf(m.RenderedText())
+	text := endsOf(namingDocuments(m))
 	told := m.Role == chat.RoleUser
 	var statements, artifacts []Entity
 	for _, e := range read(text, told) {

@@ -194,7 +194,7 @@ func (d *draft) takeTurn(t chat.Turn) {
 	}
 }
 
-func (d *draft) takeMessage(m chat.Message) { d.takeText(m.Role, m.RenderedText()) }
+func (d *draft) takeMessage(m chat.Message) { d.takeText(m.Role, namingDocuments(m)) }
 
 func (d *draft) takeText(role chat.Role, text string) {
 	var statements, artifacts []Entity
@@ -274,7 +274,7 @@ func excerpt(t chat.Turn, pinned mask) []string {
 }
 
 func beginning(m chat.Message, pinned mask) string {
-	text := m.RenderedText()
+	text := namingDocuments(m)
 	if len(text) > 4*excerptBytes {
 		text = text[:4*excerptBytes]
 	}

@@ -42,7 +42,7 @@ func passagesOf(turns []chat.Turn, m mask) []passage {
 		}
 	}
 	for _, t := range turns {
-		add("user", t.Seq, t.User.RenderedText())
+		add("user", t.Seq, withDocuments(t.User))
 		switch {
 		case t.Assistant == nil:
 		case t.Provider == recallProvider:

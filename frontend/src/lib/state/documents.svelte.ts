@@ -133,6 +133,7 @@ export class DocumentsState {
   async #deliver(branchId: string, file: FileView): Promise<void> {
     if (branchId === this.#draft.branchId) {
       this.#draft.addFile(file);
+      await this.#draft.flush(); // what took a while to send is not lost with the window
       return;
     }
     const draft = await this.#backend.sessions.draft(branchId);
