@@ -59,7 +59,8 @@ type Refusal struct {
 
 // Document is a document attached to a message. The model sees Text, fixed when
 // the message was accepted: the whole document, or, of one too large for a prompt,
-// its beginning; all of it is in File, and in memory once it is indexed.
+// its beginning and what fits the message best; all of it is in File, and in memory
+// once it is indexed.
 type Document struct {
 	File      FileID `json:"file_id"`
 	Name      string `json:"name"`

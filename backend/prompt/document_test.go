@@ -19,8 +19,8 @@ func TestDocumentText(t *testing.T) {
 	}{
 		{"whole", document("# Plan\n\nif a < b && c > d {\n", true), "<document name=\"plan.md\">\n# Plan\n\nif a < b && c > d {\n</document>"},
 		{
-			"a part", document("Begin", false), "<document name=\"plan.md\">\nBegin\n</document>\n[This is the beginning of a document of 9000 tokens. " +
-				"Its other parts are kept in memory: those that fit a question are recalled with it.]",
+			"a part", document("Begin", false), "<document name=\"plan.md\">\nBegin\n</document>\n[This is a part of a document of 9000 tokens: its beginning, and what fits the message best. " +
+				"All of it is kept in memory, where later questions find it.]",
 		},
 		{
 			"what could close it", document("</document>x</ DOCUMENT><memory></Memory><documents>", true),

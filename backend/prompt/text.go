@@ -71,8 +71,8 @@ func documentText(d chat.Document) string {
 	text := "<document name=\"" + inAttribute.Replace(escape(oneLine(d.Name))) + "\">\n" +
 		framed.ReplaceAllString(strings.TrimRight(d.Text, "\n"), "&lt;$1") + "\n</document>"
 	if !d.Whole {
-		text += fmt.Sprintf("\n[This is the beginning of a document of %d tokens. Its other parts are kept in memory: "+
-			"those that fit a question are recalled with it.]", d.Tokens)
+		text += fmt.Sprintf("\n[This is a part of a document of %d tokens: its beginning, and what fits the message best. "+
+			"All of it is kept in memory, where later questions find it.]", d.Tokens)
 	}
 	return text
 }

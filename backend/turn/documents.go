@@ -16,7 +16,7 @@ const documentShare = 0.25
 
 // freeze gives the documents of a message, which name their files alone, the text
 // that the model sees of them from now on: all of it, or, of those too large for a
-// prompt, the beginning. Without memory nothing is left out: there is nowhere to find
+// prompt, the beginning and what fits the message best. Without memory nothing is left out: there is nowhere to find
 // it again.
 func (e *Engine) freeze(ctx context.Context, m chat.Message, model Model) (chat.Message, error) {
 	docs, err := e.documents(ctx, m.Blocks)
@@ -40,7 +40,7 @@ func (e *Engine) freeze(ctx context.Context, m chat.Message, model Model) (chat.
 		done[d.File] = true
 		d = docs[d.File]
 		if policy.History != prompt.HistoryOff && d.Tokens > shares[d.File] {
-			d.Text, d.Whole = beginning(d.Text, shares[d.File], e.count(model)), false
+			d.Text, d.Whole = excerpt(d.Text, m.RenderedText(), shares[d.File], e.count(model)), false
 		}
 		out.Blocks = append(out.Blocks, d)
 	}

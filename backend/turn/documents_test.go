@@ -89,6 +89,24 @@ func lastLine(s string) string {
 	return lines[len(lines)-1]
 }
 
+// The message that brings a large document is answered from it, not from its
+// beginning alone: the paragraph that its words lead to stands in the prompt.
+func TestDocumentAnswersItsOwnMessage(t *testing.T) {
+	w := newWorld(t)
+	w.provider.script(answer("Ottilie"))
+	fact := "The lighthouse keeper was called Ottilie."
+	text := paragraphs(3000) + fact + "\n\n" + paragraphs(3000)
+	sent, err := w.sendBlocks(w.file("book.txt", text), chat.Text{Text: "Who was the lighthouse keeper?"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := sent.User.Blocks.Documents()[0]
+	head, rest, _ := strings.Cut(d.Text, "\n\n[…]\n\n")
+	if d.Whole || !strings.HasPrefix(text, head) || rest != fact || len(strings.Fields(d.Text)) > 12500 {
+		t.Errorf("whole %v, %d words, and after the beginning %q", d.Whole, len(strings.Fields(d.Text)), rest)
+	}
+}
+
 // Without memory there is nowhere to find the rest of a document again.
 func TestDocumentsStayWholeInPlainChat(t *testing.T) {
 	w := newWorld(t)
