@@ -41,36 +41,6 @@ type LineageQuery struct {
 	Newest  bool
 }
 
-// TextQuery is a full-text search. Terms are already chosen and are ORed. With
-// Branch set the scope is its lineage, with Session that session, else all.
-type TextQuery struct {
-	Terms   []string
-	Session SessionID
-	Branch  BranchID
-	// OtherSessions adds to a branch's lineage every other session that is not
-	// archived: all of memory but the branch's siblings.
-	OtherSessions bool
-	Limit         int
-	ExcludeTurns  []TurnID
-}
-
-// TextHit is a unit that matched.
-type TextHit struct {
-	UnitID       UnitID    `json:"unit_id"`
-	ChunkID      ChunkID   `json:"chunk_id"`
-	SessionID    SessionID `json:"session_id"`
-	BranchID     BranchID  `json:"branch_id"`
-	TurnID       TurnID    `json:"turn_id"`
-	TurnSeq      int64     `json:"turn_seq"`
-	Role         Role      `json:"role"`
-	Start        int       `json:"start"`
-	End          int       `json:"end"`
-	Text         string    `json:"text"` // as it was said: bytes Start to End of the message
-	SessionTitle string    `json:"session_title"`
-	CreatedAt    time.Time `json:"created_at"` // of the turn
-	Score        float64   `json:"score"`      // higher is better
-}
-
 // JobQuery selects jobs, newest first; zero fields do not filter.
 type JobQuery struct {
 	State   JobState

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -18,6 +19,7 @@ import (
 // memory is a store in memory, with real BM25, of one session: line after line of one
 // branch, each line a turn of a user's and an assistant's message.
 type memory struct {
+	mu      sync.Mutex
 	units   []chat.UnitRef
 	texts   map[chat.ChunkID]chat.ChunkText
 	vectors [][]float32 // by unit number
@@ -85,6 +87,8 @@ func firstWords(s string, n int) string {
 }
 
 func (m *memory) enter(ctx context.Context, method string) error {
+	m.mu.Lock() // the halves of a search ask side by side
+	defer m.mu.Unlock()
 	m.asked[method]++
 	return cmp.Or(m.fail[method], ctx.Err())
 }

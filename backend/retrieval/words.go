@@ -9,6 +9,10 @@ import (
 	"contextinfinity/backend/chat"
 )
 
+// maxWords bounds how much of a query is looked at: a pasted document is no
+// better a question than its beginning.
+const maxWords = 400
+
 // words is what the keyword half found.
 type words struct {
 	terms  []string

@@ -91,32 +91,6 @@ func BenchmarkSessions(b *testing.B) {
 	}
 }
 
-func BenchmarkSearchText(b *testing.B) {
-	f := newFixture(b)
-	_, branch := f.session("bench")
-	turns := size(5_000, 50_000)
-	f.bulk(branch, turns)
-	f.bulkUnits(branch, turns)
-	for _, c := range []struct {
-		name string
-		q    chat.TextQuery
-	}{
-		{"all", chat.TextQuery{}},
-		{"lineage", chat.TextQuery{Branch: branch.ID}},
-	} {
-		b.Run(fmt.Sprintf("%s/%d", c.name, 2*turns), func(b *testing.B) {
-			c.q.Terms, c.q.Limit = []string{"rare17", "rare42", "odd3", "odd11", "odd90", "rare7"}, 20
-			for b.Loop() {
-				hits, err := f.SearchText(f.ctx, c.q)
-				f.ok(err)
-				if len(hits) != 20 {
-					b.Fatal(len(hits))
-				}
-			}
-		})
-	}
-}
-
 // bulkUnits gives each turn two units of about 500 characters; rareN occurs in
 // one of 1 000 and oddN in one of 100.
 func (f *fixture) bulkUnits(branch chat.Branch, turns int) {

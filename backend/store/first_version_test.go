@@ -87,12 +87,11 @@ func TestFirstVersionStillOpens(t *testing.T) {
 			t.Errorf("%d turns are %s, want %d", phases[phase], phase, n)
 		}
 	}
-	hits, err := f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"数据库"}})
-	f.ok(err)
+	hits := f.find(everywhere, 20, "数据库")
 	if len(hits) != 2 {
 		t.Errorf("%d hits", len(hits))
 	}
-	old, err := f.Branches(f.ctx, hits[0].SessionID)
+	old, err := f.Branches(f.ctx, hits[0].Session)
 	f.ok(err)
 	f.clock = clock.NewFake(start)
 	f.full(old[1].ID, "and it goes on", "as before")

@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,15 +104,13 @@ func TestChunkIsItsMessagesPart(t *testing.T) {
 	f.full(b.ID, "where does the heron stand", "in the shallows, waiting")
 	stored, err := one[int](f.reader, "chunks", "", `SELECT sum(length(rendered_text)) FROM chunks`)
 	f.ok(err)
-	hits, err := f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"heron"}})
-	f.ok(err)
+	hits := f.find(everywhere, 20, "heron")
 	if stored != 0 || len(hits) != 1 || hits[0].Text != "where does the heron stand" {
 		t.Fatalf("%d bytes stored, hits %+v", stored, hits)
 	}
 	f.verifyClean()
 	f.ok(f.writer.Exec(`UPDATE turns SET user_message_json = '{"role":'`).Error)
-	hits, err = f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"heron"}})
-	f.ok(err)
+	hits = f.find(everywhere, 20, "heron")
 	if len(hits) != 1 || hits[0].Text != "" {
 		t.Fatalf("hits %+v", hits)
 	}
@@ -158,23 +157,13 @@ func TestUnitIsItsMessagesPart(t *testing.T) {
 		if want := clean("[2026-01-02] assistant: " + c.answer.RenderedText()); row.Said != c.said || row.Text != want {
 			t.Errorf("%s: said %v, %.60q, want %.60q", name, row.Said, row.Text, want)
 		}
-		hits, err := f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"heron"}, Limit: 99, Branch: b.ID})
-		f.ok(err)
-		if !hitsTurn(hits, turn.ID) {
+		hits := f.find(chat.Within{Scope: chat.ScopeLineage, Branch: b.ID}, 99, "heron")
+		if !slices.ContainsFunc(hits, func(h foundUnit) bool { return h.Turn == turn.ID }) {
 			t.Errorf("%s: not found", name)
 		}
 	}
 	f.verifyClean()
 	f.followsUnits()
-}
-
-func hitsTurn(hits []chat.TextHit, id chat.TurnID) bool {
-	for _, h := range hits {
-		if h.TurnID == id {
-			return true
-		}
-	}
-	return false
 }
 
 // followsUnits changes and deletes units beneath the index.
@@ -187,9 +176,7 @@ func (f *fixture) followsUnits() {
 			f.Errorf("after %s: %v %v", sql, agrees, err)
 		}
 	}
-	hits, err := f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"heron", "egret"}})
-	f.ok(err)
-	if len(hits) > 0 {
+	if hits := f.find(everywhere, 20, "heron", "egret"); len(hits) > 0 {
 		f.Errorf("hits %+v", hits)
 	}
 }

@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"gorm.io/gorm"
-
-	"contextinfinity/backend/chat"
 )
 
 // IndexText prepares a text for the index: the tokenizer does not split Chinese,
@@ -121,123 +119,8 @@ func matchAny(terms []string) string {
 	return strings.Join(parts, " OR ")
 }
 
-type hitRow struct {
-	UnitID       string
-	ChunkID      string
-	SessionID    string
-	BranchID     string
-	TurnID       string
-	TurnSeq      int64
-	Role         string
-	StartOffset  int
-	EndOffset    int
-	Message      string // what the chunk is of, as JSON; empty when the chunk has its text itself
-	ChunkText    string
-	ChunkStart   int
-	SessionTitle string
-	CreatedAt    string
-	Rank         float64
-}
-
-// span is the unit's part of its chunk: the words as they were said, without
-// what was put before them for the index.
-func (r hitRow) span() string {
-	if r.Message != "" {
-		m, err := decodeMessage(chat.Role(r.Role), r.Message)
-		if whole := m.RenderedText(); err == nil && r.EndOffset <= len(whole) && r.StartOffset <= r.EndOffset {
-			return whole[r.StartOffset:r.EndOffset]
-		}
-		return "" // verify reports such a message
-	}
-	from, to := r.StartOffset-r.ChunkStart, r.EndOffset-r.ChunkStart
-	if from < 0 || to > len(r.ChunkText) || from > to {
-		return r.ChunkText // verify reports such offsets
-	}
-	return r.ChunkText[from:to]
-}
-
-func (r hitRow) hit() chat.TextHit {
-	return chat.TextHit{
-		UnitID: chat.UnitID(r.UnitID), ChunkID: chat.ChunkID(r.ChunkID), SessionID: chat.SessionID(r.SessionID),
-		BranchID: chat.BranchID(r.BranchID), TurnID: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Role: chat.Role(r.Role),
-		Start: r.StartOffset, End: r.EndOffset, Text: r.span(), SessionTitle: r.SessionTitle,
-		CreatedAt: moment(r.CreatedAt), Score: -r.Rank,
-	}
-}
-
 // defaultHits is how many hits there are when no limit is given.
 const defaultHits = 20
-
-// SearchText finds units by their words, best first by bm25 (SPEC 8). Archived
-// sessions are searched only when named. Cost grows with how common the terms
-// are: choose rare ones by TermFrequencies.
-func (s *Store) SearchText(ctx context.Context, q chat.TextQuery) ([]chat.TextHit, error) {
-	match := matchAny(q.Terms)
-	if match == "" {
-		return nil, nil
-	}
-	limit := q.Limit
-	if limit <= 0 {
-		limit = defaultHits
-	}
-	var rows []hitRow
-	err := s.read(ctx, "search.text", func(db *gorm.DB) error {
-		with, where, args, err := searchScope(db, q)
-		if err != nil {
-			return err
-		}
-		if len(q.ExcludeTurns) > 0 {
-			where += ` AND u.turn_id NOT IN ?`
-			args = append(args, q.ExcludeTurns)
-		}
-		if with != "" {
-			args = append([]any{args[0], match}, args[1:]...)
-		} else {
-			args = append([]any{match}, args...)
-		}
-		rows, err = all[hitRow](db, with+`
-			SELECT u.id AS unit_id, u.chunk_id, u.session_id, u.branch_id, u.turn_id, u.turn_seq, u.message AS role,
-			  u.start_offset, u.end_offset, c.rendered_text AS chunk_text,
-			  CASE WHEN c.rendered_text <> '' THEN '' WHEN c.role = 'user' THEN t.user_message_json
-			    ELSE coalesce(t.final_assistant_message_json, '') END AS message, c.start_offset AS chunk_start, s.title AS session_title, t.created_at, hit.rank
-			FROM (
-			  SELECT f.rowid AS n, f.rank FROM units_fts f CROSS JOIN units u ON u.n = f.rowid
-			  WHERE units_fts MATCH ? `+where+` ORDER BY f.rank LIMIT ?
-			) hit JOIN units u ON u.n = hit.n JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = u.turn_id JOIN sessions s ON s.id = u.session_id
-			ORDER BY hit.rank, t.created_at DESC, u.id`, append(args, limit)...)
-		return err
-	})
-	out := make([]chat.TextHit, len(rows))
-	for i, r := range rows {
-		out[i] = r.hit()
-	}
-	return out, err
-}
-
-// searchScope is the condition on units u that a query's scope is, with the CTE
-// it needs and its arguments, the CTE's first.
-func searchScope(db *gorm.DB, q chat.TextQuery) (with, where string, args []any, err error) {
-	const unarchived = `u.session_id IN (SELECT id FROM sessions WHERE archived_at IS NULL)`
-	if q.Branch == "" {
-		if q.Session != "" {
-			return "", ` AND u.session_id = ?`, []any{q.Session}, nil
-		}
-		return "", ` AND ` + unarchived, nil, nil
-	}
-	segs, err := segments(db, q.Branch)
-	if err != nil {
-		return "", "", nil, err
-	}
-	scope, err := scopeJSON(segs)
-	if err != nil {
-		return "", "", nil, err
-	}
-	lineage := `EXISTS (SELECT 1 FROM seg WHERE seg.branch = u.branch_id AND u.turn_seq > seg."from" AND u.turn_seq <= seg."to")`
-	if !q.OtherSessions {
-		return scopeCTE, ` AND ` + lineage, []any{scope}, nil
-	}
-	return scopeCTE, ` AND (` + lineage + ` OR u.session_id <> ? AND ` + unarchived + `)`, []any{scope, segs[0].Session}, nil
-}
 
 // TermFrequencies tells in how many units each term occurs; for a term of
 // several tokens, in how many its rarest one does.

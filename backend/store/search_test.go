@@ -33,28 +33,26 @@ func FuzzIndexText(f *testing.F) {
 	})
 }
 
-func (f *fixture) finds(q chat.TextQuery, want ...chat.TurnID) {
+// finds looks for terms and wants the units of exactly these turns.
+func (f *fixture) finds(in chat.Within, terms []string, want ...chat.TurnID) {
 	f.Helper()
-	hits, err := f.SearchText(f.ctx, q)
-	f.ok(err)
+	hits := f.find(in, 20, terms...)
 	got := map[chat.TurnID]bool{}
 	for i, h := range hits {
-		got[h.TurnID] = true
+		got[h.Turn] = true
 		if i > 0 && h.Score > hits[i-1].Score {
-			f.Errorf("%q: hits are not best first", q.Terms)
+			f.Errorf("%q: hits are not best first", terms)
 		}
 	}
 	for _, id := range want {
 		if !got[id] {
-			f.Errorf("%+v does not find %s", q, id)
+			f.Errorf("%q in %+v does not find %s", terms, in, id)
 		}
 	}
 	if len(got) != len(want) {
-		f.Errorf("%+v finds %d turns, want %d", q, len(got), len(want))
+		f.Errorf("%q in %+v finds %d turns, want %d", terms, in, len(got), len(want))
 	}
 }
-
-func terms(words ...string) chat.TextQuery { return chat.TextQuery{Terms: words} }
 
 func TestSearchFindsWordsOfEveryScript(t *testing.T) {
 	f := newFixture(t)
@@ -69,11 +67,11 @@ func TestSearchFindsWordsOfEveryScript(t *testing.T) {
 		"数据库": chinese.ID, "数据": chinese.ID, "爱": chinese.ID, "库": chinese.ID, "我爱数据库": chinese.ID,
 		"タワー": japanese.ID, "京": japanese.ID, "데이터": korean.ID, "베이스": korean.ID, "GPT模型": mixed.ID, "模型": mixed.ID, "大": mixed.ID,
 	} {
-		f.finds(terms(word), want)
+		f.finds(everywhere, []string{word}, want)
 	}
-	f.finds(terms("数库"))
-	f.finds(terms("数据库", "migrations"), chinese.ID, english.ID)
-	f.finds(terms(`"`, `zzz" OR bar`, "NOT zzz", "*", "-", "", "NEAR(", "col:"), []chat.TurnID{}...)
+	f.finds(everywhere, []string{"数库"})
+	f.finds(everywhere, []string{"数据库", "migrations"}, chinese.ID, english.ID)
+	f.finds(everywhere, []string{`"`, `zzz" OR bar`, "NOT zzz", "*", "-", "", "NEAR(", "col:"})
 	frequencies, err := f.TermFrequencies(f.ctx, []string{"migrations", "数据库", "爱", "nothing", `"`, "running"})
 	f.ok(err)
 	if frequencies["migrations"] != 1 || frequencies["数据库"] != 1 || frequencies["nothing"] != 0 || frequencies[`"`] != 0 || frequencies["running"] != 1 {
@@ -93,19 +91,17 @@ func TestSearchScope(t *testing.T) {
 	old, oldBranch := f.session("old")
 	archived := f.full(oldBranch.ID, "zebra archived", "e")
 	f.ok(f.ArchiveSession(f.ctx, old.ID, true))
-	zebra := terms("zebra")
-	with := func(change func(*chat.TextQuery)) chat.TextQuery { q := zebra; change(&q); return q }
-	f.finds(zebra, shared.ID, own.ID, sibling.ID, elsewhere.ID)
-	f.finds(with(func(q *chat.TextQuery) { q.Session = s.ID }), shared.ID, own.ID, sibling.ID)
-	f.finds(with(func(q *chat.TextQuery) { q.Session = old.ID }), archived.ID)
-	f.finds(with(func(q *chat.TextQuery) { q.Session = other.ID }), elsewhere.ID)
-	f.finds(with(func(q *chat.TextQuery) { q.Branch = main.ID }), shared.ID, own.ID)
-	f.finds(with(func(q *chat.TextQuery) { q.Branch = child.ID }), shared.ID, sibling.ID)
-	f.finds(with(func(q *chat.TextQuery) { q.Branch, q.OtherSessions = child.ID, true }), shared.ID, sibling.ID, elsewhere.ID)
-	f.finds(with(func(q *chat.TextQuery) { q.Branch, q.ExcludeTurns = child.ID, []chat.TurnID{shared.ID} }), sibling.ID)
-	hits, err := f.SearchText(f.ctx, with(func(q *chat.TextQuery) { q.Limit = 2 }))
-	f.ok(err)
-	if len(hits) != 2 || hits[0].SessionTitle == "" || hits[0].CreatedAt.IsZero() || !strings.Contains(hits[0].Text, "zebra") {
+	zebra := []string{"zebra"}
+	f.finds(everywhere, zebra, shared.ID, own.ID, sibling.ID, elsewhere.ID)
+	f.finds(chat.Within{Scope: chat.ScopeSession, Session: s.ID}, zebra, shared.ID, own.ID, sibling.ID)
+	f.finds(chat.Within{Scope: chat.ScopeSession, Session: old.ID}, zebra, archived.ID)
+	f.finds(chat.Within{Scope: chat.ScopeSession, Session: other.ID}, zebra, elsewhere.ID)
+	f.finds(chat.Within{Scope: chat.ScopeLineage, Branch: main.ID}, zebra, shared.ID, own.ID)
+	f.finds(chat.Within{Scope: chat.ScopeLineage, Branch: child.ID}, zebra, shared.ID, sibling.ID)
+	f.finds(chat.Within{Scope: chat.ScopeAll, Branch: child.ID}, zebra, shared.ID, sibling.ID, elsewhere.ID)
+	f.finds(chat.Within{Scope: chat.ScopeLineage, Branch: child.ID, ExcludeTurns: []chat.TurnID{shared.ID}}, zebra, sibling.ID)
+	hits := f.find(everywhere, 2, "zebra")
+	if len(hits) != 2 || hits[0].Title == "" || !strings.Contains(hits[0].Text, "zebra") {
 		t.Errorf("%+v", hits)
 	}
 }

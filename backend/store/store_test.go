@@ -214,9 +214,8 @@ func TestWholeTurn(t *testing.T) {
 	if turn.Phase != chat.PhaseDone || turn.Seq != 1 || turn.StateAfter == "" || turn.Assistant.RenderedText() != "the turns visible from a branch" {
 		t.Fatalf("turn %+v", turn)
 	}
-	hits, err := f.SearchText(f.ctx, chat.TextQuery{Terms: []string{"lineage"}})
-	f.ok(err)
-	if len(hits) != 1 || hits[0].TurnID != turn.ID || hits[0].Score <= 0 {
+	hits := f.find(everywhere, 20, "lineage")
+	if len(hits) != 1 || hits[0].Turn != turn.ID || hits[0].Score <= 0 {
 		t.Fatalf("hits %+v", hits)
 	}
 	freq, err := f.TermFrequencies(f.ctx, []string{"branches", "turn", "nowhere"})

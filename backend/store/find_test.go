@@ -1,0 +1,48 @@
+package store
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+)
+
+// foundUnit is a unit that was found, with where it stands and its words.
+type foundUnit struct {
+	Turn    chat.TurnID
+	Session chat.SessionID
+	Title   string
+	Text    string // empty: its source cannot be read
+	Score   float64
+}
+
+// find searches as a caller does that wants to read what is found.
+func (f *fixture) find(in chat.Within, limit int, terms ...string) []foundUnit {
+	f.Helper()
+	scores, err := f.SearchUnits(f.ctx, terms, in, limit)
+	f.ok(err)
+	ns := make([]int64, len(scores))
+	for i, s := range scores {
+		ns[i] = s.N
+	}
+	units, err := f.Units(f.ctx, in, ns)
+	f.ok(err)
+	byN := map[int64]chat.UnitRef{}
+	for _, u := range units {
+		byN[u.N] = u
+	}
+	out := make([]foundUnit, 0, len(scores))
+	for _, s := range scores {
+		u := byN[s.N]
+		one := foundUnit{Turn: u.Turn, Session: u.Session, Score: s.Score}
+		chunks, err := f.ChunkTexts(context.Background(), []chat.ChunkID{u.Chunk})
+		f.ok(err)
+		for _, c := range chunks {
+			one.Text, one.Title = c.Source[u.Start:u.End], c.SessionTitle
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// everywhere is every session that is not archived.
+var everywhere = chat.Within{Scope: chat.ScopeAll}
