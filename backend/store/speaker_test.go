@@ -9,6 +9,8 @@ import (
 func TestSpeakerIn(t *testing.T) {
 	for indexed, want := range map[string]string{
 		"[2 May 2026] Ann Lee: hello: there": "Ann Lee",
+		"[2 May 2026] Ann, Plans: hello":     "Ann",
+		"[2 May 2026] user, Plans: hello":    "",
 		"[2 May 2026] user: hello":           "",
 		"[2 May 2026] assistant: hello":      "",
 		"hello":                              "",

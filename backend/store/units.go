@@ -117,11 +117,12 @@ func (s *Store) unitRefs(ctx context.Context, in chat.Within, from, order string
 	return out, err
 }
 
-// speakerIn is the person that an indexed text, "[date] name: words", is of; empty
+// speakerIn is the person that an indexed text, "[date] name, heading: words", is of; empty
 // where it is by role alone.
 func speakerIn(indexed string) string {
 	_, rest, dated := strings.Cut(indexed, "] ")
 	name, _, named := strings.Cut(rest, ": ")
+	name, _, _ = strings.Cut(name, ", ") // headings may follow
 	if !dated || !named || name == string(chat.RoleUser) || name == string(chat.RoleAssistant) {
 		return ""
 	}
