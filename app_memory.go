@@ -55,10 +55,9 @@ func searchSettings(c *config.Config) retrieval.Settings {
 	return retrieval.Settings{
 		SRD: r.Profile == "srd", TopK: r.TopK, Overfetch: r.OverfetchK, Candidates: r.Ranked, Near: r.RankedWithNeighbours, MaxTerms: r.MaxTerms,
 		Threshold: r.SimilarityThreshold, VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, LocalWeight: r.LocalWeight,
-		DecisionWeight: r.DecisionWeight, Recency: r.RecencyBoost, MMR: r.EnableMMR,
-		RolePrior: r.RolePrior, SpeakerBoost: r.SpeakerBoost, LengthCost: r.LengthCost, LengthFree: r.LengthFreeTokens,
-		NeighbourWord: r.NeighbourWords, NeighbourSum: r.NeighbourScore, NearbyBest: r.NearbyScore, NearbyUnits: r.NearbyUnits,
-		NeighbourFull: r.NeighbourFullTokens,
+		DecisionWeight: r.DecisionWeight, Recency: r.RecencyBoost, MMR: r.EnableMMR, RolePrior: r.RolePrior, SpeakerBoost: r.SpeakerBoost,
+		LengthCost: r.LengthCost, LengthFree: r.LengthFreeTokens, NeighbourWord: r.NeighbourWords, NeighbourSum: r.NeighbourScore,
+		NearbyBest: r.NearbyScore, NearbyUnits: r.NearbyUnits, NeighbourFull: r.NeighbourFullTokens,
 	}
 }
 

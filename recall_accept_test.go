@@ -13,7 +13,9 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/config"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/backend/retrieval"
 )
 
 // found is what search --json prints.
@@ -232,5 +234,18 @@ func TestRecallQuotesEverySession(t *testing.T) {
 	}
 	if s := d.send("", "Tell me of xylophones, quokkas and zithers.", "--model", "recall"); !strings.Contains(s.Text, "I found nothing about that") {
 		t.Errorf("of what was never said recall says %s", clip(s.Text))
+	}
+}
+
+// What is measured is what runs: the defaults of the configuration are the numbers of
+// the measurement, all of them.
+func TestDefaultsAreTheMeasuredNumbers(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Open(config.Options{Path: filepath.Join(t.TempDir(), "config.toml")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := searchSettings(cfg.Config()), retrieval.Measured(); got != want {
+		t.Errorf("configured %+v\nmeasured   %+v", got, want)
 	}
 }
