@@ -39,6 +39,9 @@ func TestSearch(t *testing.T) {
 	if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, "Contoso") || res.Hits[0].Rank != 1 || res.Hits[0].Keyword != 1 || res.Hits[0].BM25 <= 0 {
 		t.Fatalf("%+v", res.Hits)
 	}
+	if x := res.Timing; x.Vector <= 0 || x.Keyword <= 0 || x.Rank <= 0 || x.Pack <= 0 || x.Total < max(x.Vector, x.Keyword)+x.Rank+x.Pack-0.01 {
+		t.Errorf("%+v", x)
+	}
 	if res.Embedder != "local/hashed/256/v1" || res.Warning != "" || res.Candidates == 0 {
 		t.Errorf("%+v", res)
 	}

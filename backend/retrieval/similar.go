@@ -34,7 +34,6 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 		return v, err
 	}
 	begun = time.Now()
-	defer func() { v.searchMs = since(begun) }()
 	if v.noise, err = e.noiseOf(ctx, ns); err != nil {
 		return v, err
 	}
@@ -53,7 +52,7 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 	for _, h := range hits {
 		v.cosine[h.N] = h.Cosine
 	}
-	v.embedder, v.name = ns.Embedder.String(), ns.Embedder.Name
+	v.embedder, v.name, v.searchMs = ns.Embedder.String(), ns.Embedder.Name, since(begun)
 	return v, nil
 }
 
