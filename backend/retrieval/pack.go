@@ -141,6 +141,9 @@ func (k *packer) pack(ctx context.Context, store Store, ranked []*unit) error {
 	for len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed {
 		now := ranked[:k.likely(ranked)]
 		ranked = ranked[len(now):]
+		passed += len(now)
+		now = slices.DeleteFunc(slices.Clone(now), k.hopeless) // their texts need not be read
+		passed -= len(now)
 		if err := k.read(ctx, store, now); err != nil {
 			return err
 		}
@@ -182,8 +185,8 @@ func (k *packer) take(u *unit) bool {
 	if !ok {
 		return false
 	}
-	if u.Tokens > 2*k.left && u.Tokens <= k.q.MaxTokens/2 {
-		return false // not worth to be counted
+	if k.hopeless(u) {
+		return false
 	}
 	span := bounded(c, u)
 	words := strings.TrimSpace(c.Source[span.Start:span.End])
@@ -198,6 +201,12 @@ func (k *packer) take(u *unit) bool {
 		return true
 	}
 	return len(k.order) < k.s.TopK && k.chunks[u.Chunk] == nil && k.summarize(c, u)
+}
+
+// hopeless reports a unit that cannot fit, however its tokens are counted, and that is
+// not so large that a passage of it would do.
+func (k *packer) hopeless(u *unit) bool {
+	return 2*u.Tokens > 3*k.left && u.Tokens <= k.q.MaxTokens/2
 }
 
 // add takes a span in, if the artifact that results fits.
