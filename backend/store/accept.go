@@ -67,8 +67,12 @@ func newTurn(t *tx, branch branchRow, a chat.Acceptance) (turnRow, error) {
 	}
 	seq, err := one[int64](t.db, "branch", branch.ID,
 		`SELECT coalesce(max(turn_seq), ?) + 1 FROM turns WHERE branch_id = ?`, branch.ForkSeq, branch.ID)
+	if err != nil {
+		return turnRow{}, err
+	}
+	n, err := one[int64](t.db, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
 	return turnRow{
-		ID: t.newID(), SessionID: branch.SessionID, BranchID: branch.ID, TurnSeq: seq, StateBefore: branch.HeadState,
+		ID: t.newID(), N: n, SessionID: branch.SessionID, BranchID: branch.ID, TurnSeq: seq, StateBefore: branch.HeadState,
 		Phase: string(chat.PhaseAccepted), PrimaryProvider: clean(a.Provider), PrimaryModel: clean(a.Model),
 		RetryOf: orNull(a.RetryOf), CreatedAt: t.stamp(), UpdatedAt: t.stamp(),
 		UserMessageJSON: message, UserHash: hash,
@@ -156,17 +160,18 @@ func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
 		if p.Manifest != nil && !json.Valid(p.Manifest) {
 			return invalid("The manifest is not JSON.")
 		}
-		if err := t.putManifest(turn, p.Manifest); err != nil {
+		memory, err := t.putRetrievals(turn, p.Retrieved)
+		if err != nil {
 			return err
 		}
-		if err := t.putRetrievals(turn, p.Retrieved); err != nil {
+		if err := t.putManifest(turn, p.Manifest, memory.chunks); err != nil {
 			return err
 		}
 		if err := t.mergeTurnMetrics(p.TurnID, chat.TurnMetrics{EstimateTokens: p.Tokens}); err != nil {
 			return err
 		}
 		return t.event(chat.SessionID(turn.SessionID), EventTurnPrepared, turn.ID,
-			turnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens})
+			turnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
 	})
 	if err == nil {
 		s.setRunning(p.TurnID, true)
@@ -174,8 +179,8 @@ func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
 	return err
 }
 
-func (t *tx) putManifest(turn turnRow, manifest json.RawMessage) error {
-	packed, link, err := t.packManifest(turn, manifest)
+func (t *tx) putManifest(turn turnRow, manifest json.RawMessage, quoted []int64) error {
+	packed, link, err := t.packManifest(turn, manifest, quoted)
 	if err != nil {
 		return err
 	}

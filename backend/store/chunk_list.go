@@ -116,20 +116,22 @@ func likePattern(words string) (string, bool) {
 // ChunkUses are the contexts that a chunk was put into, newest first.
 func (s *Store) ChunkUses(ctx context.Context, id chat.ChunkID) ([]chat.ChunkUse, error) {
 	var rows []struct {
-		Row       retrievalRow `gorm:"embedded"`
+		Named     namedRetrieval `gorm:"embedded"`
+		TurnID    string
 		TurnSeq   int64
 		SessionID string
 		CreatedAt string
 	}
 	err := s.read(ctx, "chunk.uses", func(db *gorm.DB) error {
-		return db.Raw(`SELECT r.*, t.turn_seq, t.session_id, t.created_at FROM retrievals r JOIN turns t ON t.id = r.turn_id
-			WHERE r.chunk_id = ? ORDER BY t.created_at DESC, t.id DESC`, id).Scan(&rows).Error
+		return db.Raw(`SELECT r.*, t.id AS turn_id, t.turn_seq, t.session_id, t.created_at FROM chunks c
+			JOIN retrieved r ON r.chunk_n = c.n AND r.rank > 0 JOIN turns t ON t.n = r.turn_n WHERE c.id = ? ORDER BY t.created_at DESC, t.id DESC`, id).Scan(&rows).Error
 	})
 	out := make([]chat.ChunkUse, len(rows))
 	for i, r := range rows {
+		use := r.Named.retrieval()
 		out[i] = chat.ChunkUse{
-			Turn: chat.TurnID(r.Row.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), Rank: r.Row.Rank,
-			Score: r.Row.Score, Packed: chat.PackedAs(r.Row.PackedAs), At: moment(r.CreatedAt),
+			Turn: chat.TurnID(r.TurnID), TurnSeq: r.TurnSeq, Session: chat.SessionID(r.SessionID), Rank: use.Rank,
+			Score: use.Score, Packed: use.Packed, At: moment(r.CreatedAt),
 		}
 	}
 	return out, err

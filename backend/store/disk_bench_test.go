@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -11,61 +10,6 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
 )
-
-// speaker writes text with the word frequencies of natural language: what it
-// says compresses about as well, and no two turns alike.
-type speaker struct {
-	rng   *rand.Rand
-	zipf  *rand.Zipf
-	words []string
-	facts []string // of the state, which a turn changes a little
-	said  []string // in earlier turns, for retrieval
-	found []string // what was retrieved last, of which half stays
-}
-
-func newSpeaker() *speaker {
-	rng := rand.New(rand.NewPCG(3, 14))
-	words := make([]string, 20_000)
-	for i := range words {
-		var w strings.Builder
-		for range 2 + rng.IntN(2) + i/4000 {
-			w.WriteByte("bcdfghklmnprst"[rng.IntN(14)])
-			w.WriteByte("aeiou"[rng.IntN(5)])
-		}
-		words[i] = w.String()
-	}
-	return &speaker{rng: rng, zipf: rand.NewZipf(rng, 1.15, 4, uint64(len(words)-1)), words: words}
-}
-
-// say is about so many tokens of text, at four bytes a token.
-func (s *speaker) say(tokens int) string {
-	var b strings.Builder
-	for b.Len() < 4*tokens {
-		b.WriteString(s.words[s.zipf.Uint64()])
-		b.WriteString([]string{" ", " ", " ", " ", " ", ", ", ". ", ".\n"}[s.rng.IntN(8)])
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// state is a summary of 1 200 tokens in which two facts of sixty are new.
-func (s *speaker) state() string {
-	for n := 60 - len(s.facts); n > -2; n-- {
-		s.facts = append(s.facts, "- "+s.say(20))
-	}
-	s.facts = s.facts[len(s.facts)-60:]
-	return strings.Join(s.facts, "\n")
-}
-
-// retrieve is 8 earlier messages, 4 of them as for the turn before.
-func (s *speaker) retrieve() []string {
-	s.found = s.found[min(len(s.found), 4):]
-	for len(s.found) < 8 && len(s.said) > 0 {
-		s.found = append(s.found, s.said[s.rng.IntN(len(s.said))])
-	}
-	return s.found
-}
-
-func tokensOf(s string) int { return (len(s) + 3) / 4 }
 
 // deltas is an answer as a vendor streams it, a few words an event.
 func deltas(answer string) []chat.RawEvent {
@@ -87,14 +31,14 @@ func wire(c prompt.PreparedContext) []byte {
 }
 
 // exchange brings a turn through the store with a context made by the assembler.
-func (f *fixture) exchange(b chat.Branch, sp *speaker) int {
+func (f *fixture) exchange(b chat.Branch, sp *speaker, rec *recollector) int {
 	f.Helper()
 	user, answer := sp.say(120), sp.say(280)
 	t := f.accept(b.ID, user)
-	c := f.assembled(b, sp, t)
+	c := f.assembled(b, rec, t)
 	manifest, err := chat.MarshalJSON(c.Manifest())
 	f.ok(err)
-	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: t.ID, Manifest: manifest, Tokens: c.Tokens()}))
+	f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: t.ID, Manifest: manifest, Tokens: c.Tokens(), Retrieved: recorded(c.Manifest())}))
 	step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: t.ID, Provider: "p", ModelID: "m", Request: wire(c)})
 	f.ok(err)
 	end := f.ended(step, chat.StepCompleted, answer)
@@ -107,12 +51,11 @@ func (f *fixture) exchange(b chat.Branch, sp *speaker) int {
 		BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{t.ID}, Summary: sp.state(), TokenCount: 1200, Origin: chat.StateLibrarian,
 	})
 	f.ok(err)
-	f.index(t.ID)
-	sp.said = append(sp.said, answer)
+	rec.index(f, t.ID)
 	return len(user) + len(answer)
 }
 
-func (f *fixture) assembled(b chat.Branch, sp *speaker, t chat.Turn) prompt.PreparedContext {
+func (f *fixture) assembled(b chat.Branch, rec *recollector, t chat.Turn) prompt.PreparedContext {
 	f.Helper()
 	sizes, err := f.Sizes(f.ctx, b.ID, "bytes")
 	f.ok(err)
@@ -130,7 +73,7 @@ func (f *fixture) assembled(b chat.Branch, sp *speaker, t chat.Turn) prompt.Prep
 	f.ok(err)
 	in := prompt.Input{
 		Model: "m", Provider: "p", Count: tokensOf, Policy: prompt.DefaultPolicy(), Calibration: 1, Head: head, Current: t.User,
-		Limits: prompt.Limits{ContextLimit: 200_000, MaxOutput: 8192, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50_000, StateTarget: 1200, Retrieval: 8000},
+		Limits: prompt.Limits{ContextLimit: 200_000, MaxOutput: 8192, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: 50_000, StateTarget: 1200, Retrieval: 6000},
 		System: "You are a helpful assistant.",
 		Fetch: func(from, to int64) ([]chat.Turn, error) {
 			return f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID, FromSeq: from, ToSeq: to - 1})
@@ -145,9 +88,7 @@ func (f *fixture) assembled(b chat.Branch, sp *speaker, t chat.Turn) prompt.Prep
 		f.ok(json.Unmarshal(raw, &m))
 		in.Previous = &m.History
 	}
-	for i, text := range sp.retrieve() {
-		in.Retrieved = append(in.Retrieved, prompt.Artifact{ID: fmt.Sprint("chunk", i), Turn: "t", Text: text, Score: 1 / float64(i+1)})
-	}
+	in.Retrieved = rec.recall(f, b, in)
 	c, err := prompt.Assemble(in)
 	f.ok(err)
 	return c
@@ -164,19 +105,25 @@ func extractOf(turns []chat.Turn, target int) string {
 	return b.String()
 }
 
-// BenchmarkDisk: what 1 000 turns of 400 tokens take with 50k-token contexts,
-// for each byte of the transcript (SPEC 14: under 12, vectors included).
+// BenchmarkDisk: what 1 000 turns of 400 tokens take with 50k-token contexts, each
+// with as much memory as its budget of 6 000 tokens holds, for each byte of the
+// transcript (SPEC 14: under 12, vectors included). The text has no topics: less of
+// what was found for one turn is found for the next than in a conversation.
 func BenchmarkDisk(b *testing.B) {
 	turns := size(200, 1000)
 	for b.Loop() {
 		f := newFixture(b)
 		_, branch := f.session("disk")
-		sp, said := newSpeaker(), 0
+		sp, rec, said := newSpeaker(), f.recollector(), 0
 		begun := time.Now()
 		for range turns {
-			said += f.exchange(branch, sp)
+			said += f.exchange(branch, sp, rec)
 		}
 		b.ReportMetric(float64(time.Since(begun).Milliseconds())/float64(turns), "ms/turn")
+		if rec.full > 0 {
+			b.Logf("memory in %d of %d contexts: %d artifacts of %d tokens in all on average, %d %% of them in the context before too",
+				rec.full, turns, rec.packed/rec.full, rec.tokens/rec.full, 100*rec.stayed/max(rec.packed, 1))
+		}
 		f.ok(f.Checkpoint(f.ctx))
 		f.reportDisk(b, said)
 	}

@@ -10,6 +10,7 @@ import (
 
 type chunkRow struct {
 	ID             string
+	N              int64 // a small name, given once
 	SessionID      string
 	BranchID       string
 	SourceTurn     string
@@ -283,11 +284,12 @@ func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
 		return chunkRow{}, invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
 	}
+	n, err := one[int64](t.db, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
 	return chunkRow{
-		ID: t.newID(), SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
+		ID: t.newID(), N: n, SessionID: turn.SessionID, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens,
 		ChunkerVersion: max(c.Version, 1), CreatedAt: t.stamp(), ContentHash: sum, Summary: clean(c.Summary),
-	}, nil
+	}, err
 }
 
 func (r chunkRow) chunk(words string) chat.Chunk {

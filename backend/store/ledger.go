@@ -133,8 +133,9 @@ type (
 		RetryOf     chat.TurnID     `json:"retry_of"`
 	}
 	turnPrepared struct {
-		ManifestSHA256 string `json:"manifest_sha256"`
-		Tokens         int    `json:"tokens"`
+		ManifestSHA256  string `json:"manifest_sha256"`
+		Tokens          int    `json:"tokens"`
+		RetrievedSHA256 string `json:"retrieved_sha256,omitempty"` // of what memory it holds; empty: none
 	}
 	turnFinalized struct {
 		Outcome   chat.Outcome    `json:"outcome"`
@@ -172,9 +173,6 @@ type (
 		Tokens int         `json:"tokens"`
 		Text   string      `json:"text"`                  // of a document's: what stands before the words
 		SHA256 string      `json:"text_sha256,omitempty"` // of all of it, where text is not that
-	}
-	retrievalRecorded struct { // in place of what was recorded before
-		Retrieved []chat.Retrieval `json:"retrieved"`
 	}
 	stepStarted struct {
 		TurnID        chat.TurnID `json:"turn_id"`

@@ -11,8 +11,9 @@ import (
 )
 
 // Most of a request, and of the manifest that describes it, was in the one before
-// it. Each is stored against that one, and every thirty-second, or one that has
-// little in common, alone: a key frame (SPEC 14). The bytes that come back are
+// it; its memory quotes chunks, whose words stand in their messages. Each is stored
+// against both (quotes.go), and every sixty-fourth, or one that has little in common,
+// without the one before it: a key frame (SPEC 14). The bytes that come back are
 // exact, and damage spreads no further than to the next key frame.
 //
 // A base never changes: a request never does, and a manifest is one only once its
@@ -20,7 +21,7 @@ import (
 // name by base.
 
 // maxChain is how many values a chain has, its key frame included.
-const maxChain = 32
+const maxChain = 64
 
 // linkMin is below what size a value always stands alone.
 const linkMin = 512
@@ -28,91 +29,154 @@ const linkMin = 512
 // linkReach is how many turns back a base is looked for.
 const linkReach = 64
 
-// chain says where values of a kind and their links are stored.
-type chain struct{ table, column, links, key string }
+// chain says where values of a kind and their links are stored, and how it quotes a
+// chunk.
+type chain struct {
+	table, column, links, key string
+	quote                     func(b []byte, c chat.ChunkText) []byte
+}
 
 var (
-	requestChain  = chain{"steps", "request_json", "request_links", "step_id"}
-	manifestChain = chain{"turns", "manifest", "manifest_links", "turn_id"}
+	requestChain  = chain{"steps", "request_json", "request_links", "step_id", quoteArtifact}
+	manifestChain = chain{"turns", "manifest", "manifest_links", "turn_id", quotePart}
 )
 
 // linkRow is one link of either table.
 type linkRow struct {
-	ID    string
-	Base  string
-	Depth int
+	ID     string
+	Base   string // empty: it quotes and has no base
+	Depth  int
+	Quotes []byte
 }
 
 // read decodes a value, through the values it was made with.
 func (c chain) read(db *gorm.DB, id string) ([]byte, error) {
-	rows, err := all[struct{ Packed []byte }](db, fmt.Sprintf(`
+	rows, err := all[struct{ Packed, Quotes []byte }](db, fmt.Sprintf(`
 		WITH RECURSIVE up (id, depth) AS (
-		  SELECT ?, 0 UNION ALL SELECT l.base, up.depth + 1 FROM up JOIN %s l ON l.%s = up.id WHERE up.depth < ?)
-		SELECT t.%s AS packed FROM up JOIN %s t ON t.id = up.id ORDER BY up.depth DESC`, c.links, c.key, c.column, c.table),
-		id, maxChain)
+		  SELECT ?, 0 UNION ALL SELECT l.base, up.depth + 1 FROM up JOIN %[1]s l ON l.%[2]s = up.id AND l.base IS NOT NULL WHERE up.depth < ?)
+		SELECT t.%[3]s AS packed, l.quotes FROM up JOIN %[4]s t ON t.id = up.id LEFT JOIN %[1]s l ON l.%[2]s = up.id
+		ORDER BY up.depth DESC`, c.links, c.key, c.column, c.table), id, maxChain)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	value, err := Unpack(rows[0].Packed)
-	for _, r := range rows[1:] {
-		if err != nil {
-			break
-		}
-		value, err = unpackAgainst(value, r.Packed)
+	lists := make([][]byte, len(rows))
+	for i, r := range rows {
+		lists[i] = r.Quotes
 	}
-	return value, err
+	quoted, err := readQuoted(db, lists...)
+	if err != nil {
+		return nil, err
+	}
+	var value []byte
+	for i, r := range rows {
+		if value, err = c.unpack(value, i > 0, r.Quotes, quoted, r.Packed); err != nil {
+			return nil, err
+		}
+	}
+	return value, nil
+}
+
+// unpack decodes a value with its decoded base, if it has one, and what it quotes.
+func (c chain) unpack(base []byte, based bool, quotes []byte, quoted quotedTexts, packed []byte) ([]byte, error) {
+	if !based && quotes == nil {
+		return Unpack(packed)
+	}
+	dictionary, err := c.dictionary(quotes, quoted, base)
+	if err != nil {
+		return nil, err
+	}
+	return unpackAgainst(dictionary, packed)
+}
+
+// dictionary is what a value is packed against: its quotations, then its base.
+func (c chain) dictionary(quotes []byte, quoted quotedTexts, base []byte) ([]byte, error) {
+	ns, err := decodeQuotes(quotes)
+	if err != nil || len(ns) == 0 {
+		return base, err
+	}
+	out := make([]byte, 0, len(base)+len(ns)*512)
+	for _, n := range ns {
+		text, ok := quoted[n]
+		if !ok {
+			return nil, fmt.Errorf("chunk %d, which it quotes, is gone", n)
+		}
+		out = c.quote(out, text)
+	}
+	return append(out, base...), nil
 }
 
 // linkable reports that a value may be packed against a base.
-func (base linkRow) linkable(value []byte) bool {
-	return base.ID != "" && base.Depth+1 < maxChain && len(value) >= linkMin
-}
+func (base linkRow) linkable() bool { return base.ID != "" && base.Depth+1 < maxChain }
 
-// packLinked encodes a value against its base where that is worth it. The link,
-// nil for a key frame, is to be stored with it. A base that cannot be read, with
-// err, is passed by: verify names it, and nothing new depends on it.
-func packLinked(base linkRow, dictionary []byte, err error, value []byte) ([]byte, *linkRow) {
-	if err != nil || len(dictionary) < linkMin {
-		return pack(value), nil
+// pack encodes a value against its base and the chunks it quotes, where that is worth
+// it. The link, nil where it stands alone, is to be stored with it. What cannot be
+// read is passed by: verify names it, and nothing new depends on it.
+func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, recent *recentValues) ([]byte, *linkRow, error) {
+	if len(value) < linkMin {
+		return pack(value), nil, nil
+	}
+	link := &linkRow{}
+	var before []byte
+	if base.linkable() {
+		var ok bool
+		var err error
+		if before, ok = recent.get(base.ID); !ok {
+			before, err = c.read(db, base.ID)
+		}
+		if err == nil && len(before) >= linkMin {
+			link.Base, link.Depth = base.ID, base.Depth+1
+		} else {
+			before = nil
+		}
+	}
+	quoted, quotes, err := quotable(db, chunks)
+	if err != nil {
+		return nil, nil, err
+	}
+	link.Quotes = quotes
+	dictionary, err := c.dictionary(quotes, quoted, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(dictionary) == 0 {
+		return pack(value), nil, nil
 	}
 	packed, err := packAgainst(dictionary, value)
 	if err != nil || packed == nil {
-		return pack(value), nil
+		return pack(value), nil, nil
 	}
-	return packed, &linkRow{Base: base.ID, Depth: base.Depth + 1}
+	return packed, link, nil
 }
 
-// packRequest encodes the request of a turn's next step.
+// packRequest encodes the request of a turn's next step. Its memory is what was
+// recorded for the turn.
 func (t *tx) packRequest(turn turnRow, request []byte) ([]byte, *linkRow, error) {
 	segs, err := segments(t.db, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}
 	base, err := requestBase(t.db, segs, turn.TurnSeq)
-	if err != nil || !base.linkable(request) {
-		return pack(request), nil, err
+	if err != nil {
+		return nil, nil, err
 	}
-	dictionary, ok := t.requests.get(base.ID)
-	if !ok {
-		dictionary, err = requestChain.read(t.db, base.ID)
+	chunks, err := all[int64](t.db, `SELECT chunk_n FROM retrieved WHERE turn_n = ? AND rank > 0 ORDER BY rank, chunk_n`, turn.N)
+	if err != nil {
+		return nil, nil, err
 	}
-	packed, link := packLinked(base, dictionary, err, request)
-	return packed, link, nil
+	return requestChain.pack(t.db, base, request, chunks, t.requests)
 }
 
-// packManifest encodes the manifest of a turn.
-func (t *tx) packManifest(turn turnRow, manifest []byte) ([]byte, *linkRow, error) {
+// packManifest encodes the manifest of a turn, whose memory these chunks are.
+func (t *tx) packManifest(turn turnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
 	segs, err := segments(t.db, chat.BranchID(turn.BranchID))
 	if err != nil {
 		return nil, nil, err
 	}
 	base, err := manifestBase(t.db, segs, turn.TurnSeq)
-	if err != nil || !base.linkable(manifest) {
-		return pack(manifest), nil, err
+	if err != nil {
+		return nil, nil, err
 	}
-	dictionary, err := manifestChain.read(t.db, base.ID)
-	packed, link := packLinked(base, dictionary, err, manifest)
-	return packed, link, nil
+	return manifestChain.pack(t.db, base, manifest, chunks, &recentValues{})
 }
 
 // link stores, replaces or removes a value's link.
@@ -121,8 +185,9 @@ func (c chain) link(t *tx, id string, l *linkRow) error {
 		_, err := t.exec(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.links, c.key), id)
 		return err
 	}
-	_, err := t.exec(fmt.Sprintf(`INSERT INTO %s (%s, base, depth) VALUES (?, ?, ?)
-		ON CONFLICT (%s) DO UPDATE SET base = excluded.base, depth = excluded.depth`, c.links, c.key, c.key), id, l.Base, l.Depth)
+	_, err := t.exec(fmt.Sprintf(`INSERT INTO %s (%s, base, depth, quotes) VALUES (?, ?, ?, ?)
+		ON CONFLICT (%s) DO UPDATE SET base = excluded.base, depth = excluded.depth, quotes = excluded.quotes`, c.links, c.key, c.key),
+		id, orNull(l.Base), l.Depth, l.Quotes)
 	return err
 }
 

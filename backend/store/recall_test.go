@@ -301,33 +301,38 @@ func TestRetrievalsAreRecordedOnce(t *testing.T) {
 		t.Helper()
 		f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(`{}`), Retrieved: list}))
 	}
-	told := func() (n int) {
-		f.ok(f.reader.Raw(`SELECT count(*) FROM events WHERE type = 'retrieval_recorded'`).Scan(&n).Error)
-		return n
+	stood := func(want ...chat.Retrieval) {
+		t.Helper()
+		got, err := f.Retrievals(f.ctx, turn.ID)
+		f.ok(err)
+		if !slices.Equal(got, want) {
+			t.Fatalf("%+v, not %+v", got, want)
+		}
+		f.verifyClean()
 	}
+	rounded := list[0]
+	rounded.Score = 0.7
 	prepare(nil)
-	if told() != 0 {
-		t.Error("nothing was retrieved, and that is told")
-	}
+	stood()
 	prepare(list)
 	prepare(list)
-	got, err := f.Retrievals(f.ctx, turn.ID)
-	f.ok(err)
-	want := []chat.Retrieval{list[1], list[0]}
-	want[1].Score = 0.7
-	if !slices.Equal(got, want) || told() != 1 {
-		t.Fatalf("%+v, told %d times", got, told())
-	}
-	f.verifyClean()
+	stood(list[1], rounded)
 	prepare(list[:1])
-	if got, err = f.Retrievals(f.ctx, turn.ID); err != nil || len(got) != 1 || told() != 2 {
-		t.Fatalf("%+v, told %d times, %v", got, told(), err)
+	stood(rounded)
+	if uses, err := f.ChunkUses(f.ctx, chunks[0]); err != nil || len(uses) != 0 {
+		t.Errorf("a context that was replaced is told as a use: %+v, %v", uses, err)
 	}
 	prepare(nil)
-	if got, err = f.Retrievals(f.ctx, turn.ID); err != nil || len(got) != 0 || told() != 3 {
-		t.Fatalf("%+v, told %d times, %v", got, told(), err)
+	stood()
+	if n, err := one[int](f.reader, "chunks", "", `SELECT count(*) FROM retrieved WHERE rank = 0`); err != nil || n != 2 {
+		t.Errorf("%d of the chunks that earlier contexts held are known, %v", n, err)
 	}
-	f.verifyClean()
+	prepare(list)
+	var view chat.Retrieval
+	f.ok(f.reader.Raw(`SELECT chunk_id AS chunk, similarity, rank FROM retrievals WHERE turn_id = ? ORDER BY rank DESC LIMIT 1`, turn.ID).Scan(&view).Error)
+	if view != (chat.Retrieval{Chunk: chunks[1], Similarity: 0.91, Rank: 2}) {
+		t.Errorf("the view says %+v", view)
+	}
 	for name, bad := range map[string]chat.Retrieval{
 		"no form": {Chunk: chunks[0], Rank: 1}, "no rank": {Chunk: chunks[0], Packed: chat.PackedFull}, "no chunk": {Chunk: "x", Rank: 1, Packed: chat.PackedFull},
 		"no number": {Chunk: chunks[0], Rank: 1, Packed: chat.PackedFull, Score: math.Inf(1)}, "twice": {Chunk: chunks[1], Rank: 7, Packed: chat.PackedFull},

@@ -5,107 +5,169 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
 )
 
-type retrievalRow struct {
-	TurnID       string
-	ChunkID      string
-	Similarity   float64
-	VectorScore  float64
-	KeywordScore float64
-	Score        float64
+// retrievedRow is a chunk that stood in a context. Scores are in ten-thousandths. Rank
+// 0 is of an earlier context of the turn: its request still quotes the chunk.
+type retrievedRow struct {
+	TurnN        int64
 	Rank         int
-	PackedAs     string
+	ChunkN       int64
+	PackedAs     int
 	Tokens       int
+	Similarity   int64
+	VectorScore  int64
+	KeywordScore int64
+	Score        int64
 }
 
-func (retrievalRow) TableName() string { return "retrievals" }
+func (retrievedRow) TableName() string { return "retrieved" }
 
-func (r retrievalRow) retrieval() chat.Retrieval {
-	return chat.Retrieval{
-		Chunk: chat.ChunkID(r.ChunkID), Similarity: r.Similarity, Vector: r.VectorScore, Keyword: r.KeywordScore,
-		Score: r.Score, Rank: r.Rank, Packed: chat.PackedAs(r.PackedAs), Tokens: r.Tokens,
+// scoreUnit is what scores are counted in: no one reads more digits.
+const scoreUnit = 1e4
+
+// packedForms are the forms of a chunk by their number.
+var packedForms = []chat.PackedAs{chat.PackedFull, chat.PackedSlice, chat.PackedSummary}
+
+// namedRetrieval is a record with the id of its chunk.
+type namedRetrieval struct {
+	Row     retrievedRow `gorm:"embedded"`
+	ChunkID string
+}
+
+func (r namedRetrieval) retrieval() chat.Retrieval {
+	out := chat.Retrieval{
+		Chunk: chat.ChunkID(r.ChunkID), Similarity: float64(r.Row.Similarity) / scoreUnit, Vector: float64(r.Row.VectorScore) / scoreUnit,
+		Keyword: float64(r.Row.KeywordScore) / scoreUnit, Score: float64(r.Row.Score) / scoreUnit, Rank: r.Row.Rank, Tokens: r.Row.Tokens,
 	}
+	if r.Row.PackedAs >= 0 && r.Row.PackedAs < len(packedForms) {
+		out.Packed = packedForms[r.Row.PackedAs]
+	}
+	return out
 }
 
 // Retrievals are the chunks that a turn's context holds, by rank.
 func (s *Store) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrieval, error) {
 	var out []chat.Retrieval
-	err := s.read(ctx, "retrieval.list", func(db *gorm.DB) (err error) {
-		out, err = retrievalsOf(db, turn)
+	err := s.read(ctx, "retrieval.list", func(db *gorm.DB) error {
+		rows, err := all[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
+			JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
+		out = make([]chat.Retrieval, len(rows))
+		for i, r := range rows {
+			out[i] = r.retrieval()
+		}
 		return err
 	})
 	return out, err
 }
 
-func retrievalsOf(db *gorm.DB, turn chat.TurnID) ([]chat.Retrieval, error) {
-	rows, err := all[retrievalRow](db, `SELECT * FROM retrievals WHERE turn_id = ? ORDER BY rank, chunk_id`, turn)
-	out := make([]chat.Retrieval, len(rows))
-	for i, r := range rows {
-		out[i] = r.retrieval()
-	}
-	return out, err
+// remembered is what memory a context holds, as it was recorded.
+type remembered struct {
+	chunks []int64 // by rank
+	sum    string  // for the ledger; empty: nothing
 }
 
 // putRetrievals records what memory a turn's context holds, in place of what was
-// recorded before, and tells the ledger if that is another.
-func (t *tx) putRetrievals(turn turnRow, list []chat.Retrieval) error {
+// recorded before; of that, which chunks they were is kept. The ledger is told the
+// hash, as of the manifest, which holds the same in full.
+func (t *tx) putRetrievals(turn turnRow, list []chat.Retrieval) (remembered, error) {
 	list = slices.Clone(list)
-	named := map[chat.ChunkID]bool{}
-	for i := range list {
-		if err := t.checkRetrieval(turn, &list[i]); err != nil {
-			return err
-		}
-		if named[list[i].Chunk] {
-			return invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, list[i].Chunk)
-		}
-		named[list[i].Chunk] = true
+	slices.SortFunc(list, func(a, b chat.Retrieval) int {
+		return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Chunk, b.Chunk))
+	})
+	var rows []retrievedRow
+	var named []namedRetrieval
+	known, err := t.chunkNumbers(list)
+	if err != nil {
+		return remembered{}, err
 	}
-	slices.SortFunc(list, byRank)
-	before, err := retrievalsOf(t.db, chat.TurnID(turn.ID))
-	if err != nil || slices.Equal(before, list) {
-		return err
-	}
-	if _, err := t.exec(`DELETE FROM retrievals WHERE turn_id = ?`, turn.ID); err != nil {
-		return err
-	}
+	var out remembered
 	for _, r := range list {
-		if err := t.db.Create(&retrievalRow{
-			TurnID: turn.ID, ChunkID: string(r.Chunk), Similarity: r.Similarity, VectorScore: r.Vector, KeywordScore: r.Keyword,
-			Score: r.Score, Rank: r.Rank, PackedAs: string(r.Packed), Tokens: r.Tokens,
-		}).Error; err != nil {
-			return err
+		row, err := retrievedOf(turn, r, known)
+		if err != nil {
+			return remembered{}, err
 		}
+		if slices.Contains(out.chunks, row.ChunkN) {
+			return remembered{}, invalid("Turn %d records the chunk %s twice.", turn.TurnSeq, r.Chunk)
+		}
+		rows, named = append(rows, row), append(named, namedRetrieval{row, string(r.Chunk)})
+		out.chunks = append(out.chunks, row.ChunkN)
 	}
-	if list == nil {
-		list = []chat.Retrieval{}
+	if err := t.retireRetrievals(turn); err != nil || len(rows) == 0 {
+		return out, err
 	}
-	return t.event(chat.SessionID(turn.SessionID), EventRetrievalRecorded, turn.ID, retrievalRecorded{list})
+	out.sum = hashRetrieved(named)
+	return out, t.db.CreateInBatches(&rows, retrievedBatch).Error
 }
 
-func byRank(a, b chat.Retrieval) int {
-	return cmp.Or(cmp.Compare(a.Rank, b.Rank), cmp.Compare(a.Chunk, b.Chunk))
-}
+// retrievedBatch bounds the parameters of one statement.
+const retrievedBatch = 100
 
-// checkRetrieval refuses what is no record of a retrieval, and rounds its scores:
-// more digits say nothing, and the ledger keeps them for ever.
-func (t *tx) checkRetrieval(turn turnRow, r *chat.Retrieval) error {
-	if !slices.Contains([]chat.PackedAs{chat.PackedFull, chat.PackedSlice, chat.PackedSummary}, r.Packed) || r.Rank < 1 || r.Tokens < 0 {
-		return invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
+// retireRetrievals makes what a turn's earlier context held a thing of the past.
+func (t *tx) retireRetrievals(turn turnRow) error {
+	if _, err := t.exec(`INSERT OR IGNORE INTO retrieved SELECT turn_n, 0, chunk_n, 0, 0, 0, 0, 0, 0 FROM retrieved
+		WHERE turn_n = ? AND rank > 0`, turn.N); err != nil {
+		return err
 	}
-	for _, score := range []*float64{&r.Similarity, &r.Vector, &r.Keyword, &r.Score} {
-		if math.IsNaN(*score) || math.IsInf(*score, 0) {
-			return invalid("Turn %d records a retrieval with a score that is no number.", turn.TurnSeq)
-		}
-		*score = math.Round(*score*1e6) / 1e6
-	}
-	there, err := all[string](t.db, `SELECT id FROM chunks WHERE id = ?`, r.Chunk)
-	if err == nil && len(there) == 0 {
-		err = invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
-	}
+	_, err := t.exec(`DELETE FROM retrieved WHERE turn_n = ? AND rank > 0`, turn.N)
 	return err
+}
+
+// chunkNumbers are the numbers of the chunks that records name, by id.
+func (t *tx) chunkNumbers(list []chat.Retrieval) (map[chat.ChunkID]int64, error) {
+	ids := make([]chat.ChunkID, len(list))
+	for i, r := range list {
+		ids[i] = r.Chunk
+	}
+	raw, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := all[struct {
+		ID string
+		N  int64
+	}](t.db, `SELECT c.id, c.n FROM json_each(?) j CROSS JOIN chunks c ON c.id = j.value`, string(raw))
+	known := make(map[chat.ChunkID]int64, len(rows))
+	for _, r := range rows {
+		known[chat.ChunkID(r.ID)] = r.N
+	}
+	return known, err
+}
+
+// retrievedOf refuses what is no record of a retrieval.
+func retrievedOf(turn turnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (retrievedRow, error) {
+	form := slices.Index(packedForms, r.Packed)
+	if form < 0 || r.Rank < 1 || r.Tokens < 0 {
+		return retrievedRow{}, invalid("Turn %d records a retrieval of rank %d, packed as %q.", turn.TurnSeq, r.Rank, r.Packed)
+	}
+	n, ok := known[r.Chunk]
+	if !ok {
+		return retrievedRow{}, invalid("Turn %d records a retrieval of the chunk %s, which is not there.", turn.TurnSeq, r.Chunk)
+	}
+	row := retrievedRow{TurnN: turn.N, Rank: r.Rank, ChunkN: n, PackedAs: form, Tokens: r.Tokens}
+	for score, into := range map[*float64]*int64{&r.Similarity: &row.Similarity, &r.Vector: &row.VectorScore, &r.Keyword: &row.KeywordScore, &r.Score: &row.Score} {
+		if !(math.Abs(*score) < math.MaxInt32) {
+			return row, invalid("Turn %d records a retrieval with a score that is no number.", turn.TurnSeq)
+		}
+		*into = int64(math.Round(*score * scoreUnit))
+	}
+	return row, nil
+}
+
+// hashRetrieved is what the ledger is told of records, in the order of their ranks.
+func hashRetrieved(rows []namedRetrieval) string {
+	b := []byte{}
+	for _, r := range rows {
+		b = append(append(b, r.ChunkID...), ' ')
+		x := r.Row
+		for _, n := range []int64{int64(x.Rank), int64(x.PackedAs), int64(x.Tokens), x.Similarity, x.VectorScore, x.KeywordScore, x.Score} {
+			b = append(strconv.AppendInt(b, n, 10), ' ')
+		}
+	}
+	return hexHash(b)
 }

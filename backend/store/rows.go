@@ -109,6 +109,7 @@ func (r stateRow) state() chat.State {
 
 type turnRow struct {
 	ID                        string
+	N                         int64 // a small name, given once
 	SessionID                 string
 	BranchID                  string
 	TurnSeq                   int64

@@ -24,8 +24,10 @@ type seeded struct {
 	Step      chat.Step           // of turn 1
 	Summaries []chat.RangeSummary // of Main: [1, 3) and [3, 5), superseded by [1, 6); [4, 6)
 	Linked    []chat.Step         // requests of one chain
-	Manifests []chat.TurnID       // their turns
-	States    []chat.State        // of Archived, each resting on the one before
+	Quoting   chat.Step           // whose request quotes a chunk
+	Quoted    chat.ChunkID
+	Manifests []chat.TurnID // their turns
+	States    []chat.State  // of Archived, each resting on the one before
 }
 
 func seed(f *fixture) seeded {
@@ -138,6 +140,7 @@ func (d *seeded) archive(f *fixture) {
 		turn, step := f.ask(b.ID, []byte(benchText(300)+itoa(int64(i))))
 		d.Linked, d.Manifests = append(d.Linked, step), append(d.Manifests, turn.ID)
 	}
+	d.Quoted, d.Quoting = f.quoting(b.ID)
 	f.ok(f.ArchiveSession(f.ctx, s.ID, true))
 	d.Archived = s
 	f.ok(f.ArchiveBranch(f.ctx, d.Early.ID, true))

@@ -32,7 +32,7 @@ func turnByID(db *gorm.DB, id chat.TurnID) (turnRow, error) {
 // turnHead reads a turn without its messages: enough to decide about it.
 func turnHead(db *gorm.DB, id chat.TurnID) (turnRow, error) {
 	return one[turnRow](db, "turn", id, `
-		SELECT id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status
+		SELECT id, coalesce(n, 0) AS n, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status
 		FROM turns WHERE id = ?`, id)
 }
 

@@ -129,7 +129,7 @@ func stream[R any](db *gorm.DB, query string, do func(R)) error {
 // keys are the columns that name a record, where that is not id.
 var keys = map[string]string{
 	"events": "session_id || '/' || event_seq", "metrics": "turn_id || '/' || step_id", "drafts": "branch_id",
-	"retrievals": "turn_id || '/' || chunk_id", "snapshots": "session_id || '/' || event_seq",
+	"snapshots":    "session_id || '/' || event_seq",
 	"tool_results": "tool_call_id", "tags": "entity_id || '/' || name", "import_keys": "source || '/' || key",
 	"unit_embeddings": "namespace_id || '/' || unit_n", "blobs": "hex(hash)",
 	"calibrations": "provider || '/' || model_id",

@@ -91,17 +91,17 @@ type chainAudit struct {
 // chain reads the links of a kind and checks them by themselves.
 func (a *audit) chain(c chain) *chainAudit {
 	ca := &chainAudit{chain: c, links: map[string]linkRow{}}
-	rows, err := all[linkRow](a.db, `SELECT `+c.key+` AS id, base, depth FROM `+c.links)
+	rows, err := all[linkRow](a.db, `SELECT `+c.key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.links)
 	a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
 	for _, r := range rows {
 		ca.links[r.ID] = r
 	}
 	for id, l := range ca.links {
-		a.expect(l.Depth == ca.links[l.Base].Depth+1 && l.Depth < maxChain, findHistory, c.table, id,
+		a.expect(l.Base == "" && l.Depth == 0 || l.Depth == ca.links[l.Base].Depth+1 && l.Depth < maxChain, findHistory, c.table, id,
 			"It is link %d of its chain, after link %d.", l.Depth, ca.links[l.Base].Depth)
 	}
 	strays, err := all[string](a.db, `SELECT l.`+c.key+` FROM `+c.links+` l LEFT JOIN `+c.table+` v ON v.id = l.`+c.key+
-		` LEFT JOIN `+c.table+` b ON b.id = l.base WHERE v.id IS NULL OR b.id IS NULL ORDER BY 1`)
+		` LEFT JOIN `+c.table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
 	a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
 	for _, id := range strays {
 		a.add(findForeignKey, c.links, id, "It links records of %s of which one is not there.", c.table)
@@ -124,9 +124,16 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 	if !linked {
 		return Unpack(packed)
 	}
+	quoted, err := readQuoted(a.db, link.Quotes)
+	if err != nil {
+		return nil, err
+	}
+	ca.quotesOf(a, id, link.Quotes)
+	if link.Base == "" {
+		return ca.chain.unpack(nil, false, link.Quotes, quoted, packed)
+	}
 	base, ok := ca.decoded.get(link.Base)
 	if !ok {
-		var err error
 		if base, err = ca.read(a.db, link.Base); err != nil {
 			return nil, err
 		}
@@ -135,5 +142,24 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 		}
 		ca.decoded.put(link.Base, base)
 	}
-	return unpackAgainst(base, packed)
+	return ca.chain.unpack(base, true, link.Quotes, quoted, packed)
+}
+
+// quotesOf: who deletes a chunk finds what quotes it by what was retrieved.
+func (ca *chainAudit) quotesOf(a *audit, id string, quotes []byte) {
+	ns, _ := decodeQuotes(quotes) // read before
+	if len(ns) == 0 {
+		return
+	}
+	list, err := chat.MarshalJSON(ns)
+	turn := `t.id = ?`
+	if ca.table == "steps" {
+		turn = `t.id = (SELECT turn_id FROM steps WHERE id = ?)`
+	}
+	hidden := 0
+	if err == nil {
+		hidden, err = one[int](a.db, ca.chain.links, id, `SELECT count(*) FROM json_each(?) j WHERE NOT EXISTS
+			(SELECT 1 FROM turns t JOIN retrieved r ON r.turn_n = t.n WHERE `+turn+` AND r.chunk_n = j.value)`, string(list), id)
+	}
+	a.expect(err == nil && hidden == 0, findHistory, ca.chain.links, id, "It quotes chunks that were not retrieved for its turn.")
 }

@@ -25,8 +25,8 @@ type replay struct {
 	chunks   map[string]*chunkRow
 	units    map[string]*unitRow
 	unitsOf  map[string][]string // by turn
-	// retrieved are what stood in the contexts of turns.
-	retrieved map[string][]chat.Retrieval
+	// retrieved are the hashes of what memory stood in the contexts of turns.
+	retrieved map[string]string
 
 	summaries    map[string]*rangeSummaryRow
 	calibrations map[string]calibrationSet // the newest, by provider and model
@@ -43,7 +43,7 @@ func newReplay() *replay {
 		sessions: map[string]*sessionRow{}, branches: map[string]*branchRow{}, states: map[string]*stateRow{},
 		turns: map[string]*turnRow{}, manifest: map[string]string{}, steps: map[string]*wantStep{},
 		pins: map[string]*pinRow{}, orders: map[string]*pinOrderRow{}, chunks: map[string]*chunkRow{}, units: map[string]*unitRow{},
-		unitsOf: map[string][]string{}, retrieved: map[string][]chat.Retrieval{},
+		unitsOf: map[string][]string{}, retrieved: map[string]string{},
 		summaries: map[string]*rangeSummaryRow{}, calibrations: map[string]calibrationSet{}, files: map[string]*fileAdded{},
 	}
 }
@@ -189,7 +189,7 @@ func (w *replay) applyTurn(e eventRow, data json.RawMessage) error {
 		return reduce(data, func(p turnAccepted) error { return w.accepted(e, p) })
 	case EventTurnPrepared:
 		return reduce(data, func(p turnPrepared) error {
-			w.manifest[e.EntityID] = p.ManifestSHA256
+			w.manifest[e.EntityID], w.retrieved[e.EntityID] = p.ManifestSHA256, p.RetrievedSHA256
 			return on(w.turns, e.EntityID, func(t *turnRow) {
 				if chat.Phase(t.Phase) == chat.PhaseAccepted {
 					t.Phase = string(chat.PhaseContextPrepared)
@@ -215,11 +215,6 @@ func (w *replay) applyTurn(e eventRow, data json.RawMessage) error {
 		})
 	case EventTurnIndexed:
 		return reduce(data, func(p turnIndexed) error { return w.indexed(e, p) })
-	case EventRetrievalRecorded:
-		return reduce(data, func(p retrievalRecorded) error {
-			w.retrieved[e.EntityID] = p.Retrieved
-			return nil
-		})
 	case EventFileAdded:
 		return reduce(data, func(p fileAdded) error { return w.file(e, p) })
 	}

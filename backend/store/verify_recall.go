@@ -1,11 +1,5 @@
 package store
 
-import (
-	"slices"
-
-	"contextinfinity/backend/chat"
-)
-
 // namespaces against each other and what they hold.
 func (a *audit) namespaces() {
 	serving := ""
@@ -53,16 +47,28 @@ func (a *audit) vectors() {
 	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; deleted, they are made again.")
 }
 
-// retrievals are what the ledger says stood in contexts.
+// retrievals are what the ledger says stood in contexts, of chunks and turns that are
+// there.
 func (a *audit) retrievals() {
-	have := map[string][]chat.Retrieval{}
-	each(a, "retrievals", "*", "turn_id, rank, chunk_id", func(r retrievalRow) {
-		have[r.TurnID] = append(have[r.TurnID], r.retrieval())
+	turns := map[int64]string{}
+	each(a, "turns", "id, coalesce(n, 0) AS n", "n", func(r turnRow) { turns[r.N] = r.ID })
+	rows := map[string][]namedRetrieval{}
+	err := stream(a.db, `SELECT r.*, c.id AS chunk_id FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
+		WHERE r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, func(r namedRetrieval) {
+		turn := turns[r.Row.TurnN]
+		rows[turn] = append(rows[turn], r)
 	})
-	for turn, list := range have {
-		a.expect(slices.Equal(list, a.want.retrieved[turn]), findReplay, "retrievals", turn, "What was retrieved for it is not what the ledger says.")
+	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")
+	for turn, list := range rows {
+		a.expect(hashRetrieved(list) == a.want.retrieved[turn], findReplay, "retrieved", turn, "What was retrieved for it is not what the ledger says.")
 	}
-	for turn, list := range a.want.retrieved {
-		a.expect(len(list) == 0 || have[turn] != nil, findReplay, "retrievals", turn, "The ledger tells what was retrieved for it, and that is gone.")
+	for turn, sum := range a.want.retrieved {
+		a.expect(sum == "" || rows[turn] != nil, findReplay, "retrieved", turn, "The ledger tells what was retrieved for it, and that is gone.")
+	}
+	strays, err := all[struct{ TurnN, ChunkN int64 }](a.db, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
+		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)
+	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")
+	for _, r := range strays {
+		a.add(findForeignKey, "retrieved", itoa(r.TurnN)+"/"+itoa(r.ChunkN), "It is of a turn or a chunk that is not there.")
 	}
 }

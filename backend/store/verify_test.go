@@ -116,7 +116,7 @@ var corruptions = []corruption{
 	{"linked request torn", []string{`UPDATE steps SET request_json = substr(request_json, 1, 9) WHERE id = '$REQ1'`}, "steps", "$REQ2"},
 	{"link of a request deleted", []string{`DELETE FROM request_links WHERE step_id = '$REQ2'`}, "steps", "$REQ2"},
 	{"link of a request changed", []string{`UPDATE request_links SET base = '$REQ0' WHERE step_id = '$REQ2'`}, "steps", "$REQ2"},
-	{"links in a circle", []string{`INSERT INTO request_links VALUES ('$REQ0', '$REQ3', 1)`}, "steps", "$REQ0"},
+	{"links in a circle", []string{`INSERT INTO request_links VALUES ('$REQ0', '$REQ3', 1, NULL)`}, "steps", "$REQ0"},
 	{"link to nothing", []string{`UPDATE request_links SET base = 'nobody' WHERE step_id = '$REQ2'`}, "request_links", "$REQ2"},
 	{"base of a manifest torn", []string{`UPDATE turns SET manifest = substr(manifest, 1, 90) WHERE id = '$MAN0'`}, "turns", "$MAN3"},
 	{"link of a manifest deleted", []string{`DELETE FROM manifest_links WHERE turn_id = '$MAN1'`}, "turns", "$MAN1"},
@@ -136,10 +136,21 @@ var corruptions = []corruption{
 	{"namespace of another embedder", []string{`UPDATE namespaces SET model = 'other' WHERE id = 1`}, "namespaces", "1"},
 	{"two namespaces serve", []string{`UPDATE namespaces SET state = 'serving'`}, "namespaces", "2"},
 	{"no generation of vectors", []string{`DELETE FROM vector_generation`}, "vector_generation", ""},
-	{"retrieval changed", []string{`UPDATE retrievals SET score = 1 WHERE rank = 2`}, "retrievals", "$PREPARED"},
-	{"retrieval of another chunk", []string{`UPDATE retrievals SET chunk_id = 'nobody' WHERE rank = 2`}, "retrievals", "$PREPARED/nobody"},
-	{"retrievals deleted", []string{`DELETE FROM retrievals`}, "retrievals", "$PREPARED"},
-	{"retrieval nobody recorded", []string{`UPDATE retrievals SET turn_id = '$T1' WHERE rank = 2`}, "retrievals", "$T1"},
+	{"retrieval changed", []string{`UPDATE retrieved SET score = 1 WHERE rank = 2 AND turn_n = (SELECT n FROM turns WHERE id = '$PREPARED')`}, "retrieved", "$PREPARED"},
+	{"retrieval of another chunk", []string{`UPDATE retrieved SET turn_n = 9998, chunk_n = 9999
+		WHERE rank = 2 AND turn_n = (SELECT n FROM turns WHERE id = '$PREPARED')`}, "retrieved", "9998/9999"},
+	{"retrievals deleted", []string{`DELETE FROM retrieved`}, "retrieved", "$PREPARED"},
+	{"retrieval nobody recorded", []string{`UPDATE retrieved SET turn_n = (SELECT n FROM turns WHERE id = '$T1') WHERE rank = 2`}, "retrieved", "$T1"},
+	{"list of quotations torn", []string{`UPDATE request_links SET quotes = x'ff' WHERE step_id = '$QUOTING'`}, "steps", "$QUOTING"},
+	{"list of quotations exchanged", []string{`UPDATE request_links SET quotes = x'01' WHERE step_id = '$QUOTING'`}, "steps", "$QUOTING"},
+	{"list of quotations deleted", []string{`DELETE FROM request_links WHERE step_id = '$QUOTING'`}, "steps", "$QUOTING"},
+	{"quoted chunk moved", []string{`UPDATE chunks SET start_offset = start_offset + 1 WHERE id = '$QUOTED'`}, "steps", "$QUOTING"},
+	{"quoted chunk renumbered", []string{`UPDATE chunks SET n = 9999 WHERE id = '$QUOTED'`}, "steps", "$QUOTING"},
+	{"quoted message rewritten", []string{`UPDATE turns SET user_message_json = replace(user_message_json, 'a', 'o') WHERE id =
+		(SELECT source_turn FROM chunks WHERE id = '$QUOTED')`}, "steps", "$QUOTING"},
+	{"quotation that deletion would not find", []string{`DELETE FROM retrieved WHERE turn_n = (SELECT n FROM turns WHERE id = (SELECT turn_id FROM steps
+		WHERE id = '$QUOTING'))`}, "request_links", "$QUOTING"},
+	{"manifest with another list of quotations", []string{`UPDATE manifest_links SET quotes = x'0101' WHERE turn_id = (SELECT turn_id FROM steps WHERE id = '$QUOTING')`}, "turns", "$QUOTINGTURN"},
 	{"chunk given to a document", []string{`UPDATE chunks SET file_id = 'nobody' WHERE id = '$CHUNK'`}, "chunks", "$CHUNK"},
 	{"unit deleted", []string{`DELETE FROM units WHERE id = '$UNIT'`}, "units", "$UNIT"},
 	{"phase of no such name", []string{`UPDATE turns SET phase = 'Finished' WHERE id = '$T1'`}, "turns", "$T1"},
@@ -218,7 +229,7 @@ func (f *fixture) names(d seeded) replacer {
 	pairs := []string{
 		"$MAIN", string(d.Main.ID), "$CHILD", string(d.Child.ID), "$INSIDE", string(d.Inside.ID), "$SESSION", string(d.Session.ID),
 		"$ARCHIVED", string(d.Archived.ID), "$STEP", string(d.Step.ID), "$PIN", string(d.Pins[0].ID),
-		"$PREPARED", string(d.Prepared.ID),
+		"$QUOTINGTURN", string(d.Quoting.TurnID), "$QUOTING", string(d.Quoting.ID), "$QUOTED", string(d.Quoted), "$PREPARED", string(d.Prepared.ID),
 	}
 	pairs = append(pairs, "$SUM", d.Summaries[0].ID, "$WIDE", d.Summaries[2].ID, "$EARLY", string(d.Early.ID))
 	for i, st := range d.States {

@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/vectorindex"
+)
+
+// speaker writes text with the word frequencies of natural language: what it
+// says compresses about as well, and no two turns alike.
+type speaker struct {
+	rng   *rand.Rand
+	zipf  *rand.Zipf
+	words []string
+	facts []string // of the state, which a turn changes a little
+}
+
+func newSpeaker() *speaker {
+	rng := rand.New(rand.NewPCG(3, 14))
+	words := make([]string, 20_000)
+	for i := range words {
+		var w strings.Builder
+		for range 2 + rng.IntN(2) + i/4000 {
+			w.WriteByte("bcdfghklmnprst"[rng.IntN(14)])
+			w.WriteByte("aeiou"[rng.IntN(5)])
+		}
+		words[i] = w.String()
+	}
+	return &speaker{rng: rng, zipf: rand.NewZipf(rng, 1.15, 4, uint64(len(words)-1)), words: words}
+}
+
+// say is about so many tokens of text, at four bytes a token.
+func (s *speaker) say(tokens int) string {
+	var b strings.Builder
+	for b.Len() < 4*tokens {
+		b.WriteString(s.words[s.zipf.Uint64()])
+		b.WriteString([]string{" ", " ", " ", " ", " ", ", ", ". ", ".\n"}[s.rng.IntN(8)])
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// state is a summary of 1 200 tokens in which two facts of sixty are new.
+func (s *speaker) state() string {
+	for n := 60 - len(s.facts); n > -2; n-- {
+		s.facts = append(s.facts, "- "+s.say(20))
+	}
+	s.facts = s.facts[len(s.facts)-60:]
+	return strings.Join(s.facts, "\n")
+}
+
+func tokensOf(s string) int { return (len(s) + 3) / 4 }
+
+// recollector finds and indexes as the program does: the second chunker, the embedded
+// embedder's vectors, the retrieval engine with its measured settings.
+type recollector struct {
+	engine   *retrieval.Engine
+	embedder *local.Embedder
+	space    chat.Namespace
+	found    map[string]bool // in the context before
+	stayed   int             // artifacts that the context before held too
+	packed   int
+	tokens   int
+	full     int // contexts that memory was searched for
+}
+
+func (f *fixture) recollector() *recollector {
+	f.Helper()
+	r := &recollector{embedder: local.New()}
+	space, err := f.OpenNamespace(f.ctx, r.embedder.Identity())
+	f.ok(err)
+	r.space = space
+	r.engine = retrieval.New(retrieval.Deps{
+		Store: f.Store, Vectors: vectorindex.New(vectorindex.Options{Source: f.Store}), Settings: retrieval.Measured,
+		Embedder: func(context.Context, chat.Namespace) (embedding.Embedder, error) { return r.embedder, nil },
+	})
+	return r
+}
+
+// index stores a turn's chunks with the vectors of their units.
+func (r *recollector) index(f *fixture, id chat.TurnID) {
+	f.Helper()
+	t, err := f.Turn(f.ctx, id)
+	f.ok(err)
+	i := chat.Indexing{TurnID: id, Chunks: chunking.Chunk(t, chunking.Options{Count: tokensOf}), Status: chat.IndexOK, IndexMs: 1, EmbedMs: 1}
+	var texts []string
+	for _, c := range i.Chunks {
+		for _, u := range c.Units {
+			texts = append(texts, u.Text)
+		}
+	}
+	vectors, err := r.embedder.Embed(f.ctx, embedding.Passage, texts)
+	f.ok(err)
+	i.Vectors = map[int64][][]float32{r.space.ID: vectors}
+	f.ok(f.Index(f.ctx, i))
+}
+
+// recall is what of the past before the cut answers a question, within the budget.
+func (r *recollector) recall(f *fixture, b chat.Branch, in prompt.Input) []prompt.Artifact {
+	f.Helper()
+	budget := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
+	cut := prompt.MakePlan(in.Sizes, budget, in.Policy).Cut
+	if cut == 0 {
+		return nil
+	}
+	res, err := r.engine.Search(f.ctx, retrieval.Query{
+		Text: in.Current.RenderedText(), Within: chat.Within{Scope: chat.ScopeLineage, Branch: b.ID, Before: cut + 1},
+		MaxTokens: budget.Caps.Retrieved - prompt.MemoryCost(tokensOf), Count: tokensOf,
+	})
+	f.ok(err)
+	var out []prompt.Artifact
+	now := map[string]bool{}
+	for _, a := range res.Artifacts {
+		out = append(out, prompt.Artifact{
+			ID: string(a.ID), Turn: string(a.SourceTurn), Text: a.Text, Form: a.Form, Slices: a.Slices,
+			Score: a.Score, Similarity: a.Similarity, Vector: a.Cosine, Keyword: a.Keyword,
+		})
+		now[string(a.ID)] = true
+		r.packed++
+		if r.found[string(a.ID)] {
+			r.stayed++
+		}
+	}
+	r.found, r.full, r.tokens = now, r.full+1, r.tokens+res.Tokens
+	return out
+}
+
+// recorded are the retrieval records of a context.
+func recorded(m prompt.Manifest) []chat.Retrieval {
+	var out []chat.Retrieval
+	for i, p := range m.Chunks() {
+		out = append(out, chat.Retrieval{
+			Chunk: chat.ChunkID(p.ID), Similarity: p.Similarity, Vector: p.Vector, Keyword: p.Keyword, Score: p.Score,
+			Rank: i + 1, Packed: p.Form, Tokens: p.Tokens,
+		})
+	}
+	return out
+}
