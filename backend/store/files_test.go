@@ -237,7 +237,7 @@ func TestVerifyFindsDamagedFiles(t *testing.T) {
 func TestDocumentsBeyondThePrompt(t *testing.T) {
 	f := newFixture(t)
 	s, b := f.session("one")
-	f.full(b.ID, "hello", "hello")
+	hello := f.full(b.ID, "hello", "hello")
 	file := f.file(s.ID, "a.txt", "a harbour in the middle of the document")
 	turn := f.attach(b.ID, file)
 	f.commitAll(b.ID)
@@ -275,6 +275,20 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 		f.ok(err)
 		if after, upTo, ok := sieve.Span(s.ID, b.ID); !ok || turn.Seq <= after || turn.Seq > upTo {
 			t.Errorf("%s: the sieve holds the document back", scope)
+		}
+	}
+	sibling := f.fork(b.ID, hello.ID)
+	for _, scope := range []chat.Scope{chat.ScopeLineage, chat.ScopeAll} {
+		for _, before := range []int64{0, 1, turn.Seq} {
+			in := chat.Within{Scope: scope, Branch: sibling.ID, Before: before, Beyond: []chat.TurnID{turn.ID}}
+			if hits, err := f.SearchUnits(f.ctx, []string{"harbour"}, in, 10); err != nil || len(hits) != 0 {
+				t.Errorf("%s: a sibling's document is in reach: %v, %v", scope, hits, err)
+			}
+			sieve, err := f.Sieve(f.ctx, in)
+			f.ok(err)
+			if after, upTo, ok := sieve.Span(s.ID, b.ID); ok && turn.Seq > after && turn.Seq <= upTo {
+				t.Errorf("%s: the sieve lets a sibling's document through", scope)
+			}
 		}
 	}
 	f.verified()

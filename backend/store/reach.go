@@ -44,9 +44,14 @@ func reachOf(db *gorm.DB, in chat.Within) (reach, error) {
 			r.Session = chat.SessionID(segs[0].Session)
 		}
 		r.own, r.originals = cutAt(segs, in.Before)
-		if r.wide = r.own; len(in.Beyond) > 0 {
-			r.wide = segs
-		}
+		r.wide = segs
+	}
+	var err error
+	if r.Beyond, err = beyond(db, r.originals, in.Beyond); err != nil {
+		return r, err
+	}
+	if len(r.Beyond) == 0 {
+		r.wide = r.own
 	}
 	switch in.Scope {
 	case chat.ScopeLineage:
@@ -62,6 +67,23 @@ func reachOf(db *gorm.DB, in chat.Within) (reach, error) {
 		return r, invalid("%q is not a scope of memory.", in.Scope)
 	}
 	return r, nil
+}
+
+// beyond keeps the turns that are originals of the lineage: who names another one, of a
+// sibling perhaps, does not open it.
+func beyond(db *gorm.DB, originals []segment, turns []chat.TurnID) ([]chat.TurnID, error) {
+	if len(turns) == 0 || len(originals) == 0 {
+		return nil, nil
+	}
+	scope, err := scopeJSON(originals)
+	if err != nil {
+		return nil, err
+	}
+	list, err := chat.MarshalJSON(turns)
+	if err != nil {
+		return nil, err
+	}
+	return all[chat.TurnID](db, scopeCTE+`SELECT u.id FROM json_each(?) j CROSS JOIN turns u ON u.id = j.value WHERE `+inSegments, scope, string(list))
 }
 
 // cutAt parts a lineage before a turn_seq; 0 leaves it whole.
