@@ -3,14 +3,15 @@ package embedding
 import (
 	"container/list"
 	"context"
+	"crypto/sha256"
 	"sync"
 
 	"contextinfinity/backend/chat"
 )
 
 // Cache remembers the vectors of the latest questions: the same one is asked again
-// when a turn is retried, and while somebody types in a search field. It holds texts
-// and vectors in memory alone, and is safe for concurrent use.
+// when a turn is retried, and while somebody types in a search field. It holds hashes of
+// texts and vectors, in memory alone, and is safe for concurrent use.
 type Cache struct {
 	mu     sync.Mutex
 	size   int
@@ -18,10 +19,13 @@ type Cache struct {
 	at     map[cacheKey]*list.Element
 }
 
+// cacheKey holds a text's hash alone: a question may be a pasted file.
 type cacheKey struct {
 	id   chat.EmbedderID
-	text string
+	text [sha256.Size]byte
 }
+
+func keyOf(id chat.EmbedderID, text string) cacheKey { return cacheKey{id, sha256.Sum256([]byte(text))} }
 
 type cachedQuery struct {
 	key    cacheKey
@@ -77,7 +81,7 @@ func (c cached) Embed(ctx context.Context, kind Kind, texts []string) ([][]float
 	var missing []string
 	var at []int
 	for i, s := range texts {
-		v, ok := c.cache.get(cacheKey{c.Identity(), s})
+		v, ok := c.cache.get(keyOf(c.Identity(), s))
 		if out[i] = v; !ok {
 			missing, at = append(missing, s), append(at, i)
 		}
@@ -91,7 +95,7 @@ func (c cached) Embed(ctx context.Context, kind Kind, texts []string) ([][]float
 	}
 	for i, v := range vectors {
 		out[at[i]] = v
-		c.cache.put(cacheKey{c.Identity(), missing[i]}, v)
+		c.cache.put(keyOf(c.Identity(), missing[i]), v)
 	}
 	return out, nil
 }
