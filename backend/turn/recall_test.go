@@ -90,8 +90,8 @@ func remembering(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(w.close)
-	for i := range 16 {
-		w.provider.script(call{events: []string{text(fmt.Sprintf("The key %d hangs behind the clock. ", i) + strings.Repeat("answer ", 120)), done}})
+	for i := range 7 {
+		w.provider.script(call{events: []string{text(fmt.Sprintf("The key %d hangs behind the clock. ", i) + strings.Repeat("answer ", 300)), done}})
 		w.send(fmt.Sprintf("Where is the <key> number%d? ", i) + strings.Repeat("word ", 60))
 		if _, err := w.jobs.Drain(t.Context()); err != nil {
 			t.Fatal(err)
