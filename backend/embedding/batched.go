@@ -70,18 +70,29 @@ func (b batched) fitting(texts []string) int {
 	return len(texts)
 }
 
-// fit sends one request. If the model finds it too large it is sent in halves, and
-// a single text is halved itself: no table knows every model's tokens.
+// fit sends one request. If the model finds it too large, or refuses a text of it, it is
+// sent in halves, and a single text that is too large is halved itself: no table knows
+// every model's tokens.
 func (b batched) fit(ctx context.Context, kind Kind, texts []string) ([][]float32, error) {
 	vectors, err := b.Embedder.Embed(ctx, kind, texts)
-	if err == nil || chat.CodeOf(err) != chat.CodeTooLarge {
-		return vectors, err
+	if err == nil {
+		return vectors, nil
 	}
-	if len(texts) == 1 {
-		if len(texts[0]) <= smallest {
-			return nil, err
+	switch chat.CodeOf(err) {
+	case chat.CodeTooLarge:
+		if len(texts) == 1 {
+			if len(texts[0]) <= smallest {
+				return nil, err
+			}
+			return b.fit(ctx, kind, []string{Cut(texts[0], len(texts[0])/2)})
 		}
-		return b.fit(ctx, kind, []string{Cut(texts[0], len(texts[0])/2)})
+	case chat.CodeProvider, chat.CodeUnavailable:
+		blank, fault := b.refusal(ctx, kind, err)
+		if fault != nil || len(texts) == 1 {
+			return blank, fault
+		}
+	default:
+		return nil, err
 	}
 	half := len(texts) / 2
 	first, err := b.fit(ctx, kind, texts[:half])
@@ -90,6 +101,22 @@ func (b batched) fit(ctx context.Context, kind Kind, texts []string) ([][]float3
 	}
 	second, err := b.fit(ctx, kind, texts[half:])
 	return append(first, second...), err
+}
+
+// refusal tells a text that the model takes no vector of (there are models that answer
+// some with NaN, and servers that answer them with an error) from a server that answers
+// nothing: that one gives none for a blank either. A passage that is refused has the
+// blank's vector and is found by its words; without one it would hold up all that
+// follow it. To a question there is no such answer.
+func (b batched) refusal(ctx context.Context, kind Kind, err error) ([][]float32, error) {
+	if kind != Passage || ctx.Err() != nil {
+		return nil, err
+	}
+	blank, fault := b.Embedder.Embed(ctx, kind, []string{" "})
+	if fault != nil {
+		return nil, err
+	}
+	return blank, nil
 }
 
 // Cut is s up to the last character that ends within limit bytes. What is not

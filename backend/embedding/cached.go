@@ -25,7 +25,9 @@ type cacheKey struct {
 	text [sha256.Size]byte
 }
 
-func keyOf(id chat.EmbedderID, text string) cacheKey { return cacheKey{id, sha256.Sum256([]byte(text))} }
+func keyOf(id chat.EmbedderID, text string) cacheKey {
+	return cacheKey{id, sha256.Sum256([]byte(text))}
+}
 
 type cachedQuery struct {
 	key    cacheKey

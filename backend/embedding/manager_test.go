@@ -348,3 +348,45 @@ func TestVectorsAndStepTogether(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestOneTextThatIsRefused: what the model takes no vector of, for whatever reason of its
+// own, keeps no other text from having one, now or at the next change of embedder.
+func TestOneTextThatIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		err  error
+	}{
+		{"by the server", chat.Errorf(chat.CodeProvider, "embed", "invalid input")},
+		{"by a fault in the server", &Retry{Err: chat.Errorf(chat.CodeUnavailable, "embed", "status 500")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newFake("openai", "m", 4)
+			b := newBench(150, f)
+			b.store.add("poison")
+			f.err = func(texts []string) error {
+				if slices.Contains(texts, "poison") {
+					return c.err
+				}
+				return nil
+			}
+			b.finish(t)
+			b.is(t, "m:serving:151")
+			got, err := b.Vectors(t.Context(), []string{"fresh", "poison", "other"})
+			if err != nil || len(got[1]) != 3 || !slices.Equal(got[1][0], vectorOf(f.id, "fresh")) {
+				t.Errorf("%v, %v", got, err)
+			}
+			e, err := b.For(t.Context(), b.serving(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Embed(t.Context(), Query, []string{"poison"}); err == nil {
+				t.Error("a question that has no vector is given one")
+			}
+		})
+	}
+	f := newFake("openai", "m", 4)
+	f.fails(chat.Errorf(chat.CodeProvider, "embed", "no such model"))
+	if _, err := newBench(150, f).Step(t.Context()); chat.CodeOf(err) != chat.CodeProvider || f.texts() > 65 {
+		t.Errorf("a model that takes nothing: %v after %d texts", err, f.texts())
+	}
+}
