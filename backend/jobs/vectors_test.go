@@ -1,0 +1,72 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/jobs"
+)
+
+// steps is a manager of vectors that has so many steps to do, and may fail.
+type steps struct {
+	mu    sync.Mutex
+	left  int
+	err   error
+	tried chan int // what was left after each step
+}
+
+func (s *steps) Vectors(context.Context, []string) (map[int64][][]float32, error) { return nil, nil }
+
+func (s *steps) Step(context.Context) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil && s.left > 0 {
+		s.left--
+	}
+	s.tried <- s.left
+	return s.left > 0, s.err
+}
+
+func (s *steps) set(left int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.left, s.err = left, err
+}
+
+// idleStore has no job and nothing to renew.
+type idleStore struct{ *memory }
+
+func (idleStore) RequeueOlder(context.Context, int, int) (int, error) { return 0, nil }
+
+// The lane of vectors goes on until nothing is missing, waits after a failure, and
+// begins again when it is woken: another embedder was chosen.
+func TestVectorsHaveALaneOfTheirOwn(t *testing.T) {
+	s := &steps{left: 3, tried: make(chan int, 100)}
+	r := jobs.NewRunner(jobs.Deps{Store: idleStore{newMemory()}, Publish: &recorder{}, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: s})
+	r.Start()
+	defer r.Stop()
+	for want := 2; want >= 0; want-- {
+		if got := <-s.tried; got != want {
+			t.Fatalf("%d steps are left, want %d", got, want)
+		}
+	}
+	s.set(2, errors.New("the embedder is gone"))
+	r.WakeVectors()
+	if got := <-s.tried; got != 2 {
+		t.Fatalf("%d steps are left after a failure", got)
+	}
+	s.set(2, nil)
+	r.WakeVectors()
+	for want := 1; want >= 0; want-- {
+		if got := <-s.tried; got != want {
+			t.Fatalf("%d steps are left, want %d", got, want)
+		}
+	}
+	r.Stop()
+	s.set(1, errors.New("gone again"))
+	if n, err := r.Reindex(t.Context()); err == nil || n != 0 {
+		t.Errorf("%d steps, %v", n, err)
+	}
+}
