@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
 )
 
 // Store is what the Manager needs of the database.
@@ -43,6 +44,7 @@ type ManagerDeps struct {
 	// Publish hears how far a reindex is; may be nil.
 	Publish func(done, total int)
 	Log     *slog.Logger // nil: none
+	Clock   clock.Clock  // nil: the system's
 	// Wait pauses between tries; nil: by the system's clock.
 	Wait func(context.Context, time.Duration) error
 }
@@ -55,6 +57,10 @@ const (
 	fillBatch   = 64   // units in one Step
 	dropBatch   = 2000 // vectors of retired namespaces in one Step
 	cachedAsked = 512  // questions whose vectors are remembered
+
+	// silence is how long turns that are indexed do not wait for a server again that let
+	// one wait in vain: their words are found at once, and Step fills in what they lack.
+	silence = time.Minute
 )
 
 // Manager keeps the vectors of all units in step with the configured embedder. It
@@ -73,6 +79,13 @@ type Manager struct {
 
 	mu       sync.Mutex
 	failures map[chat.EmbedderID]string // the last one, until it works again
+	silent   map[chat.EmbedderID]silent // those that did not answer in time
+}
+
+// silent is when a server did not answer, and the error.
+type silent struct {
+	at  time.Time
+	err error
 }
 
 // NewManager makes a Manager.
@@ -80,7 +93,7 @@ func NewManager(d ManagerDeps) *Manager {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Manager{d: d, cache: NewCache(cachedAsked), failures: map[chat.EmbedderID]string{}}
+	return &Manager{d: d, cache: NewCache(cachedAsked), failures: map[chat.EmbedderID]string{}, silent: map[chat.EmbedderID]silent{}}
 }
 
 // For returns the embedder that made a namespace's vectors, checked, batched,
@@ -116,7 +129,11 @@ type live struct {
 
 func (m *Manager) live(ctx context.Context) ([]live, error) {
 	var out []live
-	target, targetErr := m.target(ctx)
+	var target Embedder
+	targetErr := m.unanswered(chat.EmbedderID{})
+	if targetErr == nil {
+		target, targetErr = m.target(ctx)
+	}
 	if targetErr == nil {
 		ns, err := m.d.Store.OpenNamespace(ctx, target.Identity())
 		if err != nil {
@@ -155,9 +172,12 @@ func (m *Manager) Vectors(ctx context.Context, texts []string) (map[int64][][]fl
 	namespaces, failed := m.live(ctx)
 	out := make(map[int64][][]float32, len(namespaces))
 	for _, ns := range namespaces {
-		vectors, err := m.embed(ctx, ns, texts)
+		err := m.unanswered(ns.Embedder)
 		if err == nil {
-			out[ns.ID] = vectors
+			var vectors [][]float32
+			if vectors, err = m.embed(ctx, ns, texts); err == nil {
+				out[ns.ID] = vectors
+			}
 		}
 		failed = errors.Join(failed, err)
 	}
@@ -338,11 +358,25 @@ func (m *Manager) failed(ctx context.Context, id chat.EmbedderID, err error) err
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.failures[id] = chat.AsError(err).Error()
+	if chat.CodeOf(err) == chat.CodeTimeout {
+		m.silent[id] = silent{m.d.Clock.Now(), err}
+	}
 	return err
+}
+
+// unanswered is the error of an embedder that did not answer in time a moment ago.
+func (m *Manager) unanswered(id chat.EmbedderID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s, ok := m.silent[id]; ok && m.d.Clock.Now().Sub(s.at) < silence {
+		return s.err
+	}
+	return nil
 }
 
 func (m *Manager) worked(id chat.EmbedderID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.failures, id)
+	delete(m.silent, id)
 }

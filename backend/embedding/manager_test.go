@@ -7,8 +7,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
 )
 
 // bench is a manager whose target can be changed.
@@ -20,10 +22,11 @@ type bench struct {
 	err    error // of Target
 	made   map[chat.EmbedderID]Embedder
 	seen   []string // "done/total"
+	clock  *clock.Fake
 }
 
 func newBench(units int, target *fake, others ...*fake) *bench {
-	b := &bench{store: newStore(units), target: target, made: map[chat.EmbedderID]Embedder{target.id: target}}
+	b := &bench{store: newStore(units), target: target, made: map[chat.EmbedderID]Embedder{target.id: target}, clock: clock.NewFake(time.Unix(0, 0))}
 	for _, o := range others {
 		b.made[o.id] = o
 	}
@@ -49,6 +52,7 @@ func (b *bench) restart() {
 		Redact:  func(s string) string { return strings.ReplaceAll(s, "hunter2", "[redacted]") },
 		Publish: func(done, total int) { b.seen = append(b.seen, fmt.Sprintf("%d/%d", done, total)) },
 		Wait:    (&waits{}).wait,
+		Clock:   b.clock.Now,
 	})
 }
 
@@ -388,5 +392,44 @@ func TestOneTextThatIsRefused(t *testing.T) {
 	f.fails(chat.Errorf(chat.CodeProvider, "embed", "no such model"))
 	if _, err := newBench(150, f).Step(t.Context()); chat.CodeOf(err) != chat.CodeProvider || f.texts() > 65 {
 		t.Errorf("a model that takes nothing: %v after %d texts", err, f.texts())
+	}
+}
+
+// TestTurnsDoNotWaitForASilentServer: one turn waits for it, those after it have their
+// words at once, until it has answered or a while has passed.
+func TestTurnsDoNotWaitForASilentServer(t *testing.T) {
+	local, remote := newFake(Local, "hashed", 8), newFake("openai", "m", 16)
+	b := newBench(10, local, remote)
+	b.finish(t)
+	b.use(remote, nil)
+	index := func(requests int, namespaces ...int64) {
+		t.Helper()
+		before := len(remote.requests())
+		got, err := b.Vectors(t.Context(), []string{fmt.Sprint("turn ", before)})
+		if err != nil || len(remote.requests())-before != requests || len(got) != len(namespaces) {
+			t.Errorf("%d requests, want %d; %v, %v", len(remote.requests())-before, requests, got, err)
+		}
+	}
+	remote.fails(errSilent)
+	index(1, 1)
+	index(0, 1)
+	b.clock.Advance(silence)
+	index(1, 1)
+	index(0, 1)
+	if _, err := b.Step(t.Context()); chat.CodeOf(err) != chat.CodeTimeout {
+		t.Errorf("a step does not ask: %v", err)
+	}
+	remote.fails(nil)
+	b.step(t)
+	index(1, 1, 2)
+	asked := 0
+	b.Manager.d.Target = func(context.Context) (Embedder, error) { asked++; return nil, errSilent }
+	for range 3 {
+		if got, err := b.Vectors(t.Context(), []string{"x"}); err != nil || len(got) != 1 {
+			t.Errorf("%v, %v", got, err)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times for its dimension", asked)
 	}
 }
