@@ -20,12 +20,18 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn) error 
 	made := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, JobID: job.ID}
 	made.Chunks = chunking.Chunk(turn, r.chunking(), files...)
 	chunked := time.Now()
-	embedErr := r.embed(ctx, &made)
+	texts := unitTexts(made.Chunks)
+	if r.d.Vectors != nil && len(texts) > manyUnits {
+		if err := r.d.Store.Index(ctx, words(made)); err != nil {
+			return err
+		}
+	}
+	embedErr := r.embed(ctx, &made, texts)
 	if embedErr != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		made.Status, made.JobID = chat.IndexNone, 0
+		made = words(made)
 	}
 	made.EmbedMs = time.Since(chunked).Milliseconds()
 	made.IndexMs = time.Since(begun).Milliseconds()
@@ -36,16 +42,31 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn) error 
 	return embedErr
 }
 
-// embed adds the vectors of all units, for every namespace that is kept up to date.
-func (r *Runner) embed(ctx context.Context, made *chat.Indexing) error {
-	if r.d.Vectors == nil {
-		return nil
-	}
+// manyUnits is from how many units on the words of a turn become searchable before its
+// vectors are made: those of a document can take a model minutes.
+const manyUnits = 64
+
+// words is what is indexed as long as there are no vectors.
+func words(made chat.Indexing) chat.Indexing {
+	made.Status, made.JobID = chat.IndexNone, 0
+	return made
+}
+
+// unitTexts are what is embedded of chunks, in order.
+func unitTexts(chunks []chat.Chunk) []string {
 	var texts []string
-	for _, c := range made.Chunks {
+	for _, c := range chunks {
 		for _, u := range c.Units {
 			texts = append(texts, u.Text)
 		}
+	}
+	return texts
+}
+
+// embed adds the vectors of all units, for every namespace that is kept up to date.
+func (r *Runner) embed(ctx context.Context, made *chat.Indexing, texts []string) error {
+	if r.d.Vectors == nil {
+		return nil
 	}
 	var err error
 	made.Vectors, err = r.d.Vectors.Vectors(ctx, texts)

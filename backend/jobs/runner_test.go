@@ -62,14 +62,19 @@ func (b *bench) runner(s jobs.Store) *jobs.Runner {
 // final makes a turn with a final answer.
 func (b *bench) final(n int) chat.Turn {
 	b.t.Helper()
+	return b.answered(fmt.Sprintf("We decided to use plan %d.", n), fmt.Sprintf("Answer %d.", n))
+}
+
+func (b *bench) answered(words, answer string) chat.Turn {
+	b.t.Helper()
 	ctx := b.t.Context()
-	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(fmt.Sprintf("We decided to use plan %d.", n)), Provider: "p", Model: "m"})
+	turn, err := b.store.Accept(ctx, chat.Acceptance{BranchID: b.branch.ID, User: chat.UserText(words), Provider: "p", Model: "m"})
 	b.must(err)
 	b.must(b.store.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte("{}")}))
 	step, err := b.store.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}"), StreamPath: func(id chat.StepID) string { return string(id) }})
 	b.must(err)
 	turn, err = b.store.Finalize(ctx, chat.Finalization{
-		TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText(fmt.Sprintf("Answer %d.", n)),
+		TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText(answer),
 		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}},
 	})
 	b.must(err)

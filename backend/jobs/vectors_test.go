@@ -3,9 +3,12 @@ package jobs_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/jobs"
 )
 
@@ -68,5 +71,49 @@ func TestVectorsHaveALaneOfTheirOwn(t *testing.T) {
 	s.set(1, errors.New("gone again"))
 	if n, err := r.Reindex(t.Context()); err == nil || n != 0 {
 		t.Errorf("%d steps, %v", n, err)
+	}
+}
+
+// asking is a manager of vectors that looks what can be found when it is asked.
+type asking struct {
+	look func() int
+	seen []int
+	err  error
+}
+
+func (a *asking) Vectors(context.Context, []string) (map[int64][][]float32, error) {
+	a.seen = append(a.seen, a.look())
+	return nil, a.err
+}
+
+func (*asking) Step(context.Context) (bool, error) { return false, nil }
+
+// A long message, or a document, is found by its words before its vectors are made, and
+// is told to the ledger and stored once.
+func TestWordsOfMuchAreFoundBeforeItsVectorsAreMade(t *testing.T) {
+	for _, failure := range []error{nil, errors.New("the embedder is gone")} {
+		b := newBench(t)
+		var long strings.Builder
+		for i := range 400 {
+			fmt.Fprintf(&long, "Paragraph %d. %s\n\n", i, strings.Repeat("The lighthouse keeper wrote a line. ", 15))
+		}
+		turn := b.answered(long.String(), "Noted.")
+		find := func() int {
+			hits, err := b.store.SearchUnits(t.Context(), []string{"lighthouse"}, chat.Within{}, 10_000)
+			b.must(err)
+			return len(hits)
+		}
+		a := &asking{look: find, err: failure}
+		r := jobs.NewRunner(jobs.Deps{Store: b.store, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }, Vectors: a})
+		_, err := r.Drain(t.Context())
+		b.must(err)
+		if len(a.seen) != 1 || a.seen[0] <= 64 || find() != a.seen[0] {
+			t.Errorf("%v: found when asked for vectors %v, then %d", failure, a.seen, find())
+		}
+		after, err := b.store.Turn(t.Context(), turn.ID)
+		b.must(err)
+		if done := after.Phase == chat.PhaseDone; done != (failure == nil) {
+			t.Errorf("%v: the turn is %s", failure, after.Phase)
+		}
 	}
 }
