@@ -52,7 +52,7 @@ func BenchmarkPrefix(b *testing.B) {
 				advances++
 			}
 		}
-		b.ReportMetric(100*share/float64(len(cs)-1), "%reused")
-		b.ReportMetric(float64(advances), "advances")
+		b.ReportMetric(100*share/float64(len(cs)-1), "%reused-prefix(target:>85)")
+		b.ReportMetric(float64(advances), "advances(target:<=10)")
 	}
 }

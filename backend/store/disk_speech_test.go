@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"strings"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
@@ -68,7 +69,10 @@ type recollector struct {
 	stayed   int             // artifacts that the context before held too
 	packed   int
 	tokens   int
-	full     int // contexts that memory was searched for
+	full     int // contexts with memory
+	before   prompt.PreparedContext
+	reused   float64         // shares of their bytes that were the front of the context before
+	stored   []time.Duration // of these, until the request may be sent
 }
 
 func (f *fixture) recollector() *recollector {
@@ -130,6 +134,15 @@ func (r *recollector) recall(f *fixture, b chat.Branch, in prompt.Input) []promp
 	}
 	r.found, r.full, r.tokens = now, r.full+1, r.tokens+res.Tokens
 	return out
+}
+
+// compare adds how much of a context with memory is the front of the one before.
+func (r *recollector) compare(c prompt.PreparedContext) {
+	if len(c.Manifest().Chunks()) > 0 {
+		d := prompt.Compare(r.before.Texts(), c.Texts())
+		r.reused += float64(d.SharedBytes) / float64(d.TotalBytes)
+	}
+	r.before = c
 }
 
 // recorded are the retrieval records of a context.

@@ -13,8 +13,10 @@
 //   - Each change of a session appends its event to the session's ledger in the
 //     same transaction, hash-chained, with all that a replay needs.
 //   - What repeats an earlier record is stored against it and comes back byte for
-//     byte; damage to one spreads over at most the thirty-one others that rest on it,
-//     and verify names each. What others rest on is not deleted before them.
+//     byte; damage to one spreads over at most the sixty-three others that rest on it,
+//     and verify names each. What others rest on is not deleted before them. A request
+//     and its manifest rest on the chunks they quote too (docs/adr/0005); a transcript
+//     rests on neither.
 //     Chunks and units of a message, a step's items and its raw events are such too.
 //   - Vectors and their namespaces are derived: no ledger tells of them, and those
 //     that are lost are made again. Who keeps them in memory asks for what follows the

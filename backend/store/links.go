@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"sync"
@@ -49,27 +50,41 @@ type linkRow struct {
 	Quotes []byte
 }
 
-// read decodes a value, through the values it was made with.
-func (c chain) read(db *gorm.DB, id string) ([]byte, error) {
-	rows, err := all[struct{ Packed, Quotes []byte }](db, fmt.Sprintf(`
+// read decodes a value, through the values it was made with, or from the nearest of
+// them that is known.
+func (c chain) read(db *gorm.DB, id string, known *recentValues) ([]byte, error) {
+	if value, ok := known.get(id); ok {
+		return bytes.Clone(value), nil
+	}
+	rows, err := all[struct {
+		ID             string
+		Packed, Quotes []byte
+	}](db, fmt.Sprintf(`
 		WITH RECURSIVE up (id, depth) AS (
 		  SELECT ?, 0 UNION ALL SELECT l.base, up.depth + 1 FROM up JOIN %[1]s l ON l.%[2]s = up.id AND l.base IS NOT NULL WHERE up.depth < ?)
-		SELECT t.%[3]s AS packed, l.quotes FROM up JOIN %[4]s t ON t.id = up.id LEFT JOIN %[1]s l ON l.%[2]s = up.id
+		SELECT t.id, t.%[3]s AS packed, l.quotes FROM up JOIN %[4]s t ON t.id = up.id LEFT JOIN %[1]s l ON l.%[2]s = up.id
 		ORDER BY up.depth DESC`, c.links, c.key, c.column, c.table), id, maxChain)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	lists := make([][]byte, len(rows))
-	for i, r := range rows {
-		lists[i] = r.Quotes
+	var value []byte
+	first := 0 // of those to decode
+	for i := len(rows) - 1; i >= 0; i-- {
+		if v, ok := known.get(rows[i].ID); ok {
+			value, first = v, i+1
+			break
+		}
+	}
+	var lists [][]byte
+	for _, r := range rows[first:] {
+		lists = append(lists, r.Quotes)
 	}
 	quoted, err := readQuoted(db, lists...)
 	if err != nil {
 		return nil, err
 	}
-	var value []byte
-	for i, r := range rows {
-		if value, err = c.unpack(value, i > 0, r.Quotes, quoted, r.Packed); err != nil {
+	for i, r := range rows[first:] {
+		if value, err = c.unpack(value, first+i > 0, r.Quotes, quoted, r.Packed); err != nil {
 			return nil, err
 		}
 	}
@@ -118,12 +133,9 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 	link := &linkRow{}
 	var before []byte
 	if base.linkable() {
-		var ok bool
 		var err error
-		if before, ok = recent.get(base.ID); !ok {
-			before, err = c.read(db, base.ID)
-		}
-		if err == nil && len(before) >= linkMin {
+		if before, err = c.read(db, base.ID, recent); err == nil && len(before) >= linkMin {
+			recent.put(base.ID, before)
 			link.Base, link.Depth = base.ID, base.Depth+1
 		} else {
 			before = nil
@@ -176,7 +188,7 @@ func (t *tx) packManifest(turn turnRow, manifest []byte, chunks []int64) ([]byte
 	if err != nil {
 		return nil, nil, err
 	}
-	return manifestChain.pack(t.db, base, manifest, chunks, &recentValues{})
+	return manifestChain.pack(t.db, base, manifest, chunks, t.manifests)
 }
 
 // link stores, replaces or removes a value's link.
@@ -225,8 +237,9 @@ func newestBefore(segs []segment, seq int64, look func(g segment, from, to int64
 	return linkRow{}, nil
 }
 
-// recentValues holds the values decoded last, for those packed against them. What
-// it holds never changes in the database: what is here is what is stored.
+// recentValues holds the values decoded last, for those packed against them: requests,
+// and manifests that are a base. What it holds never changes in the database: what is
+// here is what is stored. nil holds nothing.
 type recentValues struct {
 	mu    sync.Mutex
 	order []string
@@ -241,6 +254,9 @@ const (
 )
 
 func (r *recentValues) get(id string) ([]byte, bool) {
+	if r == nil {
+		return nil, false
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, ok := r.by[id]

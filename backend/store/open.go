@@ -55,7 +55,9 @@ type Store struct {
 	tokens   tokenizer
 	sizes    sizeCache
 	requests recentValues
-	embedded watermarks
+	// manifests are those that others were packed against
+	manifests recentValues
+	embedded  watermarks
 
 	// running holds the turns this process accepted or resumed and has not
 	// finished: an unfinished turn that is not in it was left by a crash.

@@ -16,8 +16,8 @@ type tx struct {
 	db    *gorm.DB
 	now   time.Time
 	tails map[chat.SessionID]ledgerTail // end of each ledger written to so far
-	// requests are the newest ones, decoded
-	requests *recentValues
+	// requests and manifests are the newest ones, decoded
+	requests, manifests *recentValues
 }
 
 // stamp is the transaction's moment as it is stored.
@@ -42,7 +42,7 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error 
 		return mapError(op, db.Error)
 	}
 	defer db.Rollback() // does nothing once committed; its error says only that
-	t := &tx{ctx: ctx, db: db, now: s.clock.Now(), tails: map[chat.SessionID]ledgerTail{}, requests: &s.requests}
+	t := &tx{ctx: ctx, db: db, now: s.clock.Now(), tails: map[chat.SessionID]ledgerTail{}, requests: &s.requests, manifests: &s.manifests}
 	if err := do(t); err != nil {
 		return mapError(op, err)
 	}

@@ -238,7 +238,7 @@ func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPaylo
 		}
 		p, err = row.payload()
 		if err == nil {
-			p.Request, err = requestChain.read(db, string(id))
+			p.Request, err = requestChain.read(db, string(id), nil)
 		}
 		if err != nil {
 			return corruptRecord("steps", string(id), err)
@@ -270,7 +270,7 @@ func (s *Store) Manifest(ctx context.Context, turn chat.TurnID) (json.RawMessage
 			return err
 		}
 		var err error
-		if manifest, err = manifestChain.read(db, string(turn)); err != nil {
+		if manifest, err = manifestChain.read(db, string(turn), &s.manifests); err != nil {
 			return corruptRecord("turns", string(turn), err)
 		}
 		return nil
@@ -295,7 +295,7 @@ func (s *Store) PreviousManifest(ctx context.Context, branch chat.BranchID, befo
 		if id, err = newestManifest(db, segs, beforeSeq); err != nil || id == "" {
 			return err
 		}
-		if manifest, err = manifestChain.read(db, id); ctx.Err() != nil {
+		if manifest, err = manifestChain.read(db, id, &s.manifests); ctx.Err() != nil {
 			return err
 		}
 		if err != nil {

@@ -134,7 +134,7 @@ func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error)
 	}
 	base, ok := ca.decoded.get(link.Base)
 	if !ok {
-		if base, err = ca.read(a.db, link.Base); err != nil {
+		if base, err = ca.read(a.db, link.Base, nil); err != nil {
 			return nil, err
 		}
 		if base == nil {
