@@ -68,13 +68,20 @@ func conversation(m chat.Message) chat.Message {
 // was attached to: as it is, since code and tables are to be read as they stand. Only
 // what could close its frame, or look like one of the program's own, is escaped.
 func documentText(d chat.Document) string {
-	text := "<document name=\"" + inAttribute.Replace(escape(oneLine(d.Name))) + "\">\n" +
+	text := documentOpen + inAttribute.Replace(escape(oneLine(d.Name))) + "\">\n" +
 		framed.ReplaceAllString(strings.TrimRight(d.Text, "\n"), "&lt;$1") + "\n</document>"
 	if !d.Whole {
 		text += fmt.Sprintf("\n[This is a part of a document of %d tokens: its beginning, and what fits the message best. "+
 			"All of it is kept in memory, where later questions find it.]", d.Tokens)
 	}
 	return text
+}
+
+const documentOpen = "<document name=\""
+
+// IsDocument tells a text that documentText wrote from what somebody said.
+func IsDocument(text string) bool {
+	return strings.HasPrefix(text, documentOpen) && strings.Contains(text, "\n</document>")
 }
 
 // inAttribute writes what is escaped so that it cannot end the attribute it stands in.

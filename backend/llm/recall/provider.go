@@ -18,6 +18,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
 )
 
 // Name is the adapter's name, and its model's.
@@ -110,13 +111,13 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	return wire.Marshal(wire.Merge(body, r.Endpoint.Options))
 }
 
-// question is what the user typed, without the memory block the assembler put
-// in front of it.
+// question is what the user typed, without the memory block the assembler put in front
+// of it, and without the documents attached to it: what they say is no question.
 func question(blocks chat.Blocks) string {
 	var texts []string
 	for i, b := range blocks {
 		t, ok := b.(chat.Text)
-		if !ok || i == 0 && len(blocks) > 1 && strings.HasPrefix(t.Text, "<memory>\n") {
+		if !ok || prompt.IsDocument(t.Text) || i == 0 && len(blocks) > 1 && strings.HasPrefix(t.Text, "<memory>\n") {
 			continue
 		}
 		texts = append(texts, t.Text)

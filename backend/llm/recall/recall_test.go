@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/backend/prompt"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -139,6 +140,27 @@ func TestEncodeTakesTheQuestionAlone(t *testing.T) {
 	}
 	if _, err := provider(nil).Encode(llm.Request{}); err == nil {
 		t.Error("the zero context was encoded")
+	}
+}
+
+// TestDocumentsAreNoQuestion: through the assembler itself, which makes texts of them.
+func TestDocumentsAreNoQuestion(t *testing.T) {
+	for name, d := range map[string]chat.Document{
+		"whole": {File: "F", Name: `a "plan".md`, Text: "Fares to Osaka.\n", Whole: true, Tokens: 4},
+		"part":  {File: "F", Name: "plan.md", Text: "Fares to Osaka.", Tokens: 90_000},
+	} {
+		c, err := prompt.Assemble(prompt.Input{
+			Model: "recall", Provider: Name, Limits: prompt.Limits{ContextLimit: 100_000, MaxOutput: 1000},
+			Count:   func(s string) int { return len(s) / 4 },
+			Current: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Text{Text: "Where is <it>?"}, d}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := provider(nil).Encode(llm.Request{Context: c})
+		if want := `{"branch":"","limit":6,"query":"Where is <it>?","stream":false}`; err != nil || string(body) != want {
+			t.Errorf("%s: %s, %v", name, body, err)
+		}
 	}
 }
 
