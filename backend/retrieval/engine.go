@@ -36,6 +36,7 @@ func New(d Deps) *Engine { return &Engine{Deps: d, noises: map[int64]noise{}} }
 func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	begun := time.Now()
 	s := e.Settings().effective()
+	q.Text = Ends(q.Text)
 	if len(Terms(q.Text)) == 0 {
 		return Result{}, ctx.Err() // signs alone: nothing can be meant by them
 	}

@@ -6,7 +6,7 @@ import (
 
 // Query is a search of memory.
 type Query struct {
-	Text   string
+	Text   string // of a long one its Ends
 	Within chat.Within
 	// Limit bounds the hits; 0: retrieval.top_k. It does not bound what is packed.
 	Limit int

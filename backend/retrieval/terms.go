@@ -18,11 +18,13 @@ const MaxTerms = 8
 // query has stop words only, they stand.
 func Terms(query string) []string {
 	var all, kept []string
+	seen := map[string]bool{}
 	for _, word := range split(query) {
 		for _, t := range pairs(word) {
-			if slices.Contains(all, t) {
+			if seen[t] {
 				continue
 			}
+			seen[t] = true
 			all = append(all, t)
 			if !stopwords.Has(t) && !isLetter(t) {
 				kept = append(kept, t)
@@ -33,6 +35,21 @@ func Terms(query string) []string {
 		return all
 	}
 	return kept
+}
+
+// A question is looked at in its beginning and its end, in bytes.
+const (
+	questionHead = 6000
+	questionTail = 2000
+)
+
+// Ends is as much of a text as a question is taken from: what is pasted between its
+// beginning and its end is no better a question than they are, and costs by its size.
+func Ends(text string) string {
+	if len(text) <= questionHead+questionTail {
+		return text
+	}
+	return strings.ToValidUTF8(text[:questionHead], "") + "\n" + strings.ToValidUTF8(text[len(text)-questionTail:], "")
 }
 
 // Rarest keeps the n rarest terms by how many documents hold each, in their

@@ -18,7 +18,7 @@ const gap = "\n\n[…]\n\n"
 // their order, the paragraphs that share the rarest words with the question. The
 // document is not in memory yet when the message that brings it is answered.
 func excerpt(text, question string, most int, count func(string) int) string {
-	terms := retrieval.Terms(question)
+	terms := telling(question)
 	head := beginning(text, int(headShare*float64(most)), count)
 	found := matching(text[len(head):], terms)
 	if len(found) == 0 {
@@ -40,6 +40,14 @@ func excerpt(text, question string, most int, count func(string) int) string {
 	return strings.Join(parts, gap)
 }
 
+// telling are the terms of a question that a document is looked through for: the
+// longest, where there are many. A document may have megabytes.
+func telling(question string) []string {
+	terms := retrieval.Terms(retrieval.Ends(question))
+	slices.SortStableFunc(terms, func(a, b string) int { return len(b) - len(a) })
+	return terms[:min(len(terms), maxTerms)]
+}
+
 // passage is a paragraph of a document.
 type passage struct {
 	at    int
@@ -51,6 +59,7 @@ type passage struct {
 const (
 	maxPassageBytes = 4 << 10
 	maxPassages     = 64
+	maxTerms        = 64
 )
 
 // matching are the paragraphs that hold any of the terms, best first: each term
@@ -63,7 +72,7 @@ func matching(text string, terms []string) []passage {
 		if p := strings.TrimSpace(paragraph); p != "" && len(p) <= maxPassageBytes {
 			lower := strings.ToLower(p)
 			for i, term := range terms {
-				if strings.Contains(lower, strings.ToLower(term)) {
+				if strings.Contains(lower, term) {
 					holders[i] = append(holders[i], len(all))
 				}
 			}

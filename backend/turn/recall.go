@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -244,17 +243,12 @@ func partial(in prompt.Input, cut int64) ([]chat.TurnID, error) {
 	return out, nil
 }
 
-// A question is looked at in its beginning and its end: what is pasted between is no
-// better a question than they are. One of fewer terms than this stands with the
-// message before it: "and the second one?" names nothing by itself.
-const (
-	questionHead = 6000 // bytes
-	questionTail = 2000
-	fewTerms     = 3
-)
+// fewTerms: a question of fewer stands with the message before it: "and the second
+// one?" names nothing by itself.
+const fewTerms = 3
 
 func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (string, error) {
-	text := ends(a.current.RenderedText())
+	text := retrieval.Ends(a.current.RenderedText())
 	terms := len(retrieval.Terms(text))
 	if terms == 0 || terms >= fewTerms || len(in.Sizes) == 0 {
 		return text, nil
@@ -264,14 +258,7 @@ func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (str
 	if err != nil || len(turns) == 0 {
 		return text, err
 	}
-	return text + "\n" + ends(turns[0].User.RenderedText()), nil
-}
-
-func ends(text string) string {
-	if len(text) <= questionHead+questionTail {
-		return text
-	}
-	return strings.ToValidUTF8(text[:questionHead], "") + "\n" + strings.ToValidUTF8(text[len(text)-questionTail:], "")
+	return text + "\n" + retrieval.Ends(turns[0].User.RenderedText()), nil
 }
 
 // retrieved are the records of what memory a context holds in the end.

@@ -35,7 +35,8 @@ const (
 
 // answer is the whole text and the turns it quotes.
 func (p *Provider) answer(ctx context.Context, req request) (string, []chat.TurnID, error) {
-	if len(retrieval.Terms(req.Query)) == 0 {
+	terms := retrieval.Terms(retrieval.Ends(req.Query))
+	if len(terms) == 0 {
 		return p.sayNoFind(ctx, sayNoWords)
 	}
 	found, err := p.memory.Search(ctx, Query{Text: req.Query, Branch: req.Branch, Limit: req.Limit})
@@ -49,7 +50,6 @@ func (p *Provider) answer(ctx context.Context, req request) (string, []chat.Turn
 	var sb strings.Builder
 	fmt.Fprintf(&sb, sayFound, p.date(p.now.Now()))
 	var turns []chat.TurnID
-	terms := retrieval.Terms(req.Query)
 	for _, session := range bySession(found) {
 		fmt.Fprintf(&sb, "\n### %s\n", heading(session[0].SessionTitle))
 		for _, passage := range session {
