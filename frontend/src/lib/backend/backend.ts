@@ -6,7 +6,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, BranchView, Change, ContextDiff, ContextView, DocumentView, Draft, Frame, Header, KeyTest, KeyView, LocalServer, ModelView, PendingView, PinView,
+  ActivityPanel, AttachPart, AttachResult, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DocumentView, Draft, Frame, Header, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, ModelView, PendingView, PinView,
   RawStep, RecoveryReport, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
   StatePanel, StateView, StepView, StreamState, SwitchPreview, TurnPage, TurnView,
 } from './types';
@@ -92,6 +92,17 @@ export interface InspectService {
   switchPreview(branchID: string, model: string): Promise<SwitchPreview>;
 }
 
+export interface MemoryService {
+  /** Newest first. */
+  chunks(filter: MemoryFilter): Promise<ChunkPage>;
+  chunk(id: string): Promise<ChunkDetail>;
+  /** Words and meaning; still answers by words where the embedder fails, and says so. */
+  search(filter: MemoryFilter, query: string): Promise<MemorySearch>;
+  status(branchID: string): Promise<IndexStatus>;
+  /** What a chip of the chunk says. */
+  chip(id: string): Promise<MemoryChip>;
+}
+
 export interface SettingsService {
   startup(): Promise<Startup>;
   finishFirstRun(model: string): Promise<void>;
@@ -117,6 +128,7 @@ export interface Backend {
   readonly sessions: SessionsService;
   readonly chat: ChatService;
   readonly inspect: InspectService;
+  readonly memory: MemoryService;
   readonly settings: SettingsService;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;

@@ -6,6 +6,7 @@ import type { Backend, ChatService, SessionsService, SettingsService } from './b
 import { BackendError, toBackendError } from './errors';
 import { documentBlocks, documents } from './fake/documents';
 import { inspectService } from './fake/inspect';
+import { memoryBlocks, memoryService } from './fake/memory';
 import { Program, type ProgramSeed } from './fake/program';
 import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
@@ -56,6 +57,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     sessions: watch.service('sessions', sessionsService(world)),
     chat: watch.service('chat', chatService(world, streams)),
     inspect: watch.service('inspect', inspectService(world, streams)),
+    memory: watch.service('memory', memoryService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     onFrame: (listener) => world.onFrame(listener),
     onChange: (listener) => world.onChange(listener),
@@ -214,13 +216,13 @@ function send(world: World, streams: Streams, request: SendRequest): SendResult 
   const last = world.lineage(branch.view.id).at(-1);
   if (request.text.trim() === '' && request.images.length === 0 && request.files.length === 0) throw new BackendError(errorView('There is nothing to send', 'Write a message first.', 'empty'));
   if (last && ['accepted', 'preparing', 'responding'].includes(last.state)) {
-    branch.draft = { text: request.text, images: request.images, files: request.files, queued: true };
+    branch.draft = { text: request.text, images: request.images, files: request.files, memories: request.memories, queued: true };
     return { ...named, turnId: '', queued: true };
   }
   if (last?.state === 'incomplete') settle(world, last, request.incomplete);
   const images = request.images.map((image) => block('image', '', { name: image.mediaType, data: `data:${image.mediaType};base64,${image.data}` }));
-  const turn = world.addTurn(branch.view.id, { user: [...documentBlocks(request.files), ...images, block('text', request.text)], assistant: [], displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
-  branch.draft = { text: '', images: [], files: [], queued: false };
+  const turn = world.addTurn(branch.view.id, { user: [...documentBlocks(request.files), ...memoryBlocks(request.memories), ...images, block('text', request.text)], assistant: [], memories: request.memories.length, displayed: 0, durable: 0, model: request.model || session.model, inputTokens: 0, outputTokens: 0 });
+  branch.draft = { text: '', images: [], files: [], memories: [], queued: false };
   streams.start(turn);
   return { ...named, turnId: turn.id, queued: false };
 }
@@ -230,7 +232,7 @@ function again(world: World, streams: Streams, turn: TurnView, model: string): S
   const session = world.sessionOf(turn);
   const fork = world.addBranch(session.row.id, `fork ${session.branchIds.length}`, turn.branchId, turn.seq - 1);
   session.row.activeBranch = fork.view.id;
-  const made = world.addTurn(fork.view.id, { user: turn.user, assistant: [], displayed: 0, durable: 0, model: model || turn.model, retryOf: turn.id, inputTokens: 0, outputTokens: 0 });
+  const made = world.addTurn(fork.view.id, { user: turn.user, assistant: [], memories: turn.memories, displayed: 0, durable: 0, model: model || turn.model, retryOf: turn.id, inputTokens: 0, outputTokens: 0 });
   streams.start(made);
   world.changed('session', session.row.id, session.row.id);
   return { sessionId: session.row.id, branchId: fork.view.id, turnId: made.id, queued: false };

@@ -2,7 +2,7 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type { Backend, ChatService, InspectService, SessionsService, SettingsService } from './backend';
+import type { Backend, ChatService, InspectService, MemoryService, SessionsService, SettingsService } from './backend';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
 import { EVENT_CHANGE, EVENT_FRAME, type Change, type Frame } from './types';
@@ -33,6 +33,7 @@ export function wailsBackend(): Backend {
     sessions: service<SessionsService>('Sessions'),
     chat: service<ChatService>('Chat'),
     inspect: service<InspectService>('Inspect'),
+    memory: service<MemoryService>('Memory'),
     settings: service<SettingsService>('Settings'),
     onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
     onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { BlockView, Draft, FileView, ImageUpload, SendRequest, SendResult, TurnView } from '$lib/backend/types';
+import type { BlockView, Draft, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
@@ -11,8 +11,8 @@ import { Refresh } from './refresh';
 export type Incomplete = '' | 'keep' | 'discard';
 
 /** What a message is made of. */
-type Written = Pick<Draft, 'text' | 'images' | 'files'>;
-const nothing: Written = { text: '', images: [], files: [] };
+type Written = Pick<Draft, 'text' | 'images' | 'files' | 'memories'>;
+const nothing: Written = { text: '', images: [], files: [], memories: [] };
 
 /** What the documents of a message may take of the working set together; the program leaves the rest to memory. */
 const documentShare = 0.25;
@@ -181,7 +181,7 @@ export class ComposerState {
     if (this.#draft.queued) return;
     if (this.#editing === null) this.#setAside = this.#written();
     this.#editing = turn;
-    this.#write({ text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user) });
+    this.#write({ text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user), memories: memoriesOf(turn.user) });
     this.changed();
     this.focus();
   }
@@ -195,14 +195,15 @@ export class ComposerState {
   }
 
   #written(): Written {
-    const { text, images, files } = this.#draft;
-    return { text, images: [...images], files: [...files] };
+    const { text, images, files, memories } = this.#draft;
+    return { text, images: [...images], files: [...files], memories: [...memories] };
   }
 
-  #write({ text, images, files }: Written): void {
+  #write({ text, images, files, memories }: Written): void {
     this.#draft.text = text;
     this.#draft.images = images;
     this.#draft.files = files;
+    this.#draft.memories = memories;
   }
 
   async #sendNext(incomplete: Incomplete): Promise<void> {
@@ -212,8 +213,8 @@ export class ComposerState {
 
   async #handOver(request: SendRequest): Promise<void> {
     const sent = await this.#draft.handOver(() => this.#backend.chat.send(request));
-    const { text, images, files } = request;
-    if (sent.queued) await this.#draft.waits(sent.branchId, { text, images, files, queued: true });
+    const { text, images, files, memories } = request;
+    if (sent.queued) await this.#draft.waits(sent.branchId, { text, images, files, memories, queued: true });
     else await this.#sent(sent);
   }
 
@@ -283,4 +284,9 @@ export function imagesOf(blocks: readonly BlockView[]): ImageUpload[] {
 /** The documents of a message, as they can be sent again. */
 export function filesOf(blocks: readonly BlockView[]): FileView[] {
   return blocks.filter((block) => block.kind === 'document').map(({ id, name, tokens }) => ({ id, name, mediaType: '', tokens }));
+}
+
+/** What was attached to a message from memory, as it can be sent again. */
+export function memoriesOf(blocks: readonly BlockView[]): MemoryChip[] {
+  return blocks.filter((block) => block.kind === 'memory').map(({ id, name, text }) => ({ id, label: name, title: text }));
 }

@@ -299,7 +299,7 @@ describe('a slow program', () => {
     await vi.advanceTimersByTimeAsync(10);
     app.draft.typed = 'Typed';
     await vi.advanceTimersByTimeAsync(400); // and saved, so that nothing is unsaved when the old text comes
-    backend.world.branch(branchId).draft = { text: 'Older', images: [], files: [], queued: false };
+    backend.world.branch(branchId).draft = { text: 'Older', images: [], files: [], memories: [], queued: false };
     read();
     await vi.advanceTimersByTimeAsync(10);
     expect(app.draft.text).toBe('Typed');

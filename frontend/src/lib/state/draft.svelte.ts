@@ -1,11 +1,11 @@
 import type { Backend } from '$lib/backend/backend';
-import type { Draft, FileView, ImageUpload } from '$lib/backend/types';
+import type { Draft, FileView, ImageUpload, MemoryChip } from '$lib/backend/types';
 import type { ToastsState } from './toasts.svelte';
 
 const saveAfterMs = 350;
 /** A text longer than this stands beside the field, not in it: no text field stays quick with a book inside. */
 export const longText = 60_000;
-const empty: Draft = { text: '', images: [], files: [], queued: false };
+const empty: Draft = { text: '', images: [], files: [], memories: [], queued: false };
 
 /** The unsent message of the open branch: saved a moment after each change, and at once when the branch is left. */
 export class DraftState {
@@ -14,6 +14,7 @@ export class DraftState {
   #long = $state.raw<readonly string[]>([]);
   #images = $state.raw<readonly ImageUpload[]>([]);
   #files = $state.raw<readonly FileView[]>([]);
+  #memories = $state.raw<readonly MemoryChip[]>([]);
   #queued = $state(false);
   #unsaved = false;
   /** Moves with the text: what was read before it moved is old. */
@@ -92,6 +93,16 @@ export class DraftState {
   /** A document that has arrived; the same one twice goes once. */
   addFile(file: FileView): void {
     this.files = [...this.#files.filter((other) => other.id !== file.id), file];
+  }
+
+  /** Pieces of memory that go with the message, chosen by hand. */
+  get memories(): readonly MemoryChip[] {
+    return this.#memories;
+  }
+
+  set memories(memories: readonly MemoryChip[]) {
+    this.#memories = memories;
+    this.#changed();
   }
 
   /** The message is sent by itself when the running turn is final. */
@@ -191,7 +202,7 @@ export class DraftState {
   }
 
   #current(): Draft {
-    return { text: this.text, images: [...this.#images], files: [...this.#files], queued: this.#queued };
+    return { text: this.text, images: [...this.#images], files: [...this.#files], memories: [...this.#memories], queued: this.#queued };
   }
 
   #take(draft: Draft): void {
@@ -199,6 +210,7 @@ export class DraftState {
     this.#split(draft.text);
     this.#images = draft.images;
     this.#files = draft.files;
+    this.#memories = draft.memories;
     this.#queued = draft.queued;
     this.#unsaved = false;
   }

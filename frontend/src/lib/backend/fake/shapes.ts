@@ -12,7 +12,7 @@ export function turnView(more: Partial<TurnView> = {}): TurnView {
     state: 'committed', live: false, liveStep: '', liveSeq: 0, displayed: 13, durable: 13,
     model: 'sonnet', provider: 'anthropic', inputTokens: 120, outputTokens: 5, cachedTokens: 0,
     durationMs: 900, attempts: 1, retryOf: '', error: null, indexStatus: 'indexed', stateAfter: '',
-    createdAt: 0, updatedAt: 0, canContinue: false, cost: '', notice: '', ...more,
+    createdAt: 0, updatedAt: 0, canContinue: false, cost: '', notice: '', memories: 0, memoryError: '', ...more,
   };
 }
 
@@ -53,7 +53,7 @@ export function errorView(message: string, hint = '', code = 'invalid'): ErrorVi
 }
 
 export function emptyDraft(): Draft {
-  return { text: '', images: [], files: [], queued: false };
+  return { text: '', images: [], files: [], memories: [], queued: false };
 }
 
 export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;

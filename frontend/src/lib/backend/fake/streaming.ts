@@ -151,7 +151,7 @@ export class Streams {
     const branch = this.#world.branch(branchId);
     if (!branch.draft.queued) return;
     const turn = this.#world.addTurn(branchId, { user: [block('text', branch.draft.text)], assistant: [], model: this.#world.session(branch.sessionId).model });
-    branch.draft = { text: '', images: [], files: [], queued: false };
+    branch.draft = { text: '', images: [], files: [], memories: [], queued: false };
     this.#world.changed('draft', branchId, branch.sessionId);
     this.start(turn);
   }

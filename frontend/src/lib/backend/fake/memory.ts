@@ -1,0 +1,95 @@
+import type { MemoryService } from '../backend';
+import { BackendError } from '../errors';
+import type { BlockView, ChunkRow, MemoryChip, MemoryFilter, TurnView } from '../types';
+import { block, errorView } from './shapes';
+import type { World } from './world';
+
+const embedder = 'local/hashed/256/v1';
+const tokensOf = (text: string): number => Math.ceil(text.length / 4);
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];
+
+interface Chunk {
+  row: ChunkRow;
+  text: string;
+  branchId: string;
+}
+
+/** Every message of a finished turn is one chunk; a search counts words, and takes their letters for meaning. */
+export function memoryService(world: World): MemoryService {
+  const find = (id: string): Chunk => {
+    const found = everything(world).find((chunk) => chunk.row.id === id);
+    if (!found) throw new BackendError(errorView('This piece of memory is not there any more', '', 'not_found'));
+    return found;
+  };
+  return {
+    chunks: async (filter) => {
+      const wanted = within(world, filter).filter((chunk) => chunk.text.toLowerCase().includes(filter.text.toLowerCase()));
+      return { total: wanted.length, chunks: wanted.slice(filter.offset, filter.offset + (filter.limit || 50)).map((chunk) => chunk.row) };
+    },
+    chunk: async (id) => {
+      const { row, text } = find(id);
+      const uses = turnsOf(world).filter((turn) => turn.user.some((part: BlockView) => part.kind === 'memory' && part.id === id));
+      return {
+        chunk: row, text, start: 0, end: text.length, embedders: [embedder],
+        uses: uses.map((turn, i) => ({ turnId: turn.id, turnSeq: turn.seq, sessionId: row.sessionId, rank: i + 1, score: 1, form: 'full', at: turn.createdAt })),
+      };
+    },
+    search: async (filter, query) => {
+      const asked = new Set(wordsOf(query));
+      const scored = within(world, filter).map((chunk) => ({ chunk, shared: wordsOf(chunk.text).filter((word) => asked.has(word)).length }));
+      const found = scored.filter(({ shared }) => shared > 0).sort((a, b) => b.shared - a.shared);
+      const best = found[0]?.shared ?? 1;
+      return {
+        hits: found.slice(0, filter.limit || 20).map(({ chunk, shared }, i) => ({
+          chunk: chunk.row, rank: i + 1, score: shared / best, cosine: 0.2 + (0.5 * shared) / best, similarity: 0.7 + (0.29 * shared) / best, bm25: shared * 2.5, keyword: shared / best,
+        })),
+        candidates: scored.length, embedder, warning: '', totalMs: 3.4, embedMs: 0.2, vectorMs: 1.1, keywordMs: 1.9,
+      };
+    },
+    status: async () => {
+      const units = everything(world).length;
+      return { on: true, scope: 'lineage', units, spaces: units > 0 ? [{ embedder, state: 'serving', done: units, total: units, error: '' }] : [], degraded: [] };
+    },
+    chip: async (id) => chipOf(find(id)),
+  };
+}
+
+function chipOf({ row, text }: Chunk): MemoryChip {
+  const day = new Date(row.at).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
+  return { id: row.id, label: `${day}, ${row.role === 'user' ? 'you' : 'the model'}`, title: text.slice(0, 60) };
+}
+
+/** Attached memory as it stands in a message. */
+export function memoryBlocks(memories: readonly MemoryChip[]): BlockView[] {
+  return memories.map((memory) => block('memory', memory.title, { id: memory.id, name: memory.label }));
+}
+
+function within(world: World, filter: MemoryFilter): Chunk[] {
+  const lineage = new Set(filter.scope === 'lineage' && filter.branchId ? world.lineage(filter.branchId).map((turn) => turn.id) : []);
+  return everything(world).filter(({ row }) =>
+    (filter.scope !== 'lineage' || lineage.has(row.turnId)) && (filter.scope !== 'session' || row.sessionId === filter.sessionId) &&
+    (!filter.type || row.type === filter.type) && (!filter.role || row.role === filter.role) &&
+    (!filter.since || row.at >= filter.since) && (!filter.until || row.at < filter.until));
+}
+
+function turnsOf(world: World): TurnView[] {
+  return [...world.branches.values()].flatMap((branch) => branch.turns);
+}
+
+function everything(world: World): Chunk[] {
+  return turnsOf(world).filter((turn) => ['committed', 'head'].includes(turn.state)).flatMap((turn) => chunksOf(world, turn)).sort((a, b) => b.row.at - a.row.at || b.row.id.localeCompare(a.row.id));
+}
+
+function chunksOf(world: World, turn: TurnView): Chunk[] {
+  const session = world.session(world.branch(turn.branchId).sessionId);
+  const sides = [['user', turn.user], ['assistant', turn.assistant]] as const;
+  return sides.flatMap(([role, blocks]) => {
+    const text = blocks.filter((part) => part.kind === 'text').map((part) => part.text).join('\n\n');
+    if (text.trim() === '') return [];
+    const row: ChunkRow = {
+      id: `${turn.id}-${role}`, turnId: turn.id, turnSeq: turn.seq, sessionId: session.row.id, sessionTitle: session.row.title, branchId: turn.branchId, role, speaker: '',
+      type: text.includes('```') ? 'code' : role === 'user' ? 'user_context' : 'explanation', excerpt: text.slice(0, 300), summary: text.slice(0, 120), tokens: tokensOf(text), document: '', at: turn.createdAt,
+    };
+    return [{ row, text, branchId: turn.branchId }];
+  });
+}
