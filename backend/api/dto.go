@@ -142,6 +142,10 @@ type TurnView struct {
 	Cost string `json:"cost"`
 	// Notice is a warning about this turn, such as a local server that cut the prompt; empty if none.
 	Notice string `json:"notice"`
+	// Memories is how many pieces of memory the model saw with it.
+	Memories int `json:"memories"`
+	// MemoryError says why the model saw none; empty if nothing failed.
+	MemoryError string `json:"memoryError"`
 }
 
 // SessionSnapshot is what opening a session returns: everything its first
@@ -167,10 +171,11 @@ type TurnPage struct {
 // Draft is a branch's unsent text. Queued means: send it when the running turn
 // is final.
 type Draft struct {
-	Text   string        `json:"text"`
-	Images []ImageUpload `json:"images"`
-	Files  []FileView    `json:"files"`
-	Queued bool          `json:"queued"`
+	Text     string        `json:"text"`
+	Images   []ImageUpload `json:"images"`
+	Files    []FileView    `json:"files"`
+	Memories []MemoryChip  `json:"memories"`
+	Queued   bool          `json:"queued"`
 }
 
 // ImageUpload is a pasted or dropped image.
@@ -218,6 +223,7 @@ type SendRequest struct {
 	Text      string        `json:"text"`
 	Images    []ImageUpload `json:"images"`
 	Files     []FileView    `json:"files"`
+	Memories  []MemoryChip  `json:"memories"`
 	Model     string        `json:"model"`
 	// Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse.
 	Incomplete string `json:"incomplete"`
@@ -340,14 +346,16 @@ type ContextView struct {
 	Budget    BudgetView       `json:"budget"`
 	Cut       int64            `json:"cut"`
 	Sections  []ContextSection `json:"sections"`
-	Shrink    []string         `json:"shrink"`  // what was done to make it fit, in words, in order
-	Dropped   []int64          `json:"dropped"` // pending turns left out, by number
-	Redacted  []RedactionView  `json:"redacted"`
-	SHA256    string           `json:"sha256"`
-	Same      bool             `json:"same"`   // assembled again it has the stored hash
-	Note      string           `json:"note"`   // why texts are missing or differ; empty if all is well
-	StepID    string           `json:"stepId"` // whose exact request Inspect.RawStep gives
-	Error     *ErrorView       `json:"error"`  // it does not fit (what comes next)
+	Shrink    []string         `json:"shrink"` // what was done to make it fit, in words, in order
+	// RetrievalError says why nothing was retrieved; empty if nothing failed.
+	RetrievalError string          `json:"retrievalError"`
+	Dropped        []int64         `json:"dropped"` // pending turns left out, by number
+	Redacted       []RedactionView `json:"redacted"`
+	SHA256         string          `json:"sha256"`
+	Same           bool            `json:"same"`   // assembled again it has the stored hash
+	Note           string          `json:"note"`   // why texts are missing or differ; empty if all is well
+	StepID         string          `json:"stepId"` // whose exact request Inspect.RawStep gives
+	Error          *ErrorView      `json:"error"`  // it does not fit (what comes next)
 }
 
 // BudgetView is where the ceiling comes from, in tokens.
@@ -385,7 +393,23 @@ type ContextItem struct {
 	Bytes  int    `json:"bytes"`
 	Text   string `json:"text"`
 	// Change against the request before: "same", "new", "" if there was none.
-	Change string `json:"change"`
+	Change string     `json:"change"`
+	TurnID string     `json:"turnId"` // of a chunk: the turn it is from
+	Why    *MemoryWhy `json:"why"`    // of a chunk: why it is here
+}
+
+// MemoryWhy says why a chunk stands in a prompt.
+type MemoryWhy struct {
+	Rank       int     `json:"rank"` // from 1, among what was packed
+	Score      float64 `json:"score"`
+	Similarity float64 `json:"similarity"` // 0 to 1, against the embedder's own noise
+	Cosine     float64 `json:"cosine"`
+	Keyword    float64 `json:"keyword"`  // 0 to 1, of the best match
+	Form       string  `json:"form"`     // full, slice or summary
+	Attached   bool    `json:"attached"` // by hand
+	SessionID  string  `json:"sessionId"`
+	TurnSeq    int64   `json:"turnSeq"`
+	Words      string  `json:"words"` // in words
 }
 
 // ContextDiff is what changed from one request to the next.

@@ -1,0 +1,118 @@
+package api
+
+// MemoryFilter says which chunks of memory are meant. Empty fields do not filter.
+type MemoryFilter struct {
+	Scope     string `json:"scope"` // lineage, session or all
+	SessionID string `json:"sessionId"`
+	BranchID  string `json:"branchId"`
+	Type      string `json:"type"`  // code, explanation, decision, user_context, tool_result, other
+	Role      string `json:"role"`  // user or assistant
+	Since     int64  `json:"since"` // Unix ms of the turn, inclusive
+	Until     int64  `json:"until"` // exclusive
+	Text      string `json:"text"`  // of the browser: stands in the chunk's own words
+	Offset    int    `json:"offset"`
+	Limit     int    `json:"limit"` // 0: 50
+}
+
+// ChunkRow is a chunk of memory in a list.
+type ChunkRow struct {
+	ID           string `json:"id"`
+	TurnID       string `json:"turnId"`
+	TurnSeq      int64  `json:"turnSeq"`
+	SessionID    string `json:"sessionId"`
+	SessionTitle string `json:"sessionTitle"`
+	BranchID     string `json:"branchId"`
+	Role         string `json:"role"`
+	Speaker      string `json:"speaker"` // of a group chat; else empty
+	Type         string `json:"type"`
+	Excerpt      string `json:"excerpt"` // its beginning, or of a hit what matched best
+	Summary      string `json:"summary"`
+	Tokens       int    `json:"tokens"`
+	Document     string `json:"document"` // name of the document it is of; else empty
+	At           int64  `json:"at"`       // when the turn was created
+}
+
+// ChunkPage is a page of the chunk browser, newest first.
+type ChunkPage struct {
+	Total  int        `json:"total"`
+	Chunks []ChunkRow `json:"chunks"`
+}
+
+// ChunkDetail is everything about one chunk.
+type ChunkDetail struct {
+	Chunk     ChunkRow       `json:"chunk"`
+	Text      string         `json:"text"` // as it was said
+	Start     int            `json:"start"`
+	End       int            `json:"end"`
+	Embedders []string       `json:"embedders"` // identities of the vectors there are
+	Uses      []ChunkUseView `json:"uses"`      // newest first
+}
+
+// ChunkUseView is a context that a chunk was put into.
+type ChunkUseView struct {
+	TurnID    string  `json:"turnId"`
+	TurnSeq   int64   `json:"turnSeq"`
+	SessionID string  `json:"sessionId"`
+	Rank      int     `json:"rank"`
+	Score     float64 `json:"score"`
+	Form      string  `json:"form"` // full, slice or summary
+	At        int64   `json:"at"`
+}
+
+// MemoryHit is a chunk that a search found, with both scores.
+type MemoryHit struct {
+	Chunk      ChunkRow `json:"chunk"`
+	Rank       int      `json:"rank"`
+	Score      float64  `json:"score"`      // by which it is ranked
+	Cosine     float64  `json:"cosine"`     // 0: vectors did not find it
+	Similarity float64  `json:"similarity"` // 0 to 1, against the embedder's own noise
+	BM25       float64  `json:"bm25"`       // 0: no word matched
+	Keyword    float64  `json:"keyword"`    // 0 to 1, of the best match
+}
+
+// MemorySearch is what a search of memory found, best first.
+type MemorySearch struct {
+	Hits       []MemoryHit `json:"hits"`
+	Candidates int         `json:"candidates"`
+	Embedder   string      `json:"embedder"` // empty: words alone
+	Warning    string      `json:"warning"`
+	TotalMs    float64     `json:"totalMs"`
+	EmbedMs    float64     `json:"embedMs"`
+	VectorMs   float64     `json:"vectorMs"`
+	KeywordMs  float64     `json:"keywordMs"`
+}
+
+// IndexSpace is the vectors of one embedder.
+type IndexSpace struct {
+	Embedder string `json:"embedder"`
+	State    string `json:"state"` // building or serving
+	Done     int    `json:"done"`
+	Total    int    `json:"total"`
+	Error    string `json:"error"` // why it does not get on
+}
+
+// DegradedTurn is a turn whose indexing was given up.
+type DegradedTurn struct {
+	TurnID    string `json:"turnId"`
+	TurnSeq   int64  `json:"turnSeq"`
+	SessionID string `json:"sessionId"`
+	Title     string `json:"title"`
+	JobID     int64  `json:"jobId"` // to be retried
+	Error     string `json:"error"`
+}
+
+// IndexStatus is where the index of memory stands.
+type IndexStatus struct {
+	On       bool           `json:"on"`    // false: memory is off, or nothing may be retrieved
+	Scope    string         `json:"scope"` // of what turns retrieve
+	Units    int            `json:"units"`
+	Spaces   []IndexSpace   `json:"spaces"`
+	Degraded []DegradedTurn `json:"degraded"`
+}
+
+// MemoryChip is a chunk attached to a message by hand.
+type MemoryChip struct {
+	ID    string `json:"id"`    // chunk
+	Label string `json:"label"` // when and who, in words: "12 May 2026, you"
+	Title string `json:"title"` // its first words
+}
