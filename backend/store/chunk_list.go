@@ -59,13 +59,14 @@ func chunkIDs(db *gorm.DB, c condition, where string, more []any, limit, offset 
 const chunkBatch = 200
 
 // chunksSaying looks through the words of chunks. Messages that cannot hold them
-// are passed over unread, where their JSON shows it.
+// are passed over unread, where their JSON shows it; so are documents, each of which is
+// looked through once, not for each of its chunks.
 func chunksSaying(ctx context.Context, db *gorm.DB, c condition, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
 	where, args := "", []any{}
 	if pattern, ok := likePattern(q.Text); ok {
-		where = `WHERE CASE WHEN c.file_id IS NOT NULL THEN (SELECT coalesce(f.text, CAST(f.content AS TEXT)) FROM files f WHERE f.id = c.file_id)
-			WHEN c.role = 'user' THEN t.user_message_json ELSE t.final_assistant_message_json END LIKE ? ESCAPE '\'`
-		args = append(args, pattern)
+		where = `WHERE CASE WHEN c.file_id IS NOT NULL THEN c.file_id IN (SELECT f.id FROM files f WHERE coalesce(f.text, CAST(f.content AS TEXT)) LIKE ? ESCAPE '\')
+			WHEN c.role = 'user' THEN t.user_message_json LIKE ? ESCAPE '\' ELSE t.final_assistant_message_json LIKE ? ESCAPE '\' END`
+		args = append(args, pattern, pattern, pattern)
 	}
 	ids, err := chunkIDs(db, c, where, args, 0, 0)
 	if err != nil {

@@ -40,7 +40,12 @@ type sources struct {
 	turns map[string]chat.Turn
 	texts map[sourceKey]string
 	files map[string]sourceFile
+	held  int // bytes of the documents' texts
 }
+
+// mostHeld bounds the documents that are kept for the chunks that follow: theirs lie
+// together, and all of them may be more than there is memory.
+const mostHeld = 64 << 20
 
 type sourceKey struct {
 	turn string
@@ -152,6 +157,10 @@ func (s *sources) file(id string) (sourceFile, error) {
 	}
 	words, err := fileText(s.db, chat.FileID(id))
 	f := sourceFile{row.file(), words, true}
+	if s.held += len(words); s.held > mostHeld {
+		clear(s.files)
+		s.held = len(words)
+	}
 	s.files[id] = f
 	return f, err
 }

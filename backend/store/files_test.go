@@ -293,3 +293,35 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 	}
 	f.verified()
 }
+
+// The browser finds the paragraphs of documents by what they say, of several documents
+// and of those whose text was extracted.
+func TestChunksOfDocumentsAreListedByTheirWords(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("one")
+	tell := func(file chat.File, paragraphs ...string) {
+		t.Helper()
+		turn := f.attach(b.ID, file)
+		f.commitAll(b.ID)
+		var chunks []chat.Chunk
+		at := 0
+		for i, words := range paragraphs {
+			chunks = append(chunks, chat.Chunk{Role: chat.RoleUser, File: file.ID, Ordinal: i, Start: at, End: at + len(words), Text: words,
+				Type: chat.ChunkOther, Tokens: 3, Version: 2, Units: []chat.Unit{{Role: chat.RoleUser, Start: at, End: at + len(words), Tokens: 3, Text: words}}})
+			at += len(words) + 1
+		}
+		f.ok(f.Index(f.ctx, chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Chunks: chunks}))
+		f.clock.Advance(time.Hour)
+	}
+	tell(f.file(s.ID, "a.txt", "Harbour dues\nthe harbour master\na 100% fee"), "Harbour dues", "the harbour master", "a 100% fee")
+	pdf, err := f.AddFile(f.ctx, chat.NewFile{SessionID: s.ID, Name: "b.pdf", MediaType: "application/pdf", Content: []byte("%PDF harbour"), Text: "no boats\nHARBOUR walls"})
+	f.ok(err)
+	tell(pdf, "no boats", "HARBOUR walls")
+	for words, want := range map[string][]string{
+		"harbour": {"HARBOUR walls", "Harbour dues", "the harbour master"}, "boats": {"no boats"}, "0% f": {"a 100% fee"}, "PDF": {}, "dues\nthe": {}, "": {
+			"no boats", "HARBOUR walls", "Harbour dues", "the harbour master", "a 100% fee",
+		},
+	} {
+		f.lists(chat.ChunkQuery{Text: words}, want...)
+	}
+}
