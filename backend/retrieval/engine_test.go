@@ -228,6 +228,9 @@ func TestWorkIsBounded(t *testing.T) {
 			t.Errorf("%s was asked %d times", method, n)
 		}
 	}
+	if got := find(t, m.engine(), Query{Text: strings.Repeat("nothing ", 1000) + "roses" + strings.Repeat(" at all", 1000)}); len(got.Hits) > 0 && got.Hits[0].Keyword > 0 {
+		t.Error("the middle of a long question was searched for")
+	}
 	freq := map[string]int{"a": 100_000, "b": 5, "c": 20_000, "d": 90_000, "e": 29_000}
 	if got := affordable([]string{"a", "b", "c", "d", "e"}, freq); !slices.Equal(got, []string{"b", "c", "e"}) {
 		t.Errorf("%q", got)

@@ -1,7 +1,9 @@
 package retrieval
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -25,5 +27,26 @@ func TestRarest(t *testing.T) {
 	got := Rarest([]string{"common", "absent", "rare", "middle"}, map[string]int{"common": 9, "rare": 1, "middle": 5}, 2)
 	if want := []string{"rare", "middle"}; !slices.Equal(got, want) {
 		t.Fatalf("%q, want %q", got, want)
+	}
+}
+
+// A pasted file is a question by its ends, and all of its terms are found in one pass:
+// a million distinct ones would take an hour two by two.
+func TestTermsOfMuch(t *testing.T) {
+	var b strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&b, "Word%d ", i)
+	}
+	if got := Terms(b.String()); len(got) != 200_000 || got[0] != "word0" || got[199_999] != "word199999" {
+		t.Errorf("%d terms", len(got))
+	}
+	for in, want := range map[string]string{
+		"short":                   "short",
+		strings.Repeat("漢", 4000): strings.Repeat("漢", 2000) + "\n" + strings.Repeat("漢", 666),
+		strings.Repeat("a", 8000): strings.Repeat("a", 8000),
+	} {
+		if got := Ends(in); got != want {
+			t.Errorf("of %d bytes, %d are kept, not %d", len(in), len(got), len(want))
+		}
 	}
 }
