@@ -37,8 +37,7 @@ func chunkTexts(db *gorm.DB, ids []chat.ChunkID) ([]chat.ChunkText, error) {
 // sources are what chunks are cut from, each read once.
 type sources struct {
 	db    *gorm.DB
-	turns map[string]chat.Turn
-	texts map[sourceKey]string
+	said  map[sourceKey]saying
 	files map[string]sourceFile
 	held  int // bytes of the documents' texts
 }
@@ -51,6 +50,9 @@ type sourceKey struct {
 	turn string
 	role chat.Role
 }
+
+// saying is a message's rendered text, and the person it names.
+type saying struct{ text, speaker string }
 
 type sourceFile struct {
 	file chat.File
@@ -75,7 +77,7 @@ func (s *sources) chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readTurns(rows); err != nil {
+	if err := s.readMessages(rows); err != nil {
 		return nil, err
 	}
 	out := make([]chat.ChunkText, 0, len(rows))
@@ -91,56 +93,44 @@ func (s *sources) chunks(ids []chat.ChunkID) ([]chat.ChunkText, error) {
 	return out, nil
 }
 
-// readTurns reads the messages that rows are of.
-func (s *sources) readTurns(rows []chunkTextRow) error {
-	s.turns, s.texts = map[string]chat.Turn{}, map[sourceKey]string{}
-	need := map[string]bool{}
-	ids := []string{}
+// readMessages reads the messages that rows are of, and of their turns no other: what
+// is decoded in vain was most of the time.
+func (s *sources) readMessages(rows []chunkTextRow) error {
+	s.said = map[sourceKey]saying{}
+	var need [][2]string
 	for _, r := range rows {
-		if id := r.Chunk.SourceTurn; r.Chunk.FileID == nil && !need[id] {
-			need[id] = true
-			ids = append(ids, id)
+		key := sourceKey{r.Chunk.SourceTurn, chat.Role(r.Chunk.Role)}
+		if _, ok := s.said[key]; !ok && r.Chunk.FileID == nil {
+			s.said[key] = saying{}
+			need = append(need, [2]string{key.turn, string(key.role)})
 		}
 	}
-	list, err := chat.MarshalJSON(ids)
+	if len(need) == 0 {
+		return nil
+	}
+	list, err := chat.MarshalJSON(need)
 	if err != nil {
 		return err
 	}
-	turns, err := all[turnRow](s.db, `SELECT t.id, t.user_message_json, t.final_assistant_message_json
-		FROM json_each(?) j CROSS JOIN turns t ON t.id = j.value`, string(list))
-	for _, r := range turns {
-		s.turns[r.ID] = r.turn()
+	found, err := s.db.Raw(`SELECT t.id, j.value ->> 1,
+		  CASE j.value ->> 1 WHEN 'user' THEN t.user_message_json ELSE t.final_assistant_message_json END
+		FROM json_each(?) j CROSS JOIN turns t ON t.id = j.value ->> 0`, string(list)).Rows()
+	if err != nil {
+		return err
 	}
-	return err
-}
-
-// message is the rendered text of a turn's message.
-func (s *sources) message(turn string, role chat.Role) string {
-	key := sourceKey{turn, role}
-	if words, ok := s.texts[key]; ok {
-		return words
+	defer found.Close()
+	for found.Next() {
+		var key sourceKey
+		var message *string
+		if err := found.Scan(&key.turn, &key.role, &message); err != nil {
+			return err
+		}
+		if message != nil {
+			m, _ := decodeMessage(key.role, *message) // one that cannot be read holds the words of no chunk
+			s.said[key] = saying{m.RenderedText(), m.Name}
+		}
 	}
-	t := s.turns[turn]
-	words := ""
-	if role == chat.RoleUser {
-		words = t.User.RenderedText()
-	} else if t.Assistant != nil {
-		words = t.Assistant.RenderedText()
-	}
-	s.texts[key] = words
-	return words
-}
-
-// speaker is the person named in a turn's message; readTurns has read it.
-func (s *sources) speaker(turn string, role chat.Role) string {
-	t := s.turns[turn]
-	switch {
-	case role == chat.RoleUser:
-		return t.User.Name
-	case t.Assistant != nil:
-		return t.Assistant.Name
-	}
-	return ""
+	return found.Err()
 }
 
 // file is a document with its text; one that is gone is not ok.
@@ -169,8 +159,8 @@ func (s *sources) file(id string) (sourceFile, error) {
 func (s *sources) chunk(r chunkTextRow) (chat.ChunkText, bool, error) {
 	out := chat.ChunkText{TurnSeq: r.TurnSeq, SessionTitle: r.SessionTitle, At: moment(r.TurnAt)}
 	if r.Chunk.FileID == nil {
-		out.Source = s.message(r.Chunk.SourceTurn, chat.Role(r.Chunk.Role))
-		out.Speaker = s.speaker(r.Chunk.SourceTurn, chat.Role(r.Chunk.Role))
+		said := s.said[sourceKey{r.Chunk.SourceTurn, chat.Role(r.Chunk.Role)}]
+		out.Source, out.Speaker = said.text, said.speaker
 	} else {
 		f, err := s.file(*r.Chunk.FileID)
 		if err != nil || !f.ok {
