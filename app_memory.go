@@ -57,7 +57,7 @@ func searchSettings(c *config.Config) retrieval.Settings {
 		Threshold: r.SimilarityThreshold, VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, LocalWeight: r.LocalWeight,
 		DecisionWeight: r.DecisionWeight, Recency: r.RecencyBoost, MMR: r.EnableMMR, RolePrior: r.RolePrior, SpeakerBoost: r.SpeakerBoost,
 		LengthCost: r.LengthCost, LengthFree: r.LengthFreeTokens, NeighbourWord: r.NeighbourWords, NeighbourSum: r.NeighbourScore,
-		NearbyBest: r.NearbyScore, NearbyUnits: r.NearbyUnits, NeighbourFull: r.NeighbourFullTokens,
+		NearbyBest: r.NearbyScore, NearbyUnits: r.NearbyUnits, ReplyBest: r.ReplyScore, NeighbourFull: r.NeighbourFullTokens,
 	}
 }
 

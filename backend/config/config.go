@@ -121,6 +121,7 @@ type Retrieval struct {
 	NeighbourWords       float64
 	NeighbourScore       float64
 	NearbyScore          float64
+	ReplyScore           float64
 	NearbyUnits          int
 	NeighbourFullTokens  int
 	ChunkMinTokens       int

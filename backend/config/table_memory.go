@@ -143,6 +143,11 @@ var memoryTable = []key{
 		help: "How many passages away the best nearby may stand.",
 	}, func(c *Config) any { return &c.Retrieval.NearbyUnits }},
 	{spec{
+		name: "retrieval.reply_score", group: groupRetrieval, label: "Score of the reply", unit: "share",
+		def: 0.4, min: 0, max: 2,
+		help: "Share of the reply's best score that the user's message is given: a reply tells what its question was about.",
+	}, func(c *Config) any { return &c.Retrieval.ReplyScore }},
+	{spec{
 		name: "retrieval.neighbour_full_tokens", group: groupRetrieval, label: "Length that takes all of it", unit: "tokens",
 		def: 100, min: 1, max: 8192,
 		help: "Passages longer than this take less from their neighbours, in proportion.",

@@ -26,14 +26,14 @@ func (p *pool) measured() {
 		p.units[i].score = p.units[i].base + p.lent(i)
 		top = max(top, p.units[i].score)
 	}
-	age := p.ages()
+	age, replied := p.ages(), p.replies()
 	for i := range p.units {
 		u := &p.units[i]
 		if u.score = ratio(u.score, top); u.score == 0 {
 			continue
 		}
 		if said(u) {
-			u.score += p.s.RolePrior
+			u.score += p.s.RolePrior + p.s.ReplyBest*ratio(replied[u.Turn], top)
 		}
 		u.score += p.s.Recency * age(u)
 	}
@@ -42,6 +42,18 @@ func (p *pool) measured() {
 // said reports words of the user: what they said of themselves and decided is worth
 // more than what they were answered. In a group chat nobody's are.
 func said(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker == "" && u.File == "" }
+
+// replies are the best scores of what the user's messages were answered: a reply is
+// long and says what its question was about, which the question itself may not.
+func (p *pool) replies() map[chat.TurnID]float64 {
+	best := map[chat.TurnID]float64{}
+	for i := range p.units {
+		if u := &p.units[i]; u.Role == chat.RoleAssistant && u.base > 0 {
+			best[u.Turn] = max(best[u.Turn], u.base)
+		}
+	}
+	return best
+}
 
 // window is how well a unit and those about it say the query's terms: a term counts
 // where it is said best, less in a neighbour, and once.

@@ -29,7 +29,8 @@ type Settings struct {
 	NeighbourSum  float64 // share of the next unit's score, half of the one after
 	NearbyBest    float64 // share of the best score within NearbyUnits
 	NearbyUnits   int
-	NeighbourFull int // tokens up to which a unit takes all of these; a longer one takes less
+	ReplyBest     float64 // share of its reply's best score that the user's message is given
+	NeighbourFull int     // tokens up to which a unit takes all of these; a longer one takes less
 }
 
 // Measured are the defaults: the best found on both of the benchmark's sets.
@@ -38,7 +39,7 @@ func Measured() Settings {
 		TopK: 6, Overfetch: 16, Candidates: 200, Near: 100, MaxTerms: 16,
 		Threshold: 0.72, VectorWeight: 0.7, KeywordWeight: 0.3, LocalWeight: 0.03,
 		DecisionWeight: 1, RolePrior: 0.8, SpeakerBoost: 0.5, LengthCost: 0.4, LengthFree: 40,
-		NeighbourWord: 0.3, NeighbourSum: 0.1, NearbyBest: 0.2, NearbyUnits: 6, NeighbourFull: 100,
+		NeighbourWord: 0.3, NeighbourSum: 0.1, NearbyBest: 0.2, NearbyUnits: 6, ReplyBest: 0.4, NeighbourFull: 100,
 	}
 }
 

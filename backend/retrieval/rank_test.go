@@ -1,0 +1,38 @@
+package retrieval
+
+import (
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestARepliesWordsAreItsQuestions: of two messages that say the same, the one whose
+// reply says more of what is asked comes first; between people it does not.
+func TestARepliesWordsAreItsQuestions(t *testing.T) {
+	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum, s.NeighbourWord = 0, 0, 0 }
+	for name, tt := range map[string]struct {
+		person string
+		change func(*Settings)
+		first  int64
+	}{
+		"its reply counts":    {change: alone, first: 40},
+		"weight 0":            {change: func(s *Settings) { alone(s); s.ReplyBest = 0 }, first: 60},
+		"between people": {person: "Ann", change: alone, first: 60},
+	} {
+		m := newMemory()
+		m.say(
+			line{seq: 40, speaker: tt.person, text: "What about Contoso?"}, line{seq: 40, role: chat.RoleAssistant, speaker: tt.person, text: "Invoices are due in March."},
+			line{seq: 60, speaker: tt.person, text: "What about Contoso?"}, line{seq: 60, role: chat.RoleAssistant, speaker: tt.person, text: "Nothing is known."},
+		)
+		res := find(t, m.engine(tt.change), Query{Text: "Contoso invoices March", Limit: 9})
+		var user []int64
+		for _, h := range res.Hits {
+			if h.Role == chat.RoleUser {
+				user = append(user, h.TurnSeq)
+			}
+		}
+		if len(user) != 2 || user[0] != tt.first {
+			t.Errorf("%s: turns %v, want %d first", name, user, tt.first)
+		}
+	}
+}
