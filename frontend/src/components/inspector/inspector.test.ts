@@ -7,7 +7,7 @@ import Inspector from './Inspector.svelte';
 const called = (backend: { calls: { name: string; args: unknown[] }[] }, name: string) =>
   backend.calls.filter((call) => call.name === name).map((call) => call.args);
 
-async function open(tab: 'pending' | 'xray' | 'state' | 'activity', prepare?: Parameters<typeof mountWith>[3]) {
+async function open(tab: 'pending' | 'memory' | 'xray' | 'state' | 'activity', prepare?: Parameters<typeof mountWith>[3]) {
   const mounted = await mountWith(Inspector, (app) => {
     app.inspector.select(tab);
     return {};

@@ -13,6 +13,7 @@ import { DraftState } from './draft.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
 import { LayoutState } from './layout.svelte';
+import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
 import { Refresh } from './refresh';
@@ -39,6 +40,7 @@ export class App {
   readonly composer: ComposerState;
   readonly turnActions: TurnActions;
   readonly inspector: InspectorState;
+  readonly memory: MemoryState;
   readonly modelSwitch: ModelSwitch;
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
@@ -61,6 +63,7 @@ export class App {
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts);
     this.inspector = new InspectorState(this.layout);
+    this.memory = new MemoryState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
     this.composer.takeCommands(new CommandRunner({ ...this, sendTo: (text, model) => this.composer.sendTo(text, model) }));
     this.jobs = new JobsState(backend);

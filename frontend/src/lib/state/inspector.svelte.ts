@@ -1,6 +1,6 @@
 import type { LayoutState } from './layout.svelte';
 
-export const inspectorTabs = ['pending', 'xray', 'state', 'activity'] as const;
+export const inspectorTabs = ['pending', 'memory', 'xray', 'state', 'activity'] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
 /** Which tab of the inspector is open, and which turn it was opened for. */
@@ -8,6 +8,8 @@ export class InspectorState {
   #tab = $state<InspectorTab>('pending');
   #turnId = $state('');
   #seen = $state('');
+  /** The section of the X-ray that is to be opened; the X-ray takes it when it is there. */
+  section = $state('');
   readonly #layout: LayoutState;
 
   constructor(layout: LayoutState) {
@@ -39,8 +41,9 @@ export class InspectorState {
   }
 
   /** Selects a tab and makes sure it is seen: what header cells and links call. The X-ray follows the turn. */
-  show(tab: InspectorTab, turnId = ''): void {
+  show(tab: InspectorTab, turnId = '', section = ''): void {
     this.#tab = tab;
+    this.section = section;
     this.#turnId = turnId;
     if (turnId !== '' || tab === 'xray') this.#seen = turnId;
     this.#layout.reveal('inspector');
