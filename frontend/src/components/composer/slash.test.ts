@@ -65,11 +65,13 @@ describe('slash commands', () => {
     await waitFor(() => expect(calls('sessions.rollback')).toEqual([[app.conversation.sessionId, state]]));
   });
 
-  it('asks the recall model, whatever the session’s is', async () => {
-    const { field, user, calls } = await composer();
+  it('looks in the memory, and sends nothing', async () => {
+    const { app, field, user, calls } = await composer();
     await user.type(field, '/recall what did we promise?{Enter}');
-    await waitFor(() => expect(calls('chat.send')).toMatchObject([[{ text: 'what did we promise?', model: 'recall' }]]));
+    await waitFor(() => expect(app.inspector.tab).toBe('memory'));
+    expect(app.memory.query).toBe('what did we promise?');
     await waitFor(() => expect(field.value).toBe(''));
+    expect(calls('chat.send')).toEqual([]);
   });
 
   it.each([['/commit', 'inspect.commitNow'], ['/summarize', 'inspect.summarize']])('%s does its work', async (typed, name) => {

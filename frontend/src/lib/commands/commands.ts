@@ -16,7 +16,7 @@ export const commands: readonly Command[] = [
   { name: 'fork', argument: '[label]', needed: false, does: 'New branch after the newest turn' },
   { name: 'rollback', argument: '[#turn]', needed: false, does: 'New branch from an earlier state; nothing is deleted' },
   { name: 'pin', argument: 'TEXT', needed: true, does: 'Pin a fact: every request holds it word for word' },
-  { name: 'recall', argument: 'TEXT', needed: true, does: 'Ask your own history, without any provider' },
+  { name: 'recall', argument: 'TEXT', needed: true, does: 'Search your memory, and attach what was said to the message' },
   { name: 'summarize', argument: '', needed: false, does: 'Make the range summaries that are due, now' },
   { name: 'commit', argument: '', needed: false, does: 'Commit pending turns now' },
   { name: 'context', argument: '', needed: false, does: 'What the model will see next' },

@@ -65,7 +65,7 @@ export class App {
     this.inspector = new InspectorState(this.layout);
     this.memory = new MemoryState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
-    this.composer.takeCommands(new CommandRunner({ ...this, sendTo: (text, model) => this.composer.sendTo(text, model) }));
+    this.composer.takeCommands(new CommandRunner(this));
     this.jobs = new JobsState(backend);
     this.temporary = new TemporaryConversation(backend, this.changes, this.toasts);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);

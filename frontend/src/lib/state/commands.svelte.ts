@@ -3,6 +3,7 @@ import { BackendError } from '$lib/backend/errors';
 import { findState, type Command } from '$lib/commands/commands';
 import type { ConversationState } from './conversation.svelte';
 import type { InspectorState } from './inspector.svelte';
+import type { MemoryState } from './memory.svelte';
 import type { ModelsState } from './models.svelte';
 import type { ModelSwitch } from './modelSwitch.svelte';
 import type { SessionSettingsState } from './sessionSettings.svelte';
@@ -13,13 +14,12 @@ export interface CommandParts {
   backend: Backend;
   conversation: ConversationState;
   inspector: InspectorState;
+  memory: MemoryState;
   models: ModelsState;
   modelSwitch: ModelSwitch;
   sessionSettings: SessionSettingsState;
   toasts: ToastsState;
   turnActions: TurnActions;
-  /** Sends words to a model, whatever the session's is. */
-  sendTo(text: string, model: string): Promise<void>;
 }
 
 const refused = (message: string, hint: string): BackendError => new BackendError({ code: 'invalid', op: 'command', message, hint });
@@ -33,12 +33,12 @@ export class CommandRunner {
   }
 
   async run(command: Command, argument: string): Promise<void> {
-    const { backend, conversation, inspector, sessionSettings, toasts, turnActions } = this.#parts;
+    const { backend, conversation, inspector, memory, sessionSettings, toasts, turnActions } = this.#parts;
     switch (command.name) {
       case 'model': return this.#model(argument);
       case 'fork': return this.#fork(argument);
       case 'rollback': return this.#rollback(argument);
-      case 'recall': return this.#recall(argument);
+      case 'recall': return memory.search(argument);
       case 'pin': return turnActions.pinText(argument);
       case 'context': return inspector.show('xray');
       case 'settings': return sessionSettings.show();
@@ -80,11 +80,5 @@ export class CommandRunner {
     await conversation.open(conversation.sessionId, branch.id);
     const back = () => void conversation.switchBranch(from).catch((error: unknown) => toasts.error(error));
     toasts.show(`Back to #${state.turnSeq}, on the new branch “${branch.label}”`, { action: { label: 'Back', run: back } });
-  }
-
-  async #recall(text: string): Promise<void> {
-    const model = this.#parts.models.list.find((candidate) => candidate.provider === 'recall');
-    if (!model) throw refused('There is no recall model', 'Settings, Keys and models, can bring it back.');
-    await this.#parts.sendTo(text, model.name);
   }
 }

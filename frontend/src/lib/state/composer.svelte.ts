@@ -141,11 +141,6 @@ export class ComposerState {
     await this.#attempt(() => (this.#editing ? this.#sendEdited(this.#editing) : this.#sendNext(incomplete)));
   }
 
-  /** Sends words to a model, whatever the session's is: /recall. */
-  async sendTo(text: string, model: string): Promise<void> {
-    await this.#handOver({ ...this.#request(this.#conversation.branchId, { ...nothing, text }, ''), model });
-  }
-
   /** The field is emptied only when it is done, wherever the command has led meanwhile. */
   async #run(command: Command, argument: string): Promise<void> {
     const { text, branchId } = this.#draft;

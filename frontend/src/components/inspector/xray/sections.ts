@@ -78,7 +78,7 @@ export function doorOf(item: ContextItem): string {
     case 'state':
       return 'state';
     case 'chunk':
-      return item.seq > 0 ? `#${item.seq}` : '';
+      return item.why && item.why.turnSeq > 0 ? `#${item.why.turnSeq}` : 'source';
     case 'config':
       return 'settings';
     default:
@@ -90,6 +90,11 @@ export function doorOf(item: ContextItem): string {
 export function nameOf(item: ContextItem): string {
   if (item.source !== 'turn') return item.label;
   return item.role === 'assistant' ? 'the model' : item.role === 'user' ? 'you' : item.role;
+}
+
+/** In what form a piece of memory stands, where it is not whole. */
+export function formWord(form: string): string {
+  return form === 'slice' ? 'in part' : form === 'summary' ? 'summary' : 'whole';
 }
 
 /** The first words of a text on one line. */

@@ -112,6 +112,22 @@ describe('the X-ray', () => {
     expect(screen.getByText(/61.000 needed, 11.000 too many/)).toBeVisible();
   });
 
+  it('says why a piece of memory is here, and leads to where it was said', async () => {
+    const why = { rank: 1, score: 0.42, similarity: 0.97, cosine: 0.31, keyword: 0.81, form: 'slice', attached: false, sessionId: '', turnSeq: 12, words: 'It shares rare words with the question.' };
+    const item = { source: 'chunk', id: 'c1', seq: 0, from: 0, to: 0, role: '', label: 'Turn 12, you', tokens: 40, bytes: 160, text: 'The port is 7443.', change: '', turnId: 't12', why };
+    const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items: [item] }], retrievalError: 'The embedder did not answer.' });
+    const source = app.conversation.turns.at(-3)!;
+    item.turnId = source.id;
+    app.inspector.show('xray', newest.id, 'retrieved');
+    const line = await screen.findByRole('button', { name: /^Turn 12, you, 40 tokens/ });
+    expect(line).toHaveTextContent('in part');
+    expect(screen.getByText('Answered without memory')).toBeVisible();
+    await user.click(line);
+    expect(screen.getByRole('note', { name: 'Why is this here?' })).toHaveTextContent(/rare words.*words 0\.81.*meaning 0\.97.*score 0\.420/);
+    await user.click(screen.getByRole('button', { name: 'Go to the source: Turn 12, you' }));
+    await waitFor(() => expect(app.conversation.intent.turnId).toBe(source.id));
+  });
+
   it('derives the ceiling', async () => {
     await xray();
     await user.click(await screen.findByText(/How the ceiling of/));

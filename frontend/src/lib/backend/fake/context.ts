@@ -112,6 +112,7 @@ function sectionsOf(world: World, branch: FakeBranch, message: string, seq: numb
     section('originals', 40_000, before.filter((turn) => turn.state !== 'pending').flatMap(turnItems)),
     section('pending', 40_000, before.filter((turn) => turn.state === 'pending').flatMap(turnItems)),
     section('state', 1_500, state ? [contextItem({ source: 'state', id: state.id, label: `State summary ${state.shortId}`, text: `<memory>\n${state.summary}\n</memory>` })] : []),
+    section('retrieved', 6_000, memoryItems(world, world.lineage(branch.view.id).find((turn) => turn.seq === seq))),
     section('message', 16_000, [contextItem({ source: 'message', label: 'Your message', text: message || ' ' })]),
   ];
   return all.filter((candidate) => candidate.items.length > 0);
@@ -130,6 +131,15 @@ function rangeItem(range: RangeView): ContextItem {
 function turnItems(turn: TurnView): ContextItem[] {
   const item = (role: string, who: string, text: string) => contextItem({ id: turn.id, seq: turn.seq, role, label: `Turn ${turn.seq}, ${who}`, text });
   return [item('user', 'you', textsOf(turn.user)), item('assistant', 'the model', textsOf(turn.assistant))];
+}
+
+/** What was attached by hand; a program in memory retrieves nothing by itself. */
+function memoryItems(world: World, turn: TurnView | undefined): ContextItem[] {
+  return (turn?.user ?? []).filter((block) => block.kind === 'memory').map((block, i) => {
+    const from = world.turn(block.id.replace(/-(user|assistant)$/, ''));
+    const why = { rank: i + 1, score: 0, similarity: 0, cosine: 0, keyword: 0, form: 'full', attached: true, sessionId: world.sessionOf(from).row.id, turnSeq: from.seq, words: 'You attached it.' };
+    return contextItem({ source: 'chunk', id: block.id, turnId: from.id, label: `Turn ${from.seq}, ${block.name}`, text: block.text, why });
+  });
 }
 
 function mark(view: ContextView, before: ContextView): void {
