@@ -30,6 +30,17 @@ func (bs Blocks) Documents() []Document {
 	return out
 }
 
+// Memories are the chunks attached by hand among the blocks, in order.
+func (bs Blocks) Memories() []ChunkID {
+	var out []ChunkID
+	for _, b := range bs {
+		if m, ok := b.(Memory); ok {
+			out = append(out, m.Chunk)
+		}
+	}
+	return out
+}
+
 // Title is what a message is called where there is room for one line: its first
 // words, or the names of what is attached to it.
 func (m Message) Title() string {

@@ -133,6 +133,12 @@ type Retrieval struct {
 	Tokens     int      `json:"tokens"`
 }
 
+// Recalled is what memory a turn's context holds, in short.
+type Recalled struct {
+	Pieces int
+	Error  string // why memory was not searched; empty if nothing failed
+}
+
 // EmbedderID is an embedder's identity: vectors of different identities never mix
 // (SPEC 8).
 type EmbedderID struct {

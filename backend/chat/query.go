@@ -44,6 +44,7 @@ type LineageQuery struct {
 // JobQuery selects jobs, newest first; zero fields do not filter.
 type JobQuery struct {
 	State   JobState
+	Type    JobType
 	Session SessionID
 	Limit   int
 }

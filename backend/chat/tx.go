@@ -36,6 +36,8 @@ type Preparation struct {
 	// Retrieved is what memory the context holds; it replaces what an earlier
 	// preparation of the turn recorded.
 	Retrieved []Retrieval
+	// RetrievalError says why memory was not searched; empty if nothing failed.
+	RetrievalError string
 }
 
 // StepStart opens one attempt. Index counts steps of the turn from 0 (a
@@ -151,6 +153,8 @@ type TurnMetrics struct {
 	SimilarityMax float64 `json:"similarity_max,omitempty"`
 	// RetrievalFailed: memory could not be searched; the manifest says why.
 	RetrievalFailed bool `json:"retrieval_failed,omitempty"`
+	// RetrievalError is why, of the context that was prepared last; empty if that has its memory.
+	RetrievalError string `json:"retrieval_error,omitempty"`
 }
 
 // ForkPoint says where a branch starts: after the last turn it shares, or before

@@ -167,7 +167,7 @@ func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
 		if err := t.putManifest(turn, p.Manifest, memory.chunks); err != nil {
 			return err
 		}
-		if err := t.mergeTurnMetrics(p.TurnID, chat.TurnMetrics{EstimateTokens: p.Tokens}); err != nil {
+		if err := t.mergePrepared(p); err != nil {
 			return err
 		}
 		return t.event(chat.SessionID(turn.SessionID), EventTurnPrepared, turn.ID,

@@ -45,10 +45,11 @@ func (s *Store) Draft(ctx context.Context, branch chat.BranchID) (chat.Draft, bo
 // removed.
 func (s *Store) SaveDraft(ctx context.Context, d chat.Draft) error {
 	return s.write(ctx, "draft.save", func(t *tx) error {
-		if len(d.Message.Blocks) == 0 || d.Message.IsEmpty() {
-			if d.Queued {
-				return invalid("An empty message cannot wait to be sent.")
-			}
+		empty := len(d.Message.Blocks) == 0 || d.Message.IsEmpty()
+		if empty && d.Queued {
+			return invalid("An empty message cannot wait to be sent.")
+		}
+		if empty && len(d.Message.Blocks.Memories()) == 0 {
 			_, err := t.exec(`DELETE FROM drafts WHERE branch_id = ?`, d.BranchID)
 			return err
 		}

@@ -225,8 +225,8 @@ func (s *Store) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 	}
 	var rows []jobRow
 	err := s.read(ctx, "job.list", func(db *gorm.DB) (err error) {
-		rows, err = all[jobRow](db, `SELECT * FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR session_id = ?)
-			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Session, q.Session, limit)
+		rows, err = all[jobRow](db, `SELECT * FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR job_type = ?) AND (? = '' OR session_id = ?)
+			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Type, q.Type, q.Session, q.Session, limit)
 		return err
 	})
 	out := make([]chat.Job, len(rows))

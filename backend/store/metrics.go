@@ -18,15 +18,36 @@ func (t *tx) mergeTurnMetrics(turn chat.TurnID, m chat.TurnMetrics) error {
 	if m == (chat.TurnMetrics{}) {
 		return nil
 	}
-	old, err := all[string](t.db, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
+	sum, err := t.turnMetrics(turn)
 	if err != nil {
 		return err
 	}
-	var sum chat.TurnMetrics
-	if len(old) > 0 {
-		_ = json.Unmarshal([]byte(old[0]), &sum)
-	}
 	return t.putMetrics(turn, "", mergeMetrics(sum, m))
+}
+
+// mergePrepared adds what a preparation tells. The newest decides whether memory
+// failed: another attempt may have found what the first could not.
+func (t *tx) mergePrepared(p chat.Preparation) error {
+	old, err := t.turnMetrics(p.TurnID)
+	if err != nil {
+		return err
+	}
+	sum := mergeMetrics(old, chat.TurnMetrics{EstimateTokens: p.Tokens})
+	sum.RetrievalError = p.RetrievalError
+	if sum == old {
+		return nil
+	}
+	return t.putMetrics(p.TurnID, "", sum)
+}
+
+// turnMetrics are a turn's own, zero where there are none yet or none that can be read.
+func (t *tx) turnMetrics(turn chat.TurnID) (chat.TurnMetrics, error) {
+	old, err := all[string](t.db, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
+	var m chat.TurnMetrics
+	if len(old) > 0 && json.Unmarshal([]byte(old[0]), &m) != nil {
+		m = chat.TurnMetrics{}
+	}
+	return m, err
 }
 
 func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
@@ -40,6 +61,7 @@ func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
 		ValidationTries: newer(a.ValidationTries, b.ValidationTries),
 		SimilarityMin:   newer(a.SimilarityMin, b.SimilarityMin), SimilarityMax: newer(a.SimilarityMax, b.SimilarityMax),
 		RetrievalFailed: a.RetrievalFailed || b.RetrievalFailed,
+		RetrievalError:  a.RetrievalError, // mergePrepared alone changes it
 	}
 }
 

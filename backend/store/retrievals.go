@@ -66,6 +66,31 @@ func (s *Store) Retrievals(ctx context.Context, turn chat.TurnID) ([]chat.Retrie
 	return out, err
 }
 
+// Recalled tells of each of these turns how much memory its context holds and whether
+// it failed; those that have neither are left out.
+func (s *Store) Recalled(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID]chat.Recalled, error) {
+	list, err := chat.MarshalJSON(turns)
+	if err != nil {
+		return nil, err
+	}
+	var rows []struct {
+		ID     string
+		Pieces int
+		Error  string
+	}
+	err = s.read(ctx, "retrieval.count", func(db *gorm.DB) error {
+		return db.Raw(`SELECT * FROM (SELECT t.id, (SELECT count(*) FROM retrieved r WHERE r.turn_n = t.n AND r.rank > 0) AS pieces,
+			  coalesce((SELECT iif(json_valid(m.metrics_json), m.metrics_json ->> '$.retrieval_error', '') FROM metrics m
+			    WHERE m.turn_id = t.id AND m.step_id = ''), '') AS error
+			FROM json_each(?) j CROSS JOIN turns t ON t.id = j.value) WHERE pieces > 0 OR error <> ''`, string(list)).Scan(&rows).Error
+	})
+	out := make(map[chat.TurnID]chat.Recalled, len(rows))
+	for _, r := range rows {
+		out[chat.TurnID(r.ID)] = chat.Recalled{Pieces: r.Pieces, Error: r.Error}
+	}
+	return out, err
+}
+
 // remembered is what memory a context holds, as it was recorded.
 type remembered struct {
 	chunks []int64 // by rank

@@ -84,6 +84,7 @@ func (r *run) prepare(ctx context.Context) state {
 		r.memory.measure(&r.metrics, packed)
 		err = r.e.store.Prepare(ctx, chat.Preparation{
 			TurnID: r.turn.ID, Manifest: manifest, Tokens: r.context.Tokens(), Retrieved: packed,
+			RetrievalError: r.context.Manifest().Inputs.RetrievalError,
 		})
 	}
 	if err == nil {

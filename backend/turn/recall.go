@@ -144,7 +144,7 @@ func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly) (recol
 	b := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
 	frame := prompt.MemoryCost(in.Count)
 	used := 0
-	if ids := attachedTo(a.current); len(ids) > 0 {
+	if ids := a.current.Blocks.Memories(); len(ids) > 0 {
 		// What the user chose has a place even where nothing else is remembered.
 		own, err := e.memory.Attached(ctx, ids, max(b.Caps.Retrieved, b.Caps.Message)-frame, in.Count)
 		if err != nil {
@@ -168,16 +168,6 @@ func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly) (recol
 	}
 	rec.metrics.EmbedMs, rec.metrics.Candidates = int64(found.Timing.Embed), found.Candidates
 	return rec, nil
-}
-
-func attachedTo(m chat.Message) []chat.ChunkID {
-	var ids []chat.ChunkID
-	for _, b := range m.Blocks {
-		if c, ok := b.(chat.Memory); ok {
-			ids = append(ids, c.Chunk)
-		}
-	}
-	return ids
 }
 
 // add takes an artifact in, unless it is there already.

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// What a page of turns says of its memory: how much, and why not. The preparation that
+// is in force decides, not an earlier one.
+func TestRecalledOfAPage(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	mine := f.committed(b.ID, "zebra question", "zebra answer")
+	f.index(mine.ID)
+	chunks, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: chat.Within{Scope: chat.ScopeAll}})
+	f.ok(err)
+	if len(chunks) != 2 {
+		t.Fatalf("%d chunks", len(chunks))
+	}
+	one := []chat.Retrieval{{Chunk: chunks[0].ID, Rank: 1, Packed: chat.PackedFull}}
+	two := append(one, chat.Retrieval{Chunk: chunks[1].ID, Rank: 2, Packed: chat.PackedFull})
+	turn := f.accept(b.ID, "and now?")
+	step := f.respond(turn)
+	last := chat.Recalled{}
+	for i, p := range []chat.Preparation{
+		{RetrievalError: "The server is away."}, {Retrieved: two}, {}, {Retrieved: one, RetrievalError: "Half of it."},
+	} {
+		p.TurnID, p.Manifest, p.Tokens = turn.ID, []byte(`{}`), 10
+		f.ok(f.Prepare(f.ctx, p))
+		last = chat.Recalled{Pieces: len(p.Retrieved), Error: p.RetrievalError}
+		got, err := f.Recalled(f.ctx, []chat.TurnID{turn.ID, mine.ID, "gone"})
+		f.ok(err)
+		if got[turn.ID] != last {
+			t.Errorf("preparation %d: %+v, want %+v", i, got[turn.ID], last)
+		}
+		if _, ok := got[mine.ID]; ok || len(got) > 1 {
+			t.Errorf("preparation %d: %+v", i, got)
+		}
+	}
+	_, err = f.Finalize(f.ctx, chat.Finalization{ // its metrics are merged in and keep it
+		TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, "this"), Message: chat.AssistantText("this"),
+		Outcome: chat.OutcomeCompleted, Metrics: chat.TurnMetrics{StreamMs: 9},
+	})
+	f.ok(err)
+	got, err := f.Recalled(f.ctx, []chat.TurnID{turn.ID})
+	f.ok(err)
+	if got[turn.ID] != last {
+		t.Errorf("after the answer: %+v", got)
+	}
+	f.unguard()
+	f.ok(f.writer.Exec(`UPDATE metrics SET metrics_json = 'no JSON' WHERE turn_id = ?`, turn.ID).Error)
+	if got, err = f.Recalled(f.ctx, []chat.TurnID{turn.ID}); err != nil || got[turn.ID] != (chat.Recalled{Pieces: 1}) {
+		t.Errorf("with damaged metrics: %+v, %v", got, err)
+	}
+}
+
+// A chunk attached by hand stays in a draft without words, but such a draft does not wait to be sent.
+func TestDraftOfMemoryAlone(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	d := chat.Draft{BranchID: b.ID, Message: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Memory{Chunk: "c1"}, chat.Memory{Chunk: "c2"}}}}
+	f.ok(f.SaveDraft(f.ctx, d))
+	got, ok, err := f.Draft(f.ctx, b.ID)
+	f.ok(err)
+	if ids := got.Message.Blocks.Memories(); !ok || len(ids) != 2 || ids[0] != "c1" || ids[1] != "c2" {
+		t.Errorf("%v, %+v", ok, got)
+	}
+	d.Queued = true
+	f.refused(f.SaveDraft(f.ctx, d), chat.CodeInvalid)
+	d.Queued, d.Message.Blocks = false, chat.Blocks{chat.Text{Text: "  "}}
+	f.ok(f.SaveDraft(f.ctx, d))
+	if _, ok, err := f.Draft(f.ctx, b.ID); ok || err != nil {
+		t.Errorf("an empty draft is kept: %v", err)
+	}
+}
+
+func TestJobsOfAType(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	turn := f.committed(b.ID, "zebra question", "zebra answer")
+	for _, kind := range []chat.JobType{chat.JobIndexTurn, chat.JobSummarizeTurn} {
+		jobs, err := f.Jobs(f.ctx, chat.JobQuery{Type: kind})
+		f.ok(err)
+		if len(jobs) != 1 || jobs[0].Type != kind || jobs[0].TurnID != turn.ID {
+			t.Errorf("%s: %+v", kind, jobs)
+		}
+	}
+}
