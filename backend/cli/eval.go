@@ -77,6 +77,9 @@ func (c *call) evalRecall(ctx context.Context, f evalFlags) (_ reply, err error)
 	if err != nil {
 		return reply{}, err
 	}
+	if err := f.keepsInputs(); err != nil {
+		return reply{}, err
+	}
 	out, err := os.OpenFile(f.out, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600) // #nosec G304 -- the user names the file
 	if err != nil {
 		return reply{}, chat.WrapError(chat.CodeInvalid, "eval.write", err, "The file cannot be written: "+err.Error()+".")
@@ -96,6 +99,20 @@ func (c *call) evalRecall(ctx context.Context, f evalFlags) (_ reply, err error)
 	}
 	doc := evalReply{Report: report, Out: f.out}
 	return reply{doc: doc, text: doc.print}, err
+}
+
+// keepsInputs refuses to write over what is read.
+func (f evalFlags) keepsInputs() error {
+	out, err := os.Stat(f.out)
+	if err != nil {
+		return nil // it is not there yet
+	}
+	for _, in := range []string{f.corpus, f.queries} {
+		if read, err := os.Stat(in); err == nil && os.SameFile(out, read) {
+			return usagef("--out names %s, which is read: nothing was written.", in)
+		}
+	}
+	return nil
 }
 
 // readLines reads a file of JSON lines.

@@ -94,6 +94,8 @@ func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, simila
 	case verr != nil:
 		res.Warning = "Searched by words alone: " + chat.AsError(searchError(verr)).Message
 		v = similar{}
+	case v.unasked != "":
+		res.Warning = "Searched by words alone: " + v.unasked
 	}
 	res.Embedder = v.embedder
 	return w, v, res, nil

@@ -17,6 +17,8 @@ type similar struct {
 	noise    noise
 	embedMs  float64
 	searchMs float64
+	// unasked says why the vectors there are could not be asked though nothing failed.
+	unasked string
 }
 
 // byVectors searches for the nearest vectors. While no namespace is complete there are
@@ -30,6 +32,11 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 	begun := time.Now()
 	vector, err := e.embed(ctx, ns, q.Text)
 	v.embedMs = since(begun)
+	if chat.CodeOf(err) == chat.CodeConfig {
+		// They are of an embedder that is not configured any more, and others are being made.
+		v.unasked = chat.AsError(err).Message
+		return v, nil
+	}
 	if err != nil {
 		return v, err
 	}
