@@ -15,9 +15,9 @@ func TestARepliesWordsAreItsQuestions(t *testing.T) {
 		change func(*Settings)
 		first  int64
 	}{
-		"its reply counts":    {change: alone, first: 40},
-		"weight 0":            {change: func(s *Settings) { alone(s); s.ReplyBest = 0 }, first: 60},
-		"between people": {person: "Ann", change: alone, first: 60},
+		"its reply counts": {change: alone, first: 40},
+		"weight 0":         {change: func(s *Settings) { alone(s); s.ReplyBest = 0 }, first: 60},
+		"between people":   {person: "Ann", change: alone, first: 60},
 	} {
 		m := newMemory()
 		m.say(
