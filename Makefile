@@ -8,7 +8,7 @@ STAMPS := .tools/stamps
 
 # What the window's page, and the bindings that it calls Go by, are made of.
 PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
-BOUND := main.go app.go $(shell find backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
+BOUND := main.go $(wildcard app*.go) $(shell find backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
 
 .PHONY: help setup run chat dev build cli bindings test e2e bench lint fmt screenshots icons fresh-machine clean
 

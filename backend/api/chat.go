@@ -26,12 +26,12 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 		return SendResult{}, err
 	}
 	ctx := s.c.ctx()
-	content, err := userMessage(req.Text, req.Images, req.Files)
+	content, err := userMessage(req.Text, req.Images, req.Files, req.Memories)
 	if err != nil {
 		return SendResult{}, err
 	}
-	if content.IsEmpty() {
-		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.send", "The message is empty, nothing was sent.")
+	if err := s.c.sendable(ctx, content); err != nil {
+		return SendResult{}, err
 	}
 	sess, err := s.session(ctx, req, content)
 	if err != nil {
@@ -48,6 +48,18 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 		return SendResult{}, err
 	}
 	return result(h, sess.ID, branch), nil
+}
+
+// sendable refuses a message without content, or with memory that is not there.
+func (c *Core) sendable(ctx context.Context, m chat.Message) error {
+	if m.IsEmpty() && len(m.Blocks.Memories()) > 0 {
+		return chat.Errorf(chat.CodeInvalid, "chat.send", "There are no words beside the memory that is attached, nothing was sent.").
+			WithHint("write what is to be done with it")
+	}
+	if m.IsEmpty() {
+		return chat.Errorf(chat.CodeInvalid, "chat.send", "The message is empty, nothing was sent.")
+	}
+	return c.checkMemories(ctx, m)
 }
 
 // session finds or makes the session of a message, and names a nameless one.

@@ -30,6 +30,9 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 	}
 	v := contextView(seen.Manifest, seen.Texts)
 	v.TurnID, v.TurnSeq, v.Same, v.Note = string(id), t.Seq, seen.Same, seen.Note
+	if err := c.explain(ctx, &v, seen.Manifest, t.SessionID); err != nil {
+		return v, err
+	}
 	steps, err := c.Store.Steps(ctx, id)
 	if err != nil {
 		return v, err
@@ -99,6 +102,13 @@ func (s *Inspect) NextContext(branchID, model, text string) (ContextView, error)
 	}
 	v := contextView(p.Manifest(), p.Texts())
 	v.Same = true
+	b, err := s.c.Store.Branch(ctx, branch)
+	if err != nil {
+		return v, err
+	}
+	if err := s.c.explain(ctx, &v, p.Manifest(), b.SessionID); err != nil {
+		return v, err
+	}
 	if before, ok := s.c.textsBefore(ctx, chat.Turn{BranchID: branch}); ok {
 		v.mark(before)
 	}
@@ -176,6 +186,7 @@ func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 		Model: m.Model, Provider: m.Provider, Format: u.Format(), State: u.State(), Tokens: m.TotalTokens, Ceiling: b.Ceiling,
 		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, Shrink: append([]string{}, m.Shrink...),
 		Dropped: append([]int64{}, m.DroppedPending...), Redacted: redactionViews(m.Redactions), SHA256: m.SHA256,
+		RetrievalError: m.Inputs.RetrievalError,
 		Budget: BudgetView{
 			ModelLimit: b.ModelLimit, ResponseReserve: b.ResponseReserve, SafetyMargin: b.SafetyMargin, InputBudget: b.InputBudget,
 			Allowance: b.Allowance, Summaries: b.Summaries, HighWater: b.HighWater, LowWater: b.LowWater, Calibration: b.Calibration,

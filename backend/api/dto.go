@@ -71,10 +71,10 @@ type Header struct {
 
 // BlockView is a piece of a message to draw.
 type BlockView struct {
-	Kind string `json:"kind"` // "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "document", "unknown"
-	Text string `json:"text"` // text; reasoning summary; tool arguments or result; raw JSON of an unknown
-	Name string `json:"name"` // tool name; media type of an image; name of a document; provider of an unknown
-	ID   string `json:"id"`   // tool_use_id; file of a document
+	Kind string `json:"kind"` // "text", "reasoning", "refusal", "tool_use", "tool_result", "image", "document", "memory", "unknown"
+	Text string `json:"text"` // text; reasoning summary; tool arguments or result; first words of a memory; raw JSON of an unknown
+	Name string `json:"name"` // tool name; media type of an image; name of a document; label of a memory; provider of an unknown
+	ID   string `json:"id"`   // tool_use_id; file of a document; chunk of a memory
 	// Data is an image's data: URL. Remote images are never loaded.
 	Data    string `json:"data"`
 	IsError bool   `json:"isError"`
@@ -645,4 +645,5 @@ const (
 	ChangeDraft    = "draft" // ID is the branch
 	ChangeSettings = "settings"
 	ChangeRecovery = "recovery"
+	ChangeReindex  = "reindex" // of vectors; ID is "done/total"
 )

@@ -49,6 +49,12 @@ type Store interface {
 	AddFile(context.Context, chat.NewFile) (chat.File, error)
 	File(context.Context, chat.FileID) (chat.File, error)
 	FileText(context.Context, chat.FileID) (string, error)
+	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
+	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
+	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
+	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
+	UnitCount(context.Context) (int, error)
+	Recalled(context.Context, []chat.TurnID) (map[chat.TurnID]chat.Recalled, error)
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 	JobCounts(context.Context) (queued, running, dead int, err error)
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
@@ -77,8 +83,9 @@ type Core struct {
 	Counter  Counter
 	Hub      *Hub
 	// Documents reads files that are attached.
-	Documents documents.Reader
-	Recovery  func() chat.RecoveryReport
+	Documents    documents.Reader
+	Recollection Recollection
+	Recovery     func() chat.RecoveryReport
 	// Cost is what a call cost by the configured prices; false without any.
 	Cost func(model string, u chat.Usage) (float64, bool)
 	// Reconcile runs recovery and requeues again, now.

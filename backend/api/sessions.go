@@ -408,7 +408,12 @@ func (s *Sessions) Draft(branchID string) (Draft, error) {
 
 func (s *Sessions) draft(ctx context.Context, branch chat.BranchID) (Draft, error) {
 	d, _, err := s.c.Store.Draft(ctx, branch)
-	return draftView(d), err
+	v := draftView(d)
+	if err != nil {
+		return v, err
+	}
+	v.Memories, err = s.c.chips(ctx, d.Message.Blocks.Memories())
+	return v, err
 }
 
 // SaveDraft keeps a branch's unsent text. Unqueueing is saving it with Queued false.
@@ -416,9 +421,15 @@ func (s *Sessions) SaveDraft(branchID string, draft Draft) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	m, err := userMessage(draft.Text, draft.Images, draft.Files)
+	m, err := userMessage(draft.Text, draft.Images, draft.Files, draft.Memories)
 	if err != nil {
 		return err
 	}
-	return s.c.Store.SaveDraft(s.c.ctx(), chat.Draft{BranchID: chat.BranchID(branchID), Message: m, Queued: draft.Queued})
+	ctx := s.c.ctx()
+	if draft.Queued { // what is merely kept may name what is gone: words are not lost for that
+		if err := s.c.sendable(ctx, m); err != nil {
+			return err
+		}
+	}
+	return s.c.Store.SaveDraft(ctx, chat.Draft{BranchID: chat.BranchID(branchID), Message: m, Queued: draft.Queued})
 }

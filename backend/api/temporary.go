@@ -48,7 +48,11 @@ func (s *Chat) TemporarySend(id string, req SendRequest) (SendResult, error) {
 		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.temporary", "A temporary chat keeps nothing, so nothing can be attached to it; the message was not sent.").
 			WithHint("paste the text into the message")
 	}
-	m, err := userMessage(req.Text, req.Images, nil)
+	if len(req.Memories) > 0 {
+		return SendResult{}, chat.Errorf(chat.CodeInvalid, "chat.temporary", "A temporary chat is given no memory, so none can be attached to it; the message was not sent.").
+			WithHint("paste the text into the message, or ask in a conversation that is kept")
+	}
+	m, err := userMessage(req.Text, req.Images, nil, nil)
 	if err != nil {
 		return SendResult{}, err
 	}

@@ -32,6 +32,8 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 		v.CanContinue = t.Incomplete() || t.ID == last.ID && t.BranchID == branch.ID && turn.CutShort(t)
 		out = append(out, v)
 	}
+	c.nameMemories(ctx, turns, out)
+	c.recalled(ctx, ids, out)
 	return out, nil
 }
 

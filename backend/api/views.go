@@ -80,6 +80,8 @@ func blockView(b chat.Block) BlockView {
 		return BlockView{Kind: "image", Name: b.MediaType, Data: imageURL(b)}
 	case chat.Document:
 		return BlockView{Kind: "document", Name: b.Name, ID: string(b.File), Tokens: b.Tokens, Whole: b.Whole}
+	case chat.Memory: // Core.nameMemories says what it is called
+		return BlockView{Kind: "memory", ID: string(b.Chunk)}
 	case chat.Unknown:
 		return BlockView{Kind: "unknown", Text: string(b.Raw), Name: b.Provider}
 	}
@@ -103,9 +105,14 @@ const maxImageBytes = 5 << 20
 
 var imageTypes = map[string]bool{"image/png": true, "image/jpeg": true, "image/gif": true, "image/webp": true}
 
-// userMessage makes a message of text, images and documents.
-func userMessage(text string, images []ImageUpload, files []FileView) (chat.Message, error) {
+// userMessage makes a message of text, images, documents and attached memory.
+func userMessage(text string, images []ImageUpload, files []FileView, memories []MemoryChip) (chat.Message, error) {
 	m := chat.Message{Role: chat.RoleUser, Blocks: documentBlocks(files)}
+	attached, err := memoryBlocks(memories)
+	if err != nil {
+		return m, err
+	}
+	m.Blocks = append(m.Blocks, attached...)
 	for _, img := range images {
 		raw, err := base64.StdEncoding.DecodeString(img.Data)
 		switch {
@@ -133,7 +140,7 @@ func nameOr(img ImageUpload) string {
 }
 
 func draftView(d chat.Draft) Draft {
-	v := Draft{Queued: d.Queued, Images: []ImageUpload{}, Files: documentViews(d.Message.Blocks), Text: d.Message.RenderedText()}
+	v := Draft{Queued: d.Queued, Images: []ImageUpload{}, Memories: []MemoryChip{}, Files: documentViews(d.Message.Blocks), Text: d.Message.RenderedText()}
 	for _, b := range d.Message.Blocks {
 		img, ok := b.(chat.Image)
 		if !ok {

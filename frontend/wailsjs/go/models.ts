@@ -320,6 +320,142 @@ export namespace api {
 	        this.calibration = source["calibration"];
 	    }
 	}
+	export class ChunkUseView {
+	    turnId: string;
+	    turnSeq: number;
+	    sessionId: string;
+	    rank: number;
+	    score: number;
+	    form: string;
+	    at: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ChunkUseView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.sessionId = source["sessionId"];
+	        this.rank = source["rank"];
+	        this.score = source["score"];
+	        this.form = source["form"];
+	        this.at = source["at"];
+	    }
+	}
+	export class ChunkRow {
+	    id: string;
+	    turnId: string;
+	    turnSeq: number;
+	    sessionId: string;
+	    sessionTitle: string;
+	    branchId: string;
+	    role: string;
+	    speaker: string;
+	    type: string;
+	    excerpt: string;
+	    summary: string;
+	    tokens: number;
+	    document: string;
+	    at: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ChunkRow(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.sessionId = source["sessionId"];
+	        this.sessionTitle = source["sessionTitle"];
+	        this.branchId = source["branchId"];
+	        this.role = source["role"];
+	        this.speaker = source["speaker"];
+	        this.type = source["type"];
+	        this.excerpt = source["excerpt"];
+	        this.summary = source["summary"];
+	        this.tokens = source["tokens"];
+	        this.document = source["document"];
+	        this.at = source["at"];
+	    }
+	}
+	export class ChunkDetail {
+	    chunk: ChunkRow;
+	    text: string;
+	    start: number;
+	    end: number;
+	    embedders: string[];
+	    uses: ChunkUseView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ChunkDetail(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.chunk = this.convertValues(source["chunk"], ChunkRow);
+	        this.text = source["text"];
+	        this.start = source["start"];
+	        this.end = source["end"];
+	        this.embedders = source["embedders"];
+	        this.uses = this.convertValues(source["uses"], ChunkUseView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ChunkPage {
+	    total: number;
+	    chunks: ChunkRow[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ChunkPage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.total = source["total"];
+	        this.chunks = this.convertValues(source["chunks"], ChunkRow);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
 	export class ErrorView {
 	    code: string;
 	    op: string;
@@ -352,6 +488,36 @@ export namespace api {
 	        this.count = source["count"];
 	    }
 	}
+	export class MemoryWhy {
+	    rank: number;
+	    score: number;
+	    similarity: number;
+	    cosine: number;
+	    keyword: number;
+	    form: string;
+	    attached: boolean;
+	    sessionId: string;
+	    turnSeq: number;
+	    words: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new MemoryWhy(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rank = source["rank"];
+	        this.score = source["score"];
+	        this.similarity = source["similarity"];
+	        this.cosine = source["cosine"];
+	        this.keyword = source["keyword"];
+	        this.form = source["form"];
+	        this.attached = source["attached"];
+	        this.sessionId = source["sessionId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.words = source["words"];
+	    }
+	}
 	export class ContextItem {
 	    source: string;
 	    id: string;
@@ -364,6 +530,8 @@ export namespace api {
 	    bytes: number;
 	    text: string;
 	    change: string;
+	    turnId: string;
+	    why?: MemoryWhy;
 	
 	    static createFrom(source: any = {}) {
 	        return new ContextItem(source);
@@ -382,7 +550,27 @@ export namespace api {
 	        this.bytes = source["bytes"];
 	        this.text = source["text"];
 	        this.change = source["change"];
+	        this.turnId = source["turnId"];
+	        this.why = this.convertValues(source["why"], MemoryWhy);
 	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
 	}
 	export class ContextSection {
 	    name: string;
@@ -436,6 +624,7 @@ export namespace api {
 	    cut: number;
 	    sections: ContextSection[];
 	    shrink: string[];
+	    retrievalError: string;
 	    dropped: number[];
 	    redacted: RedactionView[];
 	    sha256: string;
@@ -465,6 +654,7 @@ export namespace api {
 	        this.cut = source["cut"];
 	        this.sections = this.convertValues(source["sections"], ContextSection);
 	        this.shrink = source["shrink"];
+	        this.retrievalError = source["retrievalError"];
 	        this.dropped = source["dropped"];
 	        this.redacted = this.convertValues(source["redacted"], RedactionView);
 	        this.sha256 = source["sha256"];
@@ -535,6 +725,28 @@ export namespace api {
 	
 	
 	
+	export class DegradedTurn {
+	    turnId: string;
+	    turnSeq: number;
+	    sessionId: string;
+	    title: string;
+	    jobId: number;
+	    error: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new DegradedTurn(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.sessionId = source["sessionId"];
+	        this.title = source["title"];
+	        this.jobId = source["jobId"];
+	        this.error = source["error"];
+	    }
+	}
 	export class DocumentView {
 	    file: FileView;
 	    text: string;
@@ -567,6 +779,22 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class MemoryChip {
+	    id: string;
+	    label: string;
+	    title: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new MemoryChip(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.label = source["label"];
+	        this.title = source["title"];
+	    }
+	}
 	export class ImageUpload {
 	    mediaType: string;
 	    data: string;
@@ -587,6 +815,7 @@ export namespace api {
 	    text: string;
 	    images: ImageUpload[];
 	    files: FileView[];
+	    memories: MemoryChip[];
 	    queued: boolean;
 	
 	    static createFrom(source: any = {}) {
@@ -598,6 +827,7 @@ export namespace api {
 	        this.text = source["text"];
 	        this.images = this.convertValues(source["images"], ImageUpload);
 	        this.files = this.convertValues(source["files"], FileView);
+	        this.memories = this.convertValues(source["memories"], MemoryChip);
 	        this.queued = source["queued"];
 	    }
 	
@@ -674,6 +904,64 @@ export namespace api {
 	    }
 	}
 	
+	export class IndexSpace {
+	    embedder: string;
+	    state: string;
+	    done: number;
+	    total: number;
+	    error: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new IndexSpace(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.embedder = source["embedder"];
+	        this.state = source["state"];
+	        this.done = source["done"];
+	        this.total = source["total"];
+	        this.error = source["error"];
+	    }
+	}
+	export class IndexStatus {
+	    on: boolean;
+	    scope: string;
+	    units: number;
+	    spaces: IndexSpace[];
+	    degraded: DegradedTurn[];
+	
+	    static createFrom(source: any = {}) {
+	        return new IndexStatus(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.on = source["on"];
+	        this.scope = source["scope"];
+	        this.units = source["units"];
+	        this.spaces = this.convertValues(source["spaces"], IndexSpace);
+	        this.degraded = this.convertValues(source["degraded"], DegradedTurn);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	
 	export class KeyTest {
 	    ok: boolean;
@@ -733,6 +1021,124 @@ export namespace api {
 	        this.models = source["models"];
 	    }
 	}
+	
+	export class MemoryFilter {
+	    scope: string;
+	    sessionId: string;
+	    branchId: string;
+	    type: string;
+	    role: string;
+	    since: number;
+	    until: number;
+	    text: string;
+	    offset: number;
+	    limit: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new MemoryFilter(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.scope = source["scope"];
+	        this.sessionId = source["sessionId"];
+	        this.branchId = source["branchId"];
+	        this.type = source["type"];
+	        this.role = source["role"];
+	        this.since = source["since"];
+	        this.until = source["until"];
+	        this.text = source["text"];
+	        this.offset = source["offset"];
+	        this.limit = source["limit"];
+	    }
+	}
+	export class MemoryHit {
+	    chunk: ChunkRow;
+	    rank: number;
+	    score: number;
+	    cosine: number;
+	    similarity: number;
+	    bm25: number;
+	    keyword: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new MemoryHit(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.chunk = this.convertValues(source["chunk"], ChunkRow);
+	        this.rank = source["rank"];
+	        this.score = source["score"];
+	        this.cosine = source["cosine"];
+	        this.similarity = source["similarity"];
+	        this.bm25 = source["bm25"];
+	        this.keyword = source["keyword"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class MemorySearch {
+	    hits: MemoryHit[];
+	    candidates: number;
+	    embedder: string;
+	    warning: string;
+	    totalMs: number;
+	    embedMs: number;
+	    vectorMs: number;
+	    keywordMs: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new MemorySearch(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.hits = this.convertValues(source["hits"], MemoryHit);
+	        this.candidates = source["candidates"];
+	        this.embedder = source["embedder"];
+	        this.warning = source["warning"];
+	        this.totalMs = source["totalMs"];
+	        this.embedMs = source["embedMs"];
+	        this.vectorMs = source["vectorMs"];
+	        this.keywordMs = source["keywordMs"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
 	export class ModelView {
 	    name: string;
 	    provider: string;
@@ -930,6 +1336,7 @@ export namespace api {
 	    text: string;
 	    images: ImageUpload[];
 	    files: FileView[];
+	    memories: MemoryChip[];
 	    model: string;
 	    incomplete: string;
 	
@@ -944,6 +1351,7 @@ export namespace api {
 	        this.text = source["text"];
 	        this.images = this.convertValues(source["images"], ImageUpload);
 	        this.files = this.convertValues(source["files"], FileView);
+	        this.memories = this.convertValues(source["memories"], MemoryChip);
 	        this.model = source["model"];
 	        this.incomplete = source["incomplete"];
 	    }
@@ -1062,6 +1470,8 @@ export namespace api {
 	    canContinue: boolean;
 	    cost: string;
 	    notice: string;
+	    memories: number;
+	    memoryError: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new TurnView(source);
@@ -1098,6 +1508,8 @@ export namespace api {
 	        this.canContinue = source["canContinue"];
 	        this.cost = source["cost"];
 	        this.notice = source["notice"];
+	        this.memories = source["memories"];
+	        this.memoryError = source["memoryError"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {

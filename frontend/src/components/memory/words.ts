@@ -1,5 +1,8 @@
 /** How pieces of memory are said: their types, who said them, and which of their words were searched for. */
-import type { ChunkRow } from '$lib/backend/types';
+import type { ChunkRow, IndexSpace, IndexStatus, MemorySearch } from '$lib/backend/types';
+import { counted, grouped } from '$shared/format';
+
+const narrow = '\u202f';
 
 /** The types a chunk can have, with the word for one of them. */
 export const chunkTypes: readonly { value: string; label: string }[] = [
@@ -38,4 +41,51 @@ export function markWords(text: string, query: string): Piece[] {
     else if (part !== '') pieces.push({ text: part, marked });
   }
   return pieces;
+}
+
+/** An embedder's short name: "local", or the server and the model of another. */
+export function vectorsOf(embedder: string): string {
+  const [maker = '', model = ''] = embedder.split('/');
+  return maker === 'local' || model === '' ? maker : `${maker} ${model}`;
+}
+
+/** How much of its vectors is made, in whole percent; 100 only when all of it is. */
+export function spaceShare(space: Pick<IndexSpace, 'done' | 'total'>): number {
+  return space.total > 0 ? Math.floor((space.done / space.total) * 100) : 100;
+}
+
+/** "12 840 passages, local vectors complete". */
+export function indexWords(status: IndexStatus): string {
+  const off = status.on ? '' : '. Memory is off: no turn is given any of it';
+  if (status.units === 0) return `Nothing is indexed yet${off}`;
+  const serving = status.spaces.find((space) => space.state === 'serving');
+  const building = status.spaces.find((space) => space.state !== 'serving');
+  const how =
+    !serving ? 'found by their words alone'
+    : serving.done < serving.total ? `${vectorsOf(serving.embedder)} vectors of ${grouped(serving.done)}`
+    : `${vectorsOf(serving.embedder)} vectors complete`;
+  return `${counted(status.units, 'passage')}, ${how}${building ? `, reindexing for ${vectorsOf(building.embedder)}` : ''}${off}`;
+}
+
+/** What a search found and how long its parts took. */
+export function timingWords(search: MemorySearch): string {
+  const parts = [`words ${ms(search.keywordMs)}`, ...(search.embedder ? [`meaning ${ms(search.vectorMs)}`, `embedding ${ms(search.embedMs)}`] : [])];
+  return `of ${counted(search.candidates, 'candidate')} in ${ms(search.totalMs)}${narrow}ms (${parts.join(', ')})`;
+}
+
+function ms(value: number): string {
+  return value < 10 ? value.toFixed(1) : grouped(value);
+}
+
+/** The first moment of a day as a date field writes it, "2026-11-21", in the user's own zone; 0 where it is none. */
+export function startOfDay(day: string, later = 0): number {
+  const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day);
+  return found ? new Date(Number(found[1]), Number(found[2]) - 1, Number(found[3]) + later).getTime() : 0;
+}
+
+/** The day of a moment as a date field writes it; "" for 0. */
+export function dayOf(at: number): string {
+  if (at === 0) return '';
+  const date = new Date(at);
+  return `${String(date.getFullYear()).padStart(4, '0')}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`;
 }

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/tokens"
+)
+
+// window opens the data directory and binds the services to a page. When it
+// cannot be opened, the page says why.
+func window(o cli.OpenOptions) desktop.Window {
+	hub := api.NewHub()
+	o.Publish = hub
+	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
+	keys := secrets.New()
+	a, err := openApp(context.Background(), o, keys)
+	var s setup
+	if err != nil {
+		s = openSetup(o, keys)
+		core.Fatal = chat.AsError(err)
+	} else {
+		s = a.setup
+		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
+		core.Recovery, core.Reconcile, core.Cost = a.recoveryReport, a.reconcile, a.catalog.Cost
+		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Retrieves: s.retrieves}
+		hub.Listen(func(c chat.Change) {
+			if c.Kind == chat.ChangeTurn {
+				a.jobs.Wake()
+			}
+		})
+		a.jobs.Start()
+	}
+	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
+	tokens.New().Warm()
+	core.Log, core.DataDir = s.log, s.config.Config().DataDir
+	w := bind(core, s)
+	w.Ready = hub.Attach
+	w.Close = func() {
+		hub.Attach(nil)
+		if a == nil {
+			return
+		}
+		if err := a.close(); err != nil {
+			s.log.Error("the program did not close in order", "err", err)
+		}
+	}
+	return w
+}
+
+// retrieves says whether turns are given memory, and from where.
+func (s setup) retrieves() (bool, chat.Scope) {
+	c := s.config.Config()
+	return c.Context.Infinity && c.Budget.MaxRetrievalTokens > 0, chat.Scope(c.Retrieval.Scope)
+}
+
+// emptyWindow has every service and no data: for generating bindings.
+func emptyWindow() desktop.Window {
+	return bind(&api.Core{Hub: api.NewHub()}, setup{})
+}
+
+func bind(core *api.Core, s setup) desktop.Window {
+	return desktop.Window{
+		Assets: assets, Icon: icon, FormatError: core.FormatError,
+		Ready: func(func(string, any)) {}, Close: func() {},
+		Bind: []any{
+			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
+			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
+		},
+	}
+}
+
+func openWindow(w desktop.Window) error { return desktop.Run(w) }

@@ -1,0 +1,261 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/retrieval"
+)
+
+// Recollection is what the window shows of memory beyond what the store holds.
+type Recollection struct {
+	Engine interface {
+		Search(context.Context, retrieval.Query) (retrieval.Result, error)
+	}
+	Vectors interface {
+		Status(context.Context) ([]chat.Namespace, error)
+	}
+	// Retrieves says whether turns are given memory at all, and from where.
+	Retrieves func() (on bool, scope chat.Scope)
+}
+
+// Memory shows what is remembered, searches it, and says where its index stands.
+type Memory struct{ c *Core }
+
+// NewMemory returns the service.
+func NewMemory(c *Core) *Memory { return &Memory{c} }
+
+// firstChunks and firstHits are how many are answered where no limit is named; most
+// bounds what one call may ask for.
+const (
+	firstChunks = 50
+	firstHits   = 20
+	mostChunks  = 200
+)
+
+// Chunks is a page of the chunk browser, newest first.
+func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
+	p := ChunkPage{Chunks: []ChunkRow{}}
+	if err := s.c.ready(); err != nil {
+		return p, err
+	}
+	limit, err := filter.page(firstChunks)
+	if err != nil {
+		return p, err
+	}
+	in, err := filter.within()
+	if err != nil {
+		return p, err
+	}
+	chunks, total, err := s.c.Store.Chunks(s.c.ctx(), chat.ChunkQuery{Within: in, Text: filter.Text, Limit: limit, Offset: filter.Offset})
+	for _, c := range chunks {
+		p.Chunks = append(p.Chunks, chunkRow(c, 0))
+	}
+	p.Total = total
+	return p, err
+}
+
+// Search finds chunks by words and by meaning. Where the embedder fails it still
+// answers by words, and says so.
+func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error) {
+	out := MemorySearch{Hits: []MemoryHit{}}
+	if err := s.c.ready(); err != nil {
+		return out, err
+	}
+	limit, err := filter.page(firstHits)
+	if err != nil {
+		return out, err
+	}
+	in, err := filter.within()
+	if err != nil {
+		return out, err
+	}
+	found, err := s.c.Recollection.Engine.Search(s.c.ctx(), retrieval.Query{
+		Text: query, Within: in, Limit: filter.Offset + limit, WordsAlone: true,
+	})
+	if err != nil {
+		return out, err
+	}
+	for _, h := range found.Hits[min(filter.Offset, len(found.Hits)):] {
+		out.Hits = append(out.Hits, MemoryHit{
+			Chunk: chunkRow(h.ChunkText, h.Unit.Start-h.Start), Rank: h.Rank, Score: h.Score, Cosine: h.Cosine,
+			Similarity: h.Similarity, BM25: h.BM25, Keyword: h.Keyword,
+		})
+	}
+	t := found.Timing
+	out.Candidates, out.Embedder, out.Warning = found.Candidates, found.Embedder, found.Warning
+	out.TotalMs, out.EmbedMs, out.VectorMs, out.KeywordMs = t.Total, t.Embed, t.Vector, t.Keyword
+	return out, nil
+}
+
+// Chunk is everything about one chunk. One that is gone is CodeNotFound.
+func (s *Memory) Chunk(id string) (ChunkDetail, error) {
+	if err := s.c.ready(); err != nil {
+		return ChunkDetail{}, err
+	}
+	ctx := s.c.ctx()
+	c, err := s.c.chunk(ctx, chat.ChunkID(id))
+	if err != nil {
+		return ChunkDetail{}, err
+	}
+	d := ChunkDetail{Chunk: chunkRow(c, 0), Text: c.Text, Start: c.Start, End: c.End, Embedders: []string{}, Uses: []ChunkUseView{}}
+	embedders, err := s.c.Store.ChunkEmbeddings(ctx, c.ID)
+	if err != nil {
+		return d, err
+	}
+	for _, e := range embedders {
+		d.Embedders = append(d.Embedders, e.String())
+	}
+	uses, err := s.c.Store.ChunkUses(ctx, c.ID)
+	for _, u := range uses {
+		d.Uses = append(d.Uses, ChunkUseView{
+			TurnID: string(u.Turn), TurnSeq: u.TurnSeq, SessionID: string(u.Session), Rank: u.Rank, Score: u.Score,
+			Form: string(u.Packed), At: ms(u.At),
+		})
+	}
+	return d, err
+}
+
+// Chip is what a message says that a chunk is attached to by hand.
+func (s *Memory) Chip(id string) (MemoryChip, error) {
+	if err := s.c.ready(); err != nil {
+		return MemoryChip{}, err
+	}
+	c, err := s.c.chunk(s.c.ctx(), chat.ChunkID(id))
+	if err != nil {
+		return MemoryChip{}, err
+	}
+	return memoryChip(c), nil
+}
+
+// mostDegraded bounds the turns that are named.
+const mostDegraded = 50
+
+// Status is where the index of memory stands. Of the turns that were given up those of
+// the branch's session come first.
+func (s *Memory) Status(branchID string) (IndexStatus, error) {
+	st := IndexStatus{Spaces: []IndexSpace{}, Degraded: []DegradedTurn{}}
+	if err := s.c.ready(); err != nil {
+		return st, err
+	}
+	ctx := s.c.ctx()
+	on, scope := s.c.Recollection.Retrieves()
+	st.On, st.Scope = on, string(scope)
+	spaces, err := s.c.Recollection.Vectors.Status(ctx)
+	if err != nil {
+		return st, err
+	}
+	for _, ns := range spaces {
+		if ns.State == chat.NamespaceRetired {
+			continue
+		}
+		st.Units = max(st.Units, ns.Total)
+		st.Spaces = append(st.Spaces, IndexSpace{
+			Embedder: ns.Embedder.String(), State: string(ns.State), Done: ns.Done, Total: ns.Total, Error: ns.LastError,
+		})
+	}
+	if len(st.Spaces) == 0 { // no embedder was reached yet: there are words alone
+		if st.Units, err = s.c.Store.UnitCount(ctx); err != nil {
+			return st, err
+		}
+	}
+	st.Degraded, err = s.degraded(ctx, branchID)
+	return st, err
+}
+
+// degraded are the turns whose indexing was given up, newest first.
+func (s *Memory) degraded(ctx context.Context, branchID string) ([]DegradedTurn, error) {
+	out := []DegradedTurn{}
+	session := ""
+	if branchID != "" {
+		b, err := s.c.Store.Branch(ctx, chat.BranchID(branchID))
+		if err != nil {
+			return out, err
+		}
+		session = string(b.SessionID)
+	}
+	jobs, err := s.c.Store.Jobs(ctx, chat.JobQuery{State: chat.JobDead, Type: chat.JobIndexTurn, Limit: mostDegraded})
+	if err != nil {
+		return out, err
+	}
+	for _, j := range jobs {
+		t, err := s.c.Store.Turn(ctx, j.TurnID)
+		if err != nil { // one bad record never hides the rest (SPEC 2.13)
+			s.c.Log.Warn("a turn that is not searchable cannot be read", "turn", j.TurnID, "err", err)
+			continue
+		}
+		if t.IndexStatus != chat.IndexDegraded {
+			continue
+		}
+		out = append(out, DegradedTurn{
+			TurnID: string(t.ID), TurnSeq: t.Seq, SessionID: string(t.SessionID), Title: t.User.Title(), JobID: j.ID, Error: j.LastError,
+		})
+	}
+	slices.SortStableFunc(out, func(a, b DegradedTurn) int { return order(a.SessionID != session, b.SessionID != session) })
+	return out, nil
+}
+
+// order puts false before true.
+func order(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// chunkTypes are those that a filter may name.
+var chunkTypes = []chat.ChunkType{
+	chat.ChunkCode, chat.ChunkExplanation, chat.ChunkDecision, chat.ChunkUserContext, chat.ChunkToolResult, chat.ChunkOther,
+}
+
+const filterOp = "memory.filter"
+
+// page is how many are asked for.
+func (f MemoryFilter) page(usual int) (int, error) {
+	if f.Offset < 0 || f.Limit < 0 {
+		return 0, chat.Errorf(chat.CodeInvalid, filterOp, "A page of memory begins at 0 or later and has at least one entry.")
+	}
+	if f.Limit == 0 {
+		return usual, nil
+	}
+	return min(f.Limit, mostChunks), nil
+}
+
+// within is where to look. An unnamed scope is the narrowest that the rest can mean.
+func (f MemoryFilter) within() (chat.Within, error) {
+	in := chat.Within{
+		Scope: chat.Scope(f.Scope), Session: chat.SessionID(f.SessionID), Branch: chat.BranchID(f.BranchID), Role: chat.Role(f.Role),
+		Since: moment(f.Since), Until: moment(f.Until),
+	}
+	switch {
+	case f.Scope != "" && f.Scope != string(chat.ScopeLineage) && f.Scope != string(chat.ScopeSession) && f.Scope != string(chat.ScopeAll):
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a scope of memory.", f.Scope).WithHint("choose lineage, session or all")
+	case in.Scope == chat.ScopeLineage && f.BranchID == "":
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The past of a branch can be looked at only of a branch.").WithHint("open a conversation, or choose all")
+	case in.Scope == chat.ScopeSession && f.SessionID == "" && f.BranchID == "":
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "A conversation's memory can be looked at only of a conversation.").WithHint("open one, or choose all")
+	case f.Type != "" && !slices.Contains(chunkTypes, chat.ChunkType(f.Type)):
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is not a kind of memory.", f.Type)
+	case f.Role != "" && in.Role != chat.RoleUser && in.Role != chat.RoleAssistant:
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "%q is nobody who speaks: it is user or assistant.", f.Role)
+	case f.Since < 0 || f.Until < 0 || f.Until > 0 && f.Until < f.Since:
+		return in, chat.Errorf(chat.CodeInvalid, filterOp, "The last day is before the first.")
+	}
+	if f.Type != "" {
+		in.Types = []chat.ChunkType{chat.ChunkType(f.Type)}
+	}
+	return in, nil
+}
+
+// moment is of Unix milliseconds; 0 is none.
+func moment(at int64) time.Time {
+	if at == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(at)
+}

@@ -1,0 +1,323 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// chunk is one chunk with its words.
+func (c *Core) chunk(ctx context.Context, id chat.ChunkID) (chat.ChunkText, error) {
+	found, err := c.Store.ChunkTexts(ctx, []chat.ChunkID{id})
+	if err != nil {
+		return chat.ChunkText{}, err
+	}
+	if len(found) == 0 {
+		return chat.ChunkText{}, chat.Errorf(chat.CodeNotFound, "memory.chunk", "This piece of memory is not there any more.").
+			WithHint("what was said stands in its conversation; search for it")
+	}
+	return found[0], nil
+}
+
+// chunks are those that are there, by id.
+func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID]chat.ChunkText, error) {
+	out := map[chat.ChunkID]chat.ChunkText{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	found, err := c.Store.ChunkTexts(ctx, ids)
+	for _, t := range found {
+		out[t.ID] = t
+	}
+	return out, err
+}
+
+// chunkRow draws a chunk with an excerpt around a byte of its text.
+func chunkRow(c chat.ChunkText, at int) ChunkRow {
+	r := ChunkRow{
+		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: c.SessionTitle,
+		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: string(c.Type), Excerpt: excerpt(c.Text, at),
+		Summary: c.Summary, Tokens: c.Tokens, At: ms(c.At),
+	}
+	if c.File != nil {
+		r.Document = c.File.Name
+	}
+	return r
+}
+
+// excerptRunes is how much of a chunk a list shows; wordRunes how far a cut may move
+// to fall between words.
+const (
+	excerptRunes = 300
+	wordRunes    = 20
+)
+
+// excerpt is a part of a text that begins at a byte of it, or earlier where that leaves
+// room. What is left out is marked.
+func excerpt(text string, at int) string {
+	runes := []rune(text)
+	if len(runes) <= excerptRunes {
+		return strings.TrimSpace(string(runes))
+	}
+	at = min(max(at, 0), len(text))
+	from := min(utf8.RuneCountInString(text[:at]), len(runes)-excerptRunes)
+	to := from + excerptRunes
+	from, to = wordStart(runes, from), wordEnd(runes, to)
+	out := strings.TrimSpace(string(runes[from:to]))
+	if from > 0 {
+		out = "… " + out
+	}
+	if to < len(runes) {
+		out += " …"
+	}
+	return out
+}
+
+// wordStart moves a beginning inside a word back to the word's, if that is near.
+func wordStart(runes []rune, at int) int {
+	for i := at; i > 0 && at-i <= wordRunes; i-- {
+		if unicode.IsSpace(runes[i-1]) {
+			return i
+		}
+	}
+	if at <= wordRunes {
+		return 0
+	}
+	return at
+}
+
+// wordEnd moves an end inside a word back to before it, if that is near.
+func wordEnd(runes []rune, at int) int {
+	for i := at; i < len(runes) && i > 0 && at-i <= wordRunes; i-- {
+		if unicode.IsSpace(runes[i]) {
+			return i
+		}
+	}
+	return at
+}
+
+// day is the date as a prompt quotes it.
+func day(at time.Time) string { return at.UTC().Format("2 January 2006") }
+
+// speaker is who said a chunk, in words.
+func speaker(c chat.ChunkText) string {
+	switch {
+	case c.File != nil:
+		return c.File.Name
+	case c.Speaker != "":
+		return c.Speaker
+	case c.Role == chat.RoleAssistant:
+		return "the model"
+	}
+	return "you"
+}
+
+func memoryChip(c chat.ChunkText) MemoryChip {
+	return MemoryChip{ID: string(c.ID), Label: day(c.At) + ", " + speaker(c), Title: chat.TitleFrom(c.Text)}
+}
+
+// goneChip stands for a chunk that cannot be read, so that it can be taken off.
+func goneChip(id chat.ChunkID) MemoryChip {
+	return MemoryChip{ID: string(id), Label: "Memory " + chat.ShortID(id), Title: "It is not there any more."}
+}
+
+// chips draws the chunks that are attached among blocks.
+func (c *Core) chips(ctx context.Context, ids []chat.ChunkID) ([]MemoryChip, error) {
+	out := []MemoryChip{}
+	known, err := c.chunks(ctx, ids)
+	if err != nil {
+		return out, err
+	}
+	for _, id := range ids {
+		chip := goneChip(id)
+		if t, ok := known[id]; ok {
+			chip = memoryChip(t)
+		}
+		out = append(out, chip)
+	}
+	return out, nil
+}
+
+// nameMemories fills in what the attached chunks of turns are called. Where they cannot
+// be read the turns are shown all the same.
+func (c *Core) nameMemories(ctx context.Context, turns []chat.Turn, views []TurnView) {
+	var ids []chat.ChunkID
+	for _, t := range turns {
+		ids = append(ids, t.User.Blocks.Memories()...)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	chips, err := c.chips(ctx, ids)
+	if err != nil {
+		c.Log.Warn("attached memory cannot be read", "err", err)
+		return
+	}
+	named := map[string]MemoryChip{}
+	for _, chip := range chips {
+		named[chip.ID] = chip
+	}
+	for i := range views {
+		for j := range views[i].User {
+			if b := &views[i].User[j]; b.Kind == "memory" {
+				b.Name, b.Text = named[b.ID].Label, named[b.ID].Title
+			}
+		}
+	}
+}
+
+// recalled fills in what memory turns have, or why they have none.
+func (c *Core) recalled(ctx context.Context, ids []chat.TurnID, views []TurnView) {
+	found, err := c.Store.Recalled(ctx, ids)
+	if err != nil {
+		c.Log.Warn("what memory turns have cannot be read", "err", err)
+		return
+	}
+	for i := range views {
+		r := found[chat.TurnID(views[i].ID)]
+		views[i].Memories, views[i].MemoryError = r.Pieces, r.Error
+	}
+}
+
+// maxMemories bounds what is attached to one message.
+const maxMemories = 20
+
+// memoryBlocks name the chunks that are attached to a message, each once.
+func memoryBlocks(chips []MemoryChip) (chat.Blocks, error) {
+	var out chat.Blocks
+	seen := map[string]bool{}
+	for _, chip := range chips {
+		if seen[chip.ID] {
+			continue
+		}
+		seen[chip.ID] = true
+		out = append(out, chat.Memory{Chunk: chat.ChunkID(chip.ID)})
+	}
+	if len(out) > maxMemories {
+		return nil, chat.Errorf(chat.CodeInvalid, "chat.memory", "%d pieces of memory are attached, at most %d can be; nothing was sent.", len(out), maxMemories).
+			WithHint("take some of them off; what is found besides needs not be attached")
+	}
+	return out, nil
+}
+
+// checkMemories refuses a message to which a chunk is attached that is not there.
+func (c *Core) checkMemories(ctx context.Context, m chat.Message) error {
+	ids := m.Blocks.Memories()
+	known, err := c.chunks(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, ok := known[id]; !ok {
+			return chat.Errorf(chat.CodeNotFound, "chat.memory", "A piece of memory that is attached is not there any more, nothing was sent.").
+				WithHint("take it off the message; what was said stands in its conversation")
+		}
+	}
+	return nil
+}
+
+// explain says of the chunks of a context of a session where they are from and why they
+// stand there.
+func (c *Core) explain(ctx context.Context, v *ContextView, m prompt.Manifest, session chat.SessionID) error {
+	parts := m.Chunks()
+	ids := make([]chat.ChunkID, len(parts))
+	for i, p := range parts {
+		ids[i] = chat.ChunkID(p.ID)
+	}
+	known, err := c.chunks(ctx, ids)
+	if err != nil {
+		return err
+	}
+	n := 0
+	for i := range v.Sections {
+		for j := range v.Sections[i].Items {
+			it := &v.Sections[i].Items[j]
+			if it.Source != "chunk" {
+				continue
+			}
+			p := parts[n]
+			n++
+			it.TurnID, it.Why = p.Turn, why(p, n)
+			from := ""
+			if t, ok := known[chat.ChunkID(p.ID)]; ok {
+				it.Label, from = chunkLabel(t, session), " "+whence(t, session)
+				it.Why.SessionID, it.Why.TurnSeq = string(t.SessionID), t.TurnSeq
+			}
+			it.Why.Words = reason(p, n, len(parts)) + from
+		}
+	}
+	return nil
+}
+
+// chunkLabel names a chunk of a context: what is of another session by its title.
+func chunkLabel(c chat.ChunkText, session chat.SessionID) string {
+	label := fmt.Sprintf("Turn %d, %s, %s", c.TurnSeq, speaker(c), day(c.At))
+	if c.SessionID != session {
+		return titleOf(c) + ", t" + label[1:]
+	}
+	return label
+}
+
+// whence says where a chunk is from, as a sentence.
+func whence(c chat.ChunkText, session chat.SessionID) string {
+	if c.SessionID != session {
+		return fmt.Sprintf("From turn %d of “%s”.", c.TurnSeq, titleOf(c))
+	}
+	return fmt.Sprintf("From turn %d.", c.TurnSeq)
+}
+
+func titleOf(c chat.ChunkText) string {
+	if c.SessionTitle == "" {
+		return "Untitled conversation"
+	}
+	return c.SessionTitle
+}
+
+func why(p prompt.Part, rank int) *MemoryWhy {
+	return &MemoryWhy{
+		Rank: rank, Score: p.Score, Similarity: p.Similarity, Cosine: p.Vector, Keyword: p.Keyword, Form: string(p.Form), Attached: p.Attached,
+	}
+}
+
+// wordsCount is the share of the best match from which words are called rare: it takes
+// such to come near it.
+const wordsCount = 0.5
+
+// reason says why a chunk stands where it does among so many.
+func reason(p prompt.Part, rank, of int) string {
+	if p.Attached {
+		return "You attached it."
+	}
+	var parts []string
+	if p.Keyword > 0 {
+		kind := "words"
+		if p.Keyword >= wordsCount {
+			kind = "rare words"
+		}
+		parts = append(parts, fmt.Sprintf("shares %s with the question (keyword %.2f)", kind, p.Keyword))
+	}
+	if p.Similarity > 0 {
+		parts = append(parts, "stands above "+percent(p.Similarity)+" unrelated text by meaning")
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "stands beside what matches the question")
+	}
+	return fmt.Sprintf("Rank %d of %d: it %s.", rank, of, strings.Join(parts, " and "))
+}
+
+// percent is a share in words that is never said to be more than it is.
+func percent(share float64) string {
+	if share >= 1 {
+		return "all"
+	}
+	tenths := math.Floor(share*1000 + 1e-6)
+	return strconv.FormatFloat(tenths/10, 'f', -1, 64) + " % of"
+}
