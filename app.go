@@ -43,6 +43,10 @@ type app struct {
 	branches *branches.Service
 	recollection
 
+	life   context.Context // ends with close: of what runs on behind an answer
+	finish context.CancelFunc
+	behind sync.WaitGroup
+
 	mu       sync.Mutex
 	recovery chat.RecoveryReport
 	once     sync.Once
@@ -60,6 +64,10 @@ type setup struct {
 
 // closeTimeout bounds how long running answers may take to be put away.
 var closeTimeout = 5 * time.Second // tests on a busy machine wait longer
+
+// indexPatience bounds how long recall waits for an embedding server before it answers
+// from what is indexed.
+var indexPatience = 5 * time.Second // tests do not
 
 // openSetup opens configuration, keys and models. A fault in the file is not an
 // error here: the defaults hold, and config.Err says what is wrong.
@@ -105,6 +113,7 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 // before it returns; publish hears of everything from then on.
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
 	a := &app{setup: openSetup(o, keys)}
+	a.life, a.finish = context.WithCancel(context.WithoutCancel(ctx))
 	cfg := a.config.Config()
 	var err error
 	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, ReadOnly: o.ReadOnly, Logger: a.log})
@@ -219,14 +228,33 @@ func (a *app) reconcile(ctx context.Context) (chat.RecoveryReport, error) {
 }
 
 // indexDue does the background work that is due, before recall searches: on the
-// command line nobody else may have done it. Where it would ask a model, recall
-// does not wait for it.
+// command line nobody else may have done it. Where it would ask a model, recall does not
+// wait for it; for an embedding server it waits a little. What is not done by then goes
+// on behind the answer, until close: half a job would hold its lease.
 func (a *app) indexDue(ctx context.Context) error {
 	if a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
 		return nil
 	}
-	_, err := a.jobs.Drain(context.WithoutCancel(ctx)) // half a job would hold its lease
-	return err
+	var late <-chan time.Time
+	if a.config.Config().Retrieval.Embedder != config.EmbedderLocal {
+		late = time.After(indexPatience)
+	}
+	if a.life.Err() != nil {
+		return chat.Errorf(chat.CodeCancelled, "memory.index", "The program is closing.")
+	}
+	done := make(chan error, 1)
+	a.behind.Go(func() {
+		_, err := a.jobs.Drain(a.life)
+		done <- err
+	})
+	select {
+	case err := <-done:
+		return err
+	case <-late:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 func (a *app) recoveryReport() chat.RecoveryReport {
@@ -242,11 +270,12 @@ func (a *app) close() error {
 	a.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
-		err = errors.Join(a.turns.Close(ctx), a.stopJobs(), a.closeIndex(), a.store.Close())
+		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
 }
 
+func (a *app) endBehind() error  { a.finish(); a.behind.Wait(); return nil }
 func (a *app) stopJobs() error   { a.jobs.Stop(); return nil }
 func (a *app) closeIndex() error { a.index.Close(); return nil }
 

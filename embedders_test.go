@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding"
@@ -281,5 +284,53 @@ func TestEmbedderIsChanged(t *testing.T) {
 		if other.ID != ns.ID && (other.State != chat.NamespaceRetired || other.Done != 0) {
 			t.Errorf("%s is %s with %d vectors", other.Embedder, other.State, other.Done)
 		}
+	}
+}
+
+// A server that does not answer keeps recall from nothing that is indexed: it answers
+// while the server is still being waited for, a stop ends it at once, and so does close.
+func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
+	asked, waiting := make(chan struct{}, 64), atomic.Int64{}
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then is the end of the connection noticed
+		waiting.Add(1)
+		defer waiting.Add(-1)
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(s.Close)
+	e := newEmbedded(t, "[retrieval]\nembedder = \"ollama\"\nembedding_model = \"planted\"\nembedding_base_url = \""+s.URL+"\"\n")
+	before := indexPatience
+	t.Cleanup(func() { indexPatience = before })
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	b := e.session("Things")
+	ask := func(words string) *turn.Handle {
+		t.Helper()
+		h, err := e.turns.Send(ctx, turn.Message{Branch: b.ID, Content: chat.UserText(words), Model: "recall"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	indexPatience = 0
+	if got, err := ask("The shelf is green.").Wait(ctx); err != nil || got.Phase != chat.PhaseResponseFinalized {
+		t.Fatalf("%s, %v", got.Phase, err)
+	}
+	got, err := ask("What is green?").Wait(ctx)
+	if err != nil || got.Phase != chat.PhaseResponseFinalized {
+		t.Fatalf("%s, %v", got.Phase, err)
+	}
+	<-asked // the first turn is being indexed, and nobody answers
+	indexPatience = time.Hour
+	h := ask("And what is blue?")
+	if _, err := e.turns.Stop(ctx, h.Turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if waiting.Load() == 0 {
+		t.Error("the answers waited for the server")
 	}
 }
