@@ -40,7 +40,9 @@ export class MemoryState {
   }
 
   set query(query: string) {
+    if (query === this.#query) return;
     this.#query = query;
+    this.#opened = '';
   }
 
   get filter(): MemoryNarrowing {
@@ -48,6 +50,7 @@ export class MemoryState {
   }
 
   narrow(by: Partial<MemoryNarrowing>): void {
+    this.#opened = '';
     this.#filter = { ...this.#filter, ...by };
   }
 
