@@ -28,8 +28,9 @@ const (
 	// until together they occur in so many units.
 	manyUnits = 30_000
 	fewTerms  = 3
-	// lookers is how many terms are searched for at a time.
-	lookers = 4
+	// lookers is how many terms are searched for at a time: each has a connection, and
+	// pages in its cache, of its own.
+	lookers = 2
 	// saturation is the most that BM25 gives a term besides its rarity: k1 + 1.
 	saturation = 2.2
 	// smallScope is the fewest units that rarity within a scope is reckoned against.

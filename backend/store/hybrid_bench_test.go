@@ -20,6 +20,7 @@ func BenchmarkHybridSearch(b *testing.B) {
 	f, branch, turns := recallBench(b)
 	f.distinct()
 	f.embedAll(local.New())
+	f.slim()
 	index := vectorindex.New(vectorindex.Options{Source: f.Store})
 	defer index.Close()
 	engine := retrieval.New(retrieval.Deps{
@@ -36,6 +37,7 @@ func BenchmarkHybridSearch(b *testing.B) {
 		b.Run(fmt.Sprintf("%s/%d", c.name, 2*turns), func(b *testing.B) {
 			n := 0
 			var spent retrieval.Timing
+			begun := cpuTime()
 			timed(b, func() {
 				n++
 				found, err := engine.Search(f.ctx, retrieval.Query{
@@ -48,6 +50,9 @@ func BenchmarkHybridSearch(b *testing.B) {
 				x := found.Timing
 				spent.Vector, spent.Keyword, spent.Rank, spent.Pack = spent.Vector+x.Vector, spent.Keyword+x.Keyword, spent.Rank+x.Rank, spent.Pack+x.Pack
 			})
+			if used := cpuTime() - begun; used > 0 {
+				b.ReportMetric(float64(used.Microseconds())/1000/float64(n), "cpu-ms")
+			}
 			for what, ms := range map[string]float64{"vector-ms": spent.Vector, "keyword-ms": spent.Keyword, "rank-ms": spent.Rank, "pack-ms": spent.Pack} {
 				b.ReportMetric(ms/float64(n), what)
 			}
@@ -80,6 +85,17 @@ func (f *fixture) distinct() {
 		}
 		return nil
 	}))
+}
+
+// slim gives units rows of the size that the product's have: a date and a speaker; the
+// words stand in the message. They were indexed before.
+func (f *fixture) slim() {
+	f.Helper()
+	for _, sql := range []string{
+		`DROP TRIGGER units_fts_update`, `UPDATE units SET text = '[2 May 2026] user: ', said = 1`, `VACUUM`,
+	} {
+		f.ok(f.writer.Exec(sql).Error)
+	}
 }
 
 // embedAll makes the vectors of every unit, and has them serve.

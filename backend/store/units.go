@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -35,8 +37,12 @@ func (s *Store) SearchUnits(ctx context.Context, terms []string, in chat.Within,
 			return err
 		}
 		args := append(append(append(c.head, match, first, last), c.args...), limit)
-		rows, err := db.Raw(c.with+`SELECT f.rowid, -f.rank FROM units_fts f CROSS JOIN units u ON u.n = f.rowid
-			WHERE units_fts MATCH ? AND f.rowid BETWEEN ? AND ?`+c.where+` ORDER BY f.rank LIMIT ?`, args...).Rows()
+		// Not by worth alone: FTS5 would then sort by itself, and reckon each again in an order
+		// in which the pages of lengths are read over and over. Units are read best first, up to
+		// the limit: of a common term not all.
+		rows, err := db.Raw(c.with+`SELECT f.n, -f.worth FROM (SELECT rowid AS n, rank AS worth FROM units_fts
+			  WHERE units_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY worth, n LIMIT -1) f CROSS JOIN units u ON u.n = f.n
+			WHERE true`+c.where+` LIMIT ?`, args...).Rows()
 		if err != nil {
 			return err
 		}
@@ -50,6 +56,7 @@ func (s *Store) SearchUnits(ctx context.Context, terms []string, in chat.Within,
 		}
 		return rows.Err()
 	})
+	slices.SortFunc(out, func(a, b chat.UnitScore) int { return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.N, b.N)) })
 	return out, err
 }
 
