@@ -23,6 +23,7 @@ type page struct {
 	sessions *api.Sessions
 	chat     *api.Chat
 	inspect  *api.Inspect
+	memory   *api.Memory
 	settings *api.Settings
 
 	mu      sync.Mutex
@@ -41,6 +42,8 @@ func openPage(t *testing.T, dir string) *page {
 			p.chat = b
 		case *api.Inspect:
 			p.inspect = b
+		case *api.Memory:
+			p.memory = b
 		case *api.Settings:
 			p.settings = b
 		}

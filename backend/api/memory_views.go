@@ -81,15 +81,16 @@ func excerpt(text string, at int) string {
 	return out
 }
 
-// wordStart moves a beginning inside a word back to the word's, if that is near.
+// wordStart moves a beginning back to that of the text or of the word it is in, if that
+// is near.
 func wordStart(runes []rune, at int) int {
+	if at <= wordRunes {
+		return 0
+	}
 	for i := at; i > 0 && at-i <= wordRunes; i-- {
 		if unicode.IsSpace(runes[i-1]) {
 			return i
 		}
-	}
-	if at <= wordRunes {
-		return 0
 	}
 	return at
 }

@@ -1,0 +1,123 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+func TestExcerpt(t *testing.T) {
+	long := strings.Repeat("wörter sind da ", 100)
+	at := strings.Index(long, "sind") // of the first
+	middle := len(long) / 2
+	for name, c := range map[string]struct {
+		text  string
+		at    int
+		front bool
+		back  bool
+	}{
+		"short": {"a few words", 5, false, false}, "beginning": {long, 0, false, true}, "near the beginning": {long, at, false, true},
+		"middle": {long, middle, true, true}, "end": {long, len(long), true, false}, "beyond": {long, len(long) + 9, true, false},
+		"inside a letter": {strings.Repeat("漢", 700), 301, true, true}, "before": {long, -3, false, true},
+	} {
+		got := excerpt(c.text, c.at)
+		if strings.HasPrefix(got, "… ") != c.front || strings.HasSuffix(got, " …") != c.back || !utf8.ValidString(got) {
+			t.Errorf("%s: %q", name, got)
+		}
+		words := strings.TrimSuffix(strings.TrimPrefix(got, "… "), " …")
+		if !strings.Contains(c.text, words) || utf8.RuneCountInString(words) > excerptRunes+2*wordRunes || len(c.text) > 400 && utf8.RuneCountInString(words) < excerptRunes-2*wordRunes {
+			t.Errorf("%s: %d runes of %q", name, utf8.RuneCountInString(words), words)
+		}
+	}
+	if got := excerpt(long, middle); strings.HasPrefix(got, "… rter") || strings.HasSuffix(got, "wört …") {
+		t.Errorf("cut inside a word: %q", got)
+	}
+}
+
+func TestReason(t *testing.T) {
+	for _, c := range []struct {
+		part prompt.Part
+		want string
+	}{
+		{prompt.Part{Keyword: 0.81, Similarity: 0.97}, "Rank 2 of 7: it shares rare words with the question (keyword 0.81) and stands above 97 % of unrelated text by meaning."},
+		{prompt.Part{Keyword: 0.2}, "Rank 2 of 7: it shares words with the question (keyword 0.20)."},
+		{prompt.Part{Similarity: 0.9996}, "Rank 2 of 7: it stands above 99.9 % of unrelated text by meaning."},
+		{prompt.Part{Similarity: 1}, "Rank 2 of 7: it stands above all unrelated text by meaning."},
+		{prompt.Part{}, "Rank 2 of 7: it stands beside what matches the question."},
+		{prompt.Part{Attached: true, Keyword: 1}, "You attached it."},
+	} {
+		if got := reason(c.part, 2, 7); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.part, got, c.want)
+		}
+	}
+}
+
+// givenUp is a store with dead jobs of indexing.
+type givenUp struct {
+	Store
+	asked chat.JobQuery
+	turns map[chat.TurnID]chat.Turn
+	jobs  []chat.Job
+}
+
+func (g *givenUp) Jobs(_ context.Context, q chat.JobQuery) ([]chat.Job, error) {
+	g.asked = q
+	return g.jobs, nil
+}
+
+func (g *givenUp) Turn(_ context.Context, id chat.TurnID) (chat.Turn, error) {
+	t, ok := g.turns[id]
+	if !ok {
+		return t, chat.Errorf(chat.CodeCorrupt, "turn.read", "damaged")
+	}
+	return t, nil
+}
+
+func (g *givenUp) Branch(context.Context, chat.BranchID) (chat.Branch, error) {
+	return chat.Branch{SessionID: "mine"}, nil
+}
+
+type noVectors struct{}
+
+func (noVectors) Status(context.Context) ([]chat.Namespace, error) {
+	return []chat.Namespace{
+		{State: chat.NamespaceServing, Done: 7, Total: 7, Embedder: chat.EmbedderID{Name: "local", Model: "hashed", Dimension: 256, Version: 1}},
+		{State: chat.NamespaceBuilding, Done: 3, Total: 7, LastError: "It is away."}, {State: chat.NamespaceRetired, Total: 99},
+	}, nil
+}
+
+// Status names the turns that were given up, those of the open conversation first; one
+// that cannot be read, or was made up for, is not among them.
+func TestStatusNamesWhatWasGivenUp(t *testing.T) {
+	turn := func(id chat.TurnID, session chat.SessionID, status chat.IndexStatus) chat.Turn {
+		return chat.Turn{ID: id, Seq: 4, SessionID: session, IndexStatus: status, User: chat.UserText("About " + string(id))}
+	}
+	g := &givenUp{
+		jobs: []chat.Job{{ID: 9, TurnID: "a", LastError: "no"}, {ID: 8, TurnID: "damaged"}, {ID: 7, TurnID: "b"}, {ID: 6, TurnID: "c"}},
+		turns: map[chat.TurnID]chat.Turn{
+			"a": turn("a", "other", chat.IndexDegraded), "b": turn("b", "mine", chat.IndexDegraded), "c": turn("c", "mine", chat.IndexOK),
+		},
+	}
+	m := NewMemory(&Core{Store: g, Log: slog.New(slog.DiscardHandler), Recollection: Recollection{
+		Vectors: noVectors{}, Retrieves: func() (bool, chat.Scope) { return true, chat.ScopeSession },
+	}})
+	st, err := m.Status("branch")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.asked.State != chat.JobDead || g.asked.Type != chat.JobIndexTurn {
+		t.Errorf("asked for %+v", g.asked)
+	}
+	want := []DegradedTurn{{TurnID: "b", TurnSeq: 4, SessionID: "mine", Title: "About b", JobID: 7}, {TurnID: "a", TurnSeq: 4, SessionID: "other", Title: "About a", JobID: 9, Error: "no"}}
+	if len(st.Degraded) != 2 || st.Degraded[0] != want[0] || st.Degraded[1] != want[1] {
+		t.Errorf("%+v", st.Degraded)
+	}
+	if !st.On || st.Scope != "session" || st.Units != 7 || len(st.Spaces) != 2 || st.Spaces[0].Embedder != "local/hashed/256/v1" || st.Spaces[1].Error != "It is away." || st.Spaces[1].Done != 3 {
+		t.Errorf("%+v", st)
+	}
+}
