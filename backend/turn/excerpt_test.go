@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/retrieval"
 )
 
 // A pasted text has more words than a document is looked through for: the longest are
@@ -18,5 +21,39 @@ func TestWhatADocumentIsLookedThroughFor(t *testing.T) {
 	got := telling(b.String())
 	if len(got) != maxTerms || got[0] != "alexandria" || got[1] != "lighthouse" || got[2] != "mausoleum" {
 		t.Errorf("%d terms: %q", len(got), got[:min(len(got), 4)])
+	}
+}
+
+// Of a document that stands in the prompt in part, what stands there is not quoted again.
+func TestWhatStandsInThePromptIsNotRetrieved(t *testing.T) {
+	const source = "The first paragraph.\n\nThe second one.\n\nThe third one."
+	doc := func(id chat.FileID, text string) chat.Turn {
+		return chat.Turn{User: chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Document{File: id, Text: text}}}}
+	}
+	shown := excerpts{doc("other", source), doc("file", "The first paragraph."+gap+"The third one.")}
+	first, second, third := chat.Span{Start: 0, End: 22}, chat.Span{Start: 22, End: 39}, chat.Span{Start: 39, End: len(source)}
+	tests := map[string]struct {
+		file  chat.FileID
+		form  chat.PackedAs
+		spans []chat.Span
+		want  bool
+	}{
+		"whole":             {"file", chat.PackedFull, nil, false},
+		"both that stand":   {"file", chat.PackedSlice, []chat.Span{first, third}, true},
+		"one that does not": {"file", chat.PackedSlice, []chat.Span{first, second}, false},
+		"a summary":         {"file", chat.PackedSummary, nil, false},
+		"another document":  {"third", chat.PackedSlice, []chat.Span{first}, false},
+		"one that is whole": {"other", chat.PackedFull, nil, true},
+		"no document":       {"", chat.PackedSlice, []chat.Span{first}, false},
+	}
+	for name, c := range tests {
+		x := retrieval.Artifact{Form: c.form, Slices: c.spans}
+		x.Source, x.ChunkText.Text = source, source
+		if c.file != "" {
+			x.File = &chat.File{ID: c.file}
+		}
+		if got := shown.hold(x); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

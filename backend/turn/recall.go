@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -155,7 +156,7 @@ func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly) (recol
 			used += x.Tokens
 		}
 	}
-	q, ok, err := e.query(ctx, in, a, b)
+	q, shown, ok, err := e.query(ctx, in, a, b)
 	if q.MaxTokens = b.Caps.Retrieved - frame - used; err != nil || !ok || q.MaxTokens <= 0 {
 		return rec, err
 	}
@@ -164,7 +165,9 @@ func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly) (recol
 		return rec, err
 	}
 	for _, x := range found.Artifacts {
-		rec.add(x, false)
+		if !shown.hold(x) {
+			rec.add(x, false)
+		}
 	}
 	rec.metrics.EmbedMs, rec.metrics.Candidates = int64(found.Timing.Embed), found.Candidates
 	return rec, nil
@@ -188,35 +191,64 @@ func (rec *recollection) add(x retrieval.Artifact, attached bool) {
 }
 
 // query is what to search for, and where: neither what stands in the prompt as an
-// original nor what is pending. false: there is nothing that could be found.
-func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, b prompt.Budget) (retrieval.Query, bool, error) {
+// original nor what is pending. It tells too of what documents only a part stands
+// there. false: there is nothing that could be found.
+func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, b prompt.Budget) (retrieval.Query, excerpts, bool, error) {
 	s := e.settings()
 	if b.Caps.Retrieved == 0 || a.turn == nil && s.EmbedsRemotely {
-		return retrieval.Query{}, false, nil
+		return retrieval.Query{}, nil, false, nil
 	}
 	cut := prompt.MakePlan(in.Sizes, b, in.Policy).Cut
 	within := chat.Within{Scope: s.Scope, Branch: a.branch, Before: cut + 1}
 	if within.Scope == "" {
 		within.Scope = chat.ScopeLineage
 	}
-	var err error
-	if within.Beyond, err = partial(in, cut); err != nil {
-		return retrieval.Query{}, false, err
+	shown, err := partial(in, cut)
+	if err != nil {
+		return retrieval.Query{}, nil, false, err
+	}
+	for _, t := range shown {
+		within.Beyond = append(within.Beyond, t.ID)
 	}
 	if within.Scope == chat.ScopeLineage && cut == 0 && len(within.Beyond) == 0 {
-		return retrieval.Query{}, false, nil // all of it is in the prompt
+		return retrieval.Query{}, nil, false, nil // all of it is in the prompt
 	}
 	branch, err := e.store.Branch(ctx, a.branch)
 	if err != nil {
-		return retrieval.Query{}, false, err
+		return retrieval.Query{}, nil, false, err
 	}
 	within.Session = branch.SessionID
 	text, err := e.question(ctx, in, a)
-	return retrieval.Query{Text: text, Within: within, Count: in.Count}, len(retrieval.Terms(text)) > 0, err
+	return retrieval.Query{Text: text, Within: within, Count: in.Count}, shown, len(retrieval.Terms(text)) > 0, err
+}
+
+// excerpts are turns that hold only a part of a document.
+type excerpts []chat.Turn
+
+// hold reports that an artifact is of such a document, and all its words stand in the
+// part that the prompt holds.
+func (list excerpts) hold(x retrieval.Artifact) bool {
+	if x.File == nil || x.Form == chat.PackedSummary {
+		return false
+	}
+	parts := []string{x.ChunkText.Text}
+	if x.Form == chat.PackedSlice {
+		parts = parts[:0]
+		for _, s := range x.Slices {
+			parts = append(parts, x.Source[s.Start:s.End])
+		}
+	}
+	return slices.ContainsFunc(list, func(t chat.Turn) bool {
+		return slices.ContainsFunc(t.User.Blocks.Documents(), func(d chat.Document) bool {
+			return d.File == x.File.ID && !slices.ContainsFunc(parts, func(words string) bool {
+				return !strings.Contains(d.Text, strings.TrimSpace(words))
+			})
+		})
+	})
 }
 
 // partial are the turns after the cut that hold only a part of a document.
-func partial(in prompt.Input, cut int64) ([]chat.TurnID, error) {
+func partial(in prompt.Input, cut int64) (excerpts, error) {
 	if len(in.Sizes) == 0 || in.Sizes[len(in.Sizes)-1].Seq <= cut {
 		return nil, nil
 	}
@@ -224,10 +256,10 @@ func partial(in prompt.Input, cut int64) ([]chat.TurnID, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []chat.TurnID
+	var out excerpts
 	for _, t := range turns {
 		if slices.ContainsFunc(t.User.Blocks.Documents(), func(d chat.Document) bool { return !d.Whole }) {
-			out = append(out, t.ID)
+			out = append(out, t)
 		}
 	}
 	return out, nil
