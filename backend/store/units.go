@@ -100,7 +100,7 @@ func (s *Store) unitRefs(ctx context.Context, in chat.Within, from, order string
 		}
 		rows, err := db.Raw(c.with+`SELECT u.n, u.id, u.chunk_id, u.session_id, u.branch_id, u.turn_id, u.turn_seq, c.ordinal, u.ordinal,
 			  u.message, c.chunk_type, coalesce(c.file_id, ''), u.start_offset, u.end_offset, u.tokens, t.created_at, substr(u.text, 1, 80)
-			FROM `+from+` CROSS JOIN chunks c ON c.id = u.chunk_id CROSS JOIN turns t ON t.id = u.turn_id WHERE true`+c.where+order,
+			FROM `+from+` CROSS JOIN chunks c ON c.id = u.chunk_id CROSS JOIN turns t INDEXED BY idx_turns_created ON t.id = u.turn_id WHERE true`+c.where+order,
 			append(append(c.head, string(source)), c.args...)...).Rows()
 		if err != nil {
 			return err

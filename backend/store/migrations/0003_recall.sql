@@ -7,6 +7,9 @@
 ALTER TABLE turns ADD COLUMN n INTEGER;
 UPDATE turns SET n = rowid;
 CREATE UNIQUE INDEX idx_turns_n ON turns (n);
+-- When a turn was is asked for each of the many units a search looks at: without reading
+-- the rows, which hold whole messages.
+CREATE INDEX idx_turns_created ON turns (id, created_at);
 ALTER TABLE chunks ADD COLUMN n INTEGER;
 UPDATE chunks SET n = rowid;
 CREATE UNIQUE INDEX idx_chunks_n ON chunks (n);
