@@ -28,7 +28,7 @@ for (const theme of ['light', 'dark', 'contrast']) {
     await chat.askAndWait(1, 'Show me', 'The end of it.');
     await chat.ask('Break off');
     await expect(chat.turn(2)).toHaveAccessibleName(/incomplete/i);
-    for (const tab of ['Pending', 'State', 'Activity']) {
+    for (const tab of ['Pending', 'Memory', 'State', 'Activity']) {
       await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click();
       expect.soft(await findings(page), `conversation and ${tab}`).toEqual([]);
     }

@@ -70,7 +70,7 @@ export function indexWords(status: IndexStatus): string {
 /** What a search found and how long its parts took. */
 export function timingWords(search: MemorySearch): string {
   const parts = [`words ${ms(search.keywordMs)}`, ...(search.embedder ? [`meaning ${ms(search.vectorMs)}`, `embedding ${ms(search.embedMs)}`] : [])];
-  return `of ${counted(search.candidates, 'candidate')} in ${ms(search.totalMs)}${narrow}ms (${parts.join(', ')})`;
+  return `of ${grouped(search.candidates)} in ${ms(search.totalMs)}${narrow}ms: ${parts.join(', ')}`;
 }
 
 function ms(value: number): string {

@@ -4,6 +4,7 @@ import type { MemoryFilter } from '$lib/backend/types';
 import type { ComposerState } from './composer.svelte';
 import type { DraftState } from './draft.svelte';
 import type { InspectorState } from './inspector.svelte';
+import type { LayoutState } from './layout.svelte';
 import type { ToastsState } from './toasts.svelte';
 
 /** How many pieces of memory may go with one message. */
@@ -16,6 +17,7 @@ const wide: MemoryNarrowing = { scope: 'lineage', type: '', role: '', since: 0, 
 interface Parts {
   readonly backend: Backend;
   readonly inspector: InspectorState;
+  readonly layout: LayoutState;
   readonly draft: DraftState;
   readonly composer: ComposerState;
   readonly toasts: ToastsState;
@@ -105,7 +107,7 @@ export class MemoryState {
 
   /** Puts a chunk into the message being written, once. What was being written stays as it is when that fails. */
   async attach(chunkId: string): Promise<void> {
-    const { backend, draft, composer, toasts } = this.#parts;
+    const { backend, layout, draft, composer, toasts } = this.#parts;
     if (this.isAttached(chunkId)) return composer.focus();
     const { branchId } = draft;
     this.#attaching = chunkId;
@@ -116,6 +118,7 @@ export class MemoryState {
       this.#refuse();
       draft.memories = [...draft.memories, chip];
       composer.changed();
+      layout.closeDrawer(); // which would cover it
       composer.focus();
     } catch (error) {
       toasts.error(error);
