@@ -1,0 +1,49 @@
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation, prose } from './conversation.ts';
+
+const question = 'The harbour crane is called Bertha. Remember that.';
+
+test('what was said is found in Memory, led back to, attached, and seen in the X-ray with its reason', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer(question, 'Noted: the crane is Bertha.');
+  provider.answer('Tell me about tulips.', `${prose(60, 'the tulips')} The end of tulips.`);
+  provider.answer('What did I say?', 'You named a crane.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, question, 'Noted: the crane is Bertha.');
+  await chat.askAndWait(2, 'Tell me about tulips.', 'The end of tulips.');
+  await expect(chat.turn(2)).toHaveAccessibleName(/head|committed/i);
+
+  await page.getByRole('tab', { name: 'Memory' }).click();
+  const list = page.getByRole('list', { name: 'Pieces of memory' });
+  await expect(list.getByRole('button', { name: /turn 1, .*Bertha/ }).first()).toBeVisible();
+  await expect(page.getByText(/passages?, local vectors complete/)).toBeVisible();
+
+  await page.getByRole('searchbox', { name: 'Search memory' }).fill('harbour crane');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { name: /found$/ })).toBeVisible();
+  const first = list.getByRole('listitem').first();
+  await expect(first).toContainText('Bertha');
+  await expect(first).toContainText(/rank 1/);
+  await expect(first.locator('mark').first()).toHaveText(/harbour/i);
+  await page.getByRole('searchbox', { name: 'Search memory' }).press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect(first.getByRole('group', { name: 'Its whole text' })).toContainText(question);
+  await expect(first).toContainText('local/hashed/');
+
+  await first.getByRole('button', { name: 'Go to #1' }).click();
+  await expect(chat.turn(1)).toBeInViewport();
+  await first.getByRole('button', { name: 'Attach to next message' }).click();
+  await expect(first.getByRole('button', { name: 'Attached' })).toBeDisabled();
+  await expect(chat.composer).toBeFocused();
+  await expect(page.getByRole('button', { name: /^Remove the memory of/ })).toBeVisible();
+
+  await chat.askAndWait(3, 'What did I say?', 'You named a crane.');
+  expect(JSON.stringify(provider.lastRequest())).toContain(question);
+  await expect(page.getByRole('button', { name: /^Remove the memory of/ })).toBeHidden();
+  await chat.turn(3).getByRole('button', { name: /memor(y|ies)$/ }).click();
+  await expect(page.getByRole('tab', { name: 'X-ray' })).toHaveAttribute('aria-selected', 'true');
+  const panel = page.getByRole('tabpanel', { name: 'X-ray' });
+  await panel.getByRole('button', { name: /^Turn 1\b|Bertha/ }).first().click();
+  await expect(panel.getByRole('note', { name: 'Why is this here?' }).first()).toContainText(/attached/i);
+});
