@@ -51,6 +51,8 @@ func metricsView(r chat.TurnMetricsRow) TurnMetrics {
 		InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens, CachedTokens: r.Usage.CachedInputTokens,
 		SearchMs: m.SearchMs, AssembleMs: m.AssembleMs, FirstByteMs: r.FirstByte, StreamMs: m.StreamMs,
 		SummarizeMs: m.SummarizeMs, IndexMs: m.IndexMs, Attempts: m.Attempts,
+		Candidates: m.Candidates, Selected: m.Selected, PackedTokens: m.PackedTokens,
+		SimilarityMin: m.SimilarityMin, SimilarityMax: m.SimilarityMax,
 	}
 }
 

@@ -511,6 +511,12 @@ type TurnMetrics struct {
 	SummarizeMs    int64  `json:"summarizeMs"`
 	IndexMs        int64  `json:"indexMs"`
 	Attempts       int    `json:"attempts"`
+	Candidates     int    `json:"candidates"`   // pieces of memory that were weighed
+	Selected       int    `json:"selected"`     // of them, what the model saw
+	PackedTokens   int    `json:"packedTokens"` // of those
+	// The range of similarity of what was selected, 0 to 1; 0 where no vector found it.
+	SimilarityMin float64 `json:"similarityMin"`
+	SimilarityMax float64 `json:"similarityMax"`
 }
 
 // ModelView is a configured model.

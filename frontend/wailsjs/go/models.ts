@@ -14,6 +14,11 @@ export namespace api {
 	    summarizeMs: number;
 	    indexMs: number;
 	    attempts: number;
+	    candidates: number;
+	    selected: number;
+	    packedTokens: number;
+	    similarityMin: number;
+	    similarityMax: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new TurnMetrics(source);
@@ -34,6 +39,11 @@ export namespace api {
 	        this.summarizeMs = source["summarizeMs"];
 	        this.indexMs = source["indexMs"];
 	        this.attempts = source["attempts"];
+	        this.candidates = source["candidates"];
+	        this.selected = source["selected"];
+	        this.packedTokens = source["packedTokens"];
+	        this.similarityMin = source["similarityMin"];
+	        this.similarityMax = source["similarityMax"];
 	    }
 	}
 	export class RecoveryItem {

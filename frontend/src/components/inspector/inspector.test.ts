@@ -225,6 +225,19 @@ describe('Activity', () => {
     expect(within(dialog).getByText('The response was a stream')).toBeInTheDocument();
   });
 
+  test.each([
+    [{ selected: 2, packedTokens: 420, similarityMin: 0.91, similarityMax: 0.98 }, 'Memory: 2 pieces of 296 packed, 420 tokens, similarity 0.91 to 0.98'],
+    [{ selected: 1, packedTokens: 90, similarityMin: 0, similarityMax: 0 }, 'Memory: 1 piece of 296 packed, 90 tokens'],
+    [{ selected: 0, packedTokens: 0, similarityMin: 0, similarityMax: 0 }, 'Memory: none of 296 packed'],
+  ])('says what was given from memory %#', async (metrics, words) => {
+    const { app, backend } = await open('pending');
+    const activity = await backend.inspect.activity(app.conversation.branchId);
+    const turn = { ...activity.turns[0]!, ...metrics };
+    backend.inspect.activity = async () => ({ ...activity, turns: [turn] });
+    app.inspector.show('activity', turn.turnId);
+    expect(await screen.findByText(words)).toBeInTheDocument();
+  });
+
   test('attempts asked for from the transcript stand open', async () => {
     const { app } = await open('pending');
     const turn = app.conversation.turns.at(-1)!;

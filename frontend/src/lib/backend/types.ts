@@ -576,6 +576,15 @@ export interface TurnMetrics {
   summarizeMs: number;
   indexMs: number;
   attempts: number;
+  /** pieces of memory that were weighed */
+  candidates: number;
+  /** of them, what the model saw */
+  selected: number;
+  /** of those */
+  packedTokens: number;
+  /** The range of similarity of what was selected, 0 to 1; 0 where no vector found it. */
+  similarityMin: number;
+  similarityMax: number;
 }
 
 /** ModelView is a configured model. */

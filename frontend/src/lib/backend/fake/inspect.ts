@@ -102,6 +102,7 @@ function metrics(turn: TurnView): TurnMetrics {
     turnId: turn.id, turnSeq: turn.seq, estimateTokens: turn.inputTokens + 41, inputTokens: turn.inputTokens, outputTokens: turn.outputTokens,
     cachedTokens: turn.cachedTokens, searchMs: 0, assembleMs: 6 + (turn.seq % 5), firstByteMs: 480 + (turn.seq % 7) * 40, streamMs: 2_100 + (turn.seq % 9) * 160,
     summarizeMs: 12, indexMs: 4, attempts: turn.attempts,
+    candidates: 296, selected: turn.memories, packedTokens: turn.memories * 210, similarityMin: turn.memories > 0 ? 0.91 : 0, similarityMax: turn.memories > 0 ? 0.98 : 0,
   };
 }
 
