@@ -59,6 +59,10 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   await page.getByRole('tab', { name: /^X-ray/ }).click();
   await expect(page.getByRole('tabpanel')).toContainText('Original');
   await page.screenshot({ path: join(directory, 'xray.png') });
+  await page.getByRole('tab', { name: /^Memory/ }).click();
+  await page.getByRole('searchbox', { name: /memory/i }).fill('throttle by lag');
+  await expect(page.getByRole('tabpanel')).toContainText('rank 1');
+  await page.screenshot({ path: join(directory, 'memory.png') });
   await page.getByRole('tab', { name: /^Pending/ }).click();
 
   await chat.ask('When may we cut over?');
