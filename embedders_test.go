@@ -211,6 +211,21 @@ func newPlantedServer(t *testing.T) *plantedServer {
 	return s
 }
 
+// newBreakableServer serves planted vectors until it is broken: then it refuses each call.
+func newBreakableServer(t *testing.T) (*httptest.Server, *atomic.Bool) {
+	broken := new(atomic.Bool)
+	planted := newPlantedServer(t)
+	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken.Load() {
+			http.Error(w, `{"error":{"message":"no model is loaded"}}`, http.StatusBadRequest)
+			return
+		}
+		planted.Config.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(gate.Close)
+	return gate, broken
+}
+
 func (s *plantedServer) sent() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,12 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"contextinfinity/backend/chat"
@@ -166,16 +163,7 @@ func TestIndexIsDerived(t *testing.T) {
 // so, and when the embedder answers again all is made up for.
 func TestEmbedderFailureIsVisible(t *testing.T) {
 	t.Parallel()
-	var broken atomic.Bool
-	planted := newPlantedServer(t)
-	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if broken.Load() {
-			http.Error(w, `{"error":{"message":"no model is loaded"}}`, http.StatusBadRequest)
-			return
-		}
-		planted.Config.Handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(gate.Close)
+	gate, broken := newBreakableServer(t)
 	relay := newRelay(t, chatWire, func(n int) llmtest.Step { return reply(chatWire, n) }, nil)
 	d := newDesk(t, chatWire.windowed("m", relay.url, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nembedder = \"openai\"\n"+
 		"embedding_model = \"planted\"\nembedding_base_url = \""+gate.URL+"\"\n")

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"contextinfinity/backend/api"
@@ -181,16 +178,7 @@ func TestWindowMemoryRefuses(t *testing.T) {
 // conversation and in its context; a search says that words alone were looked for.
 func TestWindowMemoryFails(t *testing.T) {
 	t.Parallel()
-	var broken atomic.Bool
-	planted := newPlantedServer(t)
-	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if broken.Load() {
-			http.Error(w, `{"error":{"message":"no model is loaded"}}`, http.StatusBadRequest)
-			return
-		}
-		planted.Config.Handler.ServeHTTP(w, r)
-	}))
-	t.Cleanup(gate.Close)
+	gate, broken := newBreakableServer(t)
 	p := openMemory(t, "embedder = \"openai\"\nembedding_model = \"planted\"\nembedding_base_url = \""+gate.URL+"\"\n")
 	broken.Store(true)
 	sent := must[api.SendResult](t)(p.chat.Send(api.SendRequest{Text: "What did the ryokan cost, and where was it?", Model: "m"}))
