@@ -10,8 +10,8 @@
 //
 // An event that cannot be applied changes nothing. Types that no version so far writes
 // change nothing either. A payload of another version than PayloadVersion is an error;
-// what later versions add to a payload is optional in it, and where an earlier event
-// lacks it, the fact is empty and is not held against the tables.
+// what is added to a payload of this version is optional in it. Each fact below is told
+// by the events of the first version too.
 //
 // What no event tells is not in it: drafts, jobs, metrics, sizes of turns, vectors,
 // tags and settings of the program.
