@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/handover"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -43,6 +44,8 @@ type app struct {
 	turns    *turn.Engine
 	jobs     *jobs.Runner
 	branches *branches.Service
+	fanout   *fanout
+	server   *handover.Server // nil: nobody else is served
 	recollection
 
 	mu       sync.Mutex
@@ -106,10 +109,14 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 // openApp opens the data directory. As the writer it recovers what a crash left
 // before it returns; publish hears of everything from then on.
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
-	a := &app{setup: openSetup(o, keys)}
+	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}}
+	o.Publish = a.fanout
 	cfg := a.config.Config()
-	var err error
-	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, ReadOnly: o.ReadOnly, Logger: a.log})
+	address, err := a.address(o)
+	if err != nil {
+		return nil, err
+	}
+	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, Address: address, ReadOnly: o.ReadOnly, Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
@@ -237,13 +244,14 @@ func (a *app) recoveryReport() chat.RecoveryReport {
 	return a.recovery
 }
 
-// close ends running answers (what arrived is kept), then background work, then
+// close ends what others asked for, then running answers (what arrived is kept), then background work, then
 // the database. It may be called twice.
 func (a *app) close() error {
 	var err error
 	a.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
+		a.stopServing(ctx)
 		err = errors.Join(a.turns.Close(ctx), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
@@ -297,7 +305,7 @@ func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
 		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
-		Documents: documentReader(),
+		Documents: documentReader(), HandOver: handOver,
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)
 		},
@@ -316,10 +324,20 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 	if err != nil {
 		return nil, err
 	}
+	if o.Serve {
+		a.serve(nil)
+	}
+	s := a.services()
+	s.Recovery, s.Close = a.recoveryReport(), a.close
+	return s, nil
+}
+
+// services are the app's as the verbs use them.
+func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, ConfigFault: a.config.Err(), Stats: a.stats, Recovery: a.recoveryReport(), Close: a.close,
-	}, nil
+		Counter: counter{}, Memory: a.engine, ConfigFault: a.config.Err(), Stats: a.stats,
+	}
 }
 
 // stats are the figures of `stats`.
@@ -396,11 +414,16 @@ func (k verbKeys) Remove(_ context.Context, provider string) error { return k.ke
 // cannot be opened, the page says why.
 func window(o cli.OpenOptions) desktop.Window {
 	hub := api.NewHub()
-	o.Publish = hub
+	o.Publish, o.Serve = hub, true
 	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
 	keys := secrets.New()
 	a, err := openApp(context.Background(), o, keys)
 	var s setup
+	if chat.CodeOf(err) == chat.CodeLocked {
+		if err = raiseOther(o, err); err == nil {
+			return desktop.Window{Elsewhere: true}
+		}
+	}
 	if err != nil {
 		s = openSetup(o, keys)
 		core.Fatal = chat.AsError(err)
@@ -414,6 +437,7 @@ func window(o cli.OpenOptions) desktop.Window {
 			}
 		})
 		a.jobs.Start()
+		a.serve(raise)
 	}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
@@ -448,4 +472,9 @@ func bind(core *api.Core, s setup) desktop.Window {
 	}
 }
 
-func openWindow(w desktop.Window) error { return desktop.Run(w) }
+func openWindow(w desktop.Window) error {
+	if w.Elsewhere {
+		return nil
+	}
+	return desktop.Run(w)
+}
