@@ -112,11 +112,8 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}}
 	o.Publish = a.fanout
 	cfg := a.config.Config()
-	address, err := a.address(o)
-	if err != nil {
-		return nil, err
-	}
-	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, Address: address, ReadOnly: o.ReadOnly, Logger: a.log})
+	var err error
+	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), ReadOnly: o.ReadOnly, Logger: a.log})
 	if err != nil {
 		return nil, err
 	}

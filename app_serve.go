@@ -32,20 +32,20 @@ var raise = desktop.Raise
 
 // address is where this program will listen, empty if it will not. The directory
 // is made, since only one that exists has a path that all others come to.
-func (a *app) address(o cli.OpenOptions) (string, error) {
+func (a *app) address(o cli.OpenOptions) string {
 	if !o.Serve || o.ReadOnly {
-		return "", nil
+		return ""
 	}
 	dir := a.config.Config().DataDir
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", nil // the store's error says what is wrong
+		return "" // the store's error says what is wrong
 	}
 	address, err := handover.Address(dir)
 	if err != nil {
 		a.log.Warn("other starts of the program will not be served", "err", err)
-		return "", nil
+		return ""
 	}
-	return address, nil
+	return address
 }
 
 // serve carries out, from now on, what other starts of the program ask for. toFront
