@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/handover"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -41,6 +42,8 @@ type app struct {
 	turns    *turn.Engine
 	jobs     *jobs.Runner
 	branches *branches.Service
+	fanout   *fanout
+	server   *handover.Server // nil: nobody else is served
 	recollection
 
 	life   context.Context // ends with close: of what runs on behind an answer
@@ -112,11 +115,12 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 // openApp opens the data directory. As the writer it recovers what a crash left
 // before it returns; publish hears of everything from then on.
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
-	a := &app{setup: openSetup(o, keys)}
+	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}}
 	a.life, a.finish = context.WithCancel(context.WithoutCancel(ctx))
+	o.Publish = a.fanout
 	cfg := a.config.Config()
 	var err error
-	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, ReadOnly: o.ReadOnly, Logger: a.log})
+	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), ReadOnly: o.ReadOnly, Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
@@ -263,13 +267,14 @@ func (a *app) recoveryReport() chat.RecoveryReport {
 	return a.recovery
 }
 
-// close ends running answers (what arrived is kept), then background work, then
+// close ends what others asked for, then running answers (what arrived is kept), then background work, then
 // the database. It may be called twice.
 func (a *app) close() error {
 	var err error
 	a.once.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
+		a.stopServing(ctx)
 		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
@@ -324,7 +329,7 @@ func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
 		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
-		Documents: documentReader(),
+		Documents: documentReader(), HandOver: handOver,
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)
 		},
@@ -343,10 +348,20 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 	if err != nil {
 		return nil, err
 	}
+	if o.Serve {
+		a.serve(nil)
+	}
+	s := a.services()
+	s.Recovery, s.Close = a.recoveryReport(), a.close
+	return s, nil
+}
+
+// services are the app's as the verbs use them.
+func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, ConfigFault: a.config.Err(), Stats: a.stats, Recovery: a.recoveryReport(), Close: a.close,
-	}, nil
+		Counter: counter{}, Memory: a.engine, ConfigFault: a.config.Err(), Stats: a.stats,
+	}
 }
 
 // stats are the figures of `stats`.

@@ -16,11 +16,16 @@ import (
 // cannot be opened, the page says why.
 func window(o cli.OpenOptions) desktop.Window {
 	hub := api.NewHub()
-	o.Publish = hub
+	o.Publish, o.Serve = hub, true
 	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
 	keys := secrets.New()
 	a, err := openApp(context.Background(), o, keys)
 	var s setup
+	if chat.CodeOf(err) == chat.CodeLocked {
+		if err = raiseOther(o, err); err == nil {
+			return desktop.Window{Elsewhere: true}
+		}
+	}
 	if err != nil {
 		s = openSetup(o, keys)
 		core.Fatal = chat.AsError(err)
@@ -35,6 +40,7 @@ func window(o cli.OpenOptions) desktop.Window {
 			}
 		})
 		a.jobs.Start()
+		a.serve(raise)
 	}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
@@ -75,4 +81,9 @@ func bind(core *api.Core, s setup) desktop.Window {
 	}
 }
 
-func openWindow(w desktop.Window) error { return desktop.Run(w) }
+func openWindow(w desktop.Window) error {
+	if w.Elsewhere {
+		return nil
+	}
+	return desktop.Run(w)
+}

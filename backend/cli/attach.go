@@ -20,7 +20,7 @@ type attachment struct {
 func (c *call) readAttachments(ctx context.Context, paths []string) ([]attachment, error) {
 	var out []attachment
 	for _, path := range paths {
-		content, err := readFile(path)
+		content, err := readFile(c.path(path))
 		if err != nil {
 			return nil, err
 		}

@@ -35,7 +35,9 @@ exit code is 1 if one of them was not answered.`,
 			return reply{}, usagef("--branch needs --session.")
 		}
 		st := newStream()
-		return c.writing(ctx, st, func(s *Services) (reply, error) {
+		o := c.options(false, st)
+		o.Serve = true // it lasts: others need not wait until it ends
+		return c.opened(ctx, o, func(s *Services) (reply, error) {
 			t := &talk{c: c, s: s, st: st, model: model}
 			return reply{}, t.run(ctx, session, branch)
 		})
@@ -69,8 +71,11 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 	defer t.lines.close()
 	for {
 		text, err := t.next(ctx)
-		if err == nil {
+		switch {
+		case err == nil:
 			err = t.take(ctx, text)
+		case !errors.Is(err, errLeave) && !errors.Is(err, io.EOF):
+			return err // there is no next line to wait for
 		}
 		switch {
 		case err == nil:
@@ -210,7 +215,7 @@ func (t *talk) take(ctx context.Context, text string) error {
 }
 
 func (t *talk) send(ctx context.Context, text string) error {
-	content, err := message(text, nil, false)
+	content, err := t.c.message(text, nil, false)
 	if err != nil {
 		return err
 	}

@@ -306,9 +306,11 @@ func (t *talk) rerun(ctx context.Context, goesOn bool, start func(chat.TurnID) (
 	if err != nil {
 		return err
 	}
-	defer func() { t.st.muted = false }()
+	defer t.st.mute(false)
+	t.st.expect()
 	h, err := start(last.ID)
 	if err != nil {
+		t.st.enough()
 		return err
 	}
 	if h.Turn.BranchID != t.branch {

@@ -67,8 +67,10 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 	if err != nil {
 		return reply{}, err
 	}
+	st.expect()
 	h, err := start(s, ctx, t.ID, f.model)
 	if err != nil {
+		st.enough()
 		return reply{}, err
 	}
 	if h.Turn.BranchID != t.BranchID {
@@ -90,7 +92,7 @@ func (s *Services) standing(ctx context.Context, st *stream, t chat.Turn, goesOn
 	}
 	steps, err := s.Store.Steps(ctx, t.ID)
 	if n := len(steps); n > 0 {
-		st.muted = t.Incomplete() && steps[n-1].Index > 0
+		st.mute(t.Incomplete() && steps[n-1].Index > 0)
 	}
 	return nil, err
 }

@@ -23,7 +23,7 @@ func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Hand
 	if c.json {
 		show = newOutput(nil)
 	}
-	p := startPrinter(st, show, base)
+	p := startPrinter(st, show, base, h.Turn.ID)
 	done := make(chan settled, 1)
 	go func() {
 		t, err := h.Wait(ctx)

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,10 +22,10 @@ var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 // message makes the user's message: images first, then the text, byte for byte.
 // It is checked here, before anything is opened or made. With something attached the
 // text may be empty.
-func message(text string, images []string, attached bool) (chat.Message, error) {
+func (c *call) message(text string, images []string, attached bool) (chat.Message, error) {
 	m := chat.Message{Role: chat.RoleUser}
 	for _, path := range images {
-		image, err := readImage(path)
+		image, err := readImage(c.path(path))
 		if err != nil {
 			return m, err
 		}
@@ -37,6 +38,14 @@ func message(text string, images []string, attached bool) (chat.Message, error) 
 		m.Blocks = append(m.Blocks, chat.Text{Text: text})
 	}
 	return m, nil
+}
+
+// path is where a file lies that the caller named.
+func (c *call) path(name string) string {
+	if c.app.Dir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(c.app.Dir, name)
 }
 
 // checkText refuses what could not be kept as it is.

@@ -147,6 +147,8 @@ type OpenOptions struct {
 	DataDir    string
 	ConfigPath string
 	ReadOnly   bool
+	Serve      bool           // as the writer, carry out what other starts of the program ask for
+	Reconcile  bool           // settle what is open, also where opening would not: the program runs already
 	Publish    turn.Publisher // never nil
 }
 
@@ -164,6 +166,9 @@ type App struct {
 	// OpenBench opens a throw-away store with the configured embedder; nothing of the
 	// data directory is touched.
 	OpenBench func(context.Context, OpenOptions) (*evaluation.Bench, error)
+	// HandOver has the program that is the writer carry out a command line, and
+	// returns its exit code; false if it serves nobody. nil: nobody is asked.
+	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)
 	// Documents reads files that are attached.
 	Documents documents.Reader
 	// Redact takes secrets out of a text; nil leaves it as it is.
@@ -173,6 +178,9 @@ type App struct {
 	Out io.Writer
 	Err io.Writer
 
-	// Signals replaces the process's own signals in tests.
-	Signals <-chan os.Signal
+	// Of a caller elsewhere, whose command line is carried out here; zero for the
+	// process's own: where relative paths begin, its signals, and its terminals.
+	Dir       string
+	Signals   <-chan os.Signal
+	Terminals *Terminals
 }

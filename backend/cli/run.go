@@ -28,6 +28,7 @@ type call struct {
 
 	verbName string
 	started  bool         // the verb's own code ran: what fails now is no wrong usage
+	locked   *OpenOptions // with which another program was found to be the writer
 	help     bytes.Buffer // what cobra prints
 	reply    reply
 }
@@ -52,6 +53,9 @@ func Run(ctx context.Context, app App, args []string) int {
 	root := c.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	if code, done := c.handOver(ctx, args); done {
+		return code
+	}
 	if err != nil && !c.started {
 		err = asUsage(err)
 		c.json = c.json || wantsJSON(args)
@@ -61,6 +65,7 @@ func Run(ctx context.Context, app App, args []string) int {
 
 func newCall(app App) *call {
 	c := &call{app: app, in: newInput(app.In), out: newOutput(app.Out), note: newOutput(app.Err), signal: newSignals(app.Signals)}
+	app.Terminals.at(c)
 	return c
 }
 
@@ -90,13 +95,21 @@ func (c *call) finish(err error) int {
 	default:
 		c.finishText(err)
 	}
-	if errors.Is(err, errQuit) || c.out.err == nil { // after errQuit a printer may still write
+	if errors.Is(err, errQuit) { // a printer may still write
 		return exitCode(err)
+	}
+	return c.exit(exitCode(err))
+}
+
+// exit is the exit code of a call, of which not all could be printed perhaps.
+func (c *call) exit(code int) int {
+	if c.out.err == nil {
+		return code
 	}
 	if !closedPipe(c.out.err) {
 		c.note.printf("error: %s\n", outputError(c.out.err))
 	}
-	return max(exitFailed, exitCode(err))
+	return max(exitFailed, code)
 }
 
 func (c *call) finishJSON(err error) {
@@ -193,7 +206,11 @@ func errOrNone(err error) error {
 
 // writing opens the data as the writer and runs f.
 func (c *call) writing(ctx context.Context, p turn.Publisher, f func(*Services) (reply, error)) (reply, error) {
-	s, err := c.app.Open(ctx, c.options(false, p))
+	return c.opened(ctx, c.options(false, p), f)
+}
+
+func (c *call) opened(ctx context.Context, o OpenOptions, f func(*Services) (reply, error)) (reply, error) {
+	s, err := c.open(ctx, o)
 	if err != nil {
 		return reply{}, err
 	}

@@ -91,7 +91,7 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	content, err := message(text, f.images, len(f.documents) > 0)
+	content, err := c.message(text, f.images, len(f.documents) > 0)
 	if err != nil {
 		return reply{}, err
 	}
@@ -175,8 +175,10 @@ func (c *call) deliver(ctx context.Context, s *Services, st *stream, m turn.Mess
 	if err != nil {
 		return chat.Turn{}, chat.Message{}, err
 	}
+	st.expect()
 	h, err := s.Turns.Send(ctx, m)
 	if err != nil {
+		st.enough()
 		return chat.Turn{}, chat.Message{}, withChoices(err, before)
 	}
 	c.noteCleared(before, m.Incomplete)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -10,13 +11,17 @@ import (
 
 // stream is the Publisher of verbs that show an answer as it arrives. Frames are
 // queued without bound, which is the size of an answer, because a slow reader of
-// stdout must not hold up the receiving of it.
+// stdout must not hold up the receiving of it. In a program that runs other turns
+// too, it takes those of its own turn alone, and none while there is none.
 type stream struct {
-	mu      sync.Mutex
-	queue   []chat.Frame
 	arrived chan struct{} // capacity 1
 	moved   chan struct{} // capacity 1: a turn changed
-	muted   bool          // show the answer at its end only
+
+	mu     sync.Mutex
+	queue  []chat.Frame
+	open   bool        // an answer is awaited
+	turn   chat.TurnID // whose; empty while it is about to begin
+	silent bool        // show the answer at its end only
 }
 
 func newStream() *stream {
@@ -25,13 +30,44 @@ func newStream() *stream {
 
 // Frame implements turn.Publisher.
 func (s *stream) Frame(f chat.Frame) {
-	if s.muted || !isVisible(f.Kind) || f.Text == "" {
+	if !isVisible(f.Kind) || f.Text == "" {
 		return
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open || s.silent || s.turn != "" && s.turn != f.Turn {
+		return
+	}
 	s.queue = append(s.queue, f)
-	s.mu.Unlock()
 	poke(s.arrived)
+}
+
+// expect begins to take frames, before the turn that they are of has a name.
+func (s *stream) expect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open, s.turn, s.queue = true, "", nil
+}
+
+// only keeps the frames of one turn.
+func (s *stream) only(id chat.TurnID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turn = id
+	s.queue = slices.DeleteFunc(s.queue, func(f chat.Frame) bool { return f.Turn != id })
+}
+
+// enough takes no more frames.
+func (s *stream) enough() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = false
+}
+
+func (s *stream) mute(on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.silent = on
 }
 
 // Change implements turn.Publisher.
@@ -73,10 +109,10 @@ type printer struct {
 	jumbled bool // a frame of an earlier block came late
 }
 
-// startPrinter shows base, what stands already of the answer, then frames.
-func startPrinter(s *stream, o *output, base chat.Blocks) *printer {
+// startPrinter shows base, what stands already of a turn's answer, then its frames.
+func startPrinter(s *stream, o *output, base chat.Blocks, id chat.TurnID) *printer {
 	p := &printer{s: s, o: o, stop: make(chan struct{}), done: make(chan struct{}), block: -1}
-	s.take() // of an earlier answer
+	s.only(id)
 	p.base(base)
 	go p.loop()
 	return p
@@ -126,11 +162,15 @@ func (p *printer) write(text string) {
 }
 
 // abandon stops printing without waiting for a reader who may never read.
-func (p *printer) abandon() { close(p.stop) }
+func (p *printer) abandon() {
+	p.s.enough()
+	close(p.stop)
+}
 
 // finish writes what the frames did not hold and ends the line. It reports
 // whether what was written is the stored text.
 func (p *printer) finish(final string) bool {
+	p.s.enough()
 	close(p.stop)
 	<-p.done
 	rest, ok := strings.CutPrefix(final, p.shown.String())

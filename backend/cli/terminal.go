@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"os"
 	"strings"
@@ -16,7 +17,7 @@ const maxInput = 64 << 20
 
 // input is stdin.
 type input struct {
-	r        io.Reader
+	kept     *keeper
 	lines    *bufio.Reader
 	file     *os.File // nil when it is none
 	terminal bool
@@ -26,11 +27,43 @@ func newInput(r io.Reader) *input {
 	if r == nil {
 		r = strings.NewReader("")
 	}
-	in := &input{r: r, lines: bufio.NewReader(r)}
+	kept := &keeper{r: r, keeping: true}
+	in := &input{kept: kept, lines: bufio.NewReader(kept)}
 	if f, ok := r.(*os.File); ok {
 		in.file, in.terminal = f, term.IsTerminal(int(f.Fd()))
 	}
 	return in
+}
+
+// keeper keeps what is read through it, until told to forget: a call that another
+// program is to carry out begins anew with the same input.
+type keeper struct {
+	r       io.Reader
+	keeping bool
+	read    bytes.Buffer
+	end     error // io.EOF once the end was seen: a terminal must not be asked twice
+}
+
+// Read implements io.Reader.
+func (k *keeper) Read(p []byte) (int, error) {
+	n, err := k.r.Read(p)
+	if k.keeping {
+		k.read.Write(p[:n])
+		k.end = err
+	}
+	return n, err
+}
+
+// forget lets go of what was read.
+func (in *input) forget() { *in.kept = keeper{r: in.kept.r} }
+
+// again is the input from its first byte.
+func (in *input) again() io.Reader {
+	read := bytes.NewReader(in.kept.read.Bytes())
+	if in.kept.end == io.EOF {
+		return read
+	}
+	return io.MultiReader(read, in.kept.r)
 }
 
 // all reads everything, byte for byte.

@@ -26,7 +26,9 @@ func (c *call) reconcileCommand() *cobra.Command {
 		Long: "Running it again changes nothing.", Args: exactly(),
 	}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		s, err := c.app.Open(ctx, c.options(false, silent{}))
+		o := c.options(false, silent{})
+		o.Reconcile = true
+		s, err := c.open(ctx, o)
 		if err != nil {
 			return reply{}, err
 		}
@@ -181,7 +183,7 @@ func (c *call) backupCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
 		}
-		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
 			if err := s.Store.Backup(ctx, path); err != nil {
 				return reply{}, err
 			}

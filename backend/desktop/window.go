@@ -34,6 +34,9 @@ type Window struct {
 	Ready func(emit func(name string, data any))
 	// Close ends the program's work; it is called once.
 	Close func()
+	// Elsewhere: another program shows this data and came to the front. There is no
+	// window to open.
+	Elsewhere bool
 }
 
 // Smallest and first size (UX.md).
@@ -93,7 +96,7 @@ func HasDisplay() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// browser opens links once the window is there.
+// browser opens links, and is raised, once the window is there.
 var browser opener
 
 type opener struct {
@@ -105,6 +108,18 @@ func (o *opener) set(ctx context.Context) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.ctx = ctx
+}
+
+// Raise brings the window to the front. Before it is there it need not: it is
+// about to appear.
+func Raise() {
+	browser.mu.Lock()
+	ctx := browser.ctx
+	browser.mu.Unlock()
+	if ctx != nil {
+		runtime.WindowUnminimise(ctx)
+		runtime.WindowShow(ctx)
+	}
 }
 
 // OpenURL shows a link in the system's browser. The caller has checked it.

@@ -37,6 +37,7 @@ type Store interface {
 	Index(context.Context, chat.Indexing) error
 	RequeueOlder(ctx context.Context, version, limit int) (int, error)
 	Checkpoint(context.Context) error
+	Snapshot(context.Context) (int, error)
 }
 
 // Vectors keep units findable by meaning.
@@ -200,8 +201,17 @@ func (r *Runner) keepHouse(ctx context.Context) {
 	if _, err := r.d.Store.RequeueMissing(ctx); err != nil {
 		r.d.Log.Warn("missing jobs could not be queued", "err", err)
 	}
+	r.snapshot(ctx)
 	if err := r.d.Store.Checkpoint(ctx); err != nil {
 		r.d.Log.Warn("the write-ahead log could not be checkpointed", "err", err)
+	}
+}
+
+// snapshot takes the snapshots of ledgers that are due. Nothing waits for one: without
+// it a replay begins earlier.
+func (r *Runner) snapshot(ctx context.Context) {
+	if _, err := r.d.Store.Snapshot(ctx); err != nil && ctx.Err() == nil {
+		r.d.Log.Warn("a ledger has no new snapshot", "err", err)
 	}
 }
 
@@ -222,6 +232,7 @@ func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 		return n, err
 	}
 	_, err = r.Reindex(ctx)
+	r.snapshot(ctx)
 	return n, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // Accept is TX-0: the user's message is durable, turn_seq advances (SPEC 4).
@@ -50,7 +51,7 @@ func (s *Store) accept(t *tx, a chat.Acceptance) (turnRow, error) {
 	if err := t.touch(row.SessionID); err != nil {
 		return row, err
 	}
-	if err := t.event(chat.SessionID(row.SessionID), EventTurnAccepted, row.ID, turnAccepted{
+	if err := t.event(chat.SessionID(row.SessionID), ledger.EventTurnAccepted, row.ID, ledger.TurnAccepted{
 		BranchID: a.BranchID, Seq: row.TurnSeq, StateBefore: chat.StateID(row.StateBefore),
 		User: json.RawMessage(row.UserMessageJSON), Provider: row.PrimaryProvider, Model: row.PrimaryModel,
 		RetryOf: a.RetryOf,
@@ -170,8 +171,8 @@ func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
 		if err := t.mergePrepared(p); err != nil {
 			return err
 		}
-		return t.event(chat.SessionID(turn.SessionID), EventTurnPrepared, turn.ID,
-			turnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
+		return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
+			ledger.TurnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
 	})
 	if err == nil {
 		s.setRunning(p.TurnID, true)
@@ -217,7 +218,7 @@ func (s *Store) Resume(ctx context.Context, id chat.TurnID) error {
 		if _, err := t.exec(`UPDATE turns SET outcome = '', error_json = NULL, updated_at = ? WHERE id = ?`, t.stamp(), id); err != nil {
 			return err
 		}
-		return t.event(chat.SessionID(turn.SessionID), EventTurnResumed, turn.ID, struct{}{})
+		return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
 	})
 	if err == nil {
 		s.setRunning(id, true)

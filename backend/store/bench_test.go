@@ -175,3 +175,30 @@ func BenchmarkRequests(b *testing.B) {
 		b.ReportMetric(float64(len(z)), "bytes")
 	})
 }
+
+// BenchmarkLedger: a session of 200 turns, or of 1 000 with -full, replayed from its
+// beginning and checked whole; and what its snapshot takes.
+func BenchmarkLedger(b *testing.B) {
+	f := newFixture(b)
+	s, _ := f.long(size(200, 1000))
+	b.Run("replay", func(b *testing.B) {
+		events := int64(0)
+		for b.Loop() {
+			events = f.fromTheBeginning(s.ID).EventSeq
+		}
+		b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+	})
+	b.Run("snapshot", func(b *testing.B) {
+		for b.Loop() {
+			f.ok(f.snapshotSession(f.ctx, "bench", string(s.ID)))
+		}
+		bytes, err := one[int64](f.reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)
+		f.ok(err)
+		b.ReportMetric(float64(bytes), "bytes")
+	})
+	b.Run("verify", func(b *testing.B) {
+		for b.Loop() {
+			f.verifyClean()
+		}
+	})
+}

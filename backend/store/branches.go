@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // segment is a part of a lineage: turns (From, To] of one branch, its states up
@@ -127,7 +128,7 @@ func (t *tx) insertBranch(b branchRow) error {
 	if err := t.db.Create(&b).Error; err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(b.SessionID), EventBranchCreated, b.ID, branchCreated{
+	return t.event(chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
 		Label: b.Label, ParentBranch: chat.BranchID(text(b.ParentBranch)), ForkTurn: chat.TurnID(text(b.ForkTurn)),
 		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
 	})
@@ -300,14 +301,14 @@ func (s *Store) SwitchBranch(ctx context.Context, session chat.SessionID, branch
 }
 
 func (t *tx) activate(session chat.SessionID, branch chat.BranchID) error {
-	return t.setSession(session, "active_branch", branch, EventBranchSwitched, textChanged{string(branch)})
+	return t.setSession(session, "active_branch", branch, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
 }
 
 // RenameBranch gives a branch another label.
 func (s *Store) RenameBranch(ctx context.Context, id chat.BranchID, label string) error {
 	label = clean(label)
 	return s.write(ctx, "branch.rename", func(t *tx) error {
-		return t.setBranch(id, "label", label, EventBranchRenamed, textChanged{label})
+		return t.setBranch(id, "label", label, ledger.EventBranchRenamed, ledger.TextChanged{Text: label})
 	})
 }
 
@@ -321,11 +322,11 @@ func (s *Store) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bo
 		if archived && len(active) > 0 {
 			return conflict("This is the session's active branch.").WithHint("switch to another one first")
 		}
-		return t.setBranch(id, "archived_at", archivedAt(t, archived), EventBranchArchived, flagChanged{archived})
+		return t.setBranch(id, "archived_at", archivedAt(t, archived), ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
 	})
 }
 
-func (t *tx) setBranch(id chat.BranchID, column string, value any, kind EventType, data any) error {
+func (t *tx) setBranch(id chat.BranchID, column string, value any, kind ledger.Type, data any) error {
 	b, err := branchByID(t.db, id)
 	if err != nil {
 		return err

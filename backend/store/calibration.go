@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // What is learned of a provider's counting: a running mean, applied in steps so
@@ -99,7 +100,7 @@ func (t *tx) tellCalibration(r *calibrationRow) error {
 		return err
 	}
 	r.Revision++
-	return t.event(sessions[0], EventCalibrationSet, r.Provider+"/"+r.ModelID, calibrationSet{
+	return t.event(sessions[0], ledger.EventCalibrationSet, r.Provider+"/"+r.ModelID, ledger.CalibrationSet{
 		Provider: r.Provider, ModelID: r.ModelID, Factor: r.Factor, Samples: r.Samples, Revision: r.Revision,
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // Commit is TX-B: a new state over the oldest pending turns, the head moved to it
@@ -110,14 +111,14 @@ func (t *tx) insertState(st stateRow, turns []chat.TurnID, epoch int64) error {
 	if err := t.db.Create(&row).Error; err != nil {
 		return err
 	}
-	base, err := t.payloadOf(chat.SessionID(st.SessionID), EventStateCommitted, text(st.ParentID))
+	base, err := t.payloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, text(st.ParentID))
 	if err != nil {
 		return err
 	}
 	if turns == nil {
 		turns = []chat.TurnID{}
 	}
-	return t.eventOn(base, chat.SessionID(st.SessionID), EventStateCommitted, st.ID, stateCommitted{
+	return t.eventOn(base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
 		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(text(st.ParentID)),
 		CoversSeq: st.CoversSeq, Summary: st.Summary, PinnedFacts: st.PinnedFacts, Tokens: st.TokenCountEst,
 		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(text(st.ValidationJSON)),

@@ -21,9 +21,10 @@
 //   - Vectors and their namespaces are derived: no ledger tells of them, and those
 //     that are lost are made again. Who keeps them in memory asks for what follows the
 //     last unit it has, and for the generation, which says when that would not do.
-//   - There is one writer: it holds an operating-system lock on writer.lock, which
-//     the system drops when the process dies however it dies. Any number of
-//     read-only stores may be open beside it.
+//   - There is one writer: it holds an operating-system lock on writer.lock and on
+//     the directory, which the system drops when the process dies however it dies;
+//     no path to the directory and no deleted file makes a second one. Any number
+//     of read-only stores may be open beside it.
 //   - A record that cannot be read is isolated: the rest is returned, and the
 //     broken one stands in its place with a chat.CodeCorrupt failure that names it.
 //   - A database that is newer, damaged beyond opening or not ours is left as it is.

@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // Attached documents. A file belongs to a session and is kept once there, by its
@@ -221,7 +222,7 @@ func (t *tx) bindFiles(turn turnRow, m chat.Message) error {
 		if _, err := t.exec(`UPDATE files SET turn_id = ?, name = ? WHERE id = ?`, turn.ID, clean(d.Name), f.ID); err != nil {
 			return err
 		}
-		if err := t.event(chat.SessionID(turn.SessionID), EventFileAdded, f.ID, fileAdded{
+		if err := t.event(chat.SessionID(turn.SessionID), ledger.EventFileAdded, f.ID, ledger.FileAdded{
 			TurnID: chat.TurnID(turn.ID), Name: clean(d.Name), MediaType: f.MediaType, Size: f.Size, Tokens: f.Tokens,
 			SHA256: hex.EncodeToString(f.ContentHash), TextSHA256: chat.HashText(words),
 		}); err != nil {
@@ -229,18 +230,6 @@ func (t *tx) bindFiles(turn turnRow, m chat.Message) error {
 		}
 	}
 	return nil
-}
-
-// fileAdded is the payload of EventFileAdded; the bytes stay in the file, and are
-// here by hash.
-type fileAdded struct {
-	TurnID     chat.TurnID `json:"turn_id"`
-	Name       string      `json:"name"`
-	MediaType  string      `json:"media_type"`
-	Size       int64       `json:"size"`
-	Tokens     int         `json:"tokens"`
-	SHA256     string      `json:"content_hash"`
-	TextSHA256 string      `json:"text_hash"`
 }
 
 // draftFileAge is how long a document is kept that no message and no draft names:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // Finalize is TX-A: the answer is final, its step closed, summarize_turn queued
@@ -89,12 +90,12 @@ func (t *tx) finalize(turn *turnRow, f chat.Finalization) error {
 	if f.Step != nil {
 		step = f.Step.StepID
 	}
-	base, err := t.payloadOf(chat.SessionID(turn.SessionID), EventStepEnded, string(step))
+	base, err := t.payloadOf(chat.SessionID(turn.SessionID), ledger.EventStepEnded, string(step))
 	if err != nil {
 		return err
 	}
-	return t.eventOn(base, chat.SessionID(turn.SessionID), EventTurnFinalized, turn.ID,
-		turnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(message), Usage: f.Usage})
+	return t.eventOn(base, chat.SessionID(turn.SessionID), ledger.EventTurnFinalized, turn.ID,
+		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(message), Usage: f.Usage})
 }
 
 func (t *tx) interrupt(turn *turnRow, i chat.Interruption) error {
@@ -107,8 +108,8 @@ func (t *tx) interrupt(turn *turnRow, i chat.Interruption) error {
 	if err := t.setEnd(turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(turn.SessionID), EventTurnInterrupted, turn.ID,
-		turnEnded{Outcome: chat.OutcomeIncomplete, Failure: i.Failure, Usage: i.Usage})
+	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnInterrupted, turn.ID,
+		ledger.TurnEnded{Outcome: chat.OutcomeIncomplete, Failure: i.Failure, Usage: i.Usage})
 }
 
 func (t *tx) fail(turn *turnRow, f chat.TurnFailure) error {
@@ -127,7 +128,7 @@ func (t *tx) fail(turn *turnRow, f chat.TurnFailure) error {
 	if err := t.mergeTurnMetrics(f.TurnID, f.Metrics); err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(turn.SessionID), EventTurnFailed, turn.ID, turnEnded{Outcome: f.Outcome, Failure: f.Failure})
+	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnFailed, turn.ID, ledger.TurnEnded{Outcome: f.Outcome, Failure: f.Failure})
 }
 
 // setEnd records how a turn ended that has no final answer.

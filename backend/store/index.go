@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 type chunkRow struct {
@@ -77,7 +78,7 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err != nil {
 			return err
 		}
-		told := turnIndexed{Status: i.Status, Chunks: made.told}
+		told := ledger.TurnIndexed{Status: i.Status, Chunks: made.told}
 		if told.Dropped, err = t.dropSuperseded(turn, i); err != nil {
 			return err
 		}
@@ -99,11 +100,11 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err := t.mergeTurnMetrics(i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
 			return err
 		}
-		base, err := t.payloadOf(chat.SessionID(turn.SessionID), EventTurnFinalized, turn.ID)
+		base, err := t.payloadOf(chat.SessionID(turn.SessionID), ledger.EventTurnFinalized, turn.ID)
 		if err != nil {
 			return err
 		}
-		return t.eventOn(base, chat.SessionID(turn.SessionID), EventTurnIndexed, turn.ID, told)
+		return t.eventOn(base, chat.SessionID(turn.SessionID), ledger.EventTurnIndexed, turn.ID, told)
 	})
 }
 
@@ -235,14 +236,14 @@ func (t *tx) setIndexed(turn *turnRow, status chat.IndexStatus) (bool, error) {
 // inserted is what TX-C stored: the chunks that are new, for the ledger, and the
 // row numbers of all units that were brought, in order; 0 where there is none.
 type inserted struct {
-	told  []indexedChunk
+	told  []ledger.IndexedChunk
 	units []int64
 }
 
 // insertChunks stores the chunks that are new. Those of an earlier chunker than the
 // turn's newest are not: their units are gone for good.
 func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, from map[sourceOf]chunkSource) (inserted, error) {
-	made := inserted{told: []indexedChunk{}}
+	made := inserted{told: []ledger.IndexedChunk{}}
 	newest, err := one[int](t.db, "turn", turn.ID, `SELECT coalesce(max(chunker_version), 0) FROM chunks WHERE source_turn = ?`, turn.ID)
 	if err != nil {
 		return made, err
@@ -301,8 +302,8 @@ func (r chunkRow) chunk(words string) chat.Chunk {
 	}
 }
 
-func (r chunkRow) indexed(units []indexedUnit) indexedChunk {
-	return indexedChunk{
+func (r chunkRow) indexed(units []ledger.IndexedUnit) ledger.IndexedChunk {
+	return ledger.IndexedChunk{
 		ID: chat.ChunkID(r.ID), File: chat.FileID(text(r.FileID)), Ordinal: r.Ordinal, Role: chat.Role(r.Role), Start: r.StartOffset,
 		End: r.EndOffset, Type: chat.ChunkType(r.ChunkType), Tokens: r.TokenEst, Version: r.ChunkerVersion,
 		SHA256: hex.EncodeToString(r.ContentHash), Summary: r.Summary, Units: units,

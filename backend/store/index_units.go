@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // insertUnits stores a chunk's units; triggers put them into the text index. Those of
 // a document are stored whole, for SQL would read all of it for each; the ledger is
 // told what stands before their words, which the document holds, and the hash.
-func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from chunkSource) ([]indexedUnit, error) {
-	made := make([]indexedUnit, 0, len(units))
+func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
+	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {
 		if u.Start < 0 || u.End < u.Start {
 			return nil, invalid("A unit of turn %d has no valid place in its message.", turn.TurnSeq)
@@ -25,7 +26,7 @@ func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from c
 			TurnSeq: turn.TurnSeq, Ordinal: u.Ordinal, Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End,
 			Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
 		}
-		told := indexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body}
+		told := ledger.IndexedUnit{ID: chat.UnitID(row.ID), Start: u.Start, End: u.End, Tokens: u.Tokens, Text: body}
 		if u.Start < u.End && u.End <= len(from.text) && strings.HasSuffix(body, from.text[u.Start:u.End]) {
 			before := strings.TrimSuffix(body, from.text[u.Start:u.End])
 			if from.said != "" {

@@ -3,6 +3,7 @@ package store
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,22 +12,29 @@ import (
 )
 
 // fileLock is the writer's lock (SPEC 4). The operating system's lock decides;
-// the pid in the file is only for people, since pids are used again.
-type fileLock struct{ file *os.File }
+// the pid in the file is only for people, since pids are used again. The directory
+// is locked too, where the system can: whoever deletes the file has no second one.
+type fileLock struct{ file, dir *os.File }
 
 // held keeps every lock reachable until it is released: a file that is garbage
 // collected is closed, and closing it would drop the lock of a living writer.
 var held sync.Map
 
-// lockFile takes the lock, or answers CodeLocked naming the holder.
-func lockFile(path string) (*fileLock, error) {
+// lockWriter takes the lock of a data directory, or answers CodeLocked naming the
+// holder. The address is where the holder can be asked, empty if nowhere.
+func lockWriter(dir, address string) (*fileLock, error) {
 	const op = "store.lock"
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, mapError(op, err)
 	}
-	if err := tryLock(f); err != nil {
-		holder := readPid(f)
+	l := &fileLock{file: f}
+	err = tryLock(f)
+	if err == nil {
+		l.dir, err = tryLockDir(dir)
+	}
+	if err != nil {
+		holder := readHolder(f).name()
 		_ = f.Close()
 		if !isLocked(err) {
 			return nil, chat.WrapError(chat.CodeInternal, op, err, "This file system cannot lock files, so the data cannot be opened safely.").
@@ -35,21 +43,24 @@ func lockFile(path string) (*fileLock, error) {
 		return nil, chat.WrapError(chat.CodeLocked, op, err, "Another process"+holder+" has this data open for writing.").
 			WithHint("use that window, or close it")
 	}
-	l := &fileLock{file: f}
 	held.Store(l, true)
-	if err := l.writePid(); err != nil {
+	if err := l.writeHolder(address); err != nil {
 		_ = l.release()
 		return nil, mapError(op, err)
 	}
 	return l, nil
 }
 
-// writePid replaces the file's text. Only the holder writes.
-func (l *fileLock) writePid() error {
+// writeHolder replaces the file's text. Only the holder writes.
+func (l *fileLock) writeHolder(address string) error {
 	if err := l.file.Truncate(0); err != nil {
 		return err
 	}
-	_, err := l.file.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	text := strconv.Itoa(os.Getpid()) + "\n"
+	if address != "" {
+		text += address + "\n"
+	}
+	_, err := l.file.WriteAt([]byte(text), 0)
 	return err
 }
 
@@ -63,19 +74,54 @@ func (l *fileLock) release() error {
 	l.file = nil
 	held.Delete(l)
 	_ = f.Truncate(0)
+	if l.dir != nil {
+		_ = l.dir.Close() // and with it its lock
+	}
 	_ = unlock(f)
 	return f.Close()
 }
 
-// readPid is " (pid N)", or nothing where the file does not tell.
-func readPid(f *os.File) string {
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, 20))
+// holder is what a writer says of itself.
+type holder struct {
+	pid     int    // 0: not told
+	address string // where it can be asked; empty: nowhere
+}
+
+// maxHolder bounds what is read of a lock file, in bytes.
+const maxHolder = 4096
+
+func readHolder(f io.ReaderAt) holder {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxHolder))
+	if err != nil {
+		return holder{}
+	}
+	first, rest, whole := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(first))
+	if err != nil || pid <= 0 {
+		return holder{}
+	}
+	h := holder{pid: pid}
+	if address, ended, _ := strings.Cut(rest, "\n"); whole && strings.HasSuffix(rest, "\n") && ended == "" {
+		h.address = address
+	}
+	return h
+}
+
+// name is " (pid N)", or nothing where the file does not tell.
+func (h holder) name() string {
+	if h.pid == 0 {
+		return ""
+	}
+	return " (pid " + strconv.Itoa(h.pid) + ")"
+}
+
+// WriterAddress is where the writer of a data directory said that it can be asked,
+// empty if it did not. The writer may be gone by now: a killed one leaves its word.
+func WriterAddress(dir string) string {
+	f, err := os.Open(filepath.Join(dir, LockFile))
 	if err != nil {
 		return ""
 	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil || pid <= 0 {
-		return ""
-	}
-	return " (pid " + strconv.Itoa(pid) + ")"
+	defer func() { _ = f.Close() }()
+	return readHolder(f).address
 }

@@ -17,3 +17,20 @@ func tryLock(f *os.File) error {
 func isLocked(err error) bool { return err == unix.EWOULDBLOCK }
 
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
+// tryLockDir locks the directory itself. File systems that lock no directories
+// have the file's lock alone.
+func tryLockDir(path string) (*os.File, error) {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := tryLock(d); err != nil {
+		_ = d.Close()
+		if isLocked(err) {
+			return nil, err
+		}
+		return nil, nil
+	}
+	return d, nil
+}

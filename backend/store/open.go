@@ -36,6 +36,7 @@ const readers = 4
 // Options say where the data is and how it is opened.
 type Options struct {
 	DataDir  string
+	Address  string       // of the writer: where others can ask it for what needs the lock; written beside its pid
 	ReadOnly bool         // no lock, no migration, no write; works beside a writer
 	Scratch  bool         // nothing in it is to survive: the disk is not waited for
 	Clock    clock.Clock  // nil: the system's
@@ -45,6 +46,7 @@ type Options struct {
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	dir      string
+	address  string
 	readOnly bool
 	scratch  bool
 	clock    clock.Clock
@@ -83,7 +85,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{
-		dir: o.DataDir, readOnly: o.ReadOnly, scratch: o.Scratch, clock: o.Clock, log: o.Logger,
+		dir: o.DataDir, address: o.Address, readOnly: o.ReadOnly, scratch: o.Scratch, clock: o.Clock, log: o.Logger,
 		running: map[chat.TurnID]bool{},
 	}
 	var err error
@@ -123,7 +125,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 		return mapError(op, err)
 	}
 	var err error
-	if s.lock, err = lockFile(filepath.Join(s.dir, LockFile)); err != nil {
+	if s.lock, err = lockWriter(s.dir, s.address); err != nil {
 		return err
 	}
 	have, err := probe(ctx, s.path(), steps)

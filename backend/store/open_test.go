@@ -351,8 +351,13 @@ func TestBackup(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("%v %v", info.Mode(), err)
 	}
-	g := copied(t, path)
-	g.verifyClean()
+	copied(t, path).verifyClean()
+	ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
+	f.ok(err)
+	defer ro.Close()
+	beside := filepath.Join(t.TempDir(), "beside.db")
+	f.ok(ro.Backup(f.ctx, beside)) // beside the writer
+	copied(t, beside).verifyClean()
 	f.ok(f.Checkpoint(f.ctx))
 	if info, err := os.Stat(filepath.Join(f.dir, DatabaseFile+"-wal")); err != nil || info.Size() != 0 {
 		t.Errorf("the log was not emptied: %v", err)

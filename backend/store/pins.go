@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // Pins are versions that never change: an edit and a removal are new rows naming
@@ -170,9 +171,9 @@ func (s *Store) changePin(ctx context.Context, op string, branch chat.BranchID, 
 		if err != nil {
 			return err
 		}
-		kind := EventPinAdded
+		kind := ledger.EventPinAdded
 		if replaces != "" {
-			kind = EventPinEdited
+			kind = ledger.EventPinEdited
 		}
 		row, err := t.insertPin(segs, pinRow{Replaces: orNull(replaces), Text: fact, Tokens: max(tokens, 0)}, kind)
 		if err != nil {
@@ -197,7 +198,7 @@ func (s *Store) RemovePin(ctx context.Context, branch chat.BranchID, pin chat.Pi
 		if err != nil {
 			return err
 		}
-		_, err = t.insertPin(segs, pinRow{Replaces: orNull(pin), Removed: true}, EventPinRemoved)
+		_, err = t.insertPin(segs, pinRow{Replaces: orNull(pin), Removed: true}, ledger.EventPinRemoved)
 		return err
 	})
 }
@@ -237,7 +238,7 @@ func indexOfPin(pins []pinned, id chat.PinID) int {
 	return slices.IndexFunc(pins, func(p pinned) bool { return p.ID == string(id) })
 }
 
-func (t *tx) insertPin(segs []segment, row pinRow, kind EventType) (pinRow, error) {
+func (t *tx) insertPin(segs []segment, row pinRow, kind ledger.Type) (pinRow, error) {
 	own := segs[len(segs)-1]
 	after, err := lastSeq(t.db, segs)
 	if err != nil {
@@ -248,7 +249,7 @@ func (t *tx) insertPin(segs []segment, row pinRow, kind EventType) (pinRow, erro
 	if err := t.db.Create(&row).Error; err != nil {
 		return row, err
 	}
-	return row, t.event(chat.SessionID(row.SessionID), kind, row.ID, pinChanged{
+	return row, t.event(chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
 		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(text(row.Replaces)),
 		Text: row.Text, Tokens: row.Tokens,
 	})
@@ -275,6 +276,6 @@ func (t *tx) insertPinOrder(segs []segment, pins []pinned) error {
 	if err := t.db.Create(&row).Error; err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(own.Session), EventPinsMoved, row.ID,
-		pinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
+	return t.event(chat.SessionID(own.Session), ledger.EventPinsMoved, row.ID,
+		ledger.PinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
 }

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // A state's summary repeats most of its parent's, and an event that ends something
@@ -86,7 +87,7 @@ func unpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 
 // payloadOf is the payload of the newest event of a kind about an entity, to rest
 // another on. One that cannot be read is none: nothing new rests on it.
-func (t *tx) payloadOf(session chat.SessionID, kind EventType, entity string) (rested, error) {
+func (t *tx) payloadOf(session chat.SessionID, kind ledger.Type, entity string) (rested, error) {
 	if entity == "" {
 		return rested{}, nil
 	}

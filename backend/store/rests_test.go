@@ -82,7 +82,7 @@ func TestDamagedAnswerIsNamedWithItsStep(t *testing.T) {
 	} {
 		db := f.writer.Begin()
 		f.ok(db.Exec(c.sql).Error)
-		a := &audit{want: newReplay()}
+		a := newAudit()
 		f.ok(a.tables(f.ctx, db))
 		rows, err := all[stepRow](db, `SELECT `+stepColumns+` FROM steps`)
 		db.Rollback()
@@ -171,7 +171,8 @@ func (f *fixture) followsUnits() {
 	f.Helper()
 	for _, sql := range []string{`UPDATE units SET text = 'egret ' || text WHERE said = 1`, `UPDATE units SET start_offset = 2 WHERE said = 1`, `DELETE FROM units`} {
 		f.ok(f.writer.Exec(sql).Error)
-		a := &audit{want: newReplay(), db: f.writer}
+		a := newAudit()
+		a.db = f.writer
 		if agrees, err := a.compareTextIndex(f.writer); err != nil || !agrees {
 			f.Errorf("after %s: %v %v", sql, agrees, err)
 		}

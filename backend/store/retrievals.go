@@ -184,8 +184,11 @@ func retrievedOf(turn turnRow, r chat.Retrieval, known map[chat.ChunkID]int64) (
 	return row, nil
 }
 
-// hashRetrieved is what the ledger is told of records, in the order of their ranks.
-func hashRetrieved(rows []namedRetrieval) string {
+// hashRetrieved is what the ledger is told of records.
+func hashRetrieved(rows []namedRetrieval) string { return hexHash(retrievedText(rows)) }
+
+// retrievedText is what the hash of records is over, in the order of their ranks.
+func retrievedText(rows []namedRetrieval) []byte {
 	b := []byte{}
 	for _, r := range rows {
 		b = append(append(b, r.ChunkID...), ' ')
@@ -194,5 +197,5 @@ func hashRetrieved(rows []namedRetrieval) string {
 			b = append(strconv.AppendInt(b, n, 10), ' ')
 		}
 	}
-	return hexHash(b)
+	return b
 }

@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // mainBranch is the label of a session's first branch.
@@ -44,7 +45,7 @@ func (t *tx) createSession(n chat.NewSession) (sessionRow, branchRow, error) {
 	if err := t.db.Create(&session).Error; err != nil {
 		return session, branch, err
 	}
-	err := t.event(chat.SessionID(session.ID), EventSessionCreated, session.ID, sessionCreated{
+	err := t.event(chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
 		Title: session.Title, SystemPrompt: session.SystemPrompt, Source: session.Source,
 		ActiveBranch: chat.BranchID(branch.ID),
 	})
@@ -144,13 +145,13 @@ func titledJSON(db *gorm.DB, words string) (string, error) {
 // RenameSession gives a session another title.
 func (s *Store) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
 	title = clean(title)
-	return s.changeSession(ctx, "session.rename", id, "title", title, EventSessionRenamed, textChanged{title})
+	return s.changeSession(ctx, "session.rename", id, "title", title, ledger.EventSessionRenamed, ledger.TextChanged{Text: title})
 }
 
 // SetSystemPrompt sets the session's system text.
 func (s *Store) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
 	prompt = clean(prompt)
-	return s.changeSession(ctx, "session.prompt", id, "system_prompt", prompt, EventSessionPrompt, textChanged{prompt})
+	return s.changeSession(ctx, "session.prompt", id, "system_prompt", prompt, ledger.EventSessionPrompt, ledger.TextChanged{Text: prompt})
 }
 
 // efforts are what a session may ask of a model that reasons; empty: its default.
@@ -166,7 +167,7 @@ func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v cha
 		if !slices.Contains(efforts, v.Effort) {
 			return invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
-		if err := t.setSession(id, "system_prompt", v.SystemPrompt, EventSessionSettings, settingsChanged(v)); err != nil {
+		if err := t.setSession(id, "system_prompt", v.SystemPrompt, ledger.EventSessionSettings, ledger.SettingsChanged(v)); err != nil {
 			return err
 		}
 		_, err := t.exec(`UPDATE sessions SET temperature = ?, effort = ? WHERE id = ?`, v.Temperature, v.Effort, id)
@@ -177,18 +178,18 @@ func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v cha
 // SetSessionModel sets the model the session uses from now on; empty: the default.
 func (s *Store) SetSessionModel(ctx context.Context, id chat.SessionID, model string) error {
 	model = clean(model)
-	return s.changeSession(ctx, "session.model", id, "model", model, EventSessionModel, textChanged{model})
+	return s.changeSession(ctx, "session.model", id, "model", model, ledger.EventSessionModel, ledger.TextChanged{Text: model})
 }
 
 // PinSession keeps a session at the top of the list, or lets it go.
 func (s *Store) PinSession(ctx context.Context, id chat.SessionID, pinned bool) error {
-	return s.changeSession(ctx, "session.pin", id, "pinned", pinned, EventSessionPinned, flagChanged{pinned})
+	return s.changeSession(ctx, "session.pin", id, "pinned", pinned, ledger.EventSessionPinned, ledger.FlagChanged{On: pinned})
 }
 
 // ArchiveSession hides a session from list and search, or brings it back.
 func (s *Store) ArchiveSession(ctx context.Context, id chat.SessionID, archived bool) error {
 	return s.write(ctx, "session.archive", func(t *tx) error {
-		return t.setSession(id, "archived_at", archivedAt(t, archived), EventSessionArchived, flagChanged{archived})
+		return t.setSession(id, "archived_at", archivedAt(t, archived), ledger.EventSessionArchived, ledger.FlagChanged{On: archived})
 	})
 }
 
@@ -200,13 +201,13 @@ func archivedAt(t *tx, archived bool) *string {
 	return &now
 }
 
-func (s *Store) changeSession(ctx context.Context, op string, id chat.SessionID, column string, value any, kind EventType, data any) error {
+func (s *Store) changeSession(ctx context.Context, op string, id chat.SessionID, column string, value any, kind ledger.Type, data any) error {
 	return s.write(ctx, op, func(t *tx) error { return t.setSession(id, column, value, kind, data) })
 }
 
 // setSession changes one column of a session and tells the ledger. Its place in
 // the list, updated_at, moves with turns only.
-func (t *tx) setSession(id chat.SessionID, column string, value any, kind EventType, data any) error {
+func (t *tx) setSession(id chat.SessionID, column string, value any, kind ledger.Type, data any) error {
 	n, err := t.exec(`UPDATE sessions SET `+column+` = ? WHERE id = ?`, value, id)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // BeginStep opens an attempt of a provider call. Its row, request included, is
@@ -57,7 +58,7 @@ func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
 			return row, err
 		}
 	}
-	return row, t.event(chat.SessionID(turn.SessionID), EventStepStarted, row.ID, stepStarted{
+	return row, t.event(chat.SessionID(turn.SessionID), ledger.EventStepStarted, row.ID, ledger.StepStarted{
 		TurnID: b.TurnID, Index: row.StepIndex, Attempt: row.Attempt, Provider: row.Provider, ModelID: row.ModelID,
 		StreamPath: row.StreamPath, RequestSHA256: hexHash(b.Request), RequestBytes: len(b.Request),
 	})
@@ -144,7 +145,7 @@ func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd, answer []byte) error {
 	if err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(head.SessionID), EventStepEnded, string(e.StepID), told)
+	return t.event(chat.SessionID(head.SessionID), ledger.EventStepEnded, string(e.StepID), told)
 }
 
 func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
@@ -226,8 +227,8 @@ func decodeEvents(b []byte) ([]chat.RawEvent, error) {
 	return events, nil
 }
 
-func (r stepRow) endedEvent(turn chat.TurnID, e chat.StepEnd) stepEnded {
-	ev := stepEnded{
+func (r stepRow) endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
+	ev := ledger.StepEnded{
 		TurnID: turn, Outcome: e.Outcome, Items: json.RawMessage(r.NormalizedItemsJSON), Usage: e.Usage,
 		DisplayedBytes: e.DisplayedBytes, DurableBytes: e.DurableBytes,
 	}

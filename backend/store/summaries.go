@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // A range summary belongs to the branch that owns the last turn of its range: it
@@ -102,7 +103,7 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	if err := t.finishJob(n.JobID); err != nil {
 		return row, err
 	}
-	return row, t.event(chat.SessionID(row.SessionID), EventSummaryCreated, row.ID, summaryCreated{
+	return row, t.event(chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{
 		BranchID: chat.BranchID(row.BranchID), From: row.FromSeq, To: row.ToSeq, Content: row.Content,
 		Tokens: row.TokenCount, OriginalTokens: row.OriginalTokens, GeneratedBy: row.GeneratedBy,
 	})
@@ -168,7 +169,7 @@ func (t *tx) supersede(by rangeSummaryRow, ids []string) error {
 		if n == 0 {
 			return conflict("Summary %s was superseded meanwhile.", id).WithHint("read the summaries again")
 		}
-		if err := t.event(chat.SessionID(old.SessionID), EventSummarySuperseded, id, summarySuperseded{By: by.ID}); err != nil {
+		if err := t.event(chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
 			return err
 		}
 	}

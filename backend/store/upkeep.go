@@ -33,9 +33,14 @@ func (s *Store) Backup(ctx context.Context, path string) error {
 	defer f.Close()
 	db := s.writer
 	if db == nil {
-		db = s.reader
+		// Readers may only query, which forbids writing a copy too.
+		if db, err = connect(s.path(), commonPragmas, 1); err == nil {
+			defer func() { _ = disconnect(db) }()
+		}
 	}
-	err = db.WithContext(ctx).Exec(`VACUUM INTO ?`, path).Error
+	if err == nil {
+		err = db.WithContext(ctx).Exec(`VACUUM INTO ?`, path).Error
+	}
 	if err == nil {
 		err = f.Sync()
 	}

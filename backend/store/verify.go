@@ -3,11 +3,11 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // Kinds of findings.
@@ -16,6 +16,7 @@ const (
 	findForeignKey = "foreign_key" // a reference to nothing
 	findLedger     = "ledger"      // chain, sequence or payload of an event
 	findReplay     = "replay"      // a row is not what the ledger makes of it
+	findSnapshot   = "snapshot"    // a snapshot of a ledger that is not used
 	findContent    = "content"     // a hash or an encoding does not hold
 	findPhase      = "phase"       // a turn's phase belies its contents
 	findSequence   = "sequence"    // a gap or a repetition
@@ -30,10 +31,17 @@ const (
 type audit struct {
 	db    *gorm.DB
 	found []chat.Finding
-	want  *replay
+	// session is the one whose records are checked; empty: those of all
+	session    string
+	want, have *ledger.State   // of it: as its ledger says, and as it is stored
+	named      map[string]bool // records of it that cannot be read, as table/id
+	// calibrated are the newest calibrations that the ledgers so far tell
+	calibrated map[string]*ledger.Calibration
 	// decoded are the payloads and summaries read last, for those that rest on them
 	decoded recentValues
 }
+
+func newAudit() *audit { return &audit{calibrated: map[string]*ledger.Calibration{}} }
 
 // Verify checks everything stored (SPEC 11): the file itself, references, the
 // ledger's chain and payloads, its replay against the tables, content hashes,
@@ -42,7 +50,7 @@ type audit struct {
 // nothing. An error means that the check itself could not run.
 func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 	const op = "store.verify"
-	a := &audit{want: newReplay()}
+	a := newAudit()
 	if err := s.read(ctx, op, func(db *gorm.DB) error { return a.tables(ctx, db) }); err != nil {
 		return a.found, err
 	}
@@ -63,9 +71,8 @@ func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
 	a.db = db
 	for _, check := range []func(){
-		a.file, a.references, a.ledger, a.sessions, a.branches, a.states, a.turns, a.steps, a.pins, a.drafts,
-		a.summaries, a.sizes, a.calibrations, a.files, a.missing, a.turnSequences, a.stateSequences, a.heads, a.roots, a.chunks, a.units, a.textIndex,
-		a.namespaces, a.vectors, a.retrievals,
+		a.file, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.turnSequences, a.stateSequences, a.heads, a.roots,
+		a.links, a.strays, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
 	} {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -87,31 +94,38 @@ func (a *audit) expect(holds bool, kind, table string, id any, format string, ar
 	}
 }
 
-// each runs do on every row of a table. When a page of the file is damaged the
-// rows are read one by one, so that only those lying on it are lost.
+// each runs do on every row of a table, of the session at hand if there is one. When a
+// page of the file is damaged the rows are read one by one, so that only those lying on
+// it are lost.
 func each[R any](a *audit, table, columns, order string, do func(R)) {
+	where, args := ` WHERE true`, []any{}
+	if scope, ok := scopes[table]; ok && a.session != "" {
+		where, args = ` WHERE `+scope, []any{a.session}
+	}
 	mark := len(a.found)
-	if err := stream(a.db, `SELECT `+columns+` FROM `+table+` ORDER BY `+order, do); err == nil {
+	if err := stream(a.db, do, `SELECT `+columns+` FROM `+table+where+` ORDER BY `+order, args...); err == nil {
 		return
 	}
 	a.found = a.found[:mark]
-	ids, err := all[int64](a.db, `SELECT rowid FROM `+table+` ORDER BY `+order)
+	ids, err := all[int64](a.db, `SELECT rowid FROM `+table+where+` ORDER BY `+order, args...)
 	if err != nil {
-		a.add(findUnreadable, table, "", "The table cannot be read.")
+		a.add(findUnreadable, table, a.session, "The table cannot be read.")
 		return
 	}
 	for _, id := range ids {
 		row, err := one[R](a.db, table, id, `SELECT `+columns+` FROM `+table+` WHERE rowid = ?`, id)
 		if err != nil {
-			a.add(findUnreadable, table, recordID(a.db, table, id), "The record cannot be read.")
+			name := recordID(a.db, table, id)
+			a.lost(table, name)
+			a.add(findUnreadable, table, name, "The record cannot be read.")
 			continue
 		}
 		do(row)
 	}
 }
 
-func stream[R any](db *gorm.DB, query string, do func(R)) error {
-	rows, err := db.Raw(query).Rows()
+func stream[R any](db *gorm.DB, do func(R), query string, args ...any) error {
+	rows, err := db.Raw(query, args...).Rows()
 	if err != nil {
 		return err
 	}
@@ -186,26 +200,4 @@ func (a *audit) times(table, id string, moments ...*string) {
 		_, err := chat.ParseTime(*m)
 		a.expect(err == nil, findContent, table, id, "A stored time is not one.")
 	}
-}
-
-// differs compares a row with what the ledger makes of it, field by field.
-func (a *audit) differs(table, id string, fields ...field) {
-	var names []string
-	for _, f := range fields {
-		if f.have != f.want {
-			names = append(names, f.name)
-		}
-	}
-	if len(names) > 0 {
-		slices.Sort(names)
-		a.add(findReplay, table, id, "It is not what the ledger says: %v.", names)
-	}
-}
-
-// field is a value as stored and as replayed, both in text.
-type field struct{ name, have, want string }
-
-// is pairs a value with the replayed one.
-func is[T any](name string, have, want T) field {
-	return field{name, fmt.Sprint(have), fmt.Sprint(want)}
 }

@@ -25,16 +25,7 @@ func (a *audit) summaries() {
 			a.expect(ok && by.ID != r.ID && by.BranchID == r.BranchID && by.FromSeq <= r.FromSeq && by.ToSeq >= r.ToSeq,
 				findHistory, "summaries", r.ID, "What superseded it does not stand for its turns.")
 		}
-		w, ok := a.want.summaries[r.ID]
-		if !ok {
-			a.add(findReplay, "summaries", r.ID, "The ledger does not know it.")
-			return
-		}
-		a.differs("summaries", r.ID, is("session_id", r.SessionID, w.SessionID), is("branch_id", r.BranchID, w.BranchID),
-			is("from_seq", r.FromSeq, w.FromSeq), is("to_seq", r.ToSeq, w.ToSeq), is("token_count", r.TokenCount, w.TokenCount),
-			is("original_tokens", r.OriginalTokens, w.OriginalTokens), is("generated_by", r.GeneratedBy, w.GeneratedBy),
-			is("superseded_by", text(r.SupersededBy), text(w.SupersededBy)), is("created_at", r.CreatedAt, w.CreatedAt),
-			is("content", r.ContentHash, w.ContentHash))
+		a.have.Summaries[r.ID] = r.told()
 	})
 }
 
@@ -60,26 +51,6 @@ func (a *audit) sizes() {
 	}
 }
 
-func (a *audit) calibrations() {
-	seen := map[string]bool{}
-	each(a, "calibrations", "*", "provider, model_id", func(r calibrationRow) {
-		id := r.Provider + "/" + r.ModelID
-		seen[id] = true
-		a.times("calibrations", id, &r.UpdatedAt)
-		a.expect(r.Samples >= 1 && r.Samples <= calibrationSamples && r.Factor == calibrationFactor(r.Mean),
-			findHistory, "calibrations", id, "Its factor is not that of its mean.")
-		w := a.want.calibrations[id]
-		fields := []field{is("revision", r.Revision, w.Revision)}
-		if w.Revision > 0 {
-			fields = append(fields, is("factor", r.Factor, w.Factor))
-		}
-		a.differs("calibrations", id, fields...)
-	})
-	for id := range a.want.calibrations {
-		a.expect(seen[id], findReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
-	}
-}
-
 // chainAudit decodes the values of a chain in order, each once: the newest ones
 // are kept for those packed against them.
 type chainAudit struct {
@@ -88,10 +59,11 @@ type chainAudit struct {
 	decoded recentValues
 }
 
-// chain reads the links of a kind and checks them by themselves.
+// chain reads the session's links of a kind and checks them by themselves.
 func (a *audit) chain(c chain) *chainAudit {
 	ca := &chainAudit{chain: c, links: map[string]linkRow{}}
-	rows, err := all[linkRow](a.db, `SELECT `+c.key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.links)
+	rows, err := all[linkRow](a.db, `SELECT `+c.key+` AS id, coalesce(base, '') AS base, depth, quotes FROM `+c.links+
+		` WHERE `+c.within(c.key), a.session)
 	a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
 	for _, r := range rows {
 		ca.links[r.ID] = r
@@ -100,13 +72,19 @@ func (a *audit) chain(c chain) *chainAudit {
 		a.expect(l.Base == "" && l.Depth == 0 || l.Depth == ca.links[l.Base].Depth+1 && l.Depth < maxChain, findHistory, c.table, id,
 			"It is link %d of its chain, after link %d.", l.Depth, ca.links[l.Base].Depth)
 	}
-	strays, err := all[string](a.db, `SELECT l.`+c.key+` FROM `+c.links+` l LEFT JOIN `+c.table+` v ON v.id = l.`+c.key+
-		` LEFT JOIN `+c.table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
-	a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
-	for _, id := range strays {
-		a.add(findForeignKey, c.links, id, "It links records of %s of which one is not there.", c.table)
-	}
 	return ca
+}
+
+// links name records that are there.
+func (a *audit) links() {
+	for _, c := range []chain{requestChain, manifestChain} {
+		strays, err := all[string](a.db, `SELECT l.`+c.key+` FROM `+c.links+` l LEFT JOIN `+c.table+` v ON v.id = l.`+c.key+
+			` LEFT JOIN `+c.table+` b ON b.id = l.base WHERE v.id IS NULL OR l.base IS NOT NULL AND b.id IS NULL ORDER BY 1`)
+		a.expect(err == nil, findUnreadable, c.links, "", "Links cannot be read.")
+		for _, id := range strays {
+			a.add(findForeignKey, c.links, id, "It links records of %s of which one is not there.", c.table)
+		}
+	}
 }
 
 // decode decodes a value. One whose base cannot be read cannot either: the audit

@@ -1,5 +1,7 @@
 package store
 
+import "contextinfinity/backend/ledger"
+
 // namespaces against each other and what they hold.
 func (a *audit) namespaces() {
 	serving := ""
@@ -34,8 +36,7 @@ func (a *audit) vectors() {
 		Dimension          *int
 		ID                 *string
 	}
-	err := stream(a.db, `SELECT e.namespace_id, e.unit_n, e.vector, s.dimension, u.id FROM unit_embeddings e
-		LEFT JOIN namespaces s ON s.id = e.namespace_id LEFT JOIN units u ON u.n = e.unit_n ORDER BY e.namespace_id, e.unit_n`, func(r row) {
+	err := stream(a.db, func(r row) {
 		id := itoa(r.NamespaceID) + "/" + itoa(r.UnitN)
 		if r.Dimension == nil || r.ID == nil {
 			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that is not there.")
@@ -43,28 +44,31 @@ func (a *audit) vectors() {
 		}
 		_, err := dequantize(r.Vector, *r.Dimension)
 		a.expect(err == nil, findVector, "unit_embeddings", id, "It cannot be read; deleted, it is made again.")
-	})
+	}, `SELECT e.namespace_id, e.unit_n, e.vector, s.dimension, u.id FROM unit_embeddings e
+		LEFT JOIN namespaces s ON s.id = e.namespace_id LEFT JOIN units u ON u.n = e.unit_n ORDER BY e.namespace_id, e.unit_n`)
 	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; deleted, they are made again.")
 }
 
-// retrievals are what the ledger says stood in contexts, of chunks and turns that are
-// there.
+// retrievals adds to the session's turns what stood in their contexts.
 func (a *audit) retrievals() {
-	turns := map[int64]string{}
-	each(a, "turns", "id, coalesce(n, 0) AS n", "n", func(r turnRow) { turns[r.N] = r.ID })
+	type row struct {
+		Row  namedRetrieval `gorm:"embedded"`
+		Turn string
+	}
 	rows := map[string][]namedRetrieval{}
-	err := stream(a.db, `SELECT r.*, c.id AS chunk_id FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
-		WHERE r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, func(r namedRetrieval) {
-		turn := turns[r.Row.TurnN]
-		rows[turn] = append(rows[turn], r)
-	})
-	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")
-	for turn, list := range rows {
-		a.expect(hashRetrieved(list) == a.want.retrieved[turn], findReplay, "retrieved", turn, "What was retrieved for it is not what the ledger says.")
+	err := stream(a.db, func(r row) { rows[r.Turn] = append(rows[r.Turn], r.Row) }, `SELECT r.*, coalesce(c.id, '') AS chunk_id, t.id AS turn
+		FROM turns t JOIN retrieved r ON r.turn_n = t.n LEFT JOIN chunks c ON c.n = r.chunk_n
+		WHERE t.session_id = ? AND r.rank > 0 ORDER BY r.turn_n, r.rank, c.id`, a.session)
+	a.expect(err == nil, findUnreadable, "retrieved", a.session, "What was retrieved cannot be read.")
+	for id, list := range rows {
+		if t := a.have.Turns[id]; t != nil {
+			t.Retrieved = ledger.SumOf(retrievedText(list))
+		}
 	}
-	for turn, sum := range a.want.retrieved {
-		a.expect(sum == "" || rows[turn] != nil, findReplay, "retrieved", turn, "The ledger tells what was retrieved for it, and that is gone.")
-	}
+}
+
+// strayRetrievals are of turns or chunks that are not there.
+func (a *audit) strayRetrievals() {
 	strays, err := all[struct{ TurnN, ChunkN int64 }](a.db, `SELECT r.turn_n, r.chunk_n FROM retrieved r LEFT JOIN chunks c ON c.n = r.chunk_n
 		LEFT JOIN turns t ON t.n = r.turn_n WHERE c.n IS NULL OR t.n IS NULL ORDER BY 1, 2`)
 	a.expect(err == nil, findUnreadable, "retrieved", "", "What was retrieved cannot be read.")

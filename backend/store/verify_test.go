@@ -167,7 +167,7 @@ func TestVerifyNamesEachCorruption(t *testing.T) {
 			for _, sql := range c.sql {
 				f.ok(db.Exec(names.Replace(sql)).Error)
 			}
-			a := &audit{want: newReplay()}
+			a := newAudit()
 			f.ok(a.tables(f.ctx, db))
 			agrees, err := a.compareTextIndex(db)
 			f.ok(err)

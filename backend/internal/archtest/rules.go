@@ -141,7 +141,7 @@ var neverRules = []never{
 		reason:  "the edges share services, not each other's shapes",
 	},
 	{
-		name: "pure", in: []string{"backend/prompt", "backend/chunking"},
+		name: "pure", in: []string{"backend/prompt", "backend/chunking", "backend/ledger"},
 		imports: []string{"os", "net", "syscall", "math/rand", "io/fs", "log", "log/slog", "context", "path/filepath", "database"},
 		reason:  "values in, request out: the same input must give the same bytes, on any day and machine",
 	},
@@ -175,10 +175,14 @@ var withinRules = []within{
 		may:    []string{module + "/backend/chat", module + "/backend/internal/cues", "github.com/yuin/goldmark"},
 		reason: "chunking is a pure function of the transcript",
 	},
+	{
+		name: "replay", in: []string{"backend/ledger"}, may: []string{module + "/backend/chat"},
+		reason: "a replay is a pure function of the events: it is what the store is checked against, so it cannot know the store",
+	},
 }
 
 // purePlaces may not ask the clock: time is a value that is passed in.
-var purePlaces = []string{"backend/chat", "backend/prompt", "backend/chunking"}
+var purePlaces = []string{"backend/chat", "backend/prompt", "backend/chunking", "backend/ledger"}
 
 // adapterFamilies hold adapters that may not know each other: each directory
 // below one imports none of its siblings, but for the test kit in tests.

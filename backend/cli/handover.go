@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"io"
+
+	"contextinfinity/backend/chat"
+)
+
+// Terminals say at which of its streams a person sits, for a call whose streams
+// are elsewhere.
+type Terminals struct {
+	In, Out, Err       bool
+	OutColor, ErrColor bool
+}
+
+// Handover is a command line that another program, which has the data open for
+// writing, is to carry out.
+type Handover struct {
+	Args      []string
+	Terminals Terminals
+	In        io.Reader // from its first byte, though some was read here already
+	Out, Err  io.Writer
+	// Interrupts are each Ctrl-C; the end of the context stands for the other signals.
+	Interrupts <-chan struct{}
+}
+
+// open opens the data as the writer, and remembers if another program is that.
+func (c *call) open(ctx context.Context, o OpenOptions) (*Services, error) {
+	s, err := c.app.Open(ctx, o)
+	if chat.CodeOf(err) == chat.CodeLocked {
+		c.locked = &o
+	} else {
+		c.in.forget()
+	}
+	return s, err
+}
+
+// handOver has the holder of the data carry out this call, from its beginning:
+// nothing has been done here but reading. false: the holder serves nobody.
+func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
+	if c.locked == nil || c.app.HandOver == nil {
+		return 0, false
+	}
+	interrupts, release := c.signal.hold()
+	defer release()
+	h := Handover{
+		Args: args, In: c.in.again(), Out: c.out, Err: c.note, Interrupts: interrupts,
+		Terminals: Terminals{c.in.terminal, c.out.terminal, c.note.terminal, c.out.color, c.note.color},
+	}
+	// One document and no piece of another, should the holder go away in the middle.
+	var doc bytes.Buffer
+	if c.json {
+		h.Out = &doc
+	}
+	code, served, err := c.app.HandOver(ctx, *c.locked, h)
+	if err != nil {
+		return c.finish(err), true
+	}
+	if !served {
+		return 0, false
+	}
+	_, _ = c.out.Write(doc.Bytes())
+	return c.exit(code), true
+}
+
+// at sets what a caller elsewhere says of its streams.
+func (t *Terminals) at(c *call) {
+	if t == nil {
+		return
+	}
+	c.in.terminal = t.In
+	c.out.terminal, c.out.color = t.Out, t.OutColor
+	c.note.terminal, c.note.color = t.Err, t.ErrColor
+}

@@ -1,0 +1,85 @@
+package handover
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"contextinfinity/backend/chat"
+)
+
+const (
+	socketName = "writer.sock"
+	// maxAddress is the longest path that every system binds: macOS takes 104 bytes
+	// with the zero at the end, Linux 108.
+	maxAddress = 103
+)
+
+// Address is where the holder of a data directory listens: inside it, or, if that
+// path is too long for a socket, in the user's run-time directory. Every path to a
+// directory has the same one. The directory exists.
+func Address(dir string) (string, error) {
+	const op = "handover.address"
+	real, err := filepath.EvalSymlinks(dir)
+	if err == nil {
+		real, err = filepath.Abs(real)
+	}
+	if err != nil {
+		return "", chat.WrapError(chat.CodeInternal, op, err, "The data directory has no path for a socket.")
+	}
+	if inside := filepath.Join(real, socketName); len(inside) <= maxAddress {
+		return inside, nil
+	}
+	place, err := runtimeDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(real))
+	outside := filepath.Join(place, "contextinfinity-"+hex.EncodeToString(sum[:8])+".sock")
+	if len(outside) > maxAddress {
+		return "", chat.Errorf(chat.CodeUnavailable, op, "The paths of the data directory and of %s are too long for a socket.", place).
+			WithHint("choose a shorter path with --data-dir")
+	}
+	return outside, nil
+}
+
+// runtimeDir is a directory of the user's own that does not outlast the session.
+func runtimeDir() (string, error) {
+	if dir := os.Getenv("XDG_RUNTIME_DIR"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	dir := filepath.Join(os.TempDir(), "contextinfinity-"+strconv.Itoa(os.Getuid()))
+	if err := os.Mkdir(dir, 0o700); err != nil && !os.IsExist(err) {
+		return "", chat.WrapError(chat.CodeUnavailable, "handover.address", err, "There is no directory for a socket.").
+			WithHint("set XDG_RUNTIME_DIR")
+	}
+	// Anybody can make a directory of this name among the temporary files.
+	if info, err := os.Lstat(dir); err != nil || !info.IsDir() || info.Mode().Perm()&0o077 != 0 || !ours(info) {
+		return "", chat.Errorf(chat.CodeUnavailable, "handover.address", "%s is not the user's own alone, so no socket is put there.", dir).
+			WithHint("set XDG_RUNTIME_DIR")
+	}
+	return dir, nil
+}
+
+// Listen binds an address. Only the holder of the data's lock may call it: what a
+// killed one left there is taken away.
+func Listen(address string) (net.Listener, error) {
+	const op = "handover.listen"
+	if info, err := os.Lstat(address); err == nil && info.Mode()&os.ModeSocket != 0 {
+		if err := os.Remove(address); err != nil {
+			return nil, chat.WrapError(chat.CodeUnavailable, op, err, "A socket that an earlier run left cannot be removed.")
+		}
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "Other starts of the program cannot be served: "+err.Error()+".")
+	}
+	if err := os.Chmod(address, 0o600); err != nil {
+		_ = l.Close()
+		return nil, chat.WrapError(chat.CodeUnavailable, op, err, "The socket cannot be closed to other users.")
+	}
+	return l, nil
+}

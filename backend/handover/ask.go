@@ -1,0 +1,203 @@
+package handover
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// ErrNobody means that nobody listens at an address, or no longer: nothing was
+// begun.
+var ErrNobody = errors.New("nobody listens")
+
+const (
+	// answerTime is how long a holder may take to say whether it serves.
+	answerTime = 10 * time.Second
+	// partingTime is how long a verb that was told to end may take for it.
+	partingTime = 10 * time.Second
+	// patience is how many interrupts a caller passes on: one more, and it leaves.
+	patience = 2
+)
+
+// Asker is what a caller lends to the one that carries its call out.
+type Asker struct {
+	In         io.Reader
+	Out, Err   io.Writer
+	Interrupts <-chan struct{} // each Ctrl-C
+}
+
+// Ask has the holder at an address carry out a call and returns its exit code. The
+// end of ctx ends the call there, in order.
+//
+// Errors: ErrNobody; the holder's refusal; CodeTimeout (it does not answer: nothing
+// was done); CodeUnavailable (it went away in the middle); CodeCancelled (the
+// caller left).
+func Ask(ctx context.Context, address, version string, call Call, a Asker) (int, error) {
+	c, err := (&net.Dialer{Timeout: answerTime}).DialContext(ctx, "unix", address)
+	if err != nil {
+		return 0, errors.Join(ErrNobody, err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := checkPeer(c); err != nil {
+		return 0, chat.WrapError(chat.CodeInternal, "handover.ask", err, "The socket in the data directory is not served by this user; nothing was done.")
+	}
+	l := &line{Conn: c}
+	if err := greet(l, version, call); err != nil {
+		return 0, err
+	}
+	s := &asking{line: l, Asker: a, wants: make(chan int, 1), done: make(chan struct{})}
+	defer close(s.done)
+	go s.feed()
+	go s.interrupt(ctx)
+	return s.follow()
+}
+
+func greet(l *line, version string, call Call) error {
+	const op = "handover.ask"
+	data, err := appendFrame(nil, frame{Kind: kindHello, Hello: &hello{protocol, version, call}})
+	if err != nil {
+		return chat.WrapError(chat.CodeTooLarge, op, err, "The arguments are too large for the program that has this data open; nothing was done.").
+			WithHint("pipe the text in, or close that program")
+	}
+	_ = l.SetDeadline(time.Now().Add(answerTime))
+	// A holder that refuses early may be gone before all is written; its answer counts.
+	_, writeErr := l.Write(data)
+	f, err := readFrame(l)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return chat.WrapError(chat.CodeTimeout, op, err, "The program that has this data open does not answer; nothing was done.").
+			WithHint("it may be busy or stopped: try again, or end it")
+	case err != nil:
+		return errors.Join(ErrNobody, writeErr, err)
+	case f.Kind == kindRefused && f.Refusal != nil:
+		return f.Refusal.error()
+	case f.Kind != kindWelcome:
+		return chat.Errorf(chat.CodeConflict, op, "What listens in the data directory speaks another language; nothing was done.").
+			WithHint("close other versions of the program")
+	}
+	return l.SetDeadline(time.Time{})
+}
+
+// asking is a call that another program carries out.
+type asking struct {
+	line *line
+	Asker
+	wants chan int
+	done  chan struct{} // closed at the end
+
+	mu  sync.Mutex
+	why error // of a caller that closed the connection itself
+}
+
+// follow shows what the call prints until it ends.
+func (s *asking) follow() (int, error) {
+	for {
+		f, err := readFrame(s.line)
+		if err != nil {
+			return 0, s.lost(err)
+		}
+		switch f.Kind {
+		case kindOut:
+			_, _ = s.Out.Write(f.Data)
+		case kindErr:
+			_, _ = s.Err.Write(f.Data)
+		case kindWant:
+			select {
+			case s.wants <- f.Number:
+			default: // asked again before it was answered: one answer is enough
+			}
+		case kindExit:
+			return f.Number, nil
+		}
+	}
+}
+
+// leave closes the connection for a reason of the caller's own.
+func (s *asking) leave(why error) {
+	s.mu.Lock()
+	if s.why == nil {
+		s.why = why
+	}
+	s.mu.Unlock()
+	_ = s.line.Close()
+}
+
+func (s *asking) lost(err error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.why != nil {
+		return s.why
+	}
+	return chat.WrapError(chat.CodeUnavailable, "handover.ask", err,
+		"The program that carried this out ended before it said how it went. What it had acknowledged is stored.").
+		WithHint("look how far it came before trying again: contextinfinity sessions, contextinfinity show")
+}
+
+// feed answers the call's wish for input.
+func (s *asking) feed() {
+	for {
+		select {
+		case <-s.done:
+			return
+		case n := <-s.wants:
+			if err := s.read(n); err != nil {
+				s.leave(chat.WrapError(chat.CodeInvalid, "handover.ask", err, "The input could not be read; nothing more of it was sent."))
+				return
+			}
+		}
+	}
+}
+
+func (s *asking) read(n int) error {
+	buf := make([]byte, max(1, min(n, maxPiece)))
+	got, err := s.In.Read(buf)
+	if got > 0 {
+		_ = s.line.send(frame{Kind: kindIn, Data: buf[:got]}) // follow sees a connection that broke
+	}
+	switch {
+	case errors.Is(err, io.EOF):
+		_ = s.line.send(frame{Kind: kindEnd})
+	case err != nil:
+		return err
+	case got == 0:
+		return io.ErrNoProgress
+	}
+	return nil
+}
+
+// interrupt passes on what ends a call.
+func (s *asking) interrupt(ctx context.Context) {
+	passed := 0
+	for {
+		select {
+		case <-s.done:
+			return
+		case <-s.Interrupts:
+			if passed == patience {
+				s.leave(left())
+				return
+			}
+			passed++
+			_ = s.line.send(frame{Kind: kindSignal, Number: wireInterrupt})
+		case <-ctx.Done():
+			_ = s.line.send(frame{Kind: kindSignal, Number: wireTerminate})
+			select {
+			case <-s.done:
+			case <-time.After(partingTime):
+				s.leave(left())
+			}
+			return
+		}
+	}
+}
+
+func left() error {
+	return chat.Errorf(chat.CodeCancelled, "handover.ask", "Interrupted.").
+		WithHint("the program that carried this out goes on; what it keeps can be seen with contextinfinity show")
+}

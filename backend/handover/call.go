@@ -1,0 +1,88 @@
+package handover
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"contextinfinity/backend/chat"
+)
+
+// Call is a start of the program that another one is to carry out.
+type Call struct {
+	// Args are the arguments, byte for byte: JSON strings would change what is not
+	// UTF-8. Empty: the window is asked to come to the front.
+	Args [][]byte `json:"args"`
+	// Dir is where relative paths begin.
+	Dir string `json:"dir"`
+	// Config is the configuration file in force at the caller's.
+	Config string `json:"config"`
+	// Terminals say which of its streams a person sits at.
+	Terminals Terminals `json:"terminals"`
+}
+
+// Terminals are facts about the caller's streams.
+type Terminals struct {
+	In       bool `json:"in"`
+	Out      bool `json:"out"`
+	Err      bool `json:"err"`
+	OutColor bool `json:"out_color"`
+	ErrColor bool `json:"err_color"`
+}
+
+// Words are the arguments as a program gets them.
+func (c Call) Words() []string {
+	words := make([]string, len(c.Args))
+	for i, a := range c.Args {
+		words[i] = string(a)
+	}
+	return words
+}
+
+// NewCall is a call with these arguments.
+func NewCall(args []string) Call {
+	var c Call
+	for _, a := range args {
+		c.Args = append(c.Args, []byte(a))
+	}
+	return c
+}
+
+// Streams are the input and output of a call that is carried out, and what
+// interrupts it.
+type Streams struct {
+	In      io.Reader
+	Out     io.Writer
+	Err     io.Writer
+	Signals <-chan os.Signal
+}
+
+// Numbers of signals on the wire, whatever the systems call them.
+const (
+	wireInterrupt = 1
+	wireTerminate = 2
+)
+
+func signalOf(number int) (os.Signal, error) {
+	switch number {
+	case wireInterrupt:
+		return os.Interrupt, nil
+	case wireTerminate:
+		return syscall.SIGTERM, nil
+	}
+	return nil, fmt.Errorf("there is no signal %d", number)
+}
+
+// checkHello answers whether a caller may be served.
+func checkHello(f frame, version string) error {
+	const op = "handover.hello"
+	switch {
+	case f.Kind != kindHello || f.Hello == nil:
+		return chat.Errorf(chat.CodeInvalid, op, "The first frame is no hello.")
+	case f.Hello.Protocol != protocol || f.Hello.Version != version:
+		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is version %s, this one is %s; nothing was done.",
+			version, f.Hello.Version).WithHint("close it and start again, or use the same version")
+	}
+	return nil
+}

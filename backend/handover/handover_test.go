@@ -1,0 +1,334 @@
+package handover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// holder serves calls in a directory until the test ends.
+func holder(t *testing.T, run func(Call, Streams) int) (*Server, string) {
+	t.Helper()
+	address, err := Address(shortDir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Listen(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Serve(l, Options{
+		Version: "1.0", Run: run, Log: slog.New(slog.DiscardHandler),
+		Check: func(c Call) error {
+			if c.Config == "other" {
+				return chat.Errorf(chat.CodeConflict, "test.check", "Configured otherwise.").WithHint("do not")
+			}
+			return nil
+		},
+	})
+	t.Cleanup(func() { stop(t, s) })
+	return s, address
+}
+
+func stop(t *testing.T, s *Server) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // what has not ended is cut off
+	s.Stop(ctx)
+	s.wg.Wait()
+}
+
+// shortDir is a directory whose path a socket can have.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ci-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+func nothing() Asker { return Asker{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard} }
+
+func TestACallIsCarriedOut(t *testing.T) {
+	large := strings.Repeat("0123456789abcdef", 3*maxPiece/16) + "\xff"
+	_, address := holder(t, func(c Call, s Streams) int {
+		in, err := io.ReadAll(s.In)
+		fmt.Fprintf(s.Err, "%q in %s, %+v, %v", c.Words(), c.Dir, c.Terminals, err)
+		_, _ = s.Out.Write(in)
+		return 42
+	})
+	call := NewCall([]string{"send", "\xff"})
+	call.Dir, call.Terminals = "/somewhere", Terminals{Out: true}
+	var out, errs bytes.Buffer
+	code, err := Ask(t.Context(), address, "1.0", call, Asker{In: strings.NewReader(large), Out: &out, Err: &errs})
+	if code != 42 || err != nil || out.String() != large {
+		t.Errorf("code %d, %v, %d bytes of %d", code, err, out.Len(), len(large))
+	}
+	if want := `["send" "\xff"] in /somewhere, {In:false Out:true Err:false OutColor:false ErrColor:false}, <nil>`; errs.String() != want {
+		t.Errorf("stderr %s", errs.String())
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	_, address := holder(t, func(Call, Streams) int { t.Error("it was carried out"); return 0 })
+	ask := func(version string, c Call) error {
+		_, err := Ask(t.Context(), address, version, c, nothing())
+		return err
+	}
+	err := ask("2.0", NewCall([]string{"pin"}))
+	if chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "1.0") || !strings.Contains(err.Error(), "2.0") {
+		t.Errorf("another version: %v", err)
+	}
+	err = ask("1.0", Call{Config: "other"})
+	if e := chat.AsError(err); e.Code != chat.CodeConflict || e.Message != "Configured otherwise." || e.Hint != "do not" {
+		t.Errorf("refused by the check: %+v", e)
+	}
+	err = ask("1.0", NewCall([]string{strings.Repeat("x", maxFrame)}))
+	if chat.CodeOf(err) != chat.CodeTooLarge {
+		t.Errorf("arguments over the limit: %v", err)
+	}
+	if err := checkHello(frame{Kind: kindHello, Hello: &hello{protocol + 1, "1.0", Call{}}}, "1.0"); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("another protocol: %v", err)
+	}
+}
+
+func TestNobodyListens(t *testing.T) {
+	dir := shortDir(t)
+	address := filepath.Join(dir, "s")
+	if _, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); !errors.Is(err, ErrNobody) {
+		t.Errorf("no socket: %v", err)
+	}
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: address, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false) // as kill -9 leaves it
+	_ = l.Close()
+	if _, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); !errors.Is(err, ErrNobody) {
+		t.Errorf("a dead socket: %v", err)
+	}
+	again, err := Listen(address)
+	if err != nil {
+		t.Fatalf("a dead socket is in the way: %v", err)
+	}
+	_ = again.Close()
+	// What is no socket is somebody's, and stays.
+	if err := os.WriteFile(address, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Listen(address); err == nil {
+		t.Error("a file was replaced by a socket")
+	}
+}
+
+func TestInterruptsArePassedOnUntilTheCallerLeaves(t *testing.T) {
+	got := make(chan os.Signal, 8)
+	_, address := holder(t, func(_ Call, s Streams) int {
+		for {
+			sig := <-s.Signals
+			got <- sig
+			if sig != os.Interrupt { // it does not obey Ctrl-C
+				return 7
+			}
+		}
+	})
+	interrupts := make(chan struct{})
+	a := nothing()
+	a.Interrupts = interrupts
+	answer := make(chan error, 1)
+	go func() {
+		_, err := Ask(context.WithoutCancel(t.Context()), address, "1.0", Call{}, a)
+		answer <- err
+	}()
+	for range patience {
+		interrupts <- struct{}{}
+		if sig := <-got; sig != os.Interrupt {
+			t.Fatalf("got %v", sig)
+		}
+	}
+	interrupts <- struct{}{}
+	if err := <-answer; chat.CodeOf(err) != chat.CodeCancelled {
+		t.Errorf("the caller left with %v", err)
+	}
+	if sig := <-got; sig == os.Interrupt {
+		t.Error("a caller that left is no hang-up")
+	}
+}
+
+func TestTheEndOfTheContextEndsTheCallInOrder(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, address := holder(t, func(_ Call, s Streams) int {
+		cancel()
+		<-s.Signals
+		_, _ = io.WriteString(s.Out, "in order")
+		return 1
+	})
+	var out bytes.Buffer
+	code, err := Ask(ctx, address, "1.0", Call{}, Asker{In: strings.NewReader(""), Out: &out, Err: io.Discard})
+	if code != 1 || err != nil || out.String() != "in order" {
+		t.Errorf("%d, %v, %q", code, err, out.String())
+	}
+}
+
+func TestTheHolderStops(t *testing.T) {
+	begun := make(chan *Server, 1)
+	s, address := holder(t, func(_ Call, st Streams) int {
+		begun <- nil
+		<-st.Signals
+		return 5
+	})
+	answer := make(chan int, 1)
+	go func() {
+		code, _ := Ask(context.WithoutCancel(t.Context()), address, "1.0", Call{}, nothing())
+		answer <- code
+	}()
+	<-begun
+	s.Stop(context.Background())
+	if code := <-answer; code != 5 {
+		t.Errorf("code %d: the call did not end in order", code)
+	}
+	s.Stop(context.Background())
+	if _, err := os.Lstat(address); !os.IsNotExist(err) {
+		t.Errorf("the socket is left: %v", err)
+	}
+}
+
+func TestTheHolderGoesAwayInTheMiddle(t *testing.T) {
+	hold := make(chan struct{})
+	var s *Server
+	s, address := holder(t, func(_ Call, st Streams) int {
+		_, _ = io.WriteString(st.Out, "Half.")
+		<-hold
+		return 0
+	})
+	defer close(hold)
+	out := &closing{f: func() { go cut(s) }}
+	_, err := Ask(t.Context(), address, "1.0", Call{}, Asker{In: strings.NewReader(""), Out: out, Err: io.Discard})
+	if e := chat.AsError(err); e.Code != chat.CodeUnavailable || e.Hint == "" || out.String() != "Half." {
+		t.Errorf("%+v, %q", err, out.String())
+	}
+}
+
+// cut closes all connections as the death of the process does.
+func cut(s *Server) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for v := range s.calls {
+		_ = v.line.Close()
+	}
+}
+
+// closing calls f at the first write.
+type closing struct {
+	bytes.Buffer
+	f func()
+}
+
+func (c *closing) Write(p []byte) (int, error) {
+	c.f()
+	return c.Buffer.Write(p)
+}
+
+func TestInputThatCannotBeReadSendsNothingMore(t *testing.T) {
+	seen := make(chan error, 1)
+	_, address := holder(t, func(_ Call, s Streams) int {
+		_, err := io.ReadAll(s.In)
+		seen <- err
+		return 0
+	})
+	a := nothing()
+	a.In = io.MultiReader(strings.NewReader("some"), failing{})
+	_, err := Ask(t.Context(), address, "1.0", Call{}, a)
+	if chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("the caller: %v", err)
+	}
+	if err := <-seen; err == nil {
+		t.Error("the call took a part for the whole")
+	}
+}
+
+type failing struct{}
+
+func (failing) Read([]byte) (int, error) { return 0, errors.New("the disk is gone") }
+
+func TestAPanicIsTheCallsAlone(t *testing.T) {
+	first := true
+	_, address := holder(t, func(Call, Streams) int {
+		if first {
+			first = false
+			panic("defect")
+		}
+		return 0
+	})
+	var errs bytes.Buffer
+	code, err := Ask(t.Context(), address, "1.0", Call{}, Asker{In: strings.NewReader(""), Out: io.Discard, Err: &errs})
+	if code != 1 || err != nil || !strings.Contains(errs.String(), "defect") {
+		t.Errorf("%d, %v, %q", code, err, errs.String())
+	}
+	if code, err := Ask(t.Context(), address, "1.0", Call{}, nothing()); code != 0 || err != nil {
+		t.Errorf("the next call: %d, %v", code, err)
+	}
+}
+
+func TestAddress(t *testing.T) {
+	dir := shortDir(t)
+	direct, err := Address(dir)
+	if err != nil || filepath.Base(direct) != socketName {
+		t.Fatalf("%q, %v", direct, err)
+	}
+	link := filepath.Join(shortDir(t), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if linked, err := Address(link); err != nil || linked != direct {
+		t.Errorf("through a link %q, %v; want %q", linked, err, direct)
+	}
+	deep := filepath.Join(dir, strings.Repeat("d", 60), strings.Repeat("e", 60))
+	if err := os.MkdirAll(deep, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	runtime := shortDir(t)
+	t.Setenv("XDG_RUNTIME_DIR", runtime)
+	outside, err := Address(deep)
+	if err != nil || filepath.Dir(outside) != runtime || len(outside) > maxAddress {
+		t.Errorf("too long a path: %q, %v", outside, err)
+	}
+	if other, _ := Address(filepath.Dir(deep)); other == outside {
+		t.Error("two directories have one address")
+	}
+	l, err := Listen(outside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = l.Close()
+	// Without a run-time directory: one of the user's own among the temporary files.
+	temp := shortDir(t)
+	t.Setenv("XDG_RUNTIME_DIR", "")
+	t.Setenv("TMPDIR", temp)
+	inTemp, err := Address(deep)
+	if err != nil || !strings.HasPrefix(inTemp, temp) {
+		t.Errorf("%q, %v", inTemp, err)
+	}
+	if err := os.Chmod(filepath.Dir(inTemp), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Address(deep); err == nil {
+		t.Error("a directory that is open to others was trusted")
+	}
+}

@@ -1,0 +1,254 @@
+package handover
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// helloTime is how long a caller may take to say what it wants.
+	helloTime = 5 * time.Second
+	// maxCalls bounds how many calls are carried out at once.
+	maxCalls = 64
+)
+
+// Options are what a Server is made of; all are required.
+type Options struct {
+	Version string
+	// Check refuses a call before it begins.
+	Check func(Call) error
+	// Run carries a call out and returns its exit code. It returns soon after one
+	// of the signals asks for it, or its streams end.
+	Run func(Call, Streams) int
+	Log *slog.Logger
+}
+
+// Server carries out what other starts of the program ask for.
+type Server struct {
+	o        Options
+	listener net.Listener
+	slots    chan struct{}
+	wg       sync.WaitGroup
+
+	mu     sync.Mutex
+	calls  map[*served]bool
+	closed bool
+}
+
+// Serve answers on l until Stop.
+func Serve(l net.Listener, o Options) *Server {
+	s := &Server{o: o, listener: l, slots: make(chan struct{}, maxCalls), calls: map[*served]bool{}}
+	s.wg.Go(s.accept)
+	return s
+}
+
+func (s *Server) accept() {
+	for {
+		c, err := s.listener.Accept()
+		if err != nil {
+			return // closed
+		}
+		select {
+		case s.slots <- struct{}{}:
+		default:
+			_ = c.Close() // more at once than any person starts
+			continue
+		}
+		v := &served{line: &line{Conn: c}, signals: make(chan os.Signal, 8), log: s.o.Log}
+		if !s.enter(v) {
+			_ = c.Close()
+			return
+		}
+		s.wg.Go(func() {
+			defer func() { s.leave(v); <-s.slots }()
+			if err := s.serve(v); err != nil {
+				s.o.Log.Warn("a start of the program could not be served", "err", err)
+			}
+		})
+	}
+}
+
+func (s *Server) enter(v *served) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.calls[v] = true
+	return true
+}
+
+// begin makes a call one that Stop ends in order.
+func (s *Server) begin(v *served) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	v.begun = !s.closed
+	return v.begun
+}
+
+func (s *Server) leave(v *served) {
+	_ = v.line.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.calls, v)
+}
+
+// Stop ends every call as SIGTERM would, waits until they have ended or ctx has,
+// and then cuts off those that are left. Stopping twice is harmless.
+func (s *Server) Stop(ctx context.Context) {
+	s.mu.Lock()
+	s.closed = true
+	for v := range s.calls {
+		if v.begun {
+			v.end(syscall.SIGTERM)
+		} else {
+			_ = v.line.Close()
+		}
+	}
+	s.mu.Unlock()
+	_ = s.listener.Close()
+	done := make(chan struct{})
+	go func() { s.wg.Wait(); close(done) }()
+	select {
+	case <-done:
+		return
+	case <-ctx.Done():
+	}
+	s.mu.Lock()
+	for v := range s.calls {
+		_ = v.line.Close()
+	}
+	s.mu.Unlock()
+}
+
+// serve carries out one connection's call.
+func (s *Server) serve(v *served) error {
+	if err := checkPeer(v.line.Conn); err != nil {
+		return err
+	}
+	_ = v.line.SetDeadline(time.Now().Add(helloTime))
+	first, err := readFrame(v.line)
+	if err != nil {
+		return err
+	}
+	if err = checkHello(first, s.o.Version); err == nil {
+		err = s.o.Check(first.Hello.Call)
+	}
+	if err != nil {
+		return v.line.send(refuse(err))
+	}
+	if !s.begin(v) {
+		return nil // stopped meanwhile: nothing was begun
+	}
+	if err := v.line.send(frame{Kind: kindWelcome}); err != nil {
+		return err
+	}
+	_ = v.line.SetDeadline(time.Time{})
+	in, input := io.Pipe()
+	reading := make(chan struct{})
+	go func() {
+		defer close(reading)
+		v.receive(input)
+	}()
+	code := s.run(v, first.Hello.Call, in)
+	err = v.line.send(frame{Kind: kindExit, Number: code})
+	_ = in.Close()
+	_ = v.line.Close()
+	<-reading
+	if v.gone() {
+		return nil // the caller went away, which is its right
+	}
+	return err
+}
+
+// run keeps a call's panic from the program that carries it out.
+func (s *Server) run(v *served, c Call, in io.Reader) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Log.Error("a verb that was carried out for another program failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			_, _ = io.WriteString(pieces{v.line, kindErr}, "error: The verb failed by a defect of the program that carried it out. What was stored before stands.\n")
+			code = 1
+		}
+	}()
+	return s.o.Run(c, Streams{
+		In: &wanted{line: v.line, in: in}, Out: pieces{v.line, kindOut}, Err: pieces{v.line, kindErr}, Signals: v.signals,
+	})
+}
+
+// served is a call while it is carried out.
+type served struct {
+	line    *line
+	signals chan os.Signal
+	log     *slog.Logger
+	begun   bool // guarded by the server's mutex
+
+	mu   sync.Mutex
+	left bool
+}
+
+// receive takes what the caller sends until it goes away, which ends the call.
+func (v *served) receive(input *io.PipeWriter) {
+	defer func() { _ = input.CloseWithError(io.ErrUnexpectedEOF) }()
+	for {
+		f, err := readFrame(v.line)
+		if err != nil {
+			v.mu.Lock()
+			v.left = true
+			v.mu.Unlock()
+			v.end(syscall.SIGHUP)
+			return
+		}
+		switch f.Kind {
+		case kindIn:
+			_, _ = input.Write(f.Data)
+		case kindEnd:
+			_ = input.Close()
+		case kindSignal:
+			if sig, err := signalOf(f.Number); err == nil {
+				v.end(sig)
+			}
+		default:
+			v.log.Warn("a caller sent a frame that callers do not send", "kind", string(f.Kind))
+			_ = v.line.Close() // and the next read ends the call
+		}
+	}
+}
+
+// end passes a signal on. One that nobody takes any more is dropped.
+func (v *served) end(sig os.Signal) {
+	select {
+	case v.signals <- sig:
+	default:
+	}
+}
+
+func (v *served) gone() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.left
+}
+
+// wanted is the caller's input: each read asks for as much, and gets at most that.
+type wanted struct {
+	line *line
+	in   io.Reader
+}
+
+func (w *wanted) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	p = p[:min(len(p), maxPiece)]
+	if err := w.line.send(frame{Kind: kindWant, Number: len(p)}); err != nil {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return w.in.Read(p)
+}

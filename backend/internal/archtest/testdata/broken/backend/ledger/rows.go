@@ -1,0 +1,7 @@
+// breaks: replay
+
+package ledger
+
+import (
+	_ "contextinfinity/backend/store"
+)

@@ -1,0 +1,102 @@
+package ledger
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Difference is a record that two states do not agree on.
+type Difference struct {
+	Table, ID string
+	Fields    []string // that differ, by name
+	Missing   bool     // it is not in have
+	Unknown   bool     // it is not in want
+}
+
+// Compare names what differs between what is stored and what the ledger says, in the
+// order of tables and ids. Calibrations are left out: they belong to no session.
+func Compare(have, want *State) []Difference {
+	var out []Difference
+	wanted := want.tables()
+	for i, t := range have.tables() {
+		out = append(out, t.rows.compare(t.name, wanted[i].rows)...)
+	}
+	return out
+}
+
+// table is one kind of records of a state.
+type table struct {
+	name string
+	rows interface {
+		holdsNil() bool
+		compare(name string, want any) []Difference
+	}
+}
+
+type records[R any] map[string]*R
+
+// tables are all kinds that stand for rows of the session.
+func (s *State) tables() []table {
+	return []table{
+		{"sessions", records[Session](s.Sessions)}, {"branches", records[Branch](s.Branches)}, {"states", records[Checkpoint](s.States)},
+		{"turns", records[Turn](s.Turns)}, {"steps", records[Step](s.Steps)}, {"pins", records[Pin](s.Pins)},
+		{"pin_orders", records[PinOrder](s.PinOrders)}, {"summaries", records[Summary](s.Summaries)}, {"files", records[File](s.Files)},
+		{"chunks", records[Chunk](s.Chunks)}, {"units", records[Unit](s.Units)},
+	}
+}
+
+func (r records[R]) holdsNil() bool {
+	if r == nil {
+		return true
+	}
+	for _, v := range r {
+		if v == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (r records[R]) compare(name string, other any) []Difference {
+	want, ok := other.(records[R])
+	if !ok {
+		return []Difference{{Table: name, Unknown: true}}
+	}
+	var out []Difference
+	for id, w := range want {
+		h, there := r[id]
+		if !there {
+			out = append(out, Difference{Table: name, ID: id, Missing: true})
+		} else if fields := fieldsApart(h, w); fields != nil {
+			out = append(out, Difference{Table: name, ID: id, Fields: fields})
+		}
+	}
+	for id := range maps.Keys(r) {
+		if want[id] == nil {
+			out = append(out, Difference{Table: name, ID: id, Unknown: true})
+		}
+	}
+	slices.SortFunc(out, func(a, b Difference) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	return out
+}
+
+// fieldsApart are the names of the fields in which two records differ.
+func fieldsApart[R any](a, b *R) []string {
+	if reflect.DeepEqual(a, b) {
+		return nil
+	}
+	var out []string
+	x, y := reflect.ValueOf(a).Elem(), reflect.ValueOf(b).Elem()
+	for i := range x.NumField() {
+		if !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
+			out = append(out, x.Type().Field(i).Tag.Get("json"))
+		}
+	}
+	return out
+}

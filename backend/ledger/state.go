@@ -1,0 +1,275 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"contextinfinity/backend/chat"
+)
+
+// Sum stands for a content: the first 128 bits of its SHA-256 in hex, empty for none.
+// The chain, and the rows themselves, hold whole hashes; here two contents need only be
+// told apart.
+type Sum string
+
+const sumBytes = 16
+
+// SumOf is the sum of contents, as if they were one.
+func SumOf(parts ...[]byte) Sum {
+	h := sha256.New()
+	for _, p := range parts {
+		h.Write(p)
+	}
+	return SumOfHash(h.Sum(nil))
+}
+
+// SumOfText is the sum of a text; an empty one is a content too.
+func SumOfText(s string) Sum { return SumOf([]byte(s)) }
+
+// SumOfHash is the sum of what has this SHA-256; empty for none.
+func SumOfHash(hash []byte) Sum {
+	return Sum(hex.EncodeToString(hash[:min(len(hash), sumBytes)]))
+}
+
+// sumOfHex reads a SHA-256 in hex, as payloads have it; empty for none.
+func sumOfHex(s string) (Sum, error) {
+	hash, err := hex.DecodeString(s)
+	if err == nil && len(hash) != 0 && len(hash) != sha256.Size {
+		err = fmt.Errorf("%d bytes are no SHA-256", len(hash))
+	}
+	return SumOfHash(hash), err
+}
+
+// sumOfJSON is the sum of what a value is stored as; empty for nil.
+func sumOfJSON[T any](v *T) (Sum, error) {
+	if v == nil {
+		return "", nil
+	}
+	b, err := chat.MarshalJSON(v)
+	return SumOf(b), err
+}
+
+// SumOfCheckpoint is the sum of what a state says.
+func SumOfCheckpoint(summary, pinned string) Sum {
+	return SumOf([]byte(summary), []byte{0}, []byte(pinned))
+}
+
+// SumOfRaw is the sum of JSON that somebody else wrote, its white space aside; empty
+// for none.
+func SumOfRaw(raw []byte) Sum {
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return SumOf(raw)
+	}
+	return SumOf(b.Bytes())
+}
+
+// State is what a ledger says up to an event: all derived facts of a session, by id.
+type State struct {
+	SessionID string `json:"session_id"`
+	EventSeq  int64  `json:"event_seq"`
+	EventHash string `json:"event_hash"` // of the event of that number, in hex
+
+	Sessions     map[string]*Session     `json:"sessions"` // the one
+	Branches     map[string]*Branch      `json:"branches"`
+	States       map[string]*Checkpoint  `json:"states"`
+	Turns        map[string]*Turn        `json:"turns"`
+	Steps        map[string]*Step        `json:"steps"`
+	Pins         map[string]*Pin         `json:"pins"`
+	PinOrders    map[string]*PinOrder    `json:"pin_orders"`
+	Summaries    map[string]*Summary     `json:"summaries"`
+	Files        map[string]*File        `json:"files"` // that were sent
+	Chunks       map[string]*Chunk       `json:"chunks"`
+	Units        map[string]*Unit        `json:"units"`
+	Calibrations map[string]*Calibration `json:"calibrations"` // the newest told here, by provider and model
+
+	unitsOf map[string][]string // by turn
+}
+
+// Records of the state. Their fields are named as the columns they stand for.
+type (
+	Session struct {
+		CreatedAt    string   `json:"created_at"`
+		UpdatedAt    string   `json:"updated_at"`
+		ArchivedAt   string   `json:"archived_at"`
+		Source       string   `json:"source"`
+		ActiveBranch string   `json:"active_branch"`
+		Model        string   `json:"model"`
+		Effort       string   `json:"effort"`
+		Temperature  *float64 `json:"temperature"`
+		Pinned       bool     `json:"pinned"`
+		Title        Sum      `json:"title"`
+		SystemPrompt Sum      `json:"system_prompt"`
+	}
+	Branch struct {
+		CreatedAt    string `json:"created_at"`
+		ArchivedAt   string `json:"archived_at"`
+		ParentBranch string `json:"parent_branch"`
+		ForkTurn     string `json:"fork_turn"`
+		ForkSeq      int64  `json:"fork_seq"`
+		BaseState    string `json:"base_state"`
+		BaseSeq      int64  `json:"base_seq"`
+		HeadState    string `json:"head_state"`
+		HeadSeq      int64  `json:"head_seq"`
+		Epoch        int64  `json:"epoch"`
+		Label        Sum    `json:"label"`
+	}
+	Checkpoint struct {
+		BranchID   string `json:"branch_id"`
+		Seq        int64  `json:"state_seq"`
+		ParentID   string `json:"parent_id"`
+		CoversSeq  int64  `json:"covers_seq"`
+		Origin     string `json:"origin"`
+		Model      string `json:"model"`
+		Tokens     int    `json:"token_count_est"`
+		CreatedAt  string `json:"created_at"`
+		Content    Sum    `json:"content"` // summary and pinned facts
+		Validation Sum    `json:"validation"`
+	}
+	Turn struct {
+		BranchID    string `json:"branch_id"`
+		Seq         int64  `json:"turn_seq"`
+		StateBefore string `json:"state_before"`
+		StateAfter  string `json:"state_after"`
+		Phase       string `json:"phase"`
+		Outcome     string `json:"outcome"`
+		IndexStatus string `json:"index_status"`
+		Provider    string `json:"primary_provider"`
+		Model       string `json:"primary_model"`
+		RetryOf     string `json:"retry_of"`
+		CreatedAt   string `json:"created_at"`
+		UpdatedAt   string `json:"updated_at"`
+		User        Sum    `json:"user_message"`
+		Assistant   Sum    `json:"assistant_message"`
+		Usage       Sum    `json:"usage"`
+		Failure     Sum    `json:"error"`
+		Manifest    Sum    `json:"manifest"`
+		Retrieved   Sum    `json:"retrieved"`
+	}
+	Step struct {
+		TurnID         string `json:"turn_id"`
+		Index          int    `json:"step_index"`
+		Attempt        int    `json:"attempt"`
+		Status         string `json:"status"`
+		Provider       string `json:"provider"`
+		ModelID        string `json:"model_id"`
+		StartedAt      string `json:"started_at"`
+		EndedAt        string `json:"ended_at"`
+		StreamPath     string `json:"stream_path"`
+		DisplayedBytes int64  `json:"stream_displayed_bytes"`
+		DurableBytes   int64  `json:"stream_durable_bytes"`
+		Outcome        Sum    `json:"outcome"`
+		Usage          Sum    `json:"usage"`
+		Items          Sum    `json:"normalized_items"`
+		Request        Sum    `json:"request"`
+		Response       Sum    `json:"response"`
+		Events         Sum    `json:"raw_events"`
+	}
+	Pin struct {
+		BranchID  string `json:"branch_id"`
+		AfterTurn int64  `json:"after_turn_seq"`
+		Replaces  string `json:"replaces"`
+		Removed   bool   `json:"removed"`
+		Tokens    int    `json:"tokens"`
+		CreatedAt string `json:"created_at"`
+		Text      Sum    `json:"text"`
+	}
+	PinOrder struct {
+		BranchID  string `json:"branch_id"`
+		AfterTurn int64  `json:"after_turn_seq"`
+		CreatedAt string `json:"created_at"`
+		Pins      Sum    `json:"pins"`
+	}
+	Summary struct {
+		BranchID       string `json:"branch_id"`
+		From           int64  `json:"from_seq"`
+		To             int64  `json:"to_seq"`
+		Tokens         int    `json:"token_count"`
+		OriginalTokens int    `json:"original_tokens"`
+		GeneratedBy    string `json:"generated_by"`
+		SupersededBy   string `json:"superseded_by"`
+		CreatedAt      string `json:"created_at"`
+		Content        Sum    `json:"content"`
+	}
+	File struct {
+		TurnID    string `json:"turn_id"`
+		MediaType string `json:"media_type"`
+		Size      int64  `json:"size"`
+		Tokens    int    `json:"tokens"`
+		Name      Sum    `json:"name"`
+		Content   Sum    `json:"content"`
+		Text      Sum    `json:"text"`
+	}
+	Chunk struct {
+		TurnID    string `json:"source_turn"`
+		FileID    string `json:"file_id"`
+		Ordinal   int    `json:"ordinal"`
+		Role      string `json:"role"`
+		Start     int    `json:"start_offset"`
+		End       int    `json:"end_offset"`
+		Type      string `json:"chunk_type"`
+		Tokens    int    `json:"token_est"`
+		Version   int    `json:"chunker_version"`
+		CreatedAt string `json:"created_at"`
+		Content   Sum    `json:"content"`
+		Summary   Sum    `json:"summary"`
+	}
+	Unit struct {
+		TurnID  string `json:"turn_id"`
+		ChunkID string `json:"chunk_id"`
+		Start   int    `json:"start_offset"`
+		End     int    `json:"end_offset"`
+		Tokens  int    `json:"tokens"`
+		Text    Sum    `json:"text"`
+	}
+	Calibration struct {
+		Factor   float64 `json:"factor"`
+		Samples  int     `json:"samples"`
+		Revision int64   `json:"revision"`
+	}
+)
+
+// NewState is a session's before its first event.
+func NewState(session string) *State {
+	return &State{
+		SessionID: session, Sessions: map[string]*Session{}, Branches: map[string]*Branch{}, States: map[string]*Checkpoint{},
+		Turns: map[string]*Turn{}, Steps: map[string]*Step{}, Pins: map[string]*Pin{}, PinOrders: map[string]*PinOrder{},
+		Summaries: map[string]*Summary{}, Files: map[string]*File{}, Chunks: map[string]*Chunk{}, Units: map[string]*Unit{},
+		Calibrations: map[string]*Calibration{}, unitsOf: map[string][]string{},
+	}
+}
+
+// Encode is the state's canonical JSON: members in order, maps by key.
+func (s *State) Encode() ([]byte, error) { return chat.MarshalJSON(s) }
+
+// Decode reads what Encode wrote. What is not a whole state is an error.
+func Decode(b []byte) (*State, error) {
+	s := NewState("")
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(s); err != nil {
+		return nil, err
+	}
+	if s.SessionID == "" || s.EventSeq < 1 || len(s.Sessions) != 1 {
+		return nil, errors.New("this is the state of no session")
+	}
+	for _, t := range append(s.tables(), table{"calibrations", records[Calibration](s.Calibrations)}) {
+		if t.rows.holdsNil() {
+			return nil, fmt.Errorf("a record of %s is empty", t.name)
+		}
+	}
+	for id, u := range s.Units {
+		if s.Chunks[u.ChunkID] == nil {
+			return nil, fmt.Errorf("unit %s has no chunk", id)
+		}
+		s.unitsOf[u.TurnID] = append(s.unitsOf[u.TurnID], id)
+	}
+	return s, nil
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestTwoPathsAreOneDirectory: a directory reached through a link has the one
+// writer that it has.
+func TestTwoPathsAreOneDirectory(t *testing.T) {
+	f := newFixture(t)
+	other := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(f.dir, other); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	_, err := Open(t.Context(), Options{DataDir: other})
+	f.refused(err, chat.CodeLocked)
+	f.ok(f.Store.Close())
+	s, err := Open(t.Context(), Options{DataDir: other})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.ok(s.Close())
+}
+
+// TestDeletingTheFileGivesNobodyTheLock: tidying up by hand must not make a
+// second writer while the first one lives.
+func TestDeletingTheFileGivesNobodyTheLock(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be deleted here")
+	}
+	f := newFixture(t)
+	f.ok(os.Remove(filepath.Join(f.dir, LockFile)))
+	_, err := Open(t.Context(), Options{DataDir: f.dir})
+	f.refused(err, chat.CodeLocked)
+	f.ok(f.Store.Close())
+	s, err := Open(t.Context(), Options{DataDir: f.dir})
+	if err != nil {
+		t.Fatalf("the lock outlived its holder: %v", err)
+	}
+	f.ok(s.Close())
+}
+
+// TestWriterAddress: what a writer says of itself is read while it lives, and
+// taken back when it ends in order.
+func TestWriterAddress(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(t.Context(), Options{DataDir: dir, Address: "/somewhere/socket"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := WriterAddress(dir); got != "/somewhere/socket" {
+		t.Errorf("while open: %q", got)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := WriterAddress(dir); got != "" {
+		t.Errorf("after closing: %q", got)
+	}
+	if got := WriterAddress(filepath.Join(dir, "none")); got != "" {
+		t.Errorf("without a directory: %q", got)
+	}
+}
+
+func TestReadHolder(t *testing.T) {
+	for text, want := range map[string]holder{
+		"":                                      {},
+		"12":                                    {pid: 12},
+		"12\n":                                  {pid: 12},
+		"12\n/a b/c\n":                          {pid: 12, address: "/a b/c"},
+		"12\n/cut off":                          {pid: 12},
+		"12\n/a\nmore\n":                        {pid: 12},
+		"-3\n/a\n":                              {},
+		"x\n/a\n":                               {},
+		"12\n" + strings.Repeat("a", maxHolder): {pid: 12},
+	} {
+		if got := readHolder(strings.NewReader(text)); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}

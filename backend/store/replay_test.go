@@ -1,0 +1,294 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gorm.io/gorm"
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// long brings a session to a number of turns, of which some fail, stop, fork or pin,
+// and some are committed as a run. Snapshots are taken as they fall due.
+func (f *fixture) long(turns int) (chat.Session, chat.Branch) {
+	f.Helper()
+	s, main := f.session("long")
+	b := main.ID
+	for i := range turns {
+		f.clock.Advance(time.Second)
+		words := fmt.Sprintf("question %d of %s", i, benchText(30+i%40))
+		switch i % 20 {
+		case 3:
+			f.failed(b, words, chat.OutcomeFailed)
+		case 7:
+			f.kept(b, words)
+			f.commitAll(b)
+		case 11:
+			one, two := f.say(b, words, benchText(60)), f.say(b, words+" again", benchText(80))
+			f.commitRun(b, one.ID, two.ID)
+		case 13:
+			f.pin(b, words)
+			f.index(f.full(b, words, benchText(50)).ID)
+		case 17:
+			last := f.full(b, words, benchText(70))
+			f.ok(f.RenameSession(f.ctx, s.ID, words))
+			if i%60 == 17 {
+				b = f.fork(b, last.ID).ID
+			}
+		default:
+			f.full(b, words, benchText(100+i%50))
+		}
+		_, err := f.Snapshot(f.ctx)
+		f.ok(err)
+	}
+	return s, main
+}
+
+// derived is a session's state as its tables hold it.
+func (f *fixture) derived(s chat.SessionID) *ledger.State {
+	f.Helper()
+	a := newAudit()
+	f.ok(f.read(f.ctx, "test", func(db *gorm.DB) error {
+		a.db = db
+		a.replay(string(s))
+		return nil
+	}))
+	if len(a.found) > 0 {
+		f.Fatalf("found %v", a.found)
+	}
+	a.have.EventSeq, a.have.EventHash, a.have.Calibrations = a.want.EventSeq, a.want.EventHash, a.want.Calibrations
+	return a.have
+}
+
+// fromTheBeginning replays without snapshots.
+func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
+	f.Helper()
+	state := ledger.NewState(string(s))
+	f.ok(f.read(f.ctx, "test", func(db *gorm.DB) error {
+		var decoded recentValues
+		rows, err := all[eventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
+		f.ok(err)
+		tail := ledger.Genesis()
+		for _, r := range rows {
+			f.ok(applyRow(db, &decoded, state, tail, r))
+			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
+		}
+		return nil
+	}))
+	return state
+}
+
+func (f *fixture) encoded(s *ledger.State) []byte {
+	f.Helper()
+	b, err := s.Encode()
+	f.ok(err)
+	return b
+}
+
+// sameHoweverMade: tables, the whole ledger, and its end from a snapshot say the same.
+func (f *fixture) sameHoweverMade(s chat.SessionID) Replayed {
+	f.Helper()
+	tables := f.encoded(f.derived(s))
+	if whole := f.encoded(f.fromTheBeginning(s)); !bytes.Equal(tables, whole) {
+		f.Fatalf("the ledger says\n%s\nthe tables hold\n%s", whole, tables)
+	}
+	state, how, err := f.Replay(f.ctx, s)
+	f.ok(err)
+	if resumed := f.encoded(state); !bytes.Equal(tables, resumed) {
+		f.Fatalf("from the snapshot at %d\n%s\nthe tables hold\n%s", how.From, resumed, tables)
+	}
+	return how
+}
+
+// TestReplayOfALedgerGivesByteEqualDerivedState: of 1 000 turns with -full, else of 200.
+func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
+	f := newFixture(t)
+	s, _ := f.long(size(200, 1000))
+	how := f.sameHoweverMade(s.ID)
+	if how.From == 0 || how.Events >= snapshotEvery+40 || len(how.Ignored) > 0 {
+		t.Errorf("replayed %+v", how)
+	}
+	kept, err := all[int64](f.reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
+	f.ok(err)
+	if len(kept) != snapshotsKept || kept[1]-kept[0] < snapshotEvery || kept[1] != how.From {
+		t.Errorf("snapshots at %v, replayed from %d", kept, how.From)
+	}
+	f.verifyClean()
+}
+
+// TestReplayEqualsLive drives random histories, forbidden moves included, and takes
+// snapshots anywhere in them.
+func TestReplayEqualsLive(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t, rt)
+		defer w.Store.Close()
+		branch, err := w.Branch(w.ctx, w.branches[0].id)
+		w.ok(err)
+		session := branch.SessionID
+		rt.Repeat(map[string]func(*rapid.T){
+			"accept":   func(*rapid.T) { w.accept() },
+			"end":      func(*rapid.T) { w.end() },
+			"commit":   func(*rapid.T) { w.commit() },
+			"fork":     func(*rapid.T) { w.fork() },
+			"index":    func(*rapid.T) { w.indexSome() },
+			"snapshot": func(*rapid.T) { w.ok(w.snapshotSession(w.ctx, "test", string(session))) },
+		})
+		w.sameHoweverMade(session)
+		w.verifyClean()
+	})
+}
+
+// TestEverySeededLedgerReplays covers what long does not make: summaries, documents,
+// archives, settings, calibrations, retrievals.
+func TestEverySeededLedgerReplays(t *testing.T) {
+	f := newFixture(t)
+	d := seed(f)
+	for _, s := range []chat.SessionID{d.Session.ID, d.Archived.ID, d.Unsent.SessionID} {
+		f.sameHoweverMade(s)
+		f.ok(f.snapshotSession(f.ctx, "test", string(s)))
+		if how := f.sameHoweverMade(s); how.From == 0 || how.Events != 0 {
+			t.Errorf("session %s replayed %+v", s, how)
+		}
+	}
+	f.verifyClean()
+}
+
+func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
+	f := newFixture(t)
+	s, _ := f.session("s")
+	broken, _ := f.session("broken")
+	grow := func(session chat.SessionID, n int) {
+		for i := range n {
+			f.ok(f.RenameSession(f.ctx, session, fmt.Sprint("name ", i)))
+		}
+	}
+	for _, step := range []struct{ grow, taken int }{{snapshotEvery - 10, 0}, {10, 1}, {0, 0}, {snapshotEvery - 1, 0}, {1, 1}, {snapshotEvery, 1}} {
+		grow(s.ID, step.grow)
+		if n, err := f.Snapshot(f.ctx); err != nil || n != step.taken {
+			t.Fatalf("after %d more events: %d snapshots, %v", step.grow, n, err)
+		}
+	}
+	grow(s.ID, snapshotEvery)
+	grow(broken.ID, snapshotEvery)
+	f.ok(f.writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
+	n, err := f.Snapshot(f.ctx)
+	f.refused(err, chat.CodeCorrupt)
+	if n != 1 {
+		t.Errorf("%d snapshots beside a ledger that is broken", n)
+	}
+	_, _, err = f.Replay(f.ctx, broken.ID)
+	f.refused(err, chat.CodeCorrupt)
+	if how := f.sameHoweverMade(s.ID); how.Events != 0 {
+		t.Errorf("replayed %+v", how)
+	}
+	_, _, err = f.Replay(f.ctx, "nobody")
+	f.refused(err, chat.CodeNotFound)
+}
+
+// TestASnapshotSaysWhatIsDurablyKnown: pins and the head's points, by kind.
+func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("s")
+	f.pin(b.ID, "the deadline is Friday")
+	turn := f.say(b.ID, "what now", "this")
+	_, err := f.Commit(f.ctx, chat.Commit{BranchID: b.ID, Turns: []chat.TurnID{turn.ID}, Origin: chat.StateFallback, Summary: "## Facts\n- " +
+		"it rains\n\n## Decisions\n- we use Go\n\n## Constraints\n- no network\n\n## Open tasks\n- write the importer\n- test it\n"})
+	f.ok(err)
+	f.ok(f.snapshotSession(f.ctx, "test", string(s.ID)))
+	rows, err := all[snapshotRow](f.reader, `SELECT * FROM snapshots`)
+	f.ok(err)
+	snap, err := rows[0].snapshot(f.reader)
+	f.ok(err)
+	if got, want := fmt.Sprintf("%q", snap.Memory), `{["the deadline is Friday" "it rains"] ["we use Go"] ["write the importer" "test it"]}`; got != want {
+		t.Errorf("memory %s, want %s", got, want)
+	}
+}
+
+// TestADamagedSnapshotIsPassedBy: it is said, the one before is used, and without any
+// the ledger is replayed from its beginning, to the same bytes.
+func TestADamagedSnapshotIsPassedBy(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("s")
+	other, _ := f.session("other")
+	f.full(b.ID, "one", "first answer")
+	f.ok(f.snapshotSession(f.ctx, "test", string(s.ID)))
+	f.full(b.ID, "two", "second answer")
+	f.ok(f.snapshotSession(f.ctx, "test", string(s.ID)))
+	f.ok(f.snapshotSession(f.ctx, "test", string(other.ID)))
+	f.full(b.ID, "three", "third answer")
+	want := f.encoded(f.derived(s.ID))
+	rows, err := all[snapshotRow](f.reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
+	f.ok(err)
+	foreign, err := one[snapshotRow](f.reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
+	f.ok(err)
+	newest, older := rows[0], rows[1]
+	content, err := Unpack(newest.Content)
+	f.ok(err)
+	flipped := bytes.Clone(content)
+	flipped[len(flipped)/2] ^= 1
+	version := bytes.Replace(content, []byte(`{"v":1,`), []byte(`{"v":9,`), 1)
+	branched := bytes.Replace(content, []byte(`"event_hash":"`), []byte(`"event_hash":"0`), 1)
+	put := func(r snapshotRow, content, hash []byte) {
+		f.ok(f.writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
+	}
+	for _, c := range []struct {
+		name          string
+		content, hash []byte
+	}{
+		{"torn", newest.Content[:len(newest.Content)/2], newest.ContentHash},
+		{"empty", []byte{}, newest.ContentHash},
+		{"a byte flipped", pack(flipped), newest.ContentHash},
+		{"another hash", newest.Content, older.ContentHash},
+		{"of another version", pack(version), hashBytes(version)},
+		{"of another session", foreign.Content, foreign.ContentHash},
+		{"of an earlier event", older.Content, older.ContentHash},
+		{"of another ledger", pack(branched), hashBytes(branched)},
+		{"not JSON", pack([]byte("words")), hashBytes([]byte("words"))},
+		{"of no state", pack([]byte(`{"v":1}`)), hashBytes([]byte(`{"v":1}`))},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			put(newest, c.content, c.hash)
+			defer put(newest, newest.Content, newest.ContentHash)
+			f.passedBy(t, s.ID, want, older.EventSeq, newest.EventSeq)
+			put(older, c.content, c.hash)
+			defer put(older, older.Content, older.ContentHash)
+			if c.name != "of an earlier event" { // it is whole in its own place
+				f.passedBy(t, s.ID, want, 0, newest.EventSeq, older.EventSeq)
+			}
+		})
+	}
+	forged := bytes.Replace(content, []byte(`"phase":"Done"`), []byte(`"phase":"Failed"`), 1)
+	put(newest, pack(forged), hashBytes(forged))
+	found, err := f.Verify(f.ctx)
+	f.ok(err)
+	if len(found) != 1 || found[0].Table != "snapshots" {
+		t.Errorf("a snapshot that the events do not make: %v", found)
+	}
+}
+
+// passedBy: snapshots are named by replay and by verify, and the state is the same.
+func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int64, ignored ...int64) {
+	t.Helper()
+	state, how, err := f.Replay(f.ctx, s)
+	f.ok(err)
+	if how.From != from || len(how.Ignored) != len(ignored) || !bytes.Equal(f.encoded(state), want) {
+		t.Errorf("replayed %+v, want it from %d past %v, to the same state", how, from, ignored)
+	}
+	found, err := f.Verify(f.ctx)
+	f.ok(err)
+	for _, seq := range ignored {
+		id := string(s) + "/" + itoa(seq)
+		if !(replacer{strings.NewReplacer()}).in(found, "snapshots", id) {
+			t.Errorf("verify does not name %s: %v", id, found)
+		}
+	}
+	if len(found) != len(ignored) {
+		t.Errorf("verify found %v", found)
+	}
+}

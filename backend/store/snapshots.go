@@ -1,0 +1,267 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// A snapshot is taken of a ledger that has grown by snapshotEvery events since the last
+// one, or by its snapshotShare-th part if that is more: what snapshots cost stays in
+// proportion to the ledger. The last two are kept, so that one may be damaged.
+const (
+	snapshotEvery = 200
+	snapshotShare = 50
+	snapshotsKept = 2
+)
+
+type snapshotRow struct {
+	SessionID   string
+	EventSeq    int64
+	CreatedAt   string
+	ContentHash []byte // of the content before packing
+	Content     []byte
+}
+
+func (snapshotRow) TableName() string { return "snapshots" }
+
+// snapshot reads what the row holds; one that is damaged, or of another ledger than
+// the one at hand, is an error and not used.
+func (r snapshotRow) snapshot(db *gorm.DB) (ledger.Snapshot, error) {
+	content, err := Unpack(r.Content)
+	if err != nil {
+		return ledger.Snapshot{}, err
+	}
+	if !bytes.Equal(hashBytes(content), r.ContentHash) {
+		return ledger.Snapshot{}, errors.New("it does not match its hash")
+	}
+	snap, err := ledger.DecodeSnapshot(content)
+	if err != nil {
+		return snap, err
+	}
+	if snap.State.SessionID != r.SessionID || snap.State.EventSeq != r.EventSeq {
+		return snap, errors.New("it is of another event")
+	}
+	hashes, err := all[[]byte](db, `SELECT hash FROM events WHERE session_id = ? AND event_seq = ?`, r.SessionID, r.EventSeq)
+	if err != nil {
+		return snap, err
+	}
+	if len(hashes) == 0 || hex.EncodeToString(hashes[0]) != snap.State.EventHash {
+		return snap, errors.New("the ledger has another event there")
+	}
+	return snap, nil
+}
+
+// Replayed tells how a session's state was made of its ledger.
+type Replayed struct {
+	From    int64          // event_seq of the snapshot it went on from; 0: the beginning
+	Events  int            // that were replayed
+	Ignored []chat.Finding // snapshots that were not used, newest first
+}
+
+// Replay makes a session's state of its ledger alone, from the newest snapshot that is
+// whole (SPEC 3; ZIG 4, 5). An event that does not follow, or cannot be replayed, is
+// CodeCorrupt and names it.
+func (s *Store) Replay(ctx context.Context, session chat.SessionID) (*ledger.State, Replayed, error) {
+	var state *ledger.State
+	var how Replayed
+	err := s.read(ctx, "ledger.replay", func(db *gorm.DB) (err error) {
+		if _, err = sessionByID(db, session); err != nil {
+			return err
+		}
+		state, how, err = replaySession(db, string(session))
+		return err
+	})
+	return state, how, err
+}
+
+func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
+	state, how, err := newestSnapshot(db, session)
+	if err != nil {
+		return nil, how, err
+	}
+	tail := ledger.Genesis()
+	if how.From > 0 {
+		tail.Seq = how.From
+		if tail.Hash, err = hex.DecodeString(state.EventHash); err != nil {
+			return nil, how, err
+		}
+	}
+	var bad error
+	var decoded recentValues
+	err = stream(db, func(r eventRow) {
+		if bad == nil {
+			bad = applyRow(db, &decoded, state, tail, r)
+			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
+			how.Events++
+		}
+	}, `SELECT * FROM events WHERE session_id = ? AND event_seq > ? ORDER BY event_seq`, session, how.From)
+	return state, how, errors.Join(bad, err)
+}
+
+// applyRow replays an event that is in its place and whole.
+func applyRow(db *gorm.DB, decoded *recentValues, state *ledger.State, tail ledger.Tail, r eventRow) error {
+	id := r.SessionID + "/" + itoa(r.EventSeq)
+	payload, err := decoded.payload(db, r)
+	if err != nil {
+		return corruptRecord("events", id, err)
+	}
+	e := r.event(payload)
+	if faults := e.Faults(tail); len(faults) > 0 || !e.Intact() {
+		return corruptRecord("events", id, fmt.Errorf("it is not in its place or not whole: %v", faults))
+	}
+	if err := state.Apply(e); err != nil {
+		return corruptRecord("events", id, err)
+	}
+	return nil
+}
+
+// newestSnapshot is the state of the newest snapshot that is whole, or of an empty
+// ledger.
+func newestSnapshot(db *gorm.DB, session string) (*ledger.State, Replayed, error) {
+	var how Replayed
+	rows, err := all[snapshotRow](db, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, session)
+	if err != nil {
+		return nil, how, err
+	}
+	for _, r := range rows {
+		snap, err := r.snapshot(db)
+		if err == nil {
+			how.From = r.EventSeq
+			return snap.State, how, nil
+		}
+		how.Ignored = append(how.Ignored, snapshotFinding(session+"/"+itoa(r.EventSeq), err))
+	}
+	return ledger.NewState(session), how, nil
+}
+
+func snapshotFinding(id string, err error) chat.Finding {
+	return chat.Finding{Kind: findSnapshot, Table: "snapshots", ID: id,
+		Message: fmt.Sprintf("It is not used: %v. The ledger is replayed from before it.", err)}
+}
+
+// Snapshot takes the snapshots that are due, and tells how many. It reads outside of
+// the writing transaction, which stores one and drops what is older than the last two.
+// A ledger that cannot be replayed keeps the snapshots it has, and none of the others
+// waits for it; the first such is the error.
+func (s *Store) Snapshot(ctx context.Context) (int, error) {
+	const op = "ledger.snapshot"
+	var due []string
+	err := s.read(ctx, op, func(db *gorm.DB) (err error) {
+		due, err = all[string](db, `SELECT id FROM (SELECT s.id,
+			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
+			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
+			WHERE last - taken >= max(?, last / ?) ORDER BY id`, snapshotEvery, snapshotShare)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	var first error
+	for _, id := range due {
+		if err := s.snapshotSession(ctx, op, id); err != nil {
+			first = errors.Join(first, err)
+			continue
+		}
+		n++
+	}
+	return n, mapError(op, first)
+}
+
+func (s *Store) snapshotSession(ctx context.Context, op, session string) error {
+	var row snapshotRow
+	err := s.read(ctx, op, func(db *gorm.DB) error {
+		state, _, err := replaySession(db, session)
+		if err != nil {
+			return err
+		}
+		row, err = newSnapshot(db, state)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.write(ctx, op, func(t *tx) error {
+		if _, err := t.exec(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
+			SELECT session_id, event_seq, ?, ?, ? FROM events WHERE session_id = ? AND event_seq = ?`,
+			t.stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {
+			return err
+		}
+		_, err := t.exec(`DELETE FROM snapshots WHERE session_id = ? AND event_seq NOT IN
+			(SELECT event_seq FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC LIMIT ?)`, session, session, snapshotsKept)
+		return err
+	})
+}
+
+// newSnapshot encodes a state with what the head of the active branch knows.
+func newSnapshot(db *gorm.DB, state *ledger.State) (snapshotRow, error) {
+	memory, err := memoryOf(db, state)
+	if err != nil {
+		return snapshotRow{}, err
+	}
+	content, err := ledger.Snapshot{Version: ledger.SnapshotVersion, State: state, Memory: memory}.Encode()
+	if err != nil {
+		return snapshotRow{}, err
+	}
+	return snapshotRow{SessionID: state.SessionID, EventSeq: state.EventSeq, ContentHash: hashBytes(content), Content: pack(content)}, nil
+}
+
+func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {
+	known := state.Sessions[state.SessionID]
+	if known == nil {
+		return ledger.Memory{}, corruptRecord("sessions", state.SessionID, errors.New("no event made it"))
+	}
+	branch := known.ActiveBranch
+	row, err := branchByID(db, chat.BranchID(branch))
+	if err != nil {
+		return ledger.Memory{}, err
+	}
+	head, err := stateByID(db, chat.StateID(row.HeadState))
+	if err != nil {
+		return ledger.Memory{}, err
+	}
+	segs, err := segments(db, chat.BranchID(branch))
+	if err != nil {
+		return ledger.Memory{}, err
+	}
+	standing, err := pinsOn(db, segs)
+	pins := make([]string, len(standing))
+	for i, p := range standing {
+		pins[i] = p.Text
+	}
+	return ledger.MemoryOf(head.Summary, pins), err
+}
+
+// snapshots checks the session's snapshots by themselves, and answers the sums of the
+// states of those that are whole, by event.
+func (a *audit) snapshots() map[int64]ledger.Sum {
+	whole := map[int64]ledger.Sum{}
+	each(a, "snapshots", "*", "event_seq", func(r snapshotRow) {
+		id := r.SessionID + "/" + itoa(r.EventSeq)
+		a.times("snapshots", id, &r.CreatedAt)
+		snap, err := r.snapshot(a.db)
+		if err != nil {
+			a.found = append(a.found, snapshotFinding(id, err))
+			return
+		}
+		whole[r.EventSeq] = stateSum(snap.State)
+	})
+	return whole
+}
+
+// stateSum is the sum of a state's canonical bytes; empty if it has none.
+func stateSum(s *ledger.State) ledger.Sum {
+	b, err := s.Encode()
+	if err != nil {
+		return ""
+	}
+	return ledger.SumOf(b)
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/store"
+)
+
+// socketDir is a home whose data directory's path a socket can have.
+func socketDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ci-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// watchRaise counts, until the end of the test, how often the window is asked to
+// the front.
+func watchRaise(t *testing.T) <-chan struct{} {
+	t.Helper()
+	asked := make(chan struct{}, 256)
+	before := raise
+	raise = func() { asked <- struct{}{} }
+	t.Cleanup(func() { raise = before })
+	return asked
+}
+
+// A second start on the same data, by another path too, opens no window: it brings
+// the first one to the front and ends well. Verbs are carried out by the window.
+func TestASecondWindowRaisesTheFirst(t *testing.T) {
+	asked := watchRaise(t)
+	dir := socketDir(t)
+	p := openPage(t, dir)
+	link := filepath.Join(socketDir(t), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	h := newHome(t, shipped(t), "").with("DISPLAY=:99")
+	for _, path := range []string{dir, link} {
+		if r := h.run("--data-dir", path).exits(0); r.stdout != "" || r.stderr != "" {
+			t.Errorf("it said %q and %q", r.stdout, r.stderr)
+		}
+		select {
+		case <-asked:
+		default:
+			t.Error("the first window was not asked to the front")
+		}
+	}
+	config := filepath.Join(dir, "config.toml")
+	sent := h.ok("send", "--new", "--json", "--data-dir", link, "--config", config, "Said in a terminal.").sent()
+	p.eventually("the window was not told of what a verb did", func() bool {
+		_, changes := p.seen()
+		for _, c := range changes {
+			if c.ID == sent.TurnID {
+				return true
+			}
+		}
+		return false
+	})
+	p.window.Close()
+	if address := store.WriterAddress(dir); address != "" {
+		t.Errorf("a closed window still says that it listens at %s", address)
+	}
+}
+
+// Where a terminal has the data, a window says so and names it.
+func TestAWindowBesideAConversationInATerminal(t *testing.T) {
+	h := newHome(t, shipped(t), "")
+	other := h.host()
+	w := window(cli.OpenOptions{DataDir: h.dataDir(), ConfigPath: h.configFile()})
+	if w.Elsewhere {
+		t.Fatal("there is no window elsewhere")
+	}
+	w.Close()
+	err := raiseOther(cli.OpenOptions{DataDir: h.dataDir(), ConfigPath: h.configFile()}, nil)
+	if chat.CodeOf(err) != chat.CodeLocked || !strings.Contains(err.Error(), "terminal") {
+		t.Errorf("%v", err)
+	}
+	other.leave()
+}
+
+// Two starts at the same time, again and again: one opens the data, the other
+// brings that one's window to the front, and never do both or neither.
+func TestTwoStartsAtOnce(t *testing.T) {
+	asked := watchRaise(t)
+	dir := socketDir(t)
+	for i := range 50 {
+		both := make(chan start, 2)
+		for range 2 {
+			go func() {
+				w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+				both <- start{w.Elsewhere, w.Close}
+			}()
+		}
+		opened := 0
+		var end []func()
+		for range 2 {
+			if w := <-both; !w.elsewhere {
+				opened++
+				end = append(end, w.close)
+			}
+		}
+		for _, f := range end {
+			f()
+		}
+		if opened != 1 || len(asked) != 1 {
+			t.Fatalf("round %d: %d opened a window, %d were asked to the front", i, opened, len(asked))
+		}
+		<-asked
+	}
+}
+
+// start is what one of two starts came to.
+type start struct {
+	elsewhere bool
+	close     func()
+}
