@@ -288,11 +288,13 @@ func TestWindowWithoutData(t *testing.T) {
 
 // TestSecondWindow does not touch what the first one writes.
 func TestSecondWindow(t *testing.T) {
-	dir := t.TempDir()
+	watchRaise(t)
+	dir := socketDir(t)
 	first := openPage(t, dir)
-	second := openPage(t, dir)
-	if s := second.settings.Startup(); s.Fatal == nil || s.Fatal.Code != string(chat.CodeLocked) {
-		t.Fatalf("a second writer started: %+v", s.Fatal)
+	second := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+	second.Close()
+	if !second.Elsewhere || len(second.Bind) != 0 {
+		t.Fatalf("a second window opened beside the first: %+v", second)
 	}
 	first.say(api.SendRequest{Text: "still works"})
 }
