@@ -292,7 +292,6 @@ func TestSecondWindow(t *testing.T) {
 	dir := socketDir(t)
 	first := openPage(t, dir)
 	second := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
-	second.Close()
 	if !second.Elsewhere || len(second.Bind) != 0 {
 		t.Fatalf("a second window opened beside the first: %+v", second)
 	}
