@@ -165,14 +165,22 @@ func TestTheHolderIsKilledInTheMiddle(t *testing.T) {
 	words := h.start(nil, "send", "--new", "--model", "held", "First.")
 	words.awaitOutput("Half.")
 	document := h.start(nil, "send", "--new", "--json", "--model", "held", "Second.")
-	<-server.asked
-	<-server.asked
+	events := h.start(nil, "send", "--new", "--events", "--model", "held", "Third.")
+	events.awaitOutput("Half.")
+	for range 3 {
+		<-server.asked
+	}
 	other.kill()
 	if r := words.wait().exits(1); !strings.HasPrefix(r.stdout, "Half.") || !strings.Contains(r.stderr, "is stored") {
 		t.Errorf("stdout %q, stderr %q", r.stdout, r.stderr)
 	}
 	if f := document.wait().fails(1, chat.CodeUnavailable); f.Hint == "" {
 		t.Errorf("%+v", f)
+	}
+	told := strings.Split(strings.TrimSpace(events.wait().exits(1).stdout), "\n")
+	first, last := told[0], told[len(told)-1]
+	if !strings.Contains(first, `"event":"accepted"`) || !strings.Contains(last, `"event":"settled","error":{"code":"unavailable"`) {
+		t.Errorf("the events begin with %s and end with %s", first, last)
 	}
 	// What it left of itself, socket and lock, is in nobody's way.
 	h.ok("reconcile")

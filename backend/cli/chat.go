@@ -34,7 +34,7 @@ exit code is 1 if one of them was not answered.`,
 		case branch != "" && session == "":
 			return reply{}, usagef("--branch needs --session.")
 		}
-		st := newStream()
+		st := c.newStream()
 		o := c.options(false, st)
 		o.Serve = true // it lasts: others need not wait until it ends
 		return c.opened(ctx, o, func(s *Services) (reply, error) {

@@ -42,12 +42,12 @@ func (c *call) resendCommand() *cobra.Command {
 func (c *call) rerunCommand(use, short, long string, goesOn bool, start rerun) *cobra.Command {
 	var f sendFlags
 	cmd := &cobra.Command{Use: use, Short: short, Long: long, Args: exactly("TURN")}
-	f.shared(cmd)
+	c.shared(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		if err := f.check(); err != nil {
+		if err := c.checkSend(f); err != nil {
 			return reply{}, err
 		}
-		st := newStream()
+		st := c.newStream()
 		return c.writing(ctx, st, func(s *Services) (reply, error) {
 			t, err := s.turn(ctx, args[0])
 			if err != nil {

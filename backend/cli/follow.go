@@ -19,11 +19,7 @@ type settled struct {
 func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Handle, base chat.Blocks) (chat.Turn, chat.Message, error) {
 	interrupts, release := c.signal.hold()
 	defer release()
-	show := c.out
-	if c.json {
-		show = newOutput(nil)
-	}
-	p := startPrinter(st, show, base, h.Turn.ID)
+	p := c.startShowing(st, base, h.Turn)
 	done := make(chan settled, 1)
 	go func() {
 		t, err := h.Wait(ctx)
@@ -42,6 +38,25 @@ func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Hand
 		c.notef("parts of this answer arrived out of order; show %s prints it as it is stored", end.SessionID)
 	}
 	return end, answer, nil
+}
+
+// shower shows an answer while it arrives.
+type shower interface {
+	// abandon stops showing without waiting for a reader who may never read.
+	abandon()
+	// finish shows what is missing of the stored text; false if it differs from
+	// what was shown.
+	finish(final string) bool
+}
+
+func (c *call) startShowing(st *stream, base chat.Blocks, t chat.Turn) shower {
+	switch {
+	case c.events:
+		return c.startEvents(st, t)
+	case c.json:
+		return startPrinter(st, newOutput(nil), base, t.ID)
+	}
+	return startPrinter(st, c.out, base, t.ID)
 }
 
 func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handle, interrupts <-chan struct{}, done <-chan settled) (chat.Turn, error) {

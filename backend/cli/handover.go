@@ -51,7 +51,10 @@ func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 	}
 	// One document and no piece of another, should the holder go away in the middle.
 	var doc bytes.Buffer
-	if c.json {
+	switch {
+	case c.events && !c.json:
+		h.Out = &wholeLines{to: c.out}
+	case c.json:
 		h.Out = &doc
 	}
 	code, served, err := c.app.HandOver(ctx, *c.locked, h)

@@ -77,9 +77,15 @@ func line(s string) string {
 
 // document encodes a reply as the one document: schema first, then the fields of
 // v (a struct or nil), then the error if there is one.
-func (c *call) document(v any, err error) ([]byte, error) {
+func (c *call) document(v any, err error) ([]byte, error) { return c.eventLine("", v, err) }
+
+// eventLine is document with the name of an event behind the schema.
+func (c *call) eventLine(event string, v any, err error) ([]byte, error) {
 	var body bytes.Buffer
 	fmt.Fprintf(&body, `{"schema":%d`, schema)
+	if event != "" {
+		fmt.Fprintf(&body, `,"event":%q`, event)
+	}
 	if v != nil {
 		raw, mErr := chat.MarshalJSON(v)
 		if mErr != nil {

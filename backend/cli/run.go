@@ -23,6 +23,7 @@ type call struct {
 	signal *signals
 
 	json       bool
+	events     bool // a line of JSON for each event of an answer
 	dataDir    string
 	configPath string
 
@@ -90,6 +91,8 @@ func wantsJSON(args []string) bool {
 // finish prints the reply and the error and chooses the exit code.
 func (c *call) finish(err error) int {
 	switch {
+	case c.events && !c.json:
+		c.finishEvents(err)
 	case c.json:
 		c.finishJSON(err)
 	default:

@@ -44,22 +44,26 @@ recovered at the next start. The exit code is 0 only when the answer is final.`,
 		"what becomes of an incomplete or unsent turn in the way: keep, discard, fail")
 	cmd.Flags().StringArrayVar(&f.images, "image", nil, "attach an image file (may be repeated)")
 	cmd.Flags().StringArrayVar(&f.documents, "attach", nil, "attach a document: text, Markdown, source code or PDF (may be repeated)")
-	f.shared(cmd)
+	c.shared(&f, cmd)
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.send(ctx, f, args) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	return cmd
 }
 
 // shared adds what send has in common with the decisions about a turn.
-func (f *sendFlags) shared(cmd *cobra.Command) {
+func (c *call) shared(f *sendFlags, cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.events, "events", false,
+		"print a JSON line for each event of the answer, with what of it is durable: accepted, frame, settled")
 	cmd.Flags().StringVar(&f.model, "model", "", "a configured model, instead of the session's")
 	cmd.Flags().StringVar(&f.wait, "wait", string(jobs.LevelFinalized),
 		"run background work until the turn is finalized, committed or indexed")
 	_ = cmd.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(levels, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func (f *sendFlags) check() error {
+func (c *call) checkSend(f sendFlags) error {
 	switch {
+	case c.json && c.events:
+		return usagef("--json and --events exclude each other.")
 	case f.session != "" && f.fresh:
 		return usagef("--session and --new exclude each other.")
 	case f.branch != "" && f.fresh:
@@ -80,7 +84,7 @@ func (f *sendFlags) policy() (turn.IncompletePolicy, error) {
 }
 
 func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, error) {
-	if err := f.check(); err != nil {
+	if err := c.checkSend(f); err != nil {
 		return reply{}, err
 	}
 	policy, err := f.policy()
@@ -99,7 +103,7 @@ func (c *call) send(ctx context.Context, f sendFlags, args []string) (reply, err
 	if err != nil {
 		return reply{}, err
 	}
-	st := newStream()
+	st := c.newStream()
 	return c.writing(ctx, st, func(s *Services) (reply, error) {
 		m := turn.Message{Content: content, Model: f.model, Incomplete: policy}
 		if m.Branch, err = c.target(ctx, s, f, titleOfMessage(text, files)); err != nil {

@@ -22,20 +22,21 @@ type stream struct {
 	open   bool        // an answer is awaited
 	turn   chat.TurnID // whose; empty while it is about to begin
 	silent bool        // show the answer at its end only
+	whole  bool        // frames of every kind, those too that only tell what became durable
 }
 
-func newStream() *stream {
-	return &stream{arrived: make(chan struct{}, 1), moved: make(chan struct{}, 1)}
+func (c *call) newStream() *stream {
+	return &stream{arrived: make(chan struct{}, 1), moved: make(chan struct{}, 1), whole: c.events}
 }
 
 // Frame implements turn.Publisher.
 func (s *stream) Frame(f chat.Frame) {
-	if !isVisible(f.Kind) || f.Text == "" {
+	if !s.whole && (!isVisible(f.Kind) || f.Text == "") {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.open || s.silent || s.turn != "" && s.turn != f.Turn {
+	if !s.open || s.silent && !s.whole || s.turn != "" && s.turn != f.Turn {
 		return
 	}
 	s.queue = append(s.queue, f)
@@ -161,14 +162,14 @@ func (p *printer) write(text string) {
 	p.o.text(text)
 }
 
-// abandon stops printing without waiting for a reader who may never read.
+// abandon implements shower.
 func (p *printer) abandon() {
 	p.s.enough()
 	close(p.stop)
 }
 
-// finish writes what the frames did not hold and ends the line. It reports
-// whether what was written is the stored text.
+// finish implements shower: it writes what the frames did not hold and ends the
+// line.
 func (p *printer) finish(final string) bool {
 	p.s.enough()
 	close(p.stop)
