@@ -34,7 +34,7 @@ type NewSummary struct {
 	OriginalTokens int
 	GeneratedBy    string
 	Supersedes     []string
-	JobID          int64 // completed in the same transaction, unless 0
+	Job            Hold // completed in the same transaction, which is refused if it is held no more
 }
 
 // TurnSize is what a finalized turn of a lineage weighs in a prompt, counted in

@@ -1,6 +1,10 @@
 package chat
 
-import "time"
+import (
+	"errors"
+	"fmt"
+	"time"
+)
 
 // ChunkType is what a chunk is about (SRD 5.8).
 type ChunkType string
@@ -70,6 +74,32 @@ const (
 // MaxJobAttempts is after how many tries a job is dead (SPEC 11).
 const MaxJobAttempts = 8
 
+// MaxJobPause is the longest that a job is put off for: one that is due later than that
+// was put off by a clock that has been set back since.
+const MaxJobPause = 10 * time.Minute
+
+// MaxJobLease is the longest that a job is held without renewing.
+const MaxJobLease = 5 * time.Minute
+
+// Hold is a worker's right to one try of a job: no other try has its claim number. What
+// a worker writes without it is refused with an error that LeaseLost knows. The zero
+// Hold is none, and refuses nothing.
+type Hold struct {
+	Job   int64
+	Claim int64
+}
+
+// errLeaseLost marks the errors that LeaseLost knows.
+var errLeaseLost = errors.New("the job is not held any more")
+
+// LeaseLostError says that a worker may not finish a job any more.
+func LeaseLostError(job int64) *Error {
+	return WrapError(CodeConflict, "", errLeaseLost, fmt.Sprintf("Job %d was taken over or ended meanwhile; this try of it changed nothing.", job))
+}
+
+// LeaseLost reports that a worker was refused because its job is not its own any more.
+func LeaseLost(err error) bool { return errors.Is(err, errLeaseLost) }
+
 // Job is a row of the durable queue.
 type Job struct {
 	ID         int64      `json:"job_id"`
@@ -81,9 +111,14 @@ type Job struct {
 	Attempts   int        `json:"attempts"`
 	Priority   int        `json:"priority"`
 	LastError  string     `json:"last_error,omitempty"`
-	FromSeq    int64      `json:"from_seq,omitempty"` // of summarize_range: the range is [FromSeq, turn's seq]
+	WaitsFor   int64      `json:"waits_for,omitempty"` // the failed job of an earlier turn, which must be committed first
+	Claim      int64      `json:"-"`                   // how often it was claimed
+	FromSeq    int64      `json:"from_seq,omitempty"`  // of summarize_range: the range is [FromSeq, turn's seq]
 	RunAfter   time.Time  `json:"run_after"`
 	LeaseUntil *time.Time `json:"lease_until,omitempty"`
 	CreatedAt  time.Time  `json:"created_at"`
 	UpdatedAt  time.Time  `json:"updated_at"`
 }
+
+// Hold is the right that a claim of the job gave.
+func (j Job) Hold() Hold { return Hold{Job: j.ID, Claim: j.Claim} }

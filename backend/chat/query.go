@@ -109,37 +109,3 @@ const (
 	ChangeRecovery ChangeKind = "recovery"
 	ChangeReindex  ChangeKind = "reindex" // vectors are being made anew; ID is "done/total"
 )
-
-// RecoveryReport says what start-up found and did (SPEC 11).
-type RecoveryReport struct {
-	At    time.Time      `json:"at"`
-	Items []RecoveryItem `json:"items"`
-}
-
-// Clean reports that there was nothing to do.
-func (r RecoveryReport) Clean() bool { return len(r.Items) == 0 }
-
-// RecoveryKind is what was done with a finding.
-type RecoveryKind string
-
-const (
-	RecoveredCompleted  RecoveryKind = "completed"       // a whole answer, now final
-	RecoveredIncomplete RecoveryKind = "incomplete"      // a partial answer, the user decides
-	RecoveredFailed     RecoveryKind = "failed"          // nothing had arrived
-	RecoveredUnsent     RecoveryKind = "unsent"          // accepted, never sent
-	RecoveredCommitted  RecoveryKind = "committed"       // pending turns committed
-	RecoveredRequeued   RecoveryKind = "requeued"        // jobs that were missing or abandoned
-	RecoveredDiscarded  RecoveryKind = "discarded_lines" // a torn or unreadable end of a journal
-	RecoveredUnreadable RecoveryKind = "unreadable"      // a record that could not be read; it is left alone
-)
-
-// RecoveryItem is one finding.
-type RecoveryItem struct {
-	Kind      RecoveryKind `json:"kind"`
-	SessionID SessionID    `json:"session_id,omitempty"`
-	TurnID    TurnID       `json:"turn_id,omitempty"`
-	TurnSeq   int64        `json:"turn_seq,omitempty"`
-	Bytes     int64        `json:"bytes,omitempty"`
-	Count     int          `json:"count,omitempty"`
-	Message   string       `json:"message"`
-}

@@ -106,8 +106,8 @@ type Commit struct {
 	Origin      StateOrigin
 	Model       string
 	Validation  json.RawMessage
-	// JobID, when not 0, is completed in the same transaction.
-	JobID       int64
+	// Job is completed in the same transaction, which is refused if it is held no more.
+	Job         Hold
 	SummarizeMs int64
 }
 
@@ -122,7 +122,9 @@ type Indexing struct {
 	// Vectors are those of the chunks' units, by namespace, in the units' order
 	// (chunk after chunk). They are refused where the count does not match.
 	Vectors map[int64][][]float32
-	JobID   int64
+	// Job is completed in the same transaction, unless the status is IndexNone; it is
+	// refused if the job is held no more.
+	Job     Hold
 	IndexMs int64
 	EmbedMs int64
 }

@@ -42,7 +42,7 @@ const later = 10 * time.Minute
 // policy says that there is enough.
 func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, forced bool) error {
 	if !turn.Pending() {
-		return r.d.Store.FinishJob(ctx, job.ID)
+		return r.d.Store.FinishJob(ctx, job.Hold())
 	}
 	policy := r.policy()
 	if policy.runs() && !forced {
@@ -51,10 +51,10 @@ func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, fo
 			return err
 		}
 		if !enough {
-			return r.d.Store.PostponeJob(ctx, job.ID, later)
+			return r.d.Store.PostponeJob(ctx, job.Hold(), later)
 		}
 	}
-	_, err := r.commitPending(ctx, turn, commitment{jobID: job.ID, run: policy.runs(), ask: true})
+	_, err := r.commitPending(ctx, turn, commitment{job: job.Hold(), run: policy.runs(), ask: true})
 	return err
 }
 
@@ -103,9 +103,9 @@ func (r *Runner) CommitPending(ctx context.Context, branch chat.BranchID) (int, 
 
 // commitment is how pending turns are committed.
 type commitment struct {
-	jobID int64 // completed with the last of them, unless 0
-	run   bool  // one state for all, and not one each
-	ask   bool  // a model, if there is one
+	job chat.Hold // completed with the last of them, unless it is none
+	run bool      // one state for all, and not one each
+	ask bool      // a model, if there is one
 }
 
 // commitPending commits the branch's pending turns up to and including last; a run
@@ -125,7 +125,7 @@ func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment
 		}
 		one := c
 		if t.ID != last.ID {
-			one.jobID = 0 // the store completes each turn's own job
+			one.job = chat.Hold{} // the store completes each turn's own job
 		}
 		if err := r.commitRun(ctx, []chat.Turn{t}, one); err != nil {
 			return n, err
@@ -198,7 +198,7 @@ func (r *Runner) tryCommit(ctx context.Context, turns []chat.Turn, c commitment)
 	}
 	_, err = r.d.Store.Commit(ctx, chat.Commit{
 		BranchID: b.ID, Epoch: b.Epoch, Turns: idsOf(turns), Summary: sum.Summary, PinnedFacts: pinnedFacts(pins),
-		TokenCount: sum.Tokens, Origin: sum.Origin, Model: sum.Model, Validation: sum.Validation, JobID: c.jobID,
+		TokenCount: sum.Tokens, Origin: sum.Origin, Model: sum.Model, Validation: sum.Validation, Job: c.job,
 		SummarizeMs: time.Since(begun).Milliseconds(),
 	})
 	if err == nil {

@@ -17,7 +17,7 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn) error 
 	if err != nil {
 		return err
 	}
-	made := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, JobID: job.ID}
+	made := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Job: job.Hold()}
 	made.Chunks = chunking.Chunk(turn, r.chunking(), files...)
 	chunked := time.Now()
 	texts := unitTexts(made.Chunks)
@@ -48,7 +48,7 @@ const manyUnits = 64
 
 // words is what is indexed as long as there are no vectors.
 func words(made chat.Indexing) chat.Indexing {
-	made.Status, made.JobID = chat.IndexNone, 0
+	made.Status = chat.IndexNone
 	return made
 }
 

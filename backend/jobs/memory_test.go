@@ -68,19 +68,19 @@ func (m *memory) ClaimJob(_ context.Context, _ time.Duration, types ...chat.JobT
 
 func (m *memory) TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error) { return nil, nil }
 
-func (m *memory) FinishJob(_ context.Context, id int64) error {
-	m.jobs[id-1].State = chat.JobDone
+func (m *memory) FinishJob(_ context.Context, h chat.Hold) error {
+	m.jobs[h.Job-1].State = chat.JobDone
 	return nil
 }
 
-func (m *memory) FailJob(_ context.Context, id int64, msg string, _ time.Duration) (chat.Job, error) {
-	j := &m.jobs[id-1]
+func (m *memory) FailJob(_ context.Context, h chat.Hold, msg string, _ time.Duration) (chat.Job, error) {
+	j := &m.jobs[h.Job-1]
 	j.State, j.LastError = chat.JobDead, msg // the simulation has no failures of the store's
 	return *j, nil
 }
 
-func (m *memory) PostponeJob(_ context.Context, id int64, _ time.Duration) error {
-	m.jobs[id-1].State = chat.JobQueued
+func (m *memory) PostponeJob(_ context.Context, h chat.Hold, _ time.Duration) error {
+	m.jobs[h.Job-1].State = chat.JobQueued
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (m *memory) Commit(_ context.Context, c chat.Commit) (chat.State, error) {
 
 func (m *memory) Index(_ context.Context, i chat.Indexing) error {
 	m.turn(i.TurnID).Phase = chat.PhaseDone
-	return m.FinishJob(context.Background(), i.JobID)
+	return m.FinishJob(context.Background(), i.Job)
 }
 
 func (m *memory) Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error) {
@@ -167,7 +167,7 @@ func (m *memory) AddSummary(_ context.Context, n chat.NewSummary) (chat.RangeSum
 		}
 	}
 	m.summaries = append(m.summaries, s)
-	return s, m.FinishJob(context.Background(), n.JobID)
+	return s, m.FinishJob(context.Background(), n.Job)
 }
 
 func (*memory) PreviousManifest(context.Context, chat.BranchID, int64) (json.RawMessage, chat.TurnID, error) {

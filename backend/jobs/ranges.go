@@ -33,10 +33,10 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 		return err
 	}
 	if done {
-		return r.d.Store.FinishJob(ctx, job.ID)
+		return r.d.Store.FinishJob(ctx, job.Hold())
 	}
 	if slices.ContainsFunc(w.gaps, chat.Turn.Pending) {
-		return r.d.Store.PostponeJob(ctx, job.ID, later)
+		return r.d.Store.PostponeJob(ctx, job.Hold(), later)
 	}
 	pins, err := r.d.Store.Pins(ctx, job.BranchID)
 	if err != nil {
@@ -51,11 +51,11 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 		return ctx.Err()
 	}
 	if sum.Text == "" || sum.Tokens >= original {
-		return r.d.Store.FinishJob(ctx, job.ID)
+		return r.d.Store.FinishJob(ctx, job.Hold())
 	}
 	return r.keepSummary(ctx, job, w, chat.NewSummary{
 		BranchID: job.BranchID, From: w.from, To: w.to, Content: sum.Text, TokenCount: sum.Tokens,
-		OriginalTokens: original, GeneratedBy: sum.GeneratedBy, JobID: job.ID,
+		OriginalTokens: original, GeneratedBy: sum.GeneratedBy, Job: job.Hold(),
 	})
 }
 
@@ -71,7 +71,7 @@ func (r *Runner) keepSummary(ctx context.Context, job chat.Job, w rangeWork, n c
 	_, err = r.d.Store.AddSummary(ctx, n)
 	switch {
 	case chat.CodeOf(err) == chat.CodeConflict:
-		return r.d.Store.FinishJob(ctx, job.ID)
+		return r.d.Store.FinishJob(ctx, job.Hold())
 	case err == nil:
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangeHead, ID: string(job.BranchID), Session: job.SessionID})
 	}

@@ -18,9 +18,9 @@ import (
 type Store interface {
 	ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error)
 	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
-	FinishJob(context.Context, int64) error
-	FailJob(ctx context.Context, id int64, msg string, retryAfter time.Duration) (chat.Job, error)
-	PostponeJob(ctx context.Context, id int64, pause time.Duration) error
+	FinishJob(context.Context, chat.Hold) error
+	FailJob(ctx context.Context, h chat.Hold, msg string, retryAfter time.Duration) (chat.Job, error)
+	PostponeJob(ctx context.Context, h chat.Hold, pause time.Duration) error
 	RequeueMissing(context.Context) (int, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
@@ -308,7 +308,7 @@ func (r *Runner) handle(ctx context.Context, job chat.Job, forced bool) error {
 }
 
 func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
-	after, err := r.d.Store.FailJob(ctx, job.ID, chat.AsError(cause).Error(), backoff(job.Attempts))
+	after, err := r.d.Store.FailJob(ctx, job.Hold(), chat.AsError(cause).Error(), backoff(job.Attempts))
 	if err != nil {
 		r.d.Log.Error("a failed job could not be recorded", "job", job.ID, "err", err)
 		return

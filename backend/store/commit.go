@@ -23,6 +23,9 @@ func (s *Store) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 }
 
 func (t *tx) commit(c chat.Commit) (stateRow, error) {
+	if err := t.checkHold(c.Job); err != nil {
+		return stateRow{}, err
+	}
 	branch, err := branchByID(t.db, c.BranchID)
 	if err != nil {
 		return stateRow{}, err
@@ -48,7 +51,7 @@ func (t *tx) commit(c chat.Commit) (stateRow, error) {
 	if err := t.moveHead(c, st); err != nil {
 		return st, err
 	}
-	return st, t.finishJob(c.JobID)
+	return st, t.finishJob(c.Job)
 }
 
 // checkRun refuses turns that are not the branch's oldest pending ones in order.

@@ -70,6 +70,9 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err := checkIndexing(turn, i); err != nil {
 			return err
 		}
+		if err := t.checkHold(i.Job); err != nil {
+			return err
+		}
 		said, err := t.checkSource(i)
 		if err != nil {
 			return err
@@ -90,7 +93,7 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 			return err
 		}
 		if i.Status != chat.IndexNone {
-			if err := t.finishJob(i.JobID); err != nil {
+			if err := t.finishJob(i.Job); err != nil {
 				return err
 			}
 		}

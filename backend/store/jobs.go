@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"gorm.io/gorm"
 
@@ -106,80 +105,6 @@ func (t *tx) forgetJobs() error {
 	return nil
 }
 
-// finishJob ends a job by id; 0 is none. A job that is gone or done is no error:
-// its effect is what matters, and that is in this same transaction.
-func (t *tx) finishJob(id int64) error {
-	if id == 0 {
-		return nil
-	}
-	_, err := t.exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
-		WHERE id = ? AND state <> 'done'`, t.stamp(), id)
-	if err != nil {
-		return err
-	}
-	return t.forgetJobs()
-}
-
-// ClaimJob takes the next due job of these types (none given: of any) under a
-// lease, the try counted before it starts, so that a job which kills its process
-// is dead in the end too.
-func (s *Store) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
-	return s.claim(ctx, lease, "", types)
-}
-
-// ClaimTurnJobs is ClaimJob for the jobs of one turn.
-func (s *Store) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error) {
-	if turn == "" {
-		return chat.Job{}, false, chat.Errorf(chat.CodeInvalid, "job.claim", "No turn was named.")
-	}
-	return s.claim(ctx, lease, turn, types)
-}
-
-func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
-	if len(types) == 0 {
-		types = []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobReconcileStream, chat.JobSummarizeRange}
-	}
-	var rows []jobRow
-	err := s.write(ctx, "job.claim", func(t *tx) (err error) {
-		now := t.stamp()
-		rows, err = all[jobRow](t.db, `
-			UPDATE jobs SET state = 'running', attempts = attempts + 1, lease_until = ?, updated_at = ?
-			WHERE id = (SELECT id FROM jobs WHERE state IN ('queued', 'running')
-			  AND (state = 'queued' AND run_after <= ? OR state = 'running' AND lease_until <= ?)
-			  AND attempts < ? AND job_type IN ? AND (? = '' OR turn_id = ?)
-			  ORDER BY priority DESC, run_after, id LIMIT 1)
-			RETURNING *`,
-			chat.FormatTime(t.now.Add(lease)), now, now, now, chat.MaxJobAttempts, types, turn, turn)
-		return err
-	})
-	if err != nil || len(rows) == 0 {
-		return chat.Job{}, false, err
-	}
-	return rows[0].job(), true, nil
-}
-
-// FinishJob marks a job done whose effect needed no transaction of its own.
-func (s *Store) FinishJob(ctx context.Context, id int64) error {
-	return s.write(ctx, "job.finish", func(t *tx) error { return t.finishJob(id) })
-}
-
-// FailJob records a failed try: again after retryAfter, or dead once all tries
-// are used up. The message must not hold a key or a prompt.
-func (s *Store) FailJob(ctx context.Context, id int64, msg string, retryAfter time.Duration) (chat.Job, error) {
-	var row jobRow
-	err := s.write(ctx, "job.fail", func(t *tx) error {
-		if _, err := t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
-			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND state = 'running'`,
-			chat.MaxJobAttempts, clean(cut(msg, maxLastError)), chat.FormatTime(t.now.Add(retryAfter)), t.stamp(), id); err != nil {
-			return err
-		}
-		var err error
-		row, err = jobByID(t.db, id)
-		return err
-	})
-	return row.job(), err
-}
-
 // cut shortens s to at most n bytes.
 func cut(s string, n int) string {
 	if len(s) <= n {
@@ -225,7 +150,8 @@ func (s *Store) Jobs(ctx context.Context, q chat.JobQuery) ([]chat.Job, error) {
 	}
 	var rows []jobRow
 	err := s.read(ctx, "job.list", func(db *gorm.DB) (err error) {
-		rows, err = all[jobRow](db, `SELECT * FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR job_type = ?) AND (? = '' OR session_id = ?)
+		rows, err = all[jobRow](db, `SELECT jobs.*, CASE WHEN state = 'queued' THEN (`+firstFailed+` ORDER BY bt.turn_seq LIMIT 1) END AS waits_for
+			FROM jobs WHERE (? = '' OR state = ?) AND (? = '' OR job_type = ?) AND (? = '' OR session_id = ?)
 			ORDER BY id DESC LIMIT ?`, q.State, q.State, q.Type, q.Type, q.Session, q.Session, limit)
 		return err
 	})
@@ -257,86 +183,4 @@ func (s *Store) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType)
 		return chat.Job{}, false, err
 	}
 	return rows[0].job(), true, nil
-}
-
-// RequeueMissing is the reconciler's part of SRD 6.4: a pending turn without a
-// live summarize_turn job gets one, a committed one without index_turn too, and
-// jobs whose lease ran out are due again. Dead jobs stay dead. It answers how many
-// it made due; running it again makes none.
-func (s *Store) RequeueMissing(ctx context.Context) (int, error) {
-	var n int
-	err := s.write(ctx, "job.requeue", func(t *tx) error {
-		released, err := t.releaseJobs(t.stamp())
-		if err != nil {
-			return err
-		}
-		n = int(released)
-		for _, q := range []struct {
-			kind  chat.JobType
-			where string
-		}{
-			{chat.JobSummarizeTurn, `t.phase = 'ResponseFinalized'`},
-			{chat.JobIndexTurn, `t.phase = 'StateCommitted' AND t.index_status <> 'degraded'`},
-		} {
-			made, err := t.requeue(q.kind, q.where)
-			if err != nil {
-				return err
-			}
-			n += made
-		}
-		return nil
-	})
-	return n, err
-}
-
-func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
-	turns, err := all[turnRow](t.db, `SELECT t.id, t.session_id, t.branch_id FROM turns t
-		LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
-		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') ORDER BY t.branch_id, t.turn_seq`, kind)
-	if err != nil {
-		return 0, err
-	}
-	for _, turn := range turns {
-		if err := t.enqueue(kind, turn); err != nil {
-			return 0, err
-		}
-	}
-	return len(turns), nil
-}
-
-// RequeueOlder makes index_turn due again for turns that are found by what an
-// earlier chunker than this version cut, the newest first, up to a limit, after all
-// other work. It answers how many it made due.
-func (s *Store) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
-	var turns []turnRow
-	err := s.write(ctx, "job.requeue", func(t *tx) (err error) {
-		turns, err = all[turnRow](t.db, `SELECT t.id, t.session_id, t.branch_id FROM turns t
-			LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
-			WHERE t.phase = 'Done' AND (j.id IS NULL OR j.state = 'done') AND t.id IN (SELECT c.source_turn FROM chunks c
-			  WHERE c.chunker_version < ? AND EXISTS (SELECT 1 FROM units u WHERE u.chunk_id = c.id))
-			ORDER BY t.id DESC LIMIT ?`, chat.JobIndexTurn, version, limit)
-		for _, turn := range turns {
-			if err == nil {
-				err = t.enqueueAt(priorityOlder, chat.JobIndexTurn, turn)
-			}
-		}
-		return err
-	})
-	return len(turns), err
-}
-
-// releaseJobs ends leases that ran out before a moment.
-func (t *tx) releaseJobs(before string) (int64, error) {
-	return t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
-		last_error = 'The program ended while this was running.', updated_at = ?
-		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.stamp(), before)
-}
-
-// releaseOrphanedJobs runs when the writer's lock was just taken: whatever was
-// running belonged to a process that is gone, its lease along with it.
-func (s *Store) releaseOrphanedJobs(ctx context.Context) error {
-	return s.write(ctx, "store.open", func(t *tx) error {
-		_, err := t.releaseJobs(endOfTime)
-		return err
-	})
 }

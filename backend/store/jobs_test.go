@@ -19,7 +19,7 @@ func TestJobs(t *testing.T) {
 	if _, found, err := f.ClaimTurnJobs(f.ctx, time.Minute, turn.ID); found || err != nil {
 		t.Fatal("claimed twice", err)
 	}
-	job, err = f.FailJob(f.ctx, job.ID, "no \xff luck", time.Hour)
+	job, err = f.FailJob(f.ctx, job.Hold(), "no \xff luck", time.Hour)
 	f.ok(err)
 	if job.State != chat.JobQueued || job.LastError != "no \uFFFD luck" {
 		t.Errorf("%+v", job)
@@ -34,7 +34,7 @@ func TestJobs(t *testing.T) {
 		if !found || job.Attempts != try {
 			t.Fatalf("try %d: %v %+v", try, found, job)
 		}
-		job, err = f.FailJob(f.ctx, job.ID, "again", 0)
+		job, err = f.FailJob(f.ctx, job.Hold(), "again", 0)
 		f.ok(err)
 	}
 	if job.State != chat.JobDead {
@@ -131,7 +131,7 @@ func TestDoneJobsAreForgotten(t *testing.T) {
 	f.ok(f.writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
 		INSERT INTO jobs (job_type, job_key, state, run_after, created_at, updated_at)
 		SELECT kind.column1, kind.column1 || ':' || i, 'done', '', '', '' FROM n, (VALUES ('index_turn'), ('summarize_range')) kind`).Error)
-	f.ok(f.FinishJob(f.ctx, 3))
+	f.ok(f.write(f.ctx, "test", func(t *tx) error { return t.forgetJobs() }))
 	for kind, want := range map[string]int{"index_turn": keptJobs, "summarize_range": 300, "summarize_turn": 1} {
 		n, err := one[int](f.reader, kind, "", `SELECT count(*) FROM jobs WHERE job_type = ?`, kind)
 		f.ok(err)

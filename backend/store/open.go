@@ -65,6 +65,8 @@ type Store struct {
 	// finished: an unfinished turn that is not in it was left by a crash.
 	mu      sync.Mutex
 	running map[chat.TurnID]bool
+	// orphaned is how many jobs of a process that is gone were released at opening
+	orphaned int
 
 	closeOnce sync.Once
 	closeErr  error

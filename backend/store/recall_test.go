@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
 )
@@ -107,13 +108,14 @@ func TestChunksWaitForTheirVectors(t *testing.T) {
 	ns, err := f.OpenNamespace(f.ctx, embedder)
 	f.ok(err)
 	turn := f.committed(b.ID, "zebra question", "zebra answer")
-	job, ok, err := f.JobFor(f.ctx, turn.ID, chat.JobIndexTurn)
+	job, ok, err := f.ClaimTurnJobs(f.ctx, time.Minute, turn.ID, chat.JobIndexTurn)
 	f.ok(err)
 	if !ok {
 		t.Fatal("no job")
 	}
+	hold := job.Hold()
 	i := f.indexing(turn.ID, chat.IndexNone)
-	i.JobID = job.ID
+	i.Job = hold
 	f.ok(f.Index(f.ctx, i))
 	f.ok(f.Index(f.ctx, i))
 	f.verifyClean()
@@ -122,7 +124,7 @@ func TestChunksWaitForTheirVectors(t *testing.T) {
 	f.ok(err)
 	job, _, err = f.JobFor(f.ctx, turn.ID, chat.JobIndexTurn)
 	f.ok(err)
-	if got.Phase != chat.PhaseStateCommitted || got.IndexStatus != chat.IndexNone || job.State != chat.JobQueued {
+	if got.Phase != chat.PhaseStateCommitted || got.IndexStatus != chat.IndexNone || job.State != chat.JobRunning {
 		t.Fatalf("%s %q, job %s", got.Phase, got.IndexStatus, job.State)
 	}
 	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: turn.ID, Status: chat.IndexDegraded}))
@@ -132,7 +134,7 @@ func TestChunksWaitForTheirVectors(t *testing.T) {
 	}
 	f.verifyClean()
 	i = f.indexing(turn.ID, chat.IndexOK, ns)
-	i.JobID = job.ID
+	i.Job = hold
 	f.ok(f.Index(f.ctx, i))
 	if got, err = f.Turn(f.ctx, turn.ID); err != nil || got.Phase != chat.PhaseDone || len(f.rows(ns.ID, "", 0)) != 2 {
 		t.Fatalf("%+v %v", got, err)

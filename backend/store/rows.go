@@ -260,18 +260,24 @@ type jobRow struct {
 	UpdatedAt  string
 	LastError  string
 	FromSeq    int64
+	Claim      int64
+	WaitsFor   *int64 // of lists alone: not a column
 }
 
 func (jobRow) TableName() string { return "jobs" }
 
 func (r jobRow) job() chat.Job {
-	return chat.Job{
+	j := chat.Job{
 		ID: r.ID, Type: chat.JobType(r.JobType), SessionID: chat.SessionID(text(r.SessionID)),
 		BranchID: chat.BranchID(text(r.BranchID)), TurnID: chat.TurnID(text(r.TurnID)),
 		State: chat.JobState(r.State), Attempts: r.Attempts, Priority: r.Priority, FromSeq: r.FromSeq, LastError: r.LastError,
-		RunAfter: moment(r.RunAfter), LeaseUntil: momentOrNil(r.LeaseUntil),
+		RunAfter: moment(r.RunAfter), LeaseUntil: momentOrNil(r.LeaseUntil), Claim: r.Claim,
 		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt),
 	}
+	if r.WaitsFor != nil {
+		j.WaitsFor = *r.WaitsFor
+	}
+	return j
 }
 
 // encodeMessage is a message's stored JSON and its content hash.

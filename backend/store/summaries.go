@@ -77,6 +77,9 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	if err := checkSummary(n); err != nil {
 		return rangeSummaryRow{}, err
 	}
+	if err := t.checkHold(n.Job); err != nil {
+		return rangeSummaryRow{}, err
+	}
 	segs, err := segments(t.db, n.BranchID)
 	if err != nil {
 		return rangeSummaryRow{}, err
@@ -100,7 +103,7 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	if err := t.db.Create(&row).Error; err != nil {
 		return row, err
 	}
-	if err := t.finishJob(n.JobID); err != nil {
+	if err := t.finishJob(n.Job); err != nil {
 		return row, err
 	}
 	return row, t.event(chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{

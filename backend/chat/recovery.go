@@ -1,0 +1,175 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// RecoveryReport says what the reconciler found and did (SPEC 11). Its words are made
+// in this file alone: the window and the command line show them as they are.
+type RecoveryReport struct {
+	At    time.Time      `json:"at"`
+	Items []RecoveryItem `json:"items"`
+}
+
+// Clean reports that there was nothing to do.
+func (r RecoveryReport) Clean() bool { return len(r.Items) == 0 }
+
+// RecoveryKind is what was done with a finding.
+type RecoveryKind string
+
+const (
+	RecoveredCompleted  RecoveryKind = "completed"        // a whole answer, now final
+	RecoveredIncomplete RecoveryKind = "incomplete"       // a partial answer, the user decides
+	RecoveredFailed     RecoveryKind = "failed"           // nothing had arrived
+	RecoveredUnsent     RecoveryKind = "unsent"           // accepted, never sent
+	RecoveredCommitted  RecoveryKind = "committed"        // pending turns committed
+	RecoveredRequeued   RecoveryKind = "requeued"         // jobs that were missing or abandoned
+	RecoveredDead       RecoveryKind = "dead"             // a job that was given up
+	RecoveredTools      RecoveryKind = "tools"            // a tool batch that was open; it is not run again
+	RecoveredDiscarded  RecoveryKind = "discarded_lines"  // a torn or unreadable end of a journal
+	RecoveredPruned     RecoveryKind = "pruned"           // journals of settled turns removed
+	RecoveredSwept      RecoveryKind = "swept"            // documents that nothing names removed
+	RecoveredSnapshot   RecoveryKind = "snapshot_ignored" // a snapshot of a ledger that is not whole
+	RecoveredUnreadable RecoveryKind = "unreadable"       // a record that could not be read; it is left alone
+)
+
+// RecoveryItem is one finding.
+type RecoveryItem struct {
+	Kind      RecoveryKind `json:"kind"`
+	SessionID SessionID    `json:"session_id,omitempty"`
+	TurnID    TurnID       `json:"turn_id,omitempty"`
+	TurnSeq   int64        `json:"turn_seq,omitempty"`
+	Bytes     int64        `json:"bytes,omitempty"`
+	Count     int          `json:"count,omitempty"`
+	JobID     int64        `json:"job_id,omitempty"`
+	Message   string       `json:"message"`
+}
+
+// RecoveredTurn is a finding about a turn: how many bytes of its answer stand.
+func RecoveredTurn(t Turn, kind RecoveryKind, bytes int64) RecoveryItem {
+	i := RecoveryItem{Kind: kind, SessionID: t.SessionID, TurnID: t.ID, TurnSeq: t.Seq, Bytes: bytes}
+	switch kind {
+	case RecoveredCompleted:
+		i.Message = "The whole answer had arrived; it is now final."
+	case RecoveredIncomplete:
+		i.Message = fmt.Sprintf("%d bytes of an unfinished answer were recovered.", bytes)
+	case RecoveredFailed:
+		i.Message = "Nothing had arrived. The message is saved."
+	case RecoveredUnsent:
+		i.Message = "The message was saved but not sent. Send it or discard it."
+	case RecoveredTools:
+		i.Message = "Tools were running when the program ended. They are not run again by themselves: look what ran, then retry or discard."
+	}
+	return i
+}
+
+// UnreadableTurn is a turn that could not be recovered.
+func UnreadableTurn(t Turn, err error) RecoveryItem {
+	i := RecoveredTurn(t, RecoveredUnreadable, 0)
+	i.Message = "This turn could not be recovered and was left as it is: " + AsError(err).Error()
+	return i
+}
+
+// DiscardedLines is the end of a turn's journal that is not used: a torn last line, or
+// everything from an unreadable one on (0: none).
+func DiscardedLines(t Turn, bytes int64, badLine int) RecoveryItem {
+	i := RecoveredTurn(t, RecoveredDiscarded, bytes)
+	i.Message = "The last line of the journal was torn and is not used; it had not been called durable."
+	if badLine != 0 {
+		i.Message = fmt.Sprintf("The journal is unreadable from line %d on; what stands before it is used and the file is left as it is.", badLine)
+	}
+	return i
+}
+
+// RecoveredCount is a finding that counts.
+func RecoveredCount(kind RecoveryKind, n int) RecoveryItem {
+	i := RecoveryItem{Kind: kind, Count: n}
+	switch kind {
+	case RecoveredCommitted:
+		i.Message = counted(n, "answer that was final was", "answers that were final were") + " taken into the conversation's state."
+	case RecoveredRequeued:
+		i.Message = counted(n, "background job that was missing or abandoned was", "background jobs that were missing or abandoned were") + " queued again."
+	case RecoveredPruned:
+		i.Message = counted(n, "journal", "journals") + " of settled answers removed that a crash had left; the database holds what was in them."
+	case RecoveredSwept:
+		i.Message = counted(n, "document", "documents") + " removed that no message had named for a day."
+	}
+	return i
+}
+
+// IgnoredSnapshot is a snapshot of a ledger that was not whole.
+func IgnoredSnapshot(f Finding) RecoveryItem {
+	return RecoveryItem{Kind: RecoveredSnapshot, Message: fmt.Sprintf("Snapshot %s of the ledger was ignored. %s", f.ID, f.Message)}
+}
+
+// GivenUp is a job that failed too often.
+func GivenUp(j Job) RecoveryItem {
+	what := map[JobType]string{
+		JobSummarizeTurn: "Taking an answer into the conversation's state", JobIndexTurn: "Making a turn searchable",
+		JobSummarizeRange: "Summarizing a part of the history",
+	}[j.Type]
+	if what == "" {
+		what = "Background work"
+	}
+	return RecoveryItem{
+		Kind: RecoveredDead, SessionID: j.SessionID, TurnID: j.TurnID, JobID: j.ID,
+		Message: fmt.Sprintf("%s failed %d times and was given up (job %d): %s Nothing is lost; retry it when the cause is gone.",
+			what, j.Attempts, j.ID, sentence(j.LastError)),
+	}
+}
+
+// Summary says in one line what the report amounts to.
+func (r RecoveryReport) Summary() string {
+	switch len(r.Items) {
+	case 0:
+		return "Everything was as it was left. Nothing needed doing."
+	case 1:
+		return r.Items[0].Message
+	}
+	open := 0
+	for _, i := range r.Items {
+		if i.Undecided() {
+			open++
+		}
+	}
+	s := fmt.Sprintf("%d things were found and put in order", len(r.Items))
+	if open > 0 {
+		s += fmt.Sprintf("; %d of them need your decision", open)
+	}
+	return s + "."
+}
+
+// Undecided reports a finding that waits for the user.
+func (i RecoveryItem) Undecided() bool {
+	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools
+}
+
+// standing are findings that are found again until somebody acts on them.
+var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot}
+
+// Since is the report without what an earlier one said already and still is so.
+func (r RecoveryReport) Since(earlier ...RecoveryReport) RecoveryReport {
+	told := func(i RecoveryItem) bool {
+		return slices.Contains(standing, i.Kind) &&
+			slices.ContainsFunc(earlier, func(e RecoveryReport) bool { return slices.Contains(e.Items, i) })
+	}
+	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), told)}
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// sentence ends a text as one.
+func sentence(s string) string {
+	if s = strings.TrimSpace(s); s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, ")") {
+		return s
+	}
+	return s + "."
+}

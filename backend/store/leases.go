@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// firstFailed selects the job that a job of the outer query waits for: turns are
+// committed in order, so that the job of a turn does not run while that of an earlier
+// one of its branch has failed and waits for its next try, or is dead. Nothing else
+// waits for a job that fails.
+const firstFailed = `SELECT b.id FROM jobs b JOIN turns bt ON bt.id = b.turn_id JOIN turns jt ON jt.id = jobs.turn_id
+	WHERE jobs.job_type = 'summarize_turn' AND b.job_type = 'summarize_turn' AND b.state IN ('queued', 'dead') AND b.attempts > 0
+	  AND b.branch_id = jobs.branch_id AND bt.phase = 'ResponseFinalized' AND bt.turn_seq < jt.turn_seq`
+
+// ClaimJob takes the next due job of these types (none given: of any) under a
+// lease, the try counted before it starts, so that a job which kills its process
+// is dead in the end too. One that waits for another is not taken.
+func (s *Store) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
+	return s.claim(ctx, lease, "", types)
+}
+
+// ClaimTurnJobs is ClaimJob for the jobs of one turn. Somebody waits for it, so that
+// what it waits for itself is found out by trying.
+func (s *Store) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error) {
+	if turn == "" {
+		return chat.Job{}, false, chat.Errorf(chat.CodeInvalid, "job.claim", "No turn was named.")
+	}
+	return s.claim(ctx, lease, turn, types)
+}
+
+func anyType(types []chat.JobType) []chat.JobType {
+	if len(types) > 0 {
+		return types
+	}
+	return []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobReconcileStream, chat.JobSummarizeRange}
+}
+
+func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {
+	var rows []jobRow
+	err := s.write(ctx, "job.claim", func(t *tx) (err error) {
+		if err := t.capJobs(); err != nil {
+			return err
+		}
+		now := t.stamp()
+		rows, err = all[jobRow](t.db, `
+			UPDATE jobs SET state = 'running', attempts = attempts + 1, claim = claim + 1, lease_until = ?, updated_at = ?
+			WHERE id = (SELECT id FROM jobs WHERE state IN ('queued', 'running')
+			  AND (state = 'queued' AND run_after <= ? OR state = 'running' AND lease_until <= ?)
+			  AND attempts < ? AND job_type IN ? AND (? = '' OR turn_id = ?) AND (? <> '' OR NOT EXISTS (`+firstFailed+`))
+			  ORDER BY priority DESC, run_after, id LIMIT 1)
+			RETURNING *`,
+			chat.FormatTime(t.now.Add(min(lease, chat.MaxJobLease))), now, now, now, chat.MaxJobAttempts, anyType(types), turn, turn, turn)
+		return err
+	})
+	if err != nil || len(rows) == 0 {
+		return chat.Job{}, false, err
+	}
+	return rows[0].job(), true, nil
+}
+
+// NextJob is how long it is until a job of these types can be claimed, 0 if one can be
+// now; false: none is waiting but for another.
+func (s *Store) NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error) {
+	var due []string
+	now := s.clock.Now()
+	err := s.read(ctx, "job.next", func(db *gorm.DB) (err error) {
+		due, err = all[string](db, `SELECT CASE state WHEN 'queued' THEN run_after ELSE lease_until END AS due FROM jobs
+			WHERE state IN ('queued', 'running') AND attempts < ? AND job_type IN ? AND NOT EXISTS (`+firstFailed+`)
+			ORDER BY due LIMIT 1`, chat.MaxJobAttempts, anyType(types))
+		return err
+	})
+	if err != nil || len(due) == 0 {
+		return 0, false, err
+	}
+	return min(max(0, moment(due[0]).Sub(now)), chat.MaxJobPause), true, nil
+}
+
+// RenewJob holds a job for longer, while it is worked on. A hold that was lost is an
+// error that chat.LeaseLost knows. A lease that ran out and was not taken over is
+// renewed: the clock may have leapt.
+func (s *Store) RenewJob(ctx context.Context, h chat.Hold, lease time.Duration) error {
+	return s.write(ctx, "job.renew", func(t *tx) error {
+		n, err := t.exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
+			chat.FormatTime(t.now.Add(min(lease, chat.MaxJobLease))), h.Job, h.Claim)
+		if err == nil && n == 0 {
+			err = chat.LeaseLostError(h.Job)
+		}
+		return err
+	})
+}
+
+// checkHold refuses a worker whose try of a job is not the one that runs: the fence
+// before every effect (SRD 6.5). The zero Hold is no worker.
+func (t *tx) checkHold(h chat.Hold) error {
+	if h.Job == 0 {
+		return nil
+	}
+	held, err := all[int64](t.db, `SELECT id FROM jobs WHERE id = ? AND claim = ? AND state = 'running'`, h.Job, h.Claim)
+	if err == nil && len(held) == 0 {
+		err = chat.LeaseLostError(h.Job)
+	}
+	return err
+}
+
+// finishJob ends a job that checkHold let pass; the same transaction may have settled it
+// meanwhile.
+func (t *tx) finishJob(h chat.Hold) error {
+	if h.Job == 0 {
+		return nil
+	}
+	_, err := t.exec(`UPDATE jobs SET state = 'done', lease_until = NULL, last_error = '', updated_at = ?
+		WHERE id = ? AND claim = ? AND state = 'running'`, t.stamp(), h.Job, h.Claim)
+	if err != nil {
+		return err
+	}
+	return t.forgetJobs()
+}
+
+// FinishJob marks a job done whose effect needed no transaction of its own. One that is
+// done already, or gone, is no error: others may have done what it was for.
+func (s *Store) FinishJob(ctx context.Context, h chat.Hold) error {
+	return s.write(ctx, "job.finish", func(t *tx) error { return t.finishJob(h) })
+}
+
+// FailJob records a failed try: again after retryAfter, or dead once all tries
+// are used up. It answers the job as it now is, which a try that had lost its lease
+// does not change. The message must not hold a key or a prompt.
+func (s *Store) FailJob(ctx context.Context, h chat.Hold, msg string, retryAfter time.Duration) (chat.Job, error) {
+	var row jobRow
+	err := s.write(ctx, "job.fail", func(t *tx) error {
+		if _, err := t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
+			lease_until = NULL, last_error = ?, run_after = ?, updated_at = ? WHERE id = ? AND claim = ? AND state = 'running'`,
+			chat.MaxJobAttempts, clean(cut(msg, maxLastError)), chat.FormatTime(t.now.Add(min(retryAfter, chat.MaxJobPause))), t.stamp(),
+			h.Job, h.Claim); err != nil {
+			return err
+		}
+		var err error
+		row, err = jobByID(t.db, h.Job)
+		return err
+	})
+	return row.job(), err
+}
+
+// PostponeJob puts a claimed job back for later because there is nothing to do
+// yet: the try is not counted.
+func (s *Store) PostponeJob(ctx context.Context, h chat.Hold, pause time.Duration) error {
+	return s.write(ctx, "job.postpone", func(t *tx) error {
+		_, err := t.exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
+			WHERE id = ? AND claim = ? AND state = 'running'`, chat.FormatTime(t.now.Add(min(pause, chat.MaxJobPause))), t.stamp(), h.Job, h.Claim)
+		return err
+	})
+}
+
+// capJobs pulls in what is due, or held, for longer than anything ever is: the clock has
+// been set back since. A job waits the pause that it was given, from now.
+func (t *tx) capJobs() error {
+	far := chat.FormatTime(t.now.Add(chat.MaxJobPause))
+	late, err := all[jobRow](t.db, `SELECT * FROM jobs WHERE state IN ('queued', 'running') AND (run_after > ? AND state = 'queued' OR lease_until > ?)`,
+		far, chat.FormatTime(t.now.Add(chat.MaxJobLease)))
+	if err != nil {
+		return err
+	}
+	for _, r := range late {
+		pause := min(max(0, moment(r.RunAfter).Sub(moment(r.UpdatedAt))), chat.MaxJobPause)
+		_, err := t.exec(`UPDATE jobs SET run_after = CASE state WHEN 'queued' THEN ? ELSE run_after END,
+			lease_until = CASE state WHEN 'running' THEN ? END, updated_at = ? WHERE id = ?`,
+			chat.FormatTime(t.now.Add(pause)), chat.FormatTime(t.now.Add(chat.MaxJobLease)), t.stamp(), r.ID)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SpreadJobs gives the failed jobs whose pause is over new moments to be tried at, one
+// after the other within a time: after a leap of the clock, or a sleep of the machine,
+// they would be tried all at once. It answers how many it put off.
+func (s *Store) SpreadJobs(ctx context.Context, within time.Duration) (int, error) {
+	var ids []int64
+	err := s.write(ctx, "job.spread", func(t *tx) (err error) {
+		if err := t.capJobs(); err != nil {
+			return err
+		}
+		ids, err = all[int64](t.db, `SELECT id FROM jobs WHERE state = 'queued' AND attempts > 0 AND run_after <= ? ORDER BY run_after, id`, t.stamp())
+		for i, id := range ids {
+			if err == nil {
+				at := t.now.Add(within * time.Duration(i) / time.Duration(len(ids)))
+				_, err = t.exec(`UPDATE jobs SET run_after = ?, updated_at = ? WHERE id = ?`, chat.FormatTime(at), t.stamp(), id)
+			}
+		}
+		return err
+	})
+	return len(ids), err
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// RequeueMissing is the reconciler's part of SRD 6.4: a pending turn without a
+// live summarize_turn job gets one, a committed one without index_turn too, and
+// jobs whose lease ran out are due again. Dead jobs stay dead. It answers how many
+// it made due; running it again makes none.
+func (s *Store) RequeueMissing(ctx context.Context) (int, error) {
+	var n int
+	err := s.write(ctx, "job.requeue", func(t *tx) error {
+		if err := t.capJobs(); err != nil {
+			return err
+		}
+		released, err := t.releaseJobs(t.stamp())
+		if err != nil {
+			return err
+		}
+		n = int(released)
+		for _, q := range []struct {
+			kind  chat.JobType
+			where string
+		}{
+			{chat.JobSummarizeTurn, `t.phase = 'ResponseFinalized'`},
+			{chat.JobIndexTurn, `t.phase = 'StateCommitted' AND t.index_status <> 'degraded'`},
+		} {
+			made, err := t.requeue(q.kind, q.where)
+			if err != nil {
+				return err
+			}
+			n += made
+		}
+		return nil
+	})
+	return n, err
+}
+
+func (t *tx) requeue(kind chat.JobType, where string) (int, error) {
+	turns, err := all[turnRow](t.db, `SELECT t.id, t.session_id, t.branch_id FROM turns t
+		LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
+		WHERE `+where+` AND (j.id IS NULL OR j.state = 'done') ORDER BY t.branch_id, t.turn_seq`, kind)
+	if err != nil {
+		return 0, err
+	}
+	for _, turn := range turns {
+		if err := t.enqueue(kind, turn); err != nil {
+			return 0, err
+		}
+	}
+	return len(turns), nil
+}
+
+// RequeueOlder makes index_turn due again for turns that are found by what an
+// earlier chunker than this version cut, the newest first, up to a limit, after all
+// other work. It answers how many it made due.
+func (s *Store) RequeueOlder(ctx context.Context, version, limit int) (int, error) {
+	var turns []turnRow
+	err := s.write(ctx, "job.requeue", func(t *tx) (err error) {
+		turns, err = all[turnRow](t.db, `SELECT t.id, t.session_id, t.branch_id FROM turns t
+			LEFT JOIN jobs j ON j.job_key = ? || ':' || t.id
+			WHERE t.phase = 'Done' AND (j.id IS NULL OR j.state = 'done') AND t.id IN (SELECT c.source_turn FROM chunks c
+			  WHERE c.chunker_version < ? AND EXISTS (SELECT 1 FROM units u WHERE u.chunk_id = c.id))
+			ORDER BY t.id DESC LIMIT ?`, chat.JobIndexTurn, version, limit)
+		for _, turn := range turns {
+			if err == nil {
+				err = t.enqueueAt(priorityOlder, chat.JobIndexTurn, turn)
+			}
+		}
+		return err
+	})
+	return len(turns), err
+}
+
+// releaseJobs ends leases that ran out before a moment.
+func (t *tx) releaseJobs(before string) (int64, error) {
+	return t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END, lease_until = NULL,
+		last_error = 'The program ended while this was running.', updated_at = ?
+		WHERE state = 'running' AND lease_until <= ?`, chat.MaxJobAttempts, t.stamp(), before)
+}
+
+// releaseOrphanedJobs runs when the writer's lock was just taken: whatever was
+// running belonged to a process that is gone, its lease along with it.
+func (s *Store) releaseOrphanedJobs(ctx context.Context) error {
+	return s.write(ctx, "store.open", func(t *tx) error {
+		n, err := t.releaseJobs(endOfTime)
+		s.orphaned = int(n)
+		return err
+	})
+}
+
+// Orphaned is how many jobs opening took from a process that is gone. It answers it
+// once: the report of the start is where it belongs.
+func (s *Store) Orphaned() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.orphaned
+	s.orphaned = 0
+	return n
+}
+
+// OpenToolBatches are the turns with tools that were running, by batch: whether they
+// had effects is not known, so that nothing runs them again (SPEC 5).
+func (s *Store) OpenToolBatches(ctx context.Context) ([]chat.TurnID, error) {
+	var ids []chat.TurnID
+	err := s.read(ctx, "tools.open", func(db *gorm.DB) (err error) {
+		ids, err = all[chat.TurnID](db, `SELECT turn_id FROM tool_batches WHERE state = 'open' ORDER BY id`)
+		return err
+	})
+	return ids, err
+}

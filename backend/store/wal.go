@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"os"
+
+	"contextinfinity/backend/chat"
+)
+
+// LogBytes is how large the write-ahead log is on disk.
+func (s *Store) LogBytes() int64 {
+	info, err := os.Stat(s.path() + "-wal")
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// CheckpointSome brings into the database file what of the write-ahead log nobody
+// reads, and waits for no one: a turn that runs is not held up for longer than that
+// takes. The log is used from its beginning again; its file stays as large as it is.
+func (s *Store) CheckpointSome(ctx context.Context) error {
+	const op = "store.checkpoint"
+	if s.writer == nil {
+		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+	}
+	return mapError(op, s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error)
+}
+
+// Changes counts the rows that this program has written since opening: as long as it
+// stays, there is nothing new to look after.
+func (s *Store) Changes(ctx context.Context) (int64, error) {
+	const op = "store.changes"
+	if s.writer == nil {
+		return 0, chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
+	}
+	var n int64
+	err := mapError(op, s.writer.WithContext(ctx).Raw(`SELECT total_changes()`).Scan(&n).Error)
+	return n, err
+}
