@@ -9,12 +9,19 @@ import (
 	"sync"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
 )
 
 // fileLock is the writer's lock (SPEC 4). The operating system's lock decides;
 // the pid in the file is only for people, since pids are used again. The directory
 // is locked too, where the system can: whoever deletes the file has no second one.
-type fileLock struct{ file, dir *os.File }
+type fileLock struct {
+	file *disk.File
+	dir  *os.File
+}
+
+// descriptor is an open file, as the operating system's locks name it.
+type descriptor interface{ Fd() uintptr }
 
 // held keeps every lock reachable until it is released: a file that is garbage
 // collected is closed, and closing it would drop the lock of a living writer.
@@ -24,7 +31,7 @@ var held sync.Map
 // holder. The address is where the holder can be asked, empty if nowhere.
 func lockWriter(dir, address string) (*fileLock, error) {
 	const op = "store.lock"
-	f, err := os.OpenFile(filepath.Join(dir, LockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := disk.OpenFile(disk.Lock, filepath.Join(dir, LockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, mapError(op, err)
 	}

@@ -15,7 +15,7 @@ const lockOffset = 1 << 30
 
 // tryLock takes an exclusive lock on the open file, without waiting. The system
 // drops it when the process ends, however it ends.
-func tryLock(f *os.File) error {
+func tryLock(f descriptor) error {
 	return windows.LockFileEx(windows.Handle(f.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, lockRange())
 }
@@ -24,7 +24,7 @@ func isLocked(err error) bool {
 	return errors.Is(err, windows.ERROR_LOCK_VIOLATION) || errors.Is(err, windows.ERROR_IO_PENDING)
 }
 
-func unlock(f *os.File) error {
+func unlock(f descriptor) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, lockRange())
 }
 

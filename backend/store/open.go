@@ -21,6 +21,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/disk"
 )
 
 // Names of what the store keeps in the data directory.
@@ -38,9 +39,12 @@ type Options struct {
 	DataDir  string
 	Address  string       // of the writer: where others can ask it for what needs the lock; written beside its pid
 	ReadOnly bool         // no lock, no migration, no write; works beside a writer
+	Config   string       // the configuration file, which backups hold too; empty: none
 	Scratch  bool         // nothing in it is to survive: the disk is not waited for
 	Clock    clock.Clock  // nil: the system's
 	Logger   *slog.Logger // nil: silent
+
+	copied bool // see Store
 }
 
 // Store is an open database. It is safe for concurrent use.
@@ -60,6 +64,8 @@ type Store struct {
 	// manifests are those that others were packed against
 	manifests recentValues
 	embedded  watermarks
+	archive   *Archive
+	copied    bool // a copy of the data stands elsewhere: an upgrade needs none
 
 	// running holds the turns this process accepted or resumed and has not
 	// finished: an unfinished turn that is not in it was left by a crash.
@@ -88,8 +94,10 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	}
 	s := &Store{
 		dir: o.DataDir, address: o.Address, readOnly: o.ReadOnly, scratch: o.Scratch, clock: o.Clock, log: o.Logger,
-		running: map[chat.TurnID]bool{},
+		running: map[chat.TurnID]bool{}, copied: o.copied,
+		archive: NewArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}),
 	}
+	s.archive.steps = steps
 	var err error
 	if o.ReadOnly {
 		err = s.openReader(ctx, steps)
@@ -105,6 +113,9 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 
 func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
+	if err := refuseHalfRestored(s.dir); err != nil {
+		return err
+	}
 	have, err := probe(ctx, s.path(), steps)
 	if err != nil {
 		return err
@@ -128,6 +139,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	}
 	var err error
 	if s.lock, err = lockWriter(s.dir, s.address); err != nil {
+		return err
+	}
+	if err := s.archive.finishRestore(); err != nil {
 		return err
 	}
 	have, err := probe(ctx, s.path(), steps)
@@ -245,7 +259,7 @@ func secureDir(dir string) error {
 	if dir == "" {
 		return fs.ErrNotExist
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := disk.MkdirAll(disk.Data, dir, 0o700); err != nil {
 		return err
 	}
 	return narrow(dir, 0o700)
@@ -254,7 +268,7 @@ func secureDir(dir string) error {
 // secureFile makes sure the database exists with mode 0600; SQLite gives its
 // companions, the WAL and the shared memory, the same mode.
 func secureFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := disk.OpenFile(disk.Data, path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}

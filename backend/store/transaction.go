@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
 )
 
 // tx is a writing transaction: the only handle inside it, one moment throughout.
@@ -37,16 +38,22 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error 
 	if s.writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
+	if faults.Skipped("store.transaction") {
+		return mapError(op, do(s.transaction(ctx, s.writer.WithContext(ctx))))
+	}
 	db := s.writer.WithContext(ctx).Begin()
 	if db.Error != nil {
 		return mapError(op, db.Error)
 	}
 	defer db.Rollback() // does nothing once committed; its error says only that
-	t := &tx{ctx: ctx, db: db, now: s.clock.Now(), tails: map[chat.SessionID]ledgerTail{}, requests: &s.requests, manifests: &s.manifests}
-	if err := do(t); err != nil {
+	if err := do(s.transaction(ctx, db)); err != nil {
 		return mapError(op, err)
 	}
 	return mapError(op, db.Commit().Error)
+}
+
+func (s *Store) transaction(ctx context.Context, db *gorm.DB) *tx {
+	return &tx{ctx: ctx, db: db, now: s.clock.Now(), tails: map[chat.SessionID]ledgerTail{}, requests: &s.requests, manifests: &s.manifests}
 }
 
 // read runs do on one moment's view of the database.

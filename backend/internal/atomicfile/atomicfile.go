@@ -13,17 +13,17 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
 )
 
 // Writer holds the steps of a replacement as fields, so that a test can make
 // any of them fail. The zero Writer uses the real ones.
 type Writer struct {
-	Create  func(dir, pattern string) (*os.File, error)
+	Create  func(dir, pattern string) (*disk.File, error)
 	Content func(w io.Writer, data []byte) error
-	Sync    func(f *os.File) error
+	Sync    func(f *disk.File) error
 	Rename  func(from, to string) error
 	SyncDir func(dir string) error
 }
@@ -47,7 +47,7 @@ func (w Writer) Write(path string, data []byte, perm os.FileMode) error {
 		return failure(path, err)
 	}
 	if err := w.Rename(temp, target); err != nil {
-		_ = os.Remove(temp)
+		_ = disk.Remove(disk.Config, temp)
 		return failure(path, err)
 	}
 	if err := w.SyncDir(filepath.Dir(target)); err != nil {
@@ -60,19 +60,19 @@ func (w Writer) Write(path string, data []byte, perm os.FileMode) error {
 
 func (w Writer) withDefaults() Writer {
 	if w.Create == nil {
-		w.Create = os.CreateTemp
+		w.Create = func(dir, pattern string) (*disk.File, error) { return disk.CreateTemp(disk.Config, dir, pattern) }
 	}
 	if w.Content == nil {
 		w.Content = writeAll
 	}
 	if w.Sync == nil {
-		w.Sync = (*os.File).Sync
+		w.Sync = (*disk.File).Sync
 	}
 	if w.Rename == nil {
-		w.Rename = os.Rename
+		w.Rename = func(from, to string) error { return disk.Rename(disk.Config, from, to) }
 	}
 	if w.SyncDir == nil {
-		w.SyncDir = syncDir
+		w.SyncDir = func(dir string) error { return disk.SyncDir(disk.Config, dir) }
 	}
 	return w
 }
@@ -86,7 +86,7 @@ func (w Writer) writeTemp(target string, data []byte, perm os.FileMode) (name st
 	defer func() {
 		if err != nil {
 			_ = f.Close()
-			_ = os.Remove(f.Name())
+			_ = disk.Remove(disk.Config, f.Name())
 		}
 	}()
 	if err = f.Chmod(perm); err != nil && runtime.GOOS != "windows" {
@@ -116,25 +116,8 @@ func resolve(path string) (string, error) {
 	return target, err
 }
 
-// syncDir makes the rename itself durable. Windows offers no such call; NTFS
-// journals the rename.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if closeErr := d.Close(); err == nil {
-		err = closeErr
-	}
-	return err
-}
-
 func failure(path string, err error) error {
-	if diskFull(err) {
+	if disk.Full(err) {
 		return chat.WrapError(chat.CodeNoSpace, "file.write", err,
 			fmt.Sprintf("the disk is full: %s was not changed", path)).WithHint("free some space and try again")
 	}
@@ -153,10 +136,4 @@ func cause(err error) error {
 		return linkErr.Err
 	}
 	return err
-}
-
-func diskFull(err error) bool {
-	const windowsDiskFull = syscall.Errno(112)
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
-		runtime.GOOS == "windows" && errors.Is(err, windowsDiskFull)
 }

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
-	"strings"
+	"slices"
 	"sync"
+	"syscall"
 )
 
 // Enabled reports whether this build has fault points.
@@ -19,26 +19,6 @@ const ExitCode = 137
 
 // ErrInjected is what a point returns when it is told to fail.
 var ErrInjected = errors.New("faults: injected error")
-
-type action string
-
-const (
-	exit action = "exit"
-	fail action = "err"
-)
-
-// fault is what happens at one hit of one point.
-type fault struct {
-	name   string
-	hit    int
-	action action
-}
-
-type plan struct {
-	mu     sync.Mutex
-	faults []fault
-	hits   map[string]int
-}
 
 var current = sync.OnceValue(func() *plan {
 	p, err := parse(os.Getenv("CONTEXTINFINITY_FAULT"))
@@ -52,56 +32,115 @@ var current = sync.OnceValue(func() *plan {
 // Point is hit by the program on its way. It returns an error, or does not
 // return at all, if the environment says so.
 func Point(name string) error {
-	switch current().hit(name) {
+	trace(name)
+	switch do := current().hit(name); do {
 	case exit:
 		os.Exit(ExitCode)
+	case power:
+		losePower()
 	case fail:
 		return fmt.Errorf("%w at %s", ErrInjected, name)
+	case eio, enospc:
+		return fmt.Errorf("%s: %w", name, errno(do))
 	}
 	return nil
 }
 
-// hit counts a hit and says what is to happen, "" for nothing.
-func (p *plan) hit(name string) action {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hits[name]++
-	for _, f := range p.faults {
-		if f.name == name && f.hit == p.hits[name] {
-			return f.action
-		}
-	}
-	return ""
+// Skipped reports that a safeguard is to be left out.
+func Skipped(name string) bool {
+	trace(name)
+	return current().hit(name) == skip
 }
 
-func parse(spec string) (*plan, error) {
-	p := &plan{hits: map[string]int{}}
-	if spec == "" {
-		return p, nil
-	}
-	for one := range strings.SplitSeq(spec, ",") {
-		f, err := parseOne(one)
-		if err != nil {
-			return nil, err
-		}
-		p.faults = append(p.faults, f)
-	}
-	return p, nil
+// Verdict is what is to become of a call to the operating system. The zero
+// Verdict lets it be.
+type Verdict struct {
+	Errno syscall.Errno // fail with it, without doing anything unless Short
+	Short bool          // write half before failing
+	Skip  bool          // do nothing and report success
 }
 
-func parseOne(s string) (fault, error) {
-	parts := strings.Split(s, ":")
-	f := fault{name: parts[0], hit: 1, action: action(parts[len(parts)-1])}
-	known := f.action == exit || f.action == fail
-	if len(parts) < 2 || len(parts) > 3 || f.name == "" || !known {
-		return fault{}, fmt.Errorf("CONTEXTINFINITY_FAULT: %q is not name:exit, name:err, name:N:exit or name:N:err", s)
+// At is the I/O site of one kind of call on one class of files.
+func At(class, op string) Verdict {
+	name := "io." + class + "." + op
+	trace(name)
+	switch do := current().hit(name); do {
+	case exit:
+		os.Exit(ExitCode)
+	case power:
+		losePower()
+	case skip:
+		return Verdict{Skip: true}
+	case short:
+		return Verdict{Errno: syscall.ENOSPC, Short: true}
+	case fail, eio, enospc:
+		return Verdict{Errno: errno(do)}
 	}
-	if len(parts) == 3 {
-		n, err := strconv.Atoi(parts[1])
-		if err != nil || n < 1 {
-			return fault{}, fmt.Errorf("CONTEXTINFINITY_FAULT: %q: the hit is a number from 1", s)
-		}
-		f.hit = n
+	if needsSpace(op) && full() {
+		return Verdict{Errno: syscall.ENOSPC}
 	}
-	return f, nil
+	return Verdict{}
+}
+
+func errno(do action) syscall.Errno {
+	if do == enospc {
+		return syscall.ENOSPC
+	}
+	return syscall.EIO
+}
+
+// needsSpace reports that a full disk refuses the call.
+func needsSpace(op string) bool { return slices.Contains([]string{"create", "mkdir", "write"}, op) }
+
+// full is the "disk full" switch.
+func full() bool {
+	file := os.Getenv("CONTEXTINFINITY_FAULT_FULL")
+	if file == "" {
+		return false
+	}
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+var (
+	powerMu  sync.Mutex
+	outcomes []func()
+)
+
+// OnPowerLoss has f called when the power goes: it takes away what its files had
+// not made durable, and sees to it that nothing is written after.
+func OnPowerLoss(f func()) {
+	powerMu.Lock()
+	outcomes = append(outcomes, f)
+	powerMu.Unlock()
+}
+
+// losePower does not return.
+func losePower() {
+	powerMu.Lock() // never given back: there is one loss of power
+	for _, f := range outcomes {
+		f()
+	}
+	os.Exit(ExitCode)
+}
+
+// tracer is the file that hits are appended to, nil if none is asked for.
+var tracer = sync.OnceValue(func() *os.File {
+	path := os.Getenv("CONTEXTINFINITY_FAULT_TRACE")
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "CONTEXTINFINITY_FAULT_TRACE:", err)
+		os.Exit(2)
+	}
+	return f
+})
+
+// trace writes a line in one call, so that programs can share a file.
+func trace(name string) {
+	if f := tracer(); f != nil {
+		_, _ = f.WriteString(name + "\n")
+	}
 }

@@ -1,17 +1,43 @@
 // Package faults names the places where tests let the program die or fail:
 //
-//	if err := faults.Point("turn.after_tx0"); err != nil {
+//	if err := faults.Point("turn.prepared"); err != nil {
 //		return err
 //	}
 //
 // In a normal build a point is an empty function that the compiler removes, and
 // no environment variable reaches it. Built with -tags faults the program reads
-// CONTEXTINFINITY_FAULT, a comma-separated list:
+// CONTEXTINFINITY_FAULT, a comma-separated list of NAME[:WHEN]:ACTION.
 //
-//	name:exit      die at the first hit, as kill -9 would: no deferred call runs
-//	name:N:exit    die at the Nth hit
-//	name:err       return an error at the first hit (and name:N:err at the Nth)
+// NAME is a point of Points, a switch of Switches, or an I/O site
+// io.<class>.<op>: where bytes of the user's go to the disk. Classes are those of
+// package disk (journal, file, backup, lock) and SQLite's files (db, wal, shm,
+// temp); ops are open, create, mkdir, write, sync, rename, remove, truncate and
+// syncdir. A trailing * stands for any rest: io.* is every I/O site, counted
+// together.
 //
-// A specification it cannot read ends the program at once, so that a test with a
-// mistyped fault does not pass.
+// WHEN is N, the Nth hit alone (the default is the first), or N+, that one and
+// all after it.
+//
+// ACTION is one of
+//
+//	exit    die as kill -9 would: no deferred call runs
+//	err     return ErrInjected; at an I/O site EIO
+//	eio     fail with EIO
+//	enospc  fail with ENOSPC
+//	short   a write that writes half of its bytes, then ENOSPC; a WHEN beside it
+//	        counts writes alone
+//	power   lose power: bytes of files that were not fsynced are dropped, entries
+//	        of directories that were not are undone, then the process dies
+//	skip    leave the step out and say that it was done, at every hit unless WHEN
+//	        says otherwise: io.journal.sync:skip takes away the journals' fsync,
+//	        store.transaction:skip a transaction's atomicity
+//
+// CONTEXTINFINITY_FAULT_TRACE=FILE: each point and I/O site that is hit is
+// appended to FILE, a name a line.
+//
+// CONTEXTINFINITY_FAULT_FULL=FILE: while FILE exists every I/O site that needs
+// space fails with ENOSPC.
+//
+// A specification it cannot read, or that names no point there is, ends the
+// program at once, so that a test with a mistyped fault does not pass.
 package faults

@@ -14,7 +14,7 @@ const child = "CONTEXTINFINITY_FAULTS_TEST_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(child) != "" {
-		if faults.Point("here") != nil {
+		if faults.Point("test.here") != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -27,7 +27,7 @@ func TestInertInANormalBuild(t *testing.T) {
 	if faults.Enabled {
 		t.Error("a normal build says it has fault points")
 	}
-	for _, spec := range []string{"here:exit", "here:err", "here:1:exit", "not a specification"} {
+	for _, spec := range []string{"test.here:exit", "test.here:err", "test.here:1:exit", "test.here:power", "io.*:eio", "not a specification"} {
 		cmd := exec.Command(os.Args[0])
 		// The race detector would hold each child for a second at its exit.
 		cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", child+"=1", "CONTEXTINFINITY_FAULT="+spec)
@@ -35,13 +35,13 @@ func TestInertInANormalBuild(t *testing.T) {
 			t.Errorf("with %q a normal build ended with %v: %s", spec, err, out)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { _ = faults.Point("here") }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { _ = faults.Point("test.here") }); n != 0 {
 		t.Errorf("a point allocates %v times", n)
 	}
 }
 
 func BenchmarkPoint(b *testing.B) {
 	for b.Loop() {
-		_ = faults.Point("here")
+		_ = faults.Point("test.here")
 	}
 }

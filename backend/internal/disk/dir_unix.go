@@ -1,6 +1,6 @@
 //go:build !windows
 
-package journal
+package disk
 
 import (
 	"errors"
@@ -8,16 +8,15 @@ import (
 	"syscall"
 )
 
-// syncDir makes the entries of a directory durable.
 func syncDir(dir string) error {
-	d, err := os.Open(dir) // #nosec G304 -- the data directory's own
+	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// diskFull reports that a disk or a quota is exhausted.
-func diskFull(err error) bool {
+// Full reports that a disk or a quota is exhausted.
+func Full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -1,7 +1,8 @@
-package journal
+package disk
 
 import (
 	"errors"
+	"syscall"
 
 	"golang.org/x/sys/windows"
 )
@@ -10,9 +11,10 @@ import (
 // let a directory be flushed.
 func syncDir(string) error { return nil }
 
-// diskFull reports that a disk or a quota is exhausted.
-func diskFull(err error) bool {
+// Full reports that a disk or a quota is exhausted.
+func Full(err error) bool {
 	return errors.Is(err, windows.ERROR_DISK_FULL) ||
 		errors.Is(err, windows.ERROR_HANDLE_DISK_FULL) ||
-		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED)
+		errors.Is(err, windows.ERROR_DISK_QUOTA_EXCEEDED) ||
+		errors.Is(err, syscall.ENOSPC)
 }
