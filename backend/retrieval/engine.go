@@ -87,7 +87,7 @@ func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, simila
 	side.Wait()
 	res.Timing.Embed, res.Timing.Vector = v.embedMs, v.searchMs
 	switch {
-	case werr != nil && !(verr != nil && !q.WordsAlone && errors.Is(werr, context.Canceled)):
+	case werr != nil && !(verr != nil && !q.WordsAlone && calledOff(werr)):
 		return w, v, res, searchError(werr)
 	case verr != nil && !q.WordsAlone:
 		return w, v, res, searchError(verr)
@@ -99,6 +99,12 @@ func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, simila
 	}
 	res.Embedder = v.embedder
 	return w, v, res, nil
+}
+
+// calledOff reports a half that ended because the other had failed: by its context, or
+// in the database by its interrupt.
+func calledOff(err error) bool {
+	return errors.Is(err, context.Canceled) || chat.CodeOf(err) == chat.CodeCancelled
 }
 
 // searchError is an error as a search tells it. Those that say more are passed on.

@@ -128,6 +128,11 @@ func TestFailures(t *testing.T) {
 	if _, err := m.engine().Search(t.Context(), Query{Text: "roses"}); chat.CodeOf(err) != chat.CodeProvider {
 		t.Errorf("what the embedder says is lost: %v", err)
 	}
+	m.fail["TermFrequencies"] = chat.Errorf(chat.CodeCancelled, "search.terms", "The operation was cancelled and undone.")
+	if _, err := m.engine().Search(t.Context(), Query{Text: "roses"}); chat.CodeOf(err) != chat.CodeProvider {
+		t.Errorf("what the embedder says is lost to the half that ended with it: %v", err)
+	}
+	delete(m.fail, "TermFrequencies")
 	m.fail["Embedder"] = chat.Errorf(chat.CodeConfig, "embed", "That embedder is not configured any more.")
 	if res := find(t, m.engine(), Query{Text: "roses"}); len(res.Hits) == 0 || res.Embedder != "" || !strings.Contains(res.Warning, "not configured any more") {
 		t.Errorf("while another embedder's vectors are being made, words are to be searched: %+v", res)

@@ -192,14 +192,19 @@ func (k *tokenizer) open() error {
 	return nil
 }
 
-// split is the tokens of each term, in the terms' order.
+// split is the tokens of each term, in the terms' order. Once begun it is not called
+// off: a transaction whose context ends takes its connection along, and with that the
+// index, which is in its memory.
 func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := k.open(); err != nil {
 		return nil, err
 	}
-	tx := k.db.WithContext(ctx).Begin()
+	tx := k.db.WithContext(context.WithoutCancel(ctx)).Begin()
 	if tx.Error != nil {
 		return nil, tx.Error
 	}

@@ -1,8 +1,12 @@
 package store
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
@@ -103,5 +107,34 @@ func TestSearchScope(t *testing.T) {
 	hits := f.find(everywhere, 2, "zebra")
 	if len(hits) != 2 || hits[0].Title == "" || !strings.Contains(hits[0].Text, "zebra") {
 		t.Errorf("%+v", hits)
+	}
+}
+
+// TestAnInterruptedSearchLeavesTheNextOneWhole: the index that splits terms is in
+// memory, in one connection, and must outlive whatever a context ends.
+func TestAnInterruptedSearchLeavesTheNextOneWhole(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.full(b.ID, "a zeppelin at the lake", "indeed")
+	terms := []string{"zeppelin"}
+	for i := range 60 {
+		terms = append(terms, fmt.Sprint("word", i))
+	}
+	for i := range 200 {
+		ctx, cancel := context.WithCancel(f.ctx)
+		go func() {
+			time.Sleep(time.Duration(i) * 20 * time.Microsecond)
+			cancel()
+		}()
+		_, err := f.TermFrequencies(ctx, terms)
+		if err != nil && chat.CodeOf(err) != chat.CodeCancelled {
+			t.Fatalf("interrupted: %v (%v)", err, errors.Unwrap(err))
+		}
+		cancel()
+	}
+	got, err := f.TermFrequencies(f.ctx, terms)
+	f.ok(err)
+	if got["zeppelin"] != 1 {
+		t.Errorf("found %v", got)
 	}
 }
