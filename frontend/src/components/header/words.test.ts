@@ -19,7 +19,8 @@ describe('words of the header', () => {
   });
 
   it('never calls durable what is only shown', () => {
-    expect(streamTitle(10, 12)).toContain('10 bytes are on disk; 2 more are shown');
+    expect(streamTitle(10, 12, true)).toContain('10 bytes are on disk; 2 more are shown and will be in a moment');
+    expect(streamTitle(10, 12, false)).toContain('2 more are shown and could not be made durable');
   });
 
   it.each([

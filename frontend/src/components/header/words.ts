@@ -33,10 +33,13 @@ export function streamWord(durable: number, displayed: number): 'idle' | 'buffer
   return displayed > durable ? 'buffered' : 'durable';
 }
 
-export function streamTitle(durable: number, displayed: number): string {
+/** live: it streams on, so that what is behind follows by itself. */
+export function streamTitle(durable: number, displayed: number, live: boolean): string {
   if (displayed === 0) return 'Nothing has streamed yet. Opens Activity';
   if (displayed <= durable) return `All ${grouped(displayed)} bytes shown are on disk. Opens Activity`;
-  return `${grouped(durable)} bytes are on disk; ${grouped(displayed - durable)} more are shown and will be in a moment. Opens Activity`;
+  const behind = grouped(displayed - durable);
+  if (live) return `${grouped(durable)} bytes are on disk; ${behind} more are shown and will be in a moment. Opens Activity`;
+  return `${grouped(durable)} bytes are known to be on disk; ${behind} more are shown and could not be made durable. Opens Activity`;
 }
 
 /** "12.4k / 50k (25%)" and "[2S]" apart: the second is quieter. */

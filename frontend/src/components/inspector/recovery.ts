@@ -14,7 +14,12 @@ const findings: Record<string, Finding> = {
   incomplete: { tone: 'warn', link: 'Decide' },
   unsent: { tone: 'warn', link: 'Decide' },
   failed: { tone: 'warn', link: 'Show' },
+  tools: { tone: 'warn', link: 'Decide' },
+  dead: { tone: 'warn', link: 'Show' },
   discarded_lines: { tone: 'info', link: 'Show' },
+  snapshot_ignored: { tone: 'info', link: 'Show' },
+  pruned: { tone: 'ok', link: 'Show' },
+  swept: { tone: 'ok', link: 'Show' },
   unreadable: { tone: 'danger', link: 'Show' },
 };
 

@@ -41,6 +41,21 @@ describe('a turn', () => {
     for (const action of actions) expect(within(article).getByRole('button', { name: action })).toBeEnabled();
   });
 
+  it('says when what is shown of an incomplete answer is not all on disk', async () => {
+    const { article } = await drawn({ state: 'incomplete', outcome: 'incomplete', displayed: 3_000, durable: 1_200 });
+    expect(article.textContent).toMatch(/Incomplete answer, 3\u202f000 bytes shown.*Only 1\u202f200 bytes of it were made durable/s);
+  });
+
+  it('keeps a refused decision beside its buttons, and leaves the focus there', async () => {
+    const { app, backend, article } = await drawn({ state: 'incomplete', outcome: 'incomplete', displayed: 10, durable: 10 });
+    backend.failNext('chat.keep', { message: 'The disk is full', hint: 'Free some space.' });
+    const keep = within(article).getByRole('button', { name: 'Keep as it is' });
+    const asked = app.composer.focusAsked;
+    await userEvent.click(keep);
+    expect(within(article).getByRole('alert')).toHaveTextContent(/The disk is full.*Free some space\./);
+    expect([document.activeElement, app.composer.focusAsked]).toEqual([keep, asked]);
+  });
+
   it('offers nothing while it runs', async () => {
     const { article } = await drawn({ state: 'responding', outcome: '' });
     expect(within(article).queryByRole('button', { name: /Fork|Edit|Retry/ })).toBeNull();

@@ -88,6 +88,13 @@ export function byteWords(bytes: number): string {
   return bytes < 100_000 ? `${grouped(bytes)} ${bytes === 1 ? 'byte' : 'bytes'}` : sized(bytes);
 }
 
+/** What of an incomplete answer is certain to survive a loss of power. */
+export function diskWords({ displayed, durable }: Pick<TurnView, 'displayed' | 'durable'>): string {
+  if (durable >= displayed) return 'Every byte shown here is on disk.';
+  const held = durable === 0 ? 'None of it was' : `Only ${byteWords(durable)} of it ${durable === 1 ? 'was' : 'were'}`;
+  return `${held} made durable: copy what you need, and look after the disk before you go on.`;
+}
+
 export function sentence(text: string): string {
   const words = text.trim();
   if (words === '') return '';

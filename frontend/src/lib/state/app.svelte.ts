@@ -25,6 +25,9 @@ import { ThemeState } from './theme.svelte';
 import { ToastsState } from './toasts.svelte';
 import { TurnActions } from './turnActions';
 
+/** When the recovery report was made that was told last. */
+const toldKey = 'contextinfinity.recovery';
+
 export class App {
   readonly backend: Backend;
   readonly changes: Changes;
@@ -45,19 +48,21 @@ export class App {
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
+  readonly #storage: Storage;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
   readonly #offs: (() => void)[];
 
   constructor(backend: Backend, storage: Storage = localStorage) {
     this.backend = backend;
+    this.#storage = storage;
     this.changes = new Changes(backend);
     this.layout = new LayoutState(storage);
     this.theme = new ThemeState(backend, this.toasts);
     this.startup = new StartupState(backend);
     this.models = new ModelsState(backend);
     this.sessions = new SessionsState(backend, this.changes, this.toasts);
-    this.draft = new DraftState(backend, this.toasts);
+    this.draft = new DraftState(backend);
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
@@ -189,12 +194,14 @@ export class App {
     else await this.#newSession();
   }
 
-  /** Start-up found something to mend: said once, and kept in full in Activity. */
+  /** Start-up found something to mend: said once, until it is put away, and kept in full in Activity. */
   #tellRecovery(): void {
     const report = this.jobs.recovery;
     if (!report || report.clean || report.items.length === 0) return;
+    if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded anew, the program was not
+    this.#storage.setItem(toldKey, String(report.at));
     const found = report.items.length === 1 ? report.items[0]!.message : `${report.items.length} things were found and put in order`;
-    this.toasts.show(`Start-up: ${found}`, { tone: 'warn', action: { label: 'Show', run: () => this.inspector.show('activity') } });
+    this.toasts.show(`Start-up: ${found}`, { tone: 'warn', stays: true, action: { label: 'Show', run: () => this.inspector.show('activity') } });
   }
 
   async #quietly(load: () => Promise<void>): Promise<void> {

@@ -211,8 +211,13 @@ describe('a conversation', () => {
   it('tells at start what recovery found, once', async () => {
     await started({ data: 'rich' });
     expect(app.toasts.list.map((toast) => toast.text)).toEqual(['Start-up: 2 things were found and put in order']);
+    await vi.advanceTimersByTimeAsync(60_000); // nobody may have been looking
     app.toasts.act(app.toasts.list[0]!.id);
-    expect(app.inspector.tab).toBe('activity');
+    expect([app.inspector.tab, app.toasts.list]).toEqual(['activity', []]);
+    app.stop();
+    app = new App(backend); // the page is loaded anew
+    await app.start();
+    expect(app.toasts.list).toEqual([]);
   });
 });
 
@@ -349,9 +354,34 @@ describe('a draft', () => {
     backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
     app.draft.typed = 'Hello';
     await vi.advanceTimersByTimeAsync(400);
-    expect(app.toasts.list.map((toast) => toast.text)).toContain('The disk is full');
-    await app.draft.flush();
+    expect(app.draft.unsavedWhy?.message).toBe('The disk is full');
+    await vi.advanceTimersByTimeAsync(3_000); // nothing more is typed
     expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('Hello');
+    expect(app.draft.unsavedWhy).toBeNull();
+  });
+
+  it('keeps what could not be saved of a branch that was left', async () => {
+    await started();
+    const { branchId, sessionId } = app.conversation;
+    const other = await backend.sessions.create('Other');
+    app.draft.typed = 'Hello';
+    backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
+    await app.openSession(other.id);
+    expect([app.draft.text, app.draft.unsavedWhy?.message]).toEqual(['', 'The disk is full']);
+    backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
+    await vi.advanceTimersByTimeAsync(3_000);
+    await app.openSession(sessionId);
+    expect(app.draft.text).toBe('Hello');
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect([backend.world.branch(branchId).draft.text, app.draft.unsavedWhy]).toEqual(['Hello', null]);
+  });
+
+  it('is not replaced by an older one when the branch is read anew', async () => {
+    await started();
+    app.draft.typed = 'Hello';
+    backend.failNext('sessions.saveDraft', { message: 'The disk is full' });
+    await app.openSession(app.conversation.sessionId);
+    expect(app.draft.text).toBe('Hello');
   });
 
   it('holds a megabyte beside the field, and sends it whole', async () => {

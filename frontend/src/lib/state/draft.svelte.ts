@@ -1,8 +1,10 @@
 import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Draft, FileView, ImageUpload, MemoryChip } from '$lib/backend/types';
-import type { ToastsState } from './toasts.svelte';
 
 const saveAfterMs = 350;
+/** A disk that was full may have space again. */
+const saveAgainAfterMs = 3_000;
 /** A text longer than this stands beside the field, not in it: no text field stays quick with a book inside. */
 export const longText = 60_000;
 const empty: Draft = { text: '', images: [], files: [], memories: [], queued: false };
@@ -23,13 +25,13 @@ export class DraftState {
   #handed = '';
   #saving: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #failedOnce = false;
+  /** Messages of branches that were left before they could be saved. */
+  readonly #stranded = new Map<string, Draft>();
+  #unsavedWhy = $state.raw<BackendError | null>(null);
   readonly #backend: Backend;
-  readonly #toasts: ToastsState;
 
-  constructor(backend: Backend, toasts: ToastsState) {
+  constructor(backend: Backend) {
     this.#backend = backend;
-    this.#toasts = toasts;
   }
 
   get branchId(): string {
@@ -110,18 +112,30 @@ export class DraftState {
     return this.#queued;
   }
 
+  /** Why what is written could not be saved; it is tried again by itself until it can. */
+  get unsavedWhy(): BackendError | null {
+    return this.#unsavedWhy;
+  }
+
   get isEmpty(): boolean {
     return this.#typed.trim() === '' && this.#long.length === 0 && this.#images.length === 0 && this.#files.length === 0;
   }
 
   /** Another branch is open: what it holds unsent. */
   async load(branchId: string, draft: Draft = empty): Promise<void> {
+    // The same branch, read anew: what is being typed wins, whether or not it can be saved just now.
+    if (branchId === this.#branchId && this.#unsaved) return this.flush();
     // What was written before any branch had opened belongs to the first one that does.
     const early = this.#branchId === '' && this.#unsaved ? this.text : '';
     const saved = this.flush();
     this.#branchId = branchId; // at once: what is typed while the old text is saved belongs here
-    this.#take(draft);
-    if (early !== '') this.text = [draft.text, early].filter((part) => part !== '').join('\n\n');
+    const stranded = this.#stranded.get(branchId);
+    this.#take(stranded ?? draft);
+    if (stranded) {
+      this.#stranded.delete(branchId);
+      this.#changed();
+    }
+    if (early !== '') this.text = [this.text, early].filter((part) => part !== '').join('\n\n');
     await saved;
   }
 
@@ -139,7 +153,7 @@ export class DraftState {
       return await send();
     } catch (error) {
       // The branch was left and its text is in the field no more: it is kept where it was written.
-      if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#toasts.error(unsaved));
+      if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#keep(branchId, draft, unsaved));
       throw error;
     } finally {
       this.#handed = '';
@@ -181,6 +195,7 @@ export class DraftState {
 
   async flush(): Promise<void> {
     this.#cancel();
+    for (const [branchId, draft] of this.#stranded) this.#saving = this.#saving.then(() => this.#save(branchId, draft));
     if (!this.#unsaved || this.#branchId === '' || this.#branchId === this.#handed) return;
     this.#unsaved = false;
     // In order: the program takes calls side by side, and an older text must not overtake a newer one.
@@ -193,12 +208,19 @@ export class DraftState {
   async #save(branchId: string, draft: Draft): Promise<void> {
     try {
       await this.#backend.sessions.saveDraft(branchId, draft);
-      this.#failedOnce = false;
+      this.#stranded.delete(branchId);
+      if (this.#stranded.size === 0) this.#unsavedWhy = null;
     } catch (error) {
-      if (branchId === this.#branchId) this.#unsaved = true;
-      if (!this.#failedOnce) this.#toasts.error(error);
-      this.#failedOnce = true;
+      this.#keep(branchId, draft, error);
     }
+  }
+
+  /** What could not be saved stays here, also of a branch that was left, and is tried again. */
+  #keep(branchId: string, draft: Draft, error: unknown): void {
+    if (branchId === this.#branchId) this.#unsaved = true;
+    else this.#stranded.set(branchId, draft);
+    this.#unsavedWhy = toBackendError(error);
+    this.#schedule(saveAgainAfterMs);
   }
 
   #current(): Draft {
@@ -227,9 +249,9 @@ export class DraftState {
     this.#schedule();
   }
 
-  #schedule(): void {
+  #schedule(afterMs = saveAfterMs): void {
     this.#cancel();
-    this.#timer = setTimeout(() => void this.flush(), saveAfterMs);
+    this.#timer = setTimeout(() => void this.flush(), afterMs);
   }
 
   #cancel(): void {

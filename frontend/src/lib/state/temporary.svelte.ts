@@ -47,7 +47,7 @@ export class TemporaryConversation implements TranscriptSource {
   constructor(backend: Backend, changes: Changes, toasts: ToastsState) {
     this.#backend = backend;
     this.#toasts = toasts;
-    this.draft = new DraftState(backend, toasts);
+    this.draft = new DraftState(backend);
     this.#offs = [backend.onFrame((frame) => this.#onFrame(frame)), changes.on(['turn'], (change) => this.#onChange(change))];
   }
 

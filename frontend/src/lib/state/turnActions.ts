@@ -5,7 +5,7 @@ import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { ToastsState } from './toasts.svelte';
 
-/** What one does to a turn. Each says so in a toast if it cannot be done, and changes nothing then. */
+/** What one does to a turn. If it cannot be done it changes nothing, and says so in a toast or, where noted, to its caller. */
 export class TurnActions {
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
@@ -19,7 +19,9 @@ export class TurnActions {
     this.#toasts = toasts;
   }
 
-  stop = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.stop(turn.id));
+  stop = (turn: TurnView): Promise<void> => this.#guard(() => this.#on(turn, () => this.#backend.chat.stop(turn.id)));
+
+  // Decisions about a turn that waits for one. They throw what went wrong: it has to stand where the decision is made.
   keep = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.keep(turn.id));
   discard = (turn: TurnView): Promise<void> => this.#on(turn, () => this.#backend.chat.discard(turn.id));
 
@@ -28,8 +30,11 @@ export class TurnActions {
   continue = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.continue(turn.id, model), turn);
   sendUnsent = (turn: TurnView, model = ''): Promise<void> => this.#sending(() => this.#backend.chat.sendUnsent(turn.id, model), turn);
 
+  /** Asks for the rest of an answer that is final but was cut short: a message of its own. */
+  askForRest = (turn: TurnView): Promise<void> => this.#guard(() => this.continue(turn));
+
   /** Another answer to the same message, beside the one that is there: the program forks before the turn. */
-  regenerate = (turn: TurnView): Promise<void> => this.#sending(() => this.#backend.chat.retry(turn.id, ''), turn);
+  regenerate = (turn: TurnView): Promise<void> => this.#guard(() => this.retry(turn));
 
   /** A new branch that goes on after this turn. */
   fork = (turn: TurnView, label = ''): Promise<void> => this.#guard(() => this.forkAfter(turn, label));
@@ -63,23 +68,19 @@ export class TurnActions {
     });
 
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
-    await this.#guard(async () => {
-      const sent = await act();
-      if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {
-        await this.#conversation.open(sent.sessionId, sent.branchId);
-        return;
-      }
-      await this.#conversation.refreshTurn(turn.id);
-      if (sent.turnId !== '' && sent.turnId !== turn.id) await this.#conversation.refreshTurn(sent.turnId);
-      await this.#conversation.jumpToLatest();
-    });
+    const sent = await act();
+    if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {
+      await this.#conversation.open(sent.sessionId, sent.branchId);
+      return;
+    }
+    await this.#conversation.refreshTurn(turn.id);
+    if (sent.turnId !== '' && sent.turnId !== turn.id) await this.#conversation.refreshTurn(sent.turnId);
+    await this.#conversation.jumpToLatest();
   }
 
   async #on(turn: TurnView, act: () => Promise<void>): Promise<void> {
-    await this.#guard(async () => {
-      await act();
-      await this.#conversation.refreshTurn(turn.id);
-    });
+    await act();
+    await this.#conversation.refreshTurn(turn.id);
   }
 
   async #guard(act: () => Promise<void>): Promise<void> {
