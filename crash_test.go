@@ -380,6 +380,35 @@ func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	h.clean()
 }
 
+// A flipped bit in a journal is named by verify, before recovery and after; what
+// stands before it is the answer.
+func TestADamagedJournalIsNamedByVerify(t *testing.T) {
+	t.Parallel()
+	server := newHeldServer(t, true, chatWire.saying(false, crashTexts...)...)
+	h := newHome(t, shipped(t), chatWire.model("mortal", server.url))
+	crash{texts: crashTexts}.die(t, h, server)
+	session, path := h.lastSession(), h.journals()[0]
+	step := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, []byte("with"))
+	data[at] ^= 0x01
+	write(t, path, data)
+	for _, when := range []string{"before recovery", "after it"} {
+		var doc struct{ Findings []chat.Finding }
+		h.run("verify", "--json").exits(3).document(&doc)
+		if len(doc.Findings) != 1 || doc.Findings[0].ID != step || doc.Findings[0].Kind != "journal" {
+			t.Errorf("%s: %+v", when, doc.Findings)
+		}
+		if turn := h.only(session); turn.text() != crashTexts[0]+crashTexts[1] {
+			t.Errorf("%s the answer is %q", when, turn.text())
+		}
+		h.ok("reconcile")
+	}
+}
+
 // The recovery report of reconcile names what was found, once.
 func TestReconcileReportsOnce(t *testing.T) {
 	t.Parallel()

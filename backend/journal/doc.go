@@ -4,9 +4,9 @@
 //
 // A journal is {data_dir}/streams/{step_id}.jsonl, one line an event:
 //
-//	{"ts":..., "provider":..., "event_type":..., "seq":..., "payload":...}
+//	{"ts":..., "provider":..., "event_type":..., "seq":..., "payload":..., "sum":...}
 //
-// seq counts from 1 without gaps. The payload is the provider's event byte for
+// seq counts from 1 without gaps, sum is the CRC-32C of the line before it. The payload is the provider's event byte for
 // byte: as JSON where the line can carry it unchanged, else as payload_b64 (an
 // event type that is not UTF-8 likewise stands in event_type_b64). The last line
 // of a finished journal is an end entry of provider "contextinfinity": done,

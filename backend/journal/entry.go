@@ -3,7 +3,10 @@ package journal
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
+	"hash/crc32"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -41,6 +44,7 @@ type entry struct {
 	Seq          int64           `json:"seq"`
 	Payload      json.RawMessage `json:"payload"`
 	PayloadB64   *[]byte         `json:"payload_b64"`
+	Sum          *string         `json:"sum"`
 }
 
 // endPayload is the payload of an end entry.
@@ -52,6 +56,7 @@ type endPayload struct {
 // hand because it runs once a delta: encoding/json would cost more than the
 // write itself.
 func appendEntry(dst []byte, ts time.Time, provider, eventType string, seq int64, payload []byte) []byte {
+	begin := len(dst)
 	dst = append(dst, `{"ts":"`...)
 	dst = ts.UTC().AppendFormat(dst, chat.TimeLayout)
 	dst = append(dst, `","provider":`...)
@@ -73,7 +78,43 @@ func appendEntry(dst []byte, ts time.Time, provider, eventType string, seq int64
 		dst = base64.StdEncoding.AppendEncode(dst, payload)
 		dst = append(dst, '"')
 	}
+	dst = appendSum(dst, dst[begin:])
 	return append(dst, '}', '\n')
+}
+
+// A line ends with the CRC-32C of what stands before it, so that a bit that flips
+// on the disk is not taken for an answer: ,"sum":"0123abcd"}
+const (
+	sumKey    = `,"sum":"`
+	sumLength = len(sumKey) + 8 + len(`"`)
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func appendSum(dst, of []byte) []byte {
+	var sum [4]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.Checksum(of, castagnoli))
+	dst = append(dst, sumKey...)
+	dst = hex.AppendEncode(dst, sum[:])
+	return append(dst, '"')
+}
+
+// intact reports that a line is as appendEntry wrote it. The first version wrote
+// no sums: such a line must be what that version made of its entry.
+func (e entry) intact(line []byte) bool {
+	if e.Sum == nil {
+		again := e.again()
+		return bytes.Equal(line, append(again[:len(again)-sumLength-len("}\n")], '}'))
+	}
+	at := len(line) - sumLength - len("}")
+	return at > 0 && bytes.Equal(line[at:], append(appendSum(nil, line[:at]), '}'))
+}
+
+// again is the entry's line as it is written today.
+func (e entry) again() []byte {
+	ts, _ := chat.ParseTime(e.TS) // it was read
+	ev := e.event()
+	return appendEntry(nil, ts, e.Provider, ev.Type, e.Seq, ev.Data)
 }
 
 // appendString appends s as a JSON string. Names of providers and events are
@@ -116,7 +157,7 @@ func parseEntry(line []byte) (e entry, ok bool) {
 	if _, err := chat.ParseTime(e.TS); err != nil {
 		return entry{}, false
 	}
-	return e, true
+	return e, e.intact(line)
 }
 
 // event is the provider's event that the entry holds.

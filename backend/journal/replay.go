@@ -58,8 +58,12 @@ func read(r io.Reader) (Replay, error) {
 	for number := 1; ; number++ {
 		line, err := in.ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
-			rep.TornTail = len(line) > 0
 			rep.DroppedBytes = int64(len(line))
+			if n := len(line) - 1; n > 0 && rep.follows(line[:n]) {
+				rep.BadLine = number // whole but for its newline, which is another byte now
+			} else {
+				rep.TornTail = len(line) > 0
+			}
 			return rep, nil
 		}
 		if err != nil {
@@ -72,6 +76,12 @@ func read(r io.Reader) (Replay, error) {
 			return rep, err
 		}
 	}
+}
+
+// follows reports that a line would be the next one.
+func (rep *Replay) follows(line []byte) bool {
+	e, ok := parseEntry(line)
+	return ok && e.Seq == rep.LastSeq+1
 }
 
 // take adds one line to the replay. It is false if the line does not belong

@@ -1,0 +1,49 @@
+package journal_test
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/journal"
+)
+
+// Any byte that changes in any line is found, in that line, and what stands before
+// it is read.
+func TestAChangedByteIsFoundInItsLine(t *testing.T) {
+	events := []chat.RawEvent{text("größer"), {Type: "\xff", Data: []byte("not JSON")}, text("漢字 🌍")}
+	whole := written(t, journal.EndDone, events...)
+	lines := strings.SplitAfter(whole, "\n")
+	lines = lines[:len(lines)-1]
+	at := 0
+	for number, line := range lines {
+		for i := range len(line) {
+			for _, bit := range []byte{0x01, 0x20, 0x80} {
+				content := []byte(whole)
+				content[at+i] ^= bit
+				rep := replayOf(t, string(content))
+				if rep.BadLine != number+1 || rep.LastSeq != int64(number) || rep.TornTail {
+					t.Fatalf("bit %#x of byte %d of line %d flipped: %+v", bit, i, number+1, rep)
+				}
+			}
+		}
+		at += len(line)
+	}
+}
+
+// What the first version wrote has no sums and is read; where such a line is not
+// what that version would write, it is damaged.
+func TestJournalsWithoutSumsAreRead(t *testing.T) {
+	events := []chat.RawEvent{text("größer"), {Type: "\xff", Data: []byte("not JSON")}, {Type: `a"b`, Data: []byte(`{ "a" : 1 }`)}}
+	whole := regexp.MustCompile(`,"sum":"[0-9a-f]{8}"`).ReplaceAllString(written(t, journal.EndStopped, events...), "")
+	if rep := replayOf(t, whole); !reflect.DeepEqual(rep.Events, events) || rep.End != journal.EndStopped || rep.BadLine != 0 {
+		t.Fatalf("%+v", rep)
+	}
+	for old, damaged := range map[string]string{`"seq":1,`: `"seq":1, `, `"ts"`: `"Ts"`, `}` + "\n": `,"more":1}` + "\n"} {
+		if rep := replayOf(t, strings.Replace(whole, old, damaged, 1)); rep.BadLine != 1 {
+			t.Errorf("%q for %q: %+v", damaged, old, rep)
+		}
+	}
+}
