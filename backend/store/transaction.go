@@ -39,17 +39,39 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error 
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
 	if faults.Skipped("store.transaction") {
-		return mapError(op, do(s.transaction(ctx, s.writer.WithContext(ctx))))
+		return mapError(op, s.unprotected(ctx, op, do))
 	}
 	db := s.writer.WithContext(ctx).Begin()
 	if db.Error != nil {
 		return mapError(op, db.Error)
 	}
 	defer db.Rollback() // does nothing once committed; its error says only that
-	if err := do(s.transaction(ctx, db)); err != nil {
+	err := faults.Transaction(op, faults.Begun)
+	if err == nil {
+		err = do(s.transaction(ctx, db))
+	}
+	if err == nil {
+		err = faults.Transaction(op, faults.Committing)
+	}
+	if err != nil {
 		return mapError(op, err)
 	}
-	return mapError(op, db.Commit().Error)
+	err = db.Commit().Error
+	if err == nil {
+		// What is committed can no longer fail: here the program can only die.
+		_ = faults.Transaction(op, faults.Committed)
+	}
+	return mapError(op, err)
+}
+
+// unprotected is write without its transaction, for the harness that proves that it
+// would notice.
+func (s *Store) unprotected(ctx context.Context, op string, do func(*tx) error) error {
+	err := do(s.transaction(ctx, s.writer.WithContext(ctx)))
+	if err == nil {
+		err = faults.Transaction(op, faults.Committing)
+	}
+	return err
 }
 
 func (s *Store) transaction(ctx context.Context, db *gorm.DB) *tx {

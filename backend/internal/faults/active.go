@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -29,9 +30,22 @@ var current = sync.OnceValue(func() *plan {
 	return p
 })
 
+// known are the names that may be hit.
+var known = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for _, name := range Points {
+		names[name] = true
+	}
+	return names
+})
+
 // Point is hit by the program on its way. It returns an error, or does not
 // return at all, if the environment says so.
 func Point(name string) error {
+	if !known()[name] && !strings.HasPrefix(name, TestPrefix) {
+		fmt.Fprintf(os.Stderr, "faults: the point %s is not in Points\n", name)
+		os.Exit(2)
+	}
 	trace(name)
 	switch do := current().hit(name); do {
 	case exit:
@@ -46,9 +60,11 @@ func Point(name string) error {
 	return nil
 }
 
+// Transaction is the point of a moment of a writing transaction.
+func Transaction(op, moment string) error { return Point(transactionPoint(op, moment)) }
+
 // Skipped reports that a safeguard is to be left out.
 func Skipped(name string) bool {
-	trace(name)
 	return current().hit(name) == skip
 }
 

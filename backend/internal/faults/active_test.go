@@ -137,7 +137,7 @@ func TestTrace(t *testing.T) {
 	run(t, "point", "CONTEXTINFINITY_FAULT_TRACE="+trace, "CONTEXTINFINITY_FAULT=test.here:2:exit")
 	run(t, "io", "CONTEXTINFINITY_FAULT_TRACE="+trace)
 	got, err := os.ReadFile(trace)
-	want := strings.Repeat("test.here\n", 2) + "store.transaction\n" + strings.Repeat("io.journal.write\n", 3) + "io.journal.sync\nio.journal.open\n"
+	want := strings.Repeat("test.here\n", 2) + strings.Repeat("io.journal.write\n", 3) + "io.journal.sync\nio.journal.open\n"
 	if err != nil || string(got) != want {
 		t.Errorf("%s (%v)", got, err)
 	}

@@ -1,8 +1,14 @@
 package faults
 
-// Points are the names of all points, in the order in which a turn's life meets
-// them. A test compares the list with the calls in the source.
-var Points = []string{
+import "slices"
+
+// Points are the names of all points: those below, and three of each writing
+// transaction. A test compares the list with the source; a program with fault points
+// ends at one that is missing here.
+var Points = slices.Concat(named, ofTransactions())
+
+// named are points of their own, in the order in which a turn's life meets them.
+var named = []string{
 	"turn.prepared",       // the context's manifest is stored
 	"turn.step_begun",     // the attempt's row is stored, its journal is not there yet
 	"turn.event",          // each event of the provider, after it is journalled and shown
@@ -10,6 +16,40 @@ var Points = []string{
 	"turn.settled",        // after TX-A, before its journals are pruned
 	"recover.settled",     // the same, of a turn that recovery settled
 }
+
+// Moments of a transaction: tx.<operation>.<moment>.
+const (
+	Begun      = "begun"      // nothing is written yet
+	Committing = "committing" // all is written, nothing committed
+	Committed  = "committed"  // nobody has been told
+)
+
+// transactions are the operations of package store that write: TX-0 is turn.accept,
+// TX-A turn.finalize, turn.interrupt or turn.fail, TX-B state.commit, TX-C
+// vector.write.
+var transactions = []string{
+	"store.open", "session.create", "draft.save", "turn.accept", "turn.prepare", "turn.sizes",
+	"step.begin", "step.end", "turn.finalize", "turn.interrupt", "turn.fail", "turn.resume",
+	"calibration.observe", "job.claim", "job.renew", "job.finish", "job.fail", "job.postpone",
+	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",
+	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
+	"ledger.snapshot", "setting.write", "branch.archive", "branch.fork", "branch.rename",
+	"branch.switch", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
+	"session.archive", "session.model", "session.pin", "session.prompt", "session.rename",
+	"session.settings",
+}
+
+func ofTransactions() []string {
+	var names []string
+	for _, op := range transactions {
+		for _, moment := range []string{Begun, Committing, Committed} {
+			names = append(names, transactionPoint(op, moment))
+		}
+	}
+	return names
+}
+
+func transactionPoint(op, moment string) string { return "tx." + op + "." + moment }
 
 // Switches are what only skip can be said of: each takes a safeguard away, so
 // that a harness can prove that it would notice.

@@ -1,0 +1,173 @@
+package faults_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/internal/faults"
+)
+
+// source is the program's code, tests left out.
+type source struct {
+	t     *testing.T
+	files map[string][]*ast.File // by directory
+}
+
+func readSource(t *testing.T, root string) source {
+	t.Helper()
+	s := source{t, map[string][]*ast.File{}}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testdata" || d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != root):
+			return fs.SkipDir
+		case d.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		s.files[filepath.Dir(path)] = append(s.files[filepath.Dir(path)], f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// points are the names in calls of faults.Point.
+func (s source) points() []string {
+	var names []string
+	for _, files := range s.files {
+		for _, f := range files {
+			eachCall(f, func(c *ast.CallExpr, _ *ast.FuncDecl) {
+				if on, name := selector(c); on != "faults" || name != "Point" {
+					return
+				}
+				value, ok := literal(c.Args[0])
+				if !ok {
+					s.t.Errorf("a point's name is not written out: %v", c.Args[0])
+				}
+				names = append(names, value)
+			})
+		}
+	}
+	return names
+}
+
+// operations are what the store's write is called with: a text, a constant of the
+// function, or a parameter of it, which its callers give.
+func (s source) operations(dir, callee string, arg int) []string {
+	var ops []string
+	for _, f := range s.files[dir] {
+		eachCall(f, func(c *ast.CallExpr, in *ast.FuncDecl) {
+			if _, name := selector(c); name != callee || len(c.Args) <= arg {
+				return
+			}
+			if value, ok := literal(c.Args[arg]); ok {
+				ops = append(ops, value)
+			} else if id, ok := c.Args[arg].(*ast.Ident); ok {
+				ops = append(ops, s.meaning(dir, id.Name, in)...)
+			}
+		})
+	}
+	return ops
+}
+
+func (s source) meaning(dir, name string, in *ast.FuncDecl) []string {
+	value := ""
+	ast.Inspect(in, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && spec.Names[0].Name == name && len(spec.Values) == 1 {
+			value, _ = literal(spec.Values[0])
+		}
+		return true
+	})
+	if value != "" {
+		return []string{value}
+	}
+	i := 0
+	for _, field := range in.Type.Params.List {
+		for _, param := range field.Names {
+			if param.Name == name {
+				return s.operations(dir, in.Name.Name, i)
+			}
+			i++
+		}
+	}
+	s.t.Errorf("%s calls write with %s, of which nothing is known", in.Name.Name, name)
+	return nil
+}
+
+func eachCall(f *ast.File, visit func(*ast.CallExpr, *ast.FuncDecl)) {
+	for _, d := range f.Decls {
+		in, ok := d.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(in, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok {
+				visit(c, in)
+			}
+			return true
+		})
+	}
+}
+
+// selector is a call's x.name where x is a plain name.
+func selector(c *ast.CallExpr) (on, name string) {
+	sel, ok := c.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return "", ""
+	}
+	if x, ok := sel.X.(*ast.Ident); ok {
+		return x.Name, sel.Sel.Name
+	}
+	return "", ""
+}
+
+func literal(e ast.Expr) (string, bool) {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok || lit.Kind != token.STRING {
+		return "", false
+	}
+	value, err := strconv.Unquote(lit.Value)
+	return value, err == nil
+}
+
+// A harness walks Points: a point that is in the code and not in the list would
+// never be tried, one that is in the list alone would be tried in vain.
+func TestPointsAreThoseOfTheCode(t *testing.T) {
+	const root = "../../.."
+	s := readSource(t, root)
+	code := s.points()
+	for _, op := range s.operations(filepath.Join(root, "backend", "store"), "write", 1) {
+		for _, moment := range []string{faults.Begun, faults.Committing, faults.Committed} {
+			code = append(code, "tx."+op+"."+moment)
+		}
+	}
+	slices.Sort(code)
+	code = slices.Compact(code)
+	for _, name := range code {
+		if !slices.Contains(faults.Points, name) {
+			t.Errorf("%s is in the code and not in Points", name)
+		}
+	}
+	for i, name := range faults.Points {
+		if !slices.Contains(code, name) {
+			t.Errorf("%s is in Points and not in the code", name)
+		}
+		if slices.Contains(faults.Points[:i], name) {
+			t.Errorf("%s is in Points twice", name)
+		}
+	}
+	if len(code) < 50 {
+		t.Errorf("only %d points were found in the code", len(code))
+	}
+}
