@@ -52,6 +52,8 @@ func Point(name string) error {
 		os.Exit(ExitCode)
 	case power:
 		losePower()
+	case fill:
+		fillDisk()
 	case fail:
 		return fmt.Errorf("%w at %s", ErrInjected, name)
 	case eio, enospc:
@@ -85,6 +87,8 @@ func At(class, op string) Verdict {
 		os.Exit(ExitCode)
 	case power:
 		losePower()
+	case fill:
+		fillDisk()
 	case skip:
 		return Verdict{Skip: true}
 	case short:
@@ -116,6 +120,15 @@ func full() bool {
 	}
 	_, err := os.Stat(file)
 	return err == nil
+}
+
+// fillDisk sets the switch.
+func fillDisk() {
+	file := os.Getenv("CONTEXTINFINITY_FAULT_FULL")
+	if err := os.WriteFile(file, nil, 0o600); err != nil { // #nosec G703 -- a test names it
+		fmt.Fprintln(os.Stderr, "CONTEXTINFINITY_FAULT_FULL:", err)
+		os.Exit(2)
+	}
 }
 
 var (

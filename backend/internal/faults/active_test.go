@@ -130,6 +130,12 @@ func TestTheDiskIsFullWhileTheFileIsThere(t *testing.T) {
 	if _, out := run(t, "io", "CONTEXTINFINITY_FAULT_FULL="+mark); out != "full full full ok ok" {
 		t.Error(out)
 	}
+	if err := os.Remove(mark); err != nil {
+		t.Fatal(err)
+	}
+	if _, out := run(t, "io", "CONTEXTINFINITY_FAULT_FULL="+mark, "CONTEXTINFINITY_FAULT=io.journal.write:2:full"); out != "ok full full ok ok" {
+		t.Error(out)
+	}
 }
 
 func TestTrace(t *testing.T) {

@@ -31,6 +31,7 @@
 //	skip    leave the step out and say that it was done, at every hit unless WHEN
 //	        says otherwise: io.journal.sync:skip takes away the journals' fsync,
 //	        store.transaction:skip a transaction's atomicity
+//	full    the disk is full from here on: FILE of the switch below is made
 //
 // CONTEXTINFINITY_FAULT_TRACE=FILE: each point and I/O site that is hit is
 // appended to FILE, a name a line.

@@ -20,9 +20,10 @@ const (
 	short  action = "short"
 	power  action = "power"
 	skip   action = "skip"
+	fill   action = "full"
 )
 
-var actions = []action{exit, fail, eio, enospc, short, power, skip}
+var actions = []action{exit, fail, eio, enospc, short, power, skip, fill}
 
 // fault is what happens at some hits of the names that match.
 type fault struct {
