@@ -125,9 +125,10 @@ func Cut(s string, limit int) string {
 	if limit <= 0 || len(s) <= limit {
 		return s
 	}
-	at := limit
-	for at > 0 && limit-at < utf8.UTFMax && !utf8.RuneStart(s[at]) {
-		at--
+	for at := limit; at > 0 && limit-at < utf8.UTFMax; at-- {
+		if utf8.RuneStart(s[at]) {
+			return s[:at]
+		}
 	}
-	return s[:at]
+	return s[:limit]
 }

@@ -3,7 +3,9 @@ package ledger
 import (
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
 )
@@ -17,6 +19,9 @@ func (s *State) Apply(e Event) error {
 	}
 	if e.Seq != s.EventSeq+1 {
 		return fmt.Errorf("it is number %d after %d", e.Seq, s.EventSeq)
+	}
+	if !utf8.ValidString(e.Entity) {
+		return errors.New("what it is about has no id that is text")
 	}
 	if err := s.apply(e); err != nil {
 		return err
@@ -82,6 +87,9 @@ func (s *State) applySession(e Event, data json.RawMessage) error {
 	switch e.Type {
 	case EventSessionCreated:
 		return reduce(data, func(p SessionCreated) error {
+			if e.Entity != s.SessionID {
+				return fmt.Errorf("it made another session, %s", e.Entity)
+			}
 			s.Sessions[e.Entity] = &Session{CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, Source: p.Source,
 				ActiveBranch: string(p.ActiveBranch), Title: SumOfText(p.Title), SystemPrompt: SumOfText(p.SystemPrompt)}
 			return nil

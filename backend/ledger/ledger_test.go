@@ -8,7 +8,7 @@ import (
 )
 
 // history is a small ledger, chained.
-func history(t *testing.T) []Event {
+func history(t testing.TB) []Event {
 	t.Helper()
 	var out []Event
 	tail := Genesis()
@@ -28,7 +28,7 @@ func history(t *testing.T) []Event {
 	return out
 }
 
-func chained(t *testing.T, tail Tail, kind Type, entity string, data any) Event {
+func chained(t testing.TB, tail Tail, kind Type, entity string, data any) Event {
 	t.Helper()
 	payload, err := Payload(data)
 	if err != nil {
@@ -41,7 +41,7 @@ func chained(t *testing.T, tail Tail, kind Type, entity string, data any) Event 
 	return e
 }
 
-func replayed(t *testing.T, events []Event) *State {
+func replayed(t testing.TB, events []Event) *State {
 	t.Helper()
 	s, tail := NewState("s"), Genesis()
 	for _, e := range events {
@@ -56,7 +56,7 @@ func replayed(t *testing.T, events []Event) *State {
 	return s
 }
 
-func encoded(t *testing.T, s *State) []byte {
+func encoded(t testing.TB, s *State) []byte {
 	t.Helper()
 	b, err := s.Encode()
 	if err != nil {

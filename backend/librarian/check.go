@@ -162,7 +162,7 @@ func (r *run) shape(answer string) string {
 	}
 	seen := map[Section]bool{}
 	for line := range strings.Lines(answer) {
-		title, ok := headingText(strings.TrimSpace(line))
+		title, ok := headingText(oneLine(line)) // as it would be kept
 		if !ok {
 			continue
 		}
@@ -218,13 +218,13 @@ func acceptRange(answer string) string {
 	var b strings.Builder
 	content := false
 	for line := range strings.Lines(answer) {
-		line = strings.TrimSpace(line)
+		line = oneLine(line)
 		if title, ok := headingText(line); ok {
 			sec, _ := sectionOf(title)
 			b.WriteString("## " + sec.Heading() + "\n")
 			continue
 		}
-		if line = escapeTags(oneLine(line)); line == "" || saysNothing(line) {
+		if line = escapeTags(line); line == "" || saysNothing(line) {
 			continue
 		}
 		content = true

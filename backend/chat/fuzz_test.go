@@ -1,0 +1,43 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzMessage: any JSON is a message or an error; what is one is stored the same when it
+// is read and written again, and has a text and a title that are text.
+func FuzzMessage(f *testing.F) {
+	for _, s := range []string{
+		`{"role":"user","blocks":[{"type":"text","text":"a <b>"}]}`, `{"role":"assistant","blocks":[{"type":"tool_use","tool_use_id":"t","name":"n","input":{"a":1}},{"type":"new","x":[1]}]}`,
+		`{"role":"user","blocks":[{"type":"unknown","provider":"p","raw":{"a": 1}},{"type":"unknown","raw_text":"/w=="},{"type":"image","source":{"url":"x"}}]}`,
+		`{"role":"user","blocks":[{"type":"tool_result","content":[{"type":"text","text":"\ud800"}]},{"type":"document","name":"d","text":"t"},{"type":"memory","chunk_id":"c"}]}`,
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var m Message
+		if json.Unmarshal(data, &m) != nil {
+			return
+		}
+		stored, err := MarshalJSON(m)
+		if err != nil {
+			return // an item without its JSON is not made by any adapter
+		}
+		var back Message
+		if err := json.Unmarshal(stored, &back); err != nil {
+			t.Fatalf("%s does not come back: %v", stored, err)
+		}
+		if again, err := MarshalJSON(back); err != nil || !bytes.Equal(again, stored) {
+			t.Fatalf("%s became %s, %v", stored, again, err)
+		}
+		if text := m.RenderedText(); !utf8.ValidString(text) || !utf8.ValidString(TitleFrom(text)) {
+			t.Fatalf("the text is %q", text)
+		}
+		if raw := RawJSON(data); !json.Valid(raw) {
+			t.Fatalf("%q is no JSON", raw)
+		}
+	})
+}

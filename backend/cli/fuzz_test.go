@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// FuzzMessage: what is typed, pasted or piped is kept as it is or refused, and the
+// refusal says where it is not text.
+func FuzzMessage(f *testing.F) {
+	for _, s := range []string{"words", "", " \n\t", "\xff", "ok\xc3", "a\xed\xa0\x80", "\x00", "漢字\uFFFD"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		m, err := (&call{}).message(s, nil, false)
+		if err != nil {
+			if chat.CodeOf(err) != chat.CodeInvalid || utf8.ValidString(s) && strings.TrimSpace(s) != "" || !utf8.ValidString(err.Error()) {
+				t.Fatalf("%q is refused: %v", s, err)
+			}
+		} else if got := m.RenderedText(); got != s || !utf8.ValidString(got) {
+			t.Fatalf("%q is sent as %q", s, got)
+		}
+		if at := invalidAt(s); !utf8.ValidString(s[:at]) || (at == len(s)) != utf8.ValidString(s) {
+			t.Fatalf("%q is said to be invalid at %d", s, at)
+		}
+	})
+}
+
+// FuzzCommand: whatever is typed at the prompt is a message, a known command, or none
+// that is known; numbers of turns are numbers.
+func FuzzCommand(f *testing.F) {
+	for _, s := range []string{"/help", "/pin  a fact ", "//etc/passwd", "/", "/ x", "/nö\x00such", "#12", "999999999", "#0", "٣"} {
+		f.Add(s)
+	}
+	known := map[string]bool{}
+	for _, c := range commands() {
+		known[c.name] = true
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if n, ok := turnNumber(s); ok && (n < 1 || n > 999_999_999 || strings.Trim(s, "#0123456789") != "") {
+			t.Fatalf("%q is turn %d", s, n)
+		}
+		name, _, _ := strings.Cut(strings.TrimSpace(s), " ")
+		if known[name] {
+			return
+		}
+		talk := &talk{c: &call{note: &output{w: io.Discard}}}
+		if err := talk.command(t.Context(), name, s); chat.CodeOf(err) != chat.CodeInvalid {
+			t.Fatalf("%q: %v", s, err)
+		}
+	})
+}

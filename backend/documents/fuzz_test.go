@@ -1,0 +1,54 @@
+package documents
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzPDF reads any file as the process for PDFs does, but in this one: it ends in one of
+// the known ways, and text is text. The library's reader of hexadecimal strings does not
+// stop at the end of its input; such files are what the process and its time are for.
+func FuzzPDF(f *testing.F) {
+	f.Add(simplePDF("BT /F1 12 Tf 1 0 0 1 72 700 Tm (one) Tj 0 -14 Td [(t) -250 (wo)] TJ (three) ' ET", "q 2 0 0 2 0 0 cm BT (page two) Tj ET Q"))
+	f.Add(formPDF())
+	f.Add(encryptedPDF())
+	paths, _ := filepath.Glob("testdata/*.pdf")
+	for _, path := range paths {
+		if data, err := os.ReadFile(path); err == nil && len(data) < 64<<10 {
+			f.Add(data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !isPDF(data) || endless(data) {
+			t.Skip()
+		}
+		end, text := pdfText(data)
+		switch end {
+		case endText:
+			if !utf8.ValidString(text) || strings.ContainsRune(text, 0) || strings.TrimSpace(text) == "" || len(text) > 2*MaxText {
+				t.Fatalf("read as %q", text)
+			}
+		case endLocked, endPictures, endPages, endLong, endBroken:
+			if text != "" {
+				t.Fatalf("it ended as %s, and yet has the text %q", end, text)
+			}
+		default:
+			t.Fatalf("it ended as %q", end)
+		}
+	})
+}
+
+// endless reports a file with a hexadecimal string that does not end where its stream,
+// or the file, does.
+func endless(data []byte) bool {
+	for part := range bytes.SplitSeq(data, []byte("endstream")) {
+		if bytes.LastIndexByte(part, '<') > bytes.LastIndexByte(part, '>') {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,110 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"strings"
+	"testing"
+)
+
+// FuzzDecode: any bytes are a whole state or an error, and what is a state encodes to
+// the same state and can be compared and gone on from.
+func FuzzDecode(f *testing.F) {
+	whole := encoded(f, replayed(f, history(f)))
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add(bytes.Replace(whole, []byte(`"files":{`), []byte(`"files":{"f":{"name":"n"}`), 1))
+	f.Add([]byte(`{"session_id":"s","event_seq":1,"sessions":{"s":{}}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := Decode(b)
+		if err != nil {
+			return
+		}
+		canonical := encoded(t, s)
+		again, err := Decode(canonical)
+		if err != nil || !bytes.Equal(encoded(t, again), canonical) {
+			t.Fatalf("%s does not come back: %v", canonical, err)
+		}
+		if d := Compare(s, again); len(d) > 0 {
+			t.Fatalf("a state differs from itself: %+v", d)
+		}
+		for _, e := range history(t) {
+			e.SessionID, e.Seq = s.SessionID, s.EventSeq+1
+			_ = s.Apply(e) // some apply, some do not; none ends the program
+		}
+	})
+}
+
+// FuzzDecodeSnapshot is FuzzDecode for what surrounds a state, and for the points that
+// are read from a summary.
+func FuzzDecodeSnapshot(f *testing.F) {
+	s := replayed(f, history(f))
+	whole, err := Snapshot{SnapshotVersion, s, MemoryOf("## Facts\n- a\n## Open tasks\n- b\n", []string{"pin"})}.Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(whole[:len(whole)-1])
+	f.Add(bytes.Replace(whole, []byte(`"v":1`), []byte(`"v":2`), 1))
+	f.Add([]byte("## Facts\n- \xff\n##  DECISIONS \n-  b\n- \n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, m := range [][]string{MemoryOf(string(b), nil).Facts, MemoryOf(string(b), nil).Decisions, MemoryOf(string(b), nil).OpenTasks} {
+			for _, point := range m {
+				if point == "" || !strings.Contains(string(b), point) {
+					t.Fatalf("point %q is not in %q", point, b)
+				}
+			}
+		}
+		snap, err := DecodeSnapshot(b)
+		if err != nil {
+			return
+		}
+		if snap.Version != SnapshotVersion || snap.State == nil {
+			t.Fatalf("taken for a snapshot: %+v", snap)
+		}
+		canonical, err := snap.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := DecodeSnapshot(canonical)
+		if err != nil || !bytes.Equal(encoded(t, again.State), encoded(t, snap.State)) {
+			t.Fatalf("%s does not come back: %v", canonical, err)
+		}
+	})
+}
+
+// FuzzApply: an event of any type with any payload is applied or is an error; an error
+// changes nothing, and what was applied encodes and comes back.
+func FuzzApply(f *testing.F) {
+	for _, e := range history(f) {
+		f.Add(string(e.Type), e.Entity, e.Payload)
+	}
+	for _, kind := range []Type{
+		EventTurnIndexed, EventTurnFinalized, EventTurnPrepared, EventStepStarted, EventStepEnded, EventPinAdded, EventPinsMoved, EventFileAdded,
+		EventSummaryCreated, EventSummarySuperseded, EventCalibrationSet, EventSessionSettings, EventTurnFailed,
+	} {
+		f.Add(string(kind), "t", []byte(`{"v":1,"data":{"turn_id":"t","branch_id":"b","chunks":[{"id":"c","units":[{"id":"u"}]}],"dropped":true}}`))
+	}
+	events := history(f)
+	f.Fuzz(func(t *testing.T, kind, entity string, payload []byte) {
+		s := replayed(t, events)
+		before := encoded(t, s)
+		sum := sha256.Sum256(payload)
+		e := Event{SessionID: "s", Seq: s.EventSeq + 1, Type: Type(kind), Entity: entity, CreatedAt: "2026-01-02T03:04:06.000Z",
+			PayloadHash: sum[:], PrevHash: events[len(events)-1].Hash, Payload: payload}
+		e.Hash = e.Sum()
+		if !e.Intact() || len(e.Faults(events[len(events)-1].Tail())) > 0 && e.Type.Known() {
+			t.Fatal("an event that was chained is not in its place")
+		}
+		if err := s.Apply(e); err != nil {
+			if after := encoded(t, s); !bytes.Equal(before, after) {
+				t.Fatalf("%v, and yet %s became %s", err, before, after)
+			}
+			return
+		}
+		after := encoded(t, s)
+		if again, err := Decode(after); err != nil || !bytes.Equal(encoded(t, again), after) {
+			t.Fatalf("%s does not come back: %v", after, err)
+		}
+	})
+}

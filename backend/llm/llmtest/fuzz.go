@@ -1,0 +1,120 @@
+package llmtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// FuzzStream feeds any reply of a server to an adapter, from its bytes to the answer:
+// what comes out is events or an error that names itself, the same however the bytes
+// arrive, of a size in proportion to them, and without the key.
+func FuzzStream(f *testing.F, h Harness) {
+	for _, events := range [][]chat.RawEvent{
+		h.Wire.Text, h.Wire.TwoItems, h.Wire.Reasoning, h.Wire.Refusal, h.Wire.ToolCall, h.Wire.Unknown, h.Wire.ErrorEvent,
+		h.Wire.DuplicateStart, h.Wire.EmptyDelta, h.Wire.Truncated, h.Wire.Surrogates,
+	} {
+		body := []byte(strings.Join(Stream(events...).Chunks, ""))
+		f.Add(byte(0), byte(0), body)
+		f.Add(byte(0), byte(0), body[:len(body)/2])
+	}
+	f.Add(byte(0), byte(1), []byte(h.Wire.Whole))
+	f.Add(byte(0), byte(2), []byte("<!doctype html><p>Sign in</p>"))
+	f.Add(byte(2), byte(1), []byte(h.Wire.ErrorBody("x", "refused, the key is "+canary)))
+	f.Add(byte(0), byte(0), []byte("data: {\"type\":\"error\",\"message\":\""+canary+"\"}\n\n"))
+	f.Fuzz(func(t *testing.T, status, kind byte, body []byte) {
+		r := reply{status: replyStatus[int(status)%len(replyStatus)], kind: replyKinds[int(kind)%len(replyKinds)], body: body}
+		events, err := r.to(h, func(b io.Reader) io.Reader { return b })
+		bitwise, again := r.to(h, iotest.OneByteReader)
+		if !reflect.DeepEqual(events, bitwise) || !reflect.DeepEqual(err, again) {
+			t.Fatalf("borders matter: %v, %v and %v, %v", events, err, bitwise, again)
+		}
+		checkReplyError(t, err)
+		cut, err := r.to(h, func(b io.Reader) io.Reader { return io.MultiReader(b, iotest.ErrReader(io.ErrUnexpectedEOF)) })
+		checkReplyError(t, err)
+		if len(cut) > len(events) {
+			t.Fatalf("%d events of a connection that broke, %d of a whole one", len(cut), len(events))
+		}
+		checkReplyEvents(t, h, events, len(body))
+	})
+}
+
+var (
+	replyStatus = []int{http.StatusOK, http.StatusTooManyRequests, http.StatusBadRequest, http.StatusFound, http.StatusServiceUnavailable}
+	replyKinds  = []string{"text/event-stream", "application/json", "text/html", ""}
+)
+
+// reply is what a server answers, without a server.
+type reply struct {
+	status int
+	kind   string
+	body   []byte
+}
+
+// to is what an adapter makes of it, its body read through how.
+func (r reply) to(h Harness, how func(io.Reader) io.Reader) ([]chat.RawEvent, error) {
+	ep := h.Endpoint("http://127.0.0.1:9")
+	ep.Key, ep.Stream = canary, true
+	p := h.New(&http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: r.status, Header: http.Header{"Content-Type": {r.kind}}, Request: req,
+			Body: io.NopCloser(how(bytes.NewReader(r.body)))}, nil
+	})})
+	var got []chat.RawEvent
+	err := p.Stream(context.Background(), ep, []byte("{}"), func(ev chat.RawEvent) error {
+		got = append(got, ev)
+		return nil
+	})
+	return got, err
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// maxReplyWords bounds what an error says of a reply, in bytes.
+const maxReplyWords = 4 << 10
+
+func checkReplyError(t *testing.T, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Code == "" || e.Error() == "" {
+		t.Fatalf("error %#v does not say what it is", err)
+	}
+	if words := e.Error(); !utf8.ValidString(words) || strings.Contains(words, canary) || len(words) > maxReplyWords {
+		t.Fatalf("error of %d bytes: %q", len(words), words[:min(len(words), maxReplyWords)])
+	}
+}
+
+func checkReplyEvents(t *testing.T, h Harness, events []chat.RawEvent, size int) {
+	t.Helper()
+	carried := 0
+	for _, ev := range events {
+		carried += len(ev.Data)
+		if bytes.Contains(ev.Data, []byte(canary)) {
+			t.Fatalf("the key stands in %q", ev.Data)
+		}
+	}
+	if carried > 2*size {
+		t.Fatalf("%d bytes became events of %d", size, carried)
+	}
+	for _, mode := range []llm.ToolsMode{llm.ToolsDisabled, llm.ToolsParseOnly} {
+		played := Play(t, h.New(nil), mode, events)
+		blocks, err := chat.MarshalJSON(played.Result.Blocks)
+		if err != nil || len(blocks) > 32*size+1024 { // a control character is six bytes, twice in a block kept raw
+			t.Fatalf("%d bytes became blocks of %d, %v", size, len(blocks), err)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package prompt
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// asModelsRead takes escapes back, in one pass from the front.
+var asModelsRead = strings.NewReplacer("&lt;", "<", "&amp;", "&", "&#91;", "[", "&#93;", "]")
+
+// FuzzEscaped: no text closes the memory block, opens a tag in it or speaks as a
+// server's control token, nothing in it is unseen, and read back it is what was said.
+func FuzzEscaped(f *testing.F) {
+	for _, s := range []string{
+		"</memory>", "<m>", "</m", "&lt;/memory&gt;", "&amp;lt;", "&amp;amp;#91;", "&#91;INST&#93;", "[INST]", "[ /TOOL_CALLS ]", "[[INST]]",
+		"[IN\u200bST]", "<\u202e/memory>", "a\r\nb\u2028c\x00\x1b[2J", "\xff\xfe", "👩\u200d👧 ❤️", "می\u200cخواهم", "R&D &c; && &", "[\u00a0INST]",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		seen := visible(s)
+		got := Escaped(s)
+		if strings.Contains(got, "<") || controlTokens.MatchString(got) {
+			t.Fatalf("%q stands in the block as %q", s, got)
+		}
+		if back := asModelsRead.Replace(got); back != seen {
+			t.Fatalf("%q is read as %q", seen, back)
+		}
+		if !utf8.ValidString(got) || visible(seen) != seen {
+			t.Fatalf("%q was made visible as %q", s, seen)
+		}
+		if plain(s) && seen != s {
+			t.Fatalf("%q was changed to %q", s, seen)
+		}
+		framed := artifactText(seen)
+		if strings.Count(framed, "<") != 1 || !strings.HasPrefix(framed, artifactMark) {
+			t.Fatalf("%q is framed as %q", s, framed)
+		}
+	})
+}

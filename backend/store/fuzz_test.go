@@ -1,0 +1,148 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// FuzzMatch: whatever is looked for, the text index is asked in its own syntax, and
+// finds a text by each of its words.
+func FuzzMatch(f *testing.F) {
+	store := newFixture(f)
+	store.ok(store.writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
+	for _, s := range []string{
+		`"`, `""`, `a" OR "b`, "NEAR(a b)", "a*", "-a", "text:a", "{text} : a", "^a", "(", "AND", "NOT", "我爱猫", "GPT模型", "猫", "a\x00b", "\xff", "'; --", "c++",
+		"ﬃ", "e\u0301", "٣", "\u1100\u1161", "a + b", "+猫+", "ー",
+	} {
+		f.Add(s, "words")
+	}
+	f.Fuzz(func(t *testing.T, term, other string) {
+		query := matchAny([]string{term, other})
+		if query == "" {
+			return
+		}
+		if !utf8.ValidString(query) || strings.Contains(query, "\x00") {
+			t.Fatalf("%q and %q make the query %q", term, other, query)
+		}
+		tx := store.writer.Begin()
+		defer tx.Rollback()
+		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, IndexText(clean(term+" "+other))).Error; err != nil {
+			t.Fatal(err)
+		}
+		n, err := all[int](tx, `SELECT count(*) FROM fuzzed WHERE fuzzed MATCH ?`, query)
+		if err != nil {
+			t.Fatalf("%q and %q make the query %q: %v", term, other, query, err)
+		}
+		if n[0] != 1 && strings.ContainsFunc(term+other, isASCIILetter) {
+			t.Fatalf("%q does not find %q", query, IndexText(clean(term+" "+other)))
+		}
+	})
+}
+
+func isASCIILetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }
+
+// FuzzRests: what rests on another value comes back with it, and any other bytes are a
+// value or an error.
+func FuzzRests(f *testing.F) {
+	base, value := []byte(benchText(100)), []byte(benchText(101))
+	packed := rested{value: base, ref: 7}.on(value)
+	if packed == nil {
+		f.Fatal("no seed")
+	}
+	f.Add(base, value, packed)
+	f.Add(base, base, []byte{packedOn, 1, 0})
+	f.Add(base, value, []byte{packedOn, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff})
+	f.Fuzz(func(t *testing.T, base, value, damaged []byte) {
+		if got, err := unpackOn(base, damaged); err == nil && len(got) > unpackMax {
+			t.Fatal("more than the bound")
+		}
+		depth, _, ok := restsOn(damaged)
+		if ok && (depth < 1 || depth >= maxRests) {
+			t.Fatalf("rests on %d others", depth)
+		}
+		z := rested{value: base, ref: int64(len(value))}.on(value)
+		if z == nil {
+			return
+		}
+		if got, err := unpackOn(base, z); err != nil || !bytes.Equal(got, value) {
+			t.Fatalf("%d bytes on %d come back as %d, %v", len(value), len(base), len(got), err)
+		}
+		if _, ref, ok := restsOn(z); !ok || ref != int64(len(value)) {
+			t.Fatalf("rests on %d, %v", ref, ok)
+		}
+		if _, err := Unpack(z); err == nil {
+			t.Fatal("it decodes without its base")
+		}
+	})
+}
+
+// FuzzDamaged: a packed column of which a byte changed is an error, or what it was;
+// bytes that were never packed are a value or an error.
+func FuzzDamaged(f *testing.F) {
+	f.Add([]byte(benchText(60)), uint(20), byte(1))
+	f.Add(bytes.Repeat([]byte("the same again "), 100), uint(3), byte(0x80))
+	f.Add([]byte("short"), uint(2), byte(1))
+	f.Fuzz(func(t *testing.T, value []byte, at uint, flip byte) {
+		z := pack(value)
+		if got, err := Unpack(z); err != nil || !bytes.Equal(got, value) {
+			t.Fatalf("%d bytes come back as %d, %v", len(value), len(got), err)
+		}
+		if z == nil || z[0] != packedZstd || flip == 0 {
+			return // plain bytes have no checksum: the record's hash is theirs
+		}
+		at = 1 + at%uint(len(z)-1)
+		z[at] ^= flip
+		if got, err := Unpack(z); err == nil && !bytes.Equal(got, value) {
+			t.Fatalf("byte %d of %d changed by %#x gives other %d bytes unnoticed", at, len(z), flip, len(got))
+		}
+	})
+}
+
+// FuzzQuotes: any bytes are a list of quotes or an error; a chunk is quoted as a
+// request's JSON has it.
+func FuzzQuotes(f *testing.F) {
+	f.Add(encodeQuotes([]int64{1, 300, 1 << 40}), "words", "Ann")
+	f.Add([]byte{0xff}, "a \"b\" \\ <c>\r\n\td", "")
+	f.Add(bytes.Repeat([]byte{1}, maxQuotes+1), "漢字\u2028", "B")
+	f.Fuzz(func(t *testing.T, list []byte, text, speaker string) {
+		if ns, err := decodeQuotes(list); err == nil {
+			again, err := decodeQuotes(encodeQuotes(ns))
+			if err != nil || !slices.Equal(again, ns) || len(ns) > maxQuotes {
+				t.Fatalf("%v became %v, %v", ns, again, err)
+			}
+		}
+		c := chat.ChunkText{Chunk: chat.Chunk{Text: text}, Speaker: speaker}
+		want, err := chat.MarshalJSON(artifactOf(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hidden := func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x2028 || r == 0x2029 }
+		if got := quoteArtifact(nil, c); utf8.ValidString(text+speaker) && !strings.ContainsFunc(artifactOf(c), hidden) && `"`+string(got)+`"` != string(want) {
+			t.Fatalf("quoted as %q, a request has %q", got, want)
+		}
+		if len(quotePart(nil, c)) < len(hexHash(nil)) {
+			t.Fatal("no part")
+		}
+	})
+}
+
+// FuzzClean: what is stored as text is valid, without NUL, and otherwise as it was.
+func FuzzClean(f *testing.F) {
+	for _, s := range []string{"a", "\xff", "\x00", "a\xed\xa0\x80b", "漢\xe6"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		got := clean(s)
+		if !utf8.ValidString(got) || strings.Contains(got, "\x00") || clean(got) != got {
+			t.Fatalf("%q is stored as %q", s, got)
+		}
+		if utf8.ValidString(s) && !strings.Contains(s, "\x00") && got != s {
+			t.Fatalf("%q became %q", s, got)
+		}
+	})
+}
