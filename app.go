@@ -120,7 +120,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	o.Publish = a.fanout
 	cfg := a.config.Config()
 	var err error
-	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), ReadOnly: o.ReadOnly, Logger: a.log})
+	a.store, err = store.Open(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), Config: a.config.Path(), ReadOnly: o.ReadOnly, Logger: a.log})
 	if err != nil {
 		return nil, err
 	}
@@ -329,7 +329,7 @@ func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
 		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
-		Documents: documentReader(), HandOver: handOver,
+		Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)
 		},

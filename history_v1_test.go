@@ -21,7 +21,7 @@ func TestTheFirstVersionsDatabaseGoesOn(t *testing.T) {
 	h := newHome(t, shipped(t), "[general]\ndefault_model = \"m\"\n"+w.windowed("m", r.url, 8192))
 	firstVersion(t, filepath.Join(h.dataDir(), store.DatabaseFile))
 	h.ok("reconcile")
-	backups, err := store.Backups(h.dataDir())
+	backups, err := store.NewArchive(store.ArchiveOptions{DataDir: h.dataDir()}).Backups(t.Context(), true)
 	if err != nil || len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") {
 		t.Errorf("backups %+v (%v)", backups, err)
 	}

@@ -113,6 +113,9 @@ func (h *home) app() cli.App {
 		Version: "1.2.3", Commit: "abc", Signals: h.signals,
 		Redact: func(s string) string { return strings.ReplaceAll(s, canary, "[redacted]") },
 		Open:   h.open,
+		OpenCopies: func(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
+			return store.NewArchive(store.ArchiveOptions{DataDir: o.DataDir, Config: o.ConfigPath}), nil
+		},
 		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
 			s, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
 			return &cli.Setup{Config: s, Keys: h.keys, Models: catalog{h.catalog(s)}}, nil

@@ -56,7 +56,6 @@ type Store interface {
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
 	Verify(context.Context) ([]chat.Finding, error)
-	Backup(ctx context.Context, path string) error
 	Checkpoint(context.Context) error
 }
 
@@ -166,6 +165,8 @@ type App struct {
 	// OpenBench opens a throw-away store with the configured embedder; nothing of the
 	// data directory is touched.
 	OpenBench func(context.Context, OpenOptions) (*evaluation.Bench, error)
+	// OpenCopies reaches the backups of the data directory. It opens and makes nothing.
+	OpenCopies func(context.Context, OpenOptions) (Copies, error)
 	// HandOver has the program that is the writer carry out a command line, and
 	// returns its exit code; false if it serves nobody. nil: nobody is asked.
 	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)

@@ -60,7 +60,8 @@ func (c *call) verbs() []*cobra.Command {
 		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.summarizeCommand(),
 		c.evalCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
-		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(), c.backupCommand(),
+		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(),
+		c.backupCommand(), c.backupsCommand(), c.restoreCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}
 }

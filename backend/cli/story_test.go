@@ -23,6 +23,7 @@ type masks struct {
 var (
 	idPattern   = regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`)
 	timePattern = regexp.MustCompile(`\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
+	filePattern = regexp.MustCompile(`("sha256": "|"bytes": |-)([0-9a-f]{64}|[0-9]+\b|[0-9]{8}T[0-9]{6}\.[0-9]{3})(",?|,|\.db)`)
 	goPattern   = regexp.MustCompile(`"(go|os|arch)": "[^"]*"`)
 )
 
@@ -48,6 +49,9 @@ func (m *masks) golden(t *testing.T, name string, doc map[string]any) {
 		t.Fatal(err)
 	}
 	got := m.apply(string(raw)) + "\n"
+	if strings.HasPrefix(name, "backup") || strings.HasPrefix(name, "restore") {
+		got = filePattern.ReplaceAllString(got, "$1...$3")
+	}
 	path := filepath.Join("testdata", name+".json")
 	if *update {
 		if err := os.MkdirAll("testdata", 0o755); err != nil {
@@ -106,7 +110,11 @@ func TestDocuments(t *testing.T) {
 	step("reconcile", 0, "reconcile")
 	step("verify", 0, "verify")
 	step("stats", 0, "stats")
-	step("backup", 0, "backup", filepath.Join(h.dir, "copy.db"))
+	copyPath := filepath.Join(h.dir, "copy.db")
+	step("backup", 0, "backup", copyPath)
+	step("restore_unasked", 2, "restore", copyPath)
+	step("restore", 0, "restore", copyPath, "--yes")
+	step("backups", 0, "backups", "--check")
 	step("models", 0, "models")
 	step("keys_list", 0, "keys", "list")
 	step("config_path", 0, "config", "path")
@@ -154,7 +162,9 @@ func TestEveryFailureIsOneDocument(t *testing.T) {
 		{2, "invalid", []string{"jobs", "--state", "odd"}}, {2, "invalid", []string{"jobs", "retry", "x"}}, {1, "not_found", []string{"jobs", "retry", "9999"}},
 		{1, "not_found", []string{"jobs", "kill", "9999"}}, {1, "not_found", []string{"jobs", "--session", none}},
 		{2, "invalid", []string{"reconcile", "x"}}, {2, "invalid", []string{"verify", "x"}}, {2, "invalid", []string{"stats", "x"}},
-		{2, "invalid", []string{"backup"}}, {1, "conflict", []string{"backup", h.config}},
+		{2, "invalid", []string{"backup"}}, {1, "conflict", []string{"backup", h.config}}, {1, "not_found", []string{"backup", filepath.Join(h.dir, "none", "x.db")}},
+		{2, "invalid", []string{"backups", "x"}}, {2, "invalid", []string{"restore"}}, {1, "not_found", []string{"restore", "none.db"}},
+		{1, "invalid", []string{"restore", h.config, "--yes"}},
 		{2, "invalid", []string{"version", "x"}}, {2, "invalid", []string{"completion", "tcsh"}}, {2, "invalid", []string{"completion"}},
 		{2, "invalid", []string{"--nope"}}, {2, "invalid", []string{"nonsense"}}, {2, "invalid", []string{"help", "nonsense"}},
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -172,28 +171,4 @@ func printFigures(o *output, stats []Stat) {
 		t.add(strings.ReplaceAll(s.Name, "_", " "), fmt.Sprint(s.Value))
 	}
 	t.print(o)
-}
-
-type backupReply struct {
-	Path string `json:"path"`
-}
-
-func (c *call) backupCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "backup PATH", Short: "Write a copy of the database to a new file",
-		Long: "A file that exists is not overwritten.", Args: exactly("PATH"),
-	}
-	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
-		path, err := filepath.Abs(args[0])
-		if err != nil {
-			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
-		}
-		return c.reading(ctx, func(s *Services) (reply, error) {
-			if err := s.Store.Backup(ctx, path); err != nil {
-				return reply{}, err
-			}
-			return reply{doc: backupReply{path}, text: func(o *output) { o.printf("Written: %s\n", line(path)) }}, nil
-		})
-	})
-	return cmd
 }

@@ -1,9 +1,11 @@
 package cli_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -250,5 +252,58 @@ func TestBackupIsAWholeDatabase(t *testing.T) {
 	h.run("backup", filepath.Join(other.dir, "contextinfinity.db")).exits(0)
 	if got := other.show(s.SessionID).Turns; len(got) != 1 || got[0].ID != s.TurnID {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A person is shown what is replaced by what, and asked; what was replaced can be
+// had back.
+func TestRestoreAsks(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.send("--new", "the first")
+	path := filepath.Join(t.TempDir(), "copy.db")
+	h.run("backup", path).exits(0)
+	h.send("--new", "the second")
+	h.run("restore", path).exits(2)
+	ask := func(answer string) result {
+		app := h.app()
+		var out, errs bytes.Buffer
+		app.In, app.Out, app.Err, app.Terminals = strings.NewReader(answer), &out, &errs, &cli.Terminals{In: true}
+		code := cli.Run(context.Background(), app, []string{"--data-dir", h.dir, "--config", h.config, "restore", path})
+		return result{t, code, out.String(), errs.String()}
+	}
+	for _, answer := range []string{"n\n", "\n", "", "maybe\n"} {
+		r := ask(answer).exits(1)
+		if !strings.Contains(r.err, "[y/N]") || !strings.Contains(r.out, "present data") || strings.Contains(r.out, "Restored") {
+			t.Errorf("%q: %s %s", answer, r.out, r.err)
+		}
+	}
+	r := ask("y\n").exits(0)
+	kept := regexp.MustCompile(`The data before it: (.*)`).FindStringSubmatch(r.out)
+	if kept == nil {
+		t.Fatalf("%s", r.out)
+	}
+	if list := h.run("sessions").exits(0).out; strings.Contains(list, "second") || !strings.Contains(list, "first") {
+		t.Errorf("restored: %s", list)
+	}
+	w := h.writer()
+	if f := h.run("restore", kept[1], "--yes", "--json").exits(1).failure(); f.Code != string(chat.CodeLocked) || !strings.Contains(f.Hint, "close") {
+		t.Errorf("beside a writer: %+v", f)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h.run("restore", filepath.Base(kept[1]), "--yes").exits(0)
+	if list := h.run("sessions").exits(0).out; !strings.Contains(list, "second") {
+		t.Errorf("and back: %s", list)
+	}
+	if list := h.run("backups").exits(0).out; strings.Count(list, "before restore") != 2 {
+		t.Errorf("listed: %s", list)
+	}
+	if err := os.WriteFile(filepath.Join(h.dir, "backups", "bad.db"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.run("backups", "--check").exits(3); !strings.Contains(r.out, "DAMAGED") || !strings.Contains(r.err, "1 backup cannot") {
+		t.Errorf("%s %s", r.out, r.err)
 	}
 }

@@ -32,7 +32,7 @@ func TestWriteFirstVersion(t *testing.T) {
 	seed(f)
 	f.verifyClean()
 	path := filepath.Join(t.TempDir(), "v1.db")
-	f.ok(f.Backup(f.ctx, path))
+	f.backup(path)
 	data, err := os.ReadFile(path)
 	f.ok(err)
 	var packed bytes.Buffer
@@ -45,8 +45,10 @@ func TestWriteFirstVersion(t *testing.T) {
 	f.ok(os.WriteFile(firstVersion, packed.Bytes(), 0o644))
 }
 
-func TestFirstVersionStillOpens(t *testing.T) {
-	packed, err := os.Open(firstVersion)
+// unpacked is a database that was kept packed, in a file of its own.
+func unpacked(t *testing.T, path string) string {
+	t.Helper()
+	packed, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,9 +65,14 @@ func TestFirstVersionStillOpens(t *testing.T) {
 	if err := os.WriteFile(master, data, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return master
+}
+
+func TestFirstVersionStillOpens(t *testing.T) {
+	master := unpacked(t, firstVersion)
 	f := copied(t, master)
 	f.verifyClean()
-	backups, err := Backups(f.dir)
+	backups, err := f.archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") {
 		t.Errorf("backups %+v", backups)

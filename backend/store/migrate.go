@@ -9,9 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/glebarez/sqlite"
 	"github.com/pressly/goose/v3"
@@ -114,7 +111,7 @@ func unopenable(path string, err error) error {
 	}
 	return chat.WrapError(chat.CodeCorrupt, "store.open", err,
 		"The database "+path+" cannot be opened. Nothing was overwritten.").
-		WithHint("keep a copy of the file; the backups beside it can be restored")
+		WithHint("keep a copy of the file; contextinfinity backups lists what contextinfinity restore can put in its place")
 }
 
 func newestVersion(steps fs.FS) int64 {
@@ -134,7 +131,7 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 	if have.version == have.newest {
 		return nil
 	}
-	if have.version > 0 {
+	if have.version > 0 && !s.copied {
 		path, err := s.backupBefore(ctx, have.version)
 		if err != nil {
 			return err
@@ -170,42 +167,6 @@ func (s *Store) backupBefore(ctx context.Context, version int64) (string, error)
 	if err := secureDir(dir); err != nil {
 		return "", mapError("store.migrate", err)
 	}
-	moment := s.clock.Now().Format("20060102T150405.000")
-	path := filepath.Join(dir, fmt.Sprintf("contextinfinity-v%d-%s.db", version, moment))
-	return path, s.Backup(ctx, path)
-}
-
-// BackupInfo is a copy of the database in the backup directory.
-type BackupInfo struct {
-	Path string
-	Size int64
-	At   time.Time
-}
-
-// Backups lists the copies in a data directory, newest first. It needs no open
-// store: it is what there is to offer when the database cannot be opened.
-func Backups(dataDir string) ([]BackupInfo, error) {
-	dir := filepath.Join(dataDir, BackupDir)
-	entries, err := os.ReadDir(dir)
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, mapError("store.backups", err)
-	}
-	var list []BackupInfo
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), ".db") {
-			continue
-		}
-		list = append(list, BackupInfo{Path: filepath.Join(dir, e.Name()), Size: info.Size(), At: info.ModTime().UTC()})
-	}
-	slices.SortFunc(list, func(a, b BackupInfo) int {
-		if c := b.At.Compare(a.At); c != 0 {
-			return c
-		}
-		return strings.Compare(b.Path, a.Path)
-	})
-	return list, nil
+	b, err := s.archive.write(ctx, filepath.Join(dir, backupName(fmt.Sprintf("v%d", version), s.clock.Now())), chat.BackupMigration)
+	return b.Path, err
 }

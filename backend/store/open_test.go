@@ -257,9 +257,9 @@ func TestUpgradeMakesABackupAndNewerIsRefused(t *testing.T) {
 		t.Errorf("after the upgrade: %+v", turn)
 	}
 	f.ok(next.Close())
-	backups, err := Backups(f.dir)
+	backups, err := f.archive.Backups(f.ctx, true)
 	f.ok(err)
-	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", newestVersion(migrations()))) || backups[0].Size == 0 {
+	if len(backups) != 1 || !strings.Contains(backups[0].Path, fmt.Sprintf("-v%d-", newestVersion(migrations()))) || backups[0].Bytes == 0 {
 		t.Fatalf("backups %+v", backups)
 	}
 	before, err := os.ReadFile(filepath.Join(f.dir, DatabaseFile))
@@ -342,22 +342,9 @@ func TestCancelledWriteChangesNothing(t *testing.T) {
 	f.accept(b.ID, "and the store still works")
 }
 
-func TestBackup(t *testing.T) {
+func TestCheckpointEmptiesTheLog(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
-	path := filepath.Join(t.TempDir(), "copy.db")
-	f.ok(f.Backup(f.ctx, path))
-	f.refused(f.Backup(f.ctx, path), chat.CodeConflict)
-	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("%v %v", info.Mode(), err)
-	}
-	copied(t, path).verifyClean()
-	ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
-	f.ok(err)
-	defer ro.Close()
-	beside := filepath.Join(t.TempDir(), "beside.db")
-	f.ok(ro.Backup(f.ctx, beside)) // beside the writer
-	copied(t, beside).verifyClean()
 	f.ok(f.Checkpoint(f.ctx))
 	if info, err := os.Stat(filepath.Join(f.dir, DatabaseFile+"-wal")); err != nil || info.Size() != 0 {
 		t.Errorf("the log was not emptied: %v", err)

@@ -19,37 +19,6 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 	return mapError(op, s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error)
 }
 
-// Backup writes a compact copy of the whole database to a new file, fsynced. A
-// path that exists is refused; a copy that fails is removed.
-func (s *Store) Backup(ctx context.Context, path string) error {
-	const op = "store.backup"
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if os.IsExist(err) {
-		return chat.Errorf(chat.CodeConflict, op, "There is already a file %s.", path).WithHint("choose another name")
-	}
-	if err != nil {
-		return mapError(op, err)
-	}
-	defer f.Close()
-	db := s.writer
-	if db == nil {
-		// Readers may only query, which forbids writing a copy too.
-		if db, err = connect(s.path(), commonPragmas, 1); err == nil {
-			defer func() { _ = disconnect(db) }()
-		}
-	}
-	if err == nil {
-		err = db.WithContext(ctx).Exec(`VACUUM INTO ?`, path).Error
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err != nil {
-		_ = os.Remove(path)
-	}
-	return mapError(op, err)
-}
-
 // Setting reads a piece of small application state.
 func (s *Store) Setting(ctx context.Context, key string) (string, bool, error) {
 	var rows []string

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+// Copies are the backups of a data directory. They need no open store: they are
+// what there is to turn to when the data cannot be opened, or is of an older schema.
+type Copies interface {
+	// Backup writes a checked copy to a new file, or under a dated name into a folder.
+	Backup(ctx context.Context, path string) (chat.Backup, error)
+	// Backups lists those in the data directory, newest first; check reads each through.
+	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
+	// Restore puts a backup in the place of the data once agree returns nil.
+	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
+}
+
+func (c *call) backupCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "backup PATH", Short: "Write a checked copy of everything to a new file",
+		Long: `The file holds the database, the configuration, and what had arrived of answers
+that were running. Given a folder, it gets a dated name there. A file that exists
+is not overwritten. A window or a conversation may go on meanwhile.`, Args: exactly("PATH"),
+	}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		given := c.path(args[0])
+		path, err := filepath.Abs(given)
+		if err != nil {
+			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.backup", err, "The path cannot be used.")
+		}
+		if strings.HasSuffix(given, string(filepath.Separator)) {
+			path += string(filepath.Separator) // a folder is meant, whether or not it is there
+		}
+		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
+		if err != nil {
+			return reply{}, err
+		}
+		b, err := copies.Backup(ctx, path)
+		if err != nil {
+			return reply{}, err
+		}
+		return reply{doc: b, text: func(o *output) {
+			o.printf("Written and checked: %s\n%s, schema %d, %s, %s\nsha256 %s\n", line(b.Path), size(b.Bytes), b.Schema,
+				plural(int(b.Counts["sessions"]), "session"), plural(int(b.Counts["turns"]), "turn"), b.SHA256)
+		}}, nil
+	})
+	return cmd
+}
+
+type backupsReply struct {
+	Backups []chat.Backup `json:"backups"`
+}
+
+func (c *call) backupsCommand() *cobra.Command {
+	var check bool
+	cmd := &cobra.Command{
+		Use: "backups", Short: "List the backups in the data directory",
+		Long: `CHECKED tells whether a backup was read back when it was written; with --check
+each is read through now, and the exit code is 3 if one is damaged.`, Args: exactly(),
+	}
+	cmd.Flags().BoolVar(&check, "check", false, "read each backup through")
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
+		if err != nil {
+			return reply{}, err
+		}
+		list, err := copies.Backups(ctx, check)
+		if err != nil {
+			return reply{}, err
+		}
+		damaged := 0
+		for _, b := range list {
+			if b.Problem != "" {
+				damaged++
+			}
+		}
+		doc := backupsReply{append([]chat.Backup{}, list...)}
+		r := reply{doc: doc, text: func(o *output) { doc.print(o, check) }, stands: true}
+		if check && damaged > 0 {
+			return r, problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s cannot be restored.", plural(damaged, "backup")).
+				WithHint("make a new one: contextinfinity backup PATH")}
+		}
+		return r, nil
+	})
+	return cmd
+}
+
+// kinds say in words why a backup was made.
+var kinds = map[chat.BackupKind]string{
+	chat.BackupByHand: "by hand", chat.BackupDaily: "daily", chat.BackupMigration: "migration", chat.BackupBeforeRestore: "before restore",
+}
+
+func (r backupsReply) print(o *output, check bool) {
+	if len(r.Backups) == 0 {
+		o.printf("There are no backups in the data directory yet.\n")
+		return
+	}
+	t := newTable("WHEN", "WHY", "SIZE", "SCHEMA", "SESSIONS", "TURNS", "CHECKED", "FILE").numbers(2, 3, 4, 5)
+	for _, b := range r.Backups {
+		checked := "no"
+		switch {
+		case b.Problem != "":
+			checked = "DAMAGED: " + b.Problem
+		case check:
+			checked = "now"
+		case b.Checked:
+			checked = "when written"
+		}
+		t.add(local(b.At), kinds[b.Kind], size(b.Bytes), decimal(b.Schema), count(b.Counts["sessions"]), count(b.Counts["turns"]), checked, b.Path)
+	}
+	t.print(o)
+}
+
+func (c *call) restoreCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "restore PATH", Short: "Put a backup in the place of the present data",
+		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and
+you are shown what would be replaced by what. The present data is backed up before;
+data that cannot be read is set aside as it is. Other programs must have the data
+closed. A crash at any moment leaves the old data or the new, whole.`, Args: exactly("PATH"),
+	}
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		copies, err := c.app.OpenCopies(ctx, c.options(false, silent{}))
+		if err != nil {
+			return reply{}, err
+		}
+		path := args[0]
+		if abs, err := filepath.Abs(c.path(path)); err == nil {
+			path = abs
+		}
+		r, err := copies.Restore(ctx, path, func(r chat.Restoration) error {
+			if !c.json {
+				printExchange(c.out, r)
+			}
+			return c.confirm(yes)
+		})
+		if err != nil && r.Source == "" {
+			return reply{}, err
+		}
+		return reply{doc: r, text: func(o *output) { printRestored(o, r) }, stands: true}, err
+	})
+	return cmd
+}
+
+// confirm asks a person before data is replaced.
+func (c *call) confirm(yes bool) error {
+	if yes {
+		return nil
+	}
+	if c.json || !c.in.terminal {
+		return usageHint("add --yes", "restore replaces the present data, and there is nobody to ask; nothing was changed.")
+	}
+	c.note.printf("Replace the present data? [y/N] ")
+	answer, err := c.in.lines.ReadString('\n')
+	if err != nil && err != io.EOF {
+		return chat.WrapError(chat.CodeInvalid, "cli.restore", err, "The answer could not be read; nothing was changed.")
+	}
+	switch strings.ToLower(strings.TrimSpace(answer)) {
+	case "y", "yes":
+		return nil
+	}
+	return chat.Errorf(chat.CodeCancelled, "cli.restore", "Nothing was changed.")
+}
+
+func printExchange(o *output, r chat.Restoration) {
+	taken := ""
+	if r.TakenAt != nil {
+		taken = ", " + local(*r.TakenAt)
+	}
+	o.printf("%s (%s%s)\n", line(r.Source), kinds[r.Kind], taken)
+	t := newTable("", "SESSIONS", "TURNS", "NEWEST TURN", "SCHEMA").numbers(1, 2, 4)
+	addSummary(t, "present data", r.Present)
+	addSummary(t, "backup", r.Backup)
+	t.print(o)
+	if r.Backup.Schema < r.Schema {
+		o.printf("The backup was upgraded to schema %d.\n", r.Schema)
+	}
+	if r.Journals > 0 {
+		o.printf("It holds what had arrived of %s.\n", plural(r.Journals, "answer"))
+	}
+	if r.Problems == 0 {
+		o.printf("verify finds no problems in it.\n")
+		return
+	}
+	o.printf("verify finds %s in it, which restoring does not mend:\n", plural(r.Problems, "problem"))
+	for _, f := range r.Findings {
+		o.printf("  %s: %s %s: %s\n", line(f.Kind), line(f.Table), line(f.ID), line(f.Message))
+	}
+}
+
+func addSummary(t *table, name string, d chat.DataSummary) {
+	switch {
+	case !d.Exists:
+		t.add(name, "-", "-", "there is none", "-")
+		return
+	case d.Problem != "":
+		t.add(name, "-", "-", "cannot be read", "-")
+		return
+	}
+	newest := "-"
+	if d.NewestTurn != nil {
+		newest = local(*d.NewestTurn)
+	}
+	t.add(name, count(d.Sessions), count(d.Turns), newest, decimal(d.Schema))
+}
+
+func printRestored(o *output, r chat.Restoration) {
+	if !r.Done {
+		return
+	}
+	o.printf("Restored.\n")
+	if r.Kept != nil {
+		o.printf("The data before it: %s\n", line(r.Kept.Path))
+	}
+	if r.Aside != "" {
+		o.printf("Set aside, not deleted: %s\n", line(r.Aside))
+	}
+	if r.Config != "" {
+		o.printf("The backup's configuration: %s\n", line(r.Config))
+	}
+}
+
+// size is a number of bytes as people say it.
+func size(bytes int64) string {
+	switch {
+	case bytes < 1000:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < 1_000_000:
+		return fmt.Sprintf("%.0f kB", float64(bytes)/1e3)
+	case bytes < 1_000_000_000:
+		return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(bytes)/1e9)
+}

@@ -1,0 +1,352 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/disk"
+)
+
+// StreamDir holds the journals of the data directory.
+const StreamDir = "streams"
+
+// ArchiveOptions say whose backups an Archive keeps.
+type ArchiveOptions struct {
+	DataDir string
+	Config  string       // the configuration file, which a backup holds too; empty: none
+	Clock   clock.Clock  // nil: the system's
+	Logger  *slog.Logger // nil: silent
+}
+
+// Archive writes, lists and restores backups of a data directory. It needs no
+// open store, and works on data of an older schema: what there is to turn to when
+// the data cannot be opened.
+//
+// A backup is one file: a compact database that holds, in two tables of its own,
+// what it is and what does not stand in the database: the configuration, and the
+// journals of steps that were running in it. Without them the part of an answer
+// that had arrived when the backup was made would be lost with the restore.
+type Archive struct {
+	dir, config string
+	clock       clock.Clock
+	log         *slog.Logger
+	steps       fs.FS
+	// at is told of each step of a restore: tests end the process there.
+	at func(step string)
+}
+
+// NewArchive touches no disk.
+func NewArchive(o ArchiveOptions) *Archive {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: migrations(), at: func(string) {}}
+}
+
+func (a *Archive) database() string { return filepath.Join(a.dir, DatabaseFile) }
+
+// errMoved means that the data changed so while it was copied that the copy and
+// what belongs to it are not of one moment.
+var errMoved = errors.New("the data changed while it was copied")
+
+// backupTries is how often a copy is begun anew when the data moved.
+const backupTries = 3
+
+// Backup writes a checked copy of the data to a new file, or under a dated name
+// into a folder. It reads on a connection of its own: writers go on meanwhile.
+//
+// Errors: CodeConflict (the file exists), CodeNotFound (no data, or no such
+// folder), CodeNewer, CodeCorrupt, CodeNoSpace. A copy that fails leaves nothing.
+func (a *Archive) Backup(ctx context.Context, path string) (chat.Backup, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, backupName("", a.clock.Now()))
+	}
+	return a.write(ctx, path, chat.BackupByHand)
+}
+
+func (a *Archive) write(ctx context.Context, path string, kind chat.BackupKind) (chat.Backup, error) {
+	const op = "store.backup"
+	have, err := probe(ctx, a.database(), a.steps)
+	if err != nil && (kind != chat.BackupBeforeRestore || chat.CodeOf(err) != chat.CodeNewer) {
+		return chat.Backup{}, err
+	}
+	if have.version == 0 {
+		return chat.Backup{}, chat.Errorf(chat.CodeNotFound, "store.open", "There is no data in %s yet.", a.dir).
+			WithHint("send a first message")
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return chat.Backup{}, existsAlready(path)
+	}
+	for try := 1; ; try++ {
+		b, err := a.writeOnce(ctx, path, chat.Backup{Path: path, Kind: kind, Schema: have.version})
+		if !errors.Is(err, errMoved) {
+			return b, mapError(op, err)
+		}
+		if try == backupTries {
+			return b, chat.WrapError(chat.CodeBusy, op, err, "The data changed so while it was copied that no backup of one moment could be made; nothing is lost.").
+				WithHint("try again")
+		}
+	}
+}
+
+func existsAlready(path string) error {
+	return chat.Errorf(chat.CodeConflict, "store.backup", "There is already a file %s.", path).WithHint("choose another name")
+}
+
+// writeOnce writes the copy beside its place, checks it, and gives it its name
+// last: a file with the name of a backup is whole.
+func (a *Archive) writeOnce(ctx context.Context, path string, b chat.Backup) (chat.Backup, error) {
+	temp, err := createBeside(path)
+	if err != nil {
+		return b, targetError(path, err)
+	}
+	defer func() { _ = disk.Remove(disk.Backup, temp) }()
+	b.At = a.clock.Now()
+	if err := a.copyTo(ctx, temp, &b); err != nil {
+		return b, err
+	}
+	if err := syncFile(temp); err != nil {
+		return b, targetError(path, err)
+	}
+	if err := a.readBack(ctx, temp, b); err != nil {
+		return b, err
+	}
+	b.Checked = true
+	if b.Bytes, b.SHA256, err = hashFile(temp); err != nil {
+		return b, targetError(path, err)
+	}
+	if err := nameNew(temp, path); err != nil {
+		return b, targetError(path, err)
+	}
+	return b, targetError(path, syncDir(filepath.Dir(path)))
+}
+
+// copyTo fills a file with the data of one moment and what belongs to it.
+func (a *Archive) copyTo(ctx context.Context, temp string, b *chat.Backup) error {
+	source, err := connect(a.database(), commonPragmas, 1)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = disconnect(source) }()
+	source = source.WithContext(ctx)
+	journals, err := a.journals()
+	if err != nil {
+		return err
+	}
+	before, err := countRecords(source)
+	if err != nil {
+		return err
+	}
+	if err := source.Exec(`VACUUM INTO ?`, temp).Error; err != nil {
+		return err
+	}
+	after, err := countRecords(source)
+	if err != nil {
+		return err
+	}
+	later, err := a.journals()
+	if err != nil {
+		return err
+	}
+	for name, text := range later {
+		journals[name] = text // it only grows
+	}
+	// Not yet anybody's: what is written here is made durable at the end.
+	to, err := connect(temp, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, commonPragmas...), 1)
+	if err != nil {
+		return err
+	}
+	to = to.WithContext(ctx)
+	return errors.Join(a.complete(to, source, b, [2]map[string]int64{before, after}, journals), disconnect(to))
+}
+
+// complete checks the counts of a copy against those before and after it, and
+// writes into it what it is and what belongs to it.
+func (a *Archive) complete(to, source *gorm.DB, b *chat.Backup, around [2]map[string]int64, journals map[string][]byte) (err error) {
+	if b.Counts, err = countRecords(to); err != nil {
+		return err
+	}
+	for table, n := range b.Counts {
+		x, y := around[0][table], around[1][table]
+		if n < min(x, y) || n > max(x, y) {
+			return errMoved
+		}
+	}
+	files, err := needed(to, source, journals)
+	if err != nil {
+		return err
+	}
+	if a.config != "" {
+		text, err := os.ReadFile(a.config)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return chat.WrapError(chat.CodeConfig, "store.backup", err, "The configuration file "+a.config+" cannot be read, so the backup would miss it; none was made.").
+				WithHint("mend its permissions")
+		}
+		if err == nil {
+			files[configName] = text
+		}
+	}
+	mark, err := fingerprint(to, files)
+	if err != nil {
+		return err
+	}
+	return writeInfo(to, *b, mark, files)
+}
+
+// needed are the journals of the steps that run in a copy. A step that ended while
+// the copy was made, and whose journal is gone with that, makes the copy useless.
+func needed(to, source *gorm.DB, journals map[string][]byte) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	running, err := all[string](to, `SELECT id FROM steps WHERE status = 'running' ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range running {
+		name := id + journalExtension
+		if text, ok := journals[name]; ok {
+			files[StreamDir+"/"+name] = text
+			continue
+		}
+		still, err := all[int](source, `SELECT 1 FROM steps WHERE id = ? AND status = 'running'`, id)
+		if err != nil {
+			return nil, err
+		}
+		if len(still) == 0 {
+			return nil, errMoved
+		}
+	}
+	return files, nil
+}
+
+const journalExtension = ".jsonl"
+
+// journals are the stream journals there are, by file name. They hold what of a
+// running answer is not in the database yet.
+func (a *Archive) journals() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	entries, err := os.ReadDir(filepath.Join(a.dir, StreamDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !isJournal(e.Name()) || !e.Type().IsRegular() {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(a.dir, StreamDir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // pruned this moment
+		}
+		if err != nil {
+			return nil, err
+		}
+		files[e.Name()] = text
+	}
+	return files, nil
+}
+
+func isJournal(name string) bool {
+	id, ok := strings.CutSuffix(name, journalExtension)
+	return ok && chat.ValidID(id)
+}
+
+// readBack is the check after writing: on a connection that cannot write.
+func (a *Archive) readBack(ctx context.Context, path string, b chat.Backup) error {
+	db, err := connect(path, readBackPragmas, 1)
+	if err != nil {
+		return mapError("store.backup", err)
+	}
+	defer func() { _ = disconnect(db) }()
+	problem, err := checkCopy(db.WithContext(ctx), b)
+	if err != nil {
+		return mapError("store.backup", err)
+	}
+	if problem != "" {
+		return chat.Errorf(chat.CodeCorrupt, "store.backup", "The copy that was written is not what was read (%s); it was removed.", problem).
+			WithHint("check the disk, and run verify")
+	}
+	return nil
+}
+
+var readBackPragmas = append([]string{"query_only(1)"}, commonPragmas...)
+
+// checkCopy says what is wrong with a backup, or nothing.
+func checkCopy(db *gorm.DB, b chat.Backup) (string, error) {
+	lines, err := all[string](db, `PRAGMA quick_check(3)`)
+	if err != nil {
+		return "", err
+	}
+	if len(lines) != 1 || lines[0] != "ok" {
+		return strings.Join(lines, "; "), nil
+	}
+	counts, err := countRecords(db)
+	if err != nil {
+		return "", err
+	}
+	for table, n := range b.Counts {
+		if counts[table] != n {
+			return "it has " + itoa(counts[table]) + " records of " + table + " instead of " + itoa(n), nil
+		}
+	}
+	return damagedFile(db)
+}
+
+// hashFile is a file's size and SHA-256.
+func hashFile(path string) (int64, string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return 0, "", err
+	}
+	defer func() { _ = f.Close() }()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	return n, hex.EncodeToString(sum.Sum(nil)), err
+}
+
+// targetError names the place of a backup that cannot be written there.
+func targetError(path string, err error) error {
+	const op = "store.backup"
+	dir := filepath.Dir(path)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, fs.ErrExist):
+		return existsAlready(path)
+	case errors.Is(err, fs.ErrNotExist):
+		return chat.WrapError(chat.CodeNotFound, op, err, "There is no folder "+dir+"; no backup was written.").
+			WithHint("make it first, or choose another")
+	case errors.Is(err, fs.ErrPermission):
+		return chat.WrapError(chat.CodeInvalid, op, err, "You may not write into the folder "+dir+"; no backup was written.").
+			WithHint("choose another")
+	}
+	mapped := chat.AsError(mapError(op, err))
+	if mapped.Code != chat.CodeInternal {
+		return mapped
+	}
+	return chat.WrapError(chat.CodeInvalid, op, err, "No backup can be written to "+path+": "+reason(err)+".").
+		WithHint("choose another place")
+}
+
+// reason is the system's word for an error, without paths.
+func reason(err error) string {
+	var p *fs.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err.Error()
+	case errors.As(err, &l):
+		return l.Err.Error()
+	}
+	return err.Error()
+}

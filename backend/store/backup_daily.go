@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
+)
+
+// BackupPolicy says whether a backup is made each day, and how many are kept.
+type BackupPolicy struct {
+	Daily      bool
+	KeepDaily  int // the newest
+	KeepWeekly int // of the weeks before those, one each
+}
+
+// backupEvery is how old the last daily backup is before another one is made.
+const backupEvery = 24 * time.Hour
+
+// roomFor is how many times the data's size must be free for a daily backup, so
+// that it never takes the space that the next messages need.
+const roomFor = 2
+
+// AutoBackup makes the daily backup if it is due: the last one is a day old and
+// something was written since. It then removes those that are no longer to be kept,
+// daily ones alone. It is called as often as one likes.
+func (s *Store) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
+	if s.writer == nil {
+		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
+	}
+	return s.archive.daily(ctx, p)
+}
+
+func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
+	const op = "store.backup"
+	if !p.Daily {
+		return chat.AutoBackup{Outcome: chat.BackupOff}, nil
+	}
+	dir := filepath.Join(a.dir, BackupDir)
+	if err := secureDir(dir); err != nil {
+		return chat.AutoBackup{}, mapError(op, err)
+	}
+	list, err := a.dailies(dir)
+	if err != nil {
+		return chat.AutoBackup{}, mapError(op, err)
+	}
+	out, err := a.dueDaily(ctx, dir, list)
+	if err != nil || out.Outcome != chat.BackupMade {
+		return out, err
+	}
+	list = append([]dailyFile{{out.Made.Path, out.Made.At}}, list...)
+	for _, old := range list[1:] {
+		if slices.Contains(kept(list, p), old) {
+			continue
+		}
+		if err := disk.Remove(disk.Backup, old.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, mapError(op, err)
+		}
+		out.Removed = append(out.Removed, old.path)
+	}
+	return out, mapError(op, syncDir(dir))
+}
+
+// dueDaily makes today's backup unless there is a reason not to.
+func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile) (chat.AutoBackup, error) {
+	now := a.clock.Now()
+	// One of the future was made before the clock was set back.
+	past := slices.DeleteFunc(slices.Clone(list), func(d dailyFile) bool { return d.at.After(now) })
+	if len(past) > 0 {
+		if now.Sub(past[0].at) < backupEvery {
+			return chat.AutoBackup{Outcome: chat.BackupRecent}, nil
+		}
+		same, err := a.unchangedSince(ctx, past[0].path)
+		if err != nil || same {
+			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
+		}
+	}
+	size := sizeOf(a.database()) + sizeOf(a.database()+"-wal")
+	free, err := freeSpace(dir)
+	if err != nil {
+		return chat.AutoBackup{}, mapError("store.backup", err)
+	}
+	if free < roomFor*size {
+		return chat.AutoBackup{Outcome: chat.BackupNoSpace, Need: roomFor * size, Free: free}, nil
+	}
+	made, err := a.write(ctx, filepath.Join(dir, backupName(wordDaily, now)), chat.BackupDaily)
+	return chat.AutoBackup{Outcome: chat.BackupMade, Made: made}, err
+}
+
+func sizeOf(path string) int64 {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
+// unchangedSince reports that nothing was written since a backup. One that cannot
+// be read is no reason to go without another.
+func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error) {
+	var b chat.Backup
+	last, err := connect(path, readBackPragmas, 1)
+	if err != nil {
+		return false, nil
+	}
+	defer func() { _ = disconnect(last) }()
+	mark, told, err := readInfo(last.WithContext(ctx), &b)
+	if err != nil || !told {
+		return false, ctx.Err()
+	}
+	db, err := connect(a.database(), readBackPragmas, 1)
+	if err != nil {
+		return false, mapError("store.backup", err)
+	}
+	defer func() { _ = disconnect(db) }()
+	db = db.WithContext(ctx)
+	journals, err := a.journals()
+	if err != nil {
+		return false, mapError("store.backup", err)
+	}
+	files, err := needed(db, db, journals)
+	if err != nil {
+		return false, mapError("store.backup", err)
+	}
+	if text, err := os.ReadFile(a.config); err == nil {
+		files[configName] = text
+	}
+	now, err := fingerprint(db, files)
+	return now == mark, mapError("store.backup", err)
+}
+
+// dailyFile is a daily backup, known by its name.
+type dailyFile struct {
+	path string
+	at   time.Time
+}
+
+// dailies lists the daily backups, newest first, and removes what copies that were
+// cut short left a day ago or earlier.
+func (a *Archive) dailies(dir string) ([]dailyFile, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var list []dailyFile
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if kind, at, ok := named(e.Name()); ok && kind == chat.BackupDaily {
+			list = append(list, dailyFile{path, at})
+		}
+		if info, err := e.Info(); err == nil && isTemp(e.Name()) && time.Since(info.ModTime()) > backupEvery {
+			_ = disk.Remove(disk.Backup, path)
+		}
+	}
+	slices.SortFunc(list, func(x, y dailyFile) int { return y.at.Compare(x.at) })
+	return list, nil
+}
+
+// kept are the daily backups to keep, of a list with the one just made first: that
+// one, the newest, and before them the newest of each week.
+func kept(list []dailyFile, p BackupPolicy) []dailyFile {
+	newest := slices.Clone(list)
+	slices.SortFunc(newest, func(x, y dailyFile) int { return y.at.Compare(x.at) })
+	var out []dailyFile
+	weeks := map[string]bool{}
+	for i, d := range newest {
+		year, week := d.at.ISOWeek()
+		name := fmt.Sprintf("%d/%d", year, week)
+		switch {
+		case i < p.KeepDaily || d == list[0]:
+			out = append(out, d)
+		case !weeks[name] && len(weeks) < p.KeepWeekly:
+			weeks[name] = true
+			out = append(out, d)
+		}
+	}
+	return out
+}

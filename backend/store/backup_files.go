@@ -1,0 +1,78 @@
+package store
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/internal/disk"
+)
+
+// createBeside makes an empty file of the owner's alone in a path's directory.
+func createBeside(path string) (string, error) {
+	f, err := disk.CreateTemp(disk.Backup, filepath.Dir(path), "."+filepath.Base(path)+tempMark+"*")
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// tempMark is in the name of a file that is not whole yet.
+const tempMark = ".tmp-"
+
+func isTemp(name string) bool {
+	return strings.HasPrefix(name, ".contextinfinity-") && strings.Contains(name, tempMark)
+}
+
+// nameNew gives a file a name that none has: it is taken first, so that a file
+// that came there this moment is not replaced.
+func nameNew(from, to string) error {
+	f, err := disk.OpenFile(disk.Backup, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err == nil {
+		if err = f.Close(); err == nil {
+			err = disk.Rename(disk.Backup, from, to)
+		}
+		if err != nil {
+			_ = disk.Remove(disk.Backup, to)
+		}
+	}
+	return err
+}
+
+// syncFile makes a file's content durable.
+func syncFile(path string) error {
+	f, err := disk.OpenFile(disk.Backup, path, os.O_RDWR, 0) // Windows flushes what may be written alone
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// copyFile copies a file's bytes into a new one of the owner's alone.
+func copyFile(from, to string) error {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := disk.OpenFile(disk.Backup, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
+
+// writeFile writes a new file, durably.
+func writeFile(path string, data []byte) error {
+	out, err := disk.OpenFile(disk.Backup, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(data)
+	return errors.Join(err, out.Sync(), out.Close())
+}
+
+func syncDir(dir string) error { return disk.SyncDir(disk.Backup, dir) }

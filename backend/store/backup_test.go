@@ -1,0 +1,347 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// backup writes a copy by hand.
+func (f *fixture) backup(path string) chat.Backup {
+	f.Helper()
+	b, err := f.archive.Backup(f.ctx, path)
+	f.ok(err)
+	return b
+}
+
+// journal puts a stream journal of a running step beside the data.
+func (f *fixture) journal(step chat.StepID, text string) string {
+	f.Helper()
+	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
+	path := filepath.Join(f.dir, StreamDir, string(step)+journalExtension)
+	f.ok(os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestBackup(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	path := filepath.Join(t.TempDir(), "copy.db")
+	b := f.backup(path)
+	_, err := f.archive.Backup(f.ctx, path)
+	f.refused(err, chat.CodeConflict)
+	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 || info.Size() != b.Bytes {
+		t.Errorf("%v %v", info, err)
+	}
+	stats, err := f.Stats(f.ctx)
+	f.ok(err)
+	if !b.Checked || b.Kind != chat.BackupByHand || b.Schema != stats.Schema || len(b.SHA256) != 64 ||
+		b.Counts["turns"] != int64(stats.Turns) || b.Counts["events"] != int64(stats.Events) {
+		t.Errorf("it says of itself %+v", b)
+	}
+	copied(t, path).verifyClean()
+	ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
+	f.ok(err)
+	defer ro.Close()
+	dir := t.TempDir()
+	beside, err := ro.archive.Backup(f.ctx, dir) // beside the writer, into a folder
+	f.ok(err)
+	if filepath.Dir(beside.Path) != dir {
+		t.Errorf("it is at %s", beside.Path)
+	}
+	if kind, _, ok := named(filepath.Base(beside.Path)); !ok || kind != chat.BackupByHand {
+		t.Errorf("its name is %s", beside.Path)
+	}
+	copied(t, beside.Path).verifyClean()
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("beside the backup there is %v %v", left, err)
+	}
+}
+
+// Each place where no backup can be written is named, and nothing is left there.
+func TestBackupToBadPlaces(t *testing.T) {
+	f := newFixture(t)
+	f.session("s")
+	dir := t.TempDir()
+	closed := filepath.Join(dir, "closed")
+	f.ok(os.Mkdir(closed, 0o500))
+	file := filepath.Join(dir, "file")
+	f.ok(os.WriteFile(file, []byte("mine"), 0o600))
+	for path, code := range map[string]chat.Code{
+		filepath.Join(dir, "none", "x.db"):           chat.CodeNotFound,
+		filepath.Join(closed, "x.db"):                chat.CodeInvalid,
+		filepath.Join(file, "x.db"):                  chat.CodeInvalid,
+		filepath.Join(dir, strings.Repeat("x", 300)): chat.CodeInvalid,
+		file:           chat.CodeConflict,
+		f.Store.path(): chat.CodeConflict,
+		dir + "/none/": chat.CodeNotFound,
+	} {
+		if path == filepath.Join(closed, "x.db") && os.Geteuid() == 0 {
+			continue // nothing is closed to it
+		}
+		_, err := f.archive.Backup(f.ctx, path)
+		if e := chat.AsError(err); chat.CodeOf(err) != code || e.Hint == "" || strings.Contains(e.Message, "data directory") {
+			t.Errorf("%s: %q %v", path, chat.CodeOf(err), err)
+		}
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
+		t.Errorf("a file that was there holds %q (%v)", text, err)
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 2 {
+		t.Errorf("left there: %v", left)
+	}
+	empty := NewArchive(ArchiveOptions{DataDir: t.TempDir()})
+	_, err := empty.Backup(f.ctx, filepath.Join(dir, "x.db"))
+	f.refused(err, chat.CodeNotFound)
+	ctx, cancel := context.WithCancel(f.ctx)
+	cancel()
+	_, err = f.archive.Backup(ctx, filepath.Join(dir, "x.db"))
+	f.refused(err, chat.CodeCancelled)
+}
+
+// What is written while a copy is made is in it whole or not at all, and no writer
+// waits for it.
+func TestBackupWhileTurnsAreWritten(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.full(b.ID, "one", "two")
+	stop, writing := make(chan struct{}), sync.WaitGroup{}
+	writing.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+				f.full(b.ID, fmt.Sprint("question ", i), "answer")
+			}
+		}
+	})
+	dir := t.TempDir()
+	for i := range 5 {
+		copied(t, f.backup(filepath.Join(dir, itoa(int64(i))+".db")).Path).verifyClean()
+	}
+	close(stop)
+	writing.Wait()
+	f.verifyClean()
+}
+
+// A backup holds the journal of an answer that is arriving, the configuration, and
+// no journal of an answer that is in the database.
+func TestBackupHoldsWhatIsNotInTheDatabase(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.archive.config = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.archive.config, []byte("[stream]\n"), 0o600))
+	step := f.respond(f.accept(b.ID, "question"))
+	f.journal(step.ID, "half an ans")
+	f.journal(chat.StepID(chat.NewID(f.clock.Now())), "of nobody")
+	path := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
+	db, err := connect(path, readBackPragmas, 1)
+	f.ok(err)
+	defer func() { f.ok(disconnect(db)) }()
+	files, err := filesIn(db)
+	f.ok(err)
+	held := map[string]string{}
+	for _, file := range files {
+		held[file.Name] = string(file.Content)
+	}
+	if len(held) != 2 || held["config.toml"] != "[stream]\n" || held["streams/"+string(step.ID)+".jsonl"] != "half an ans" {
+		t.Errorf("it holds %v", held)
+	}
+}
+
+// A step that ends between the copy of the database and that of its journal leaves
+// neither: the copy is begun anew.
+func TestBackupOfNoOneMoment(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	turn := f.accept(b.ID, "question")
+	step := f.respond(turn)
+	copyOf := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
+	db, err := connect(copyOf, readBackPragmas, 1)
+	f.ok(err)
+	defer func() { f.ok(disconnect(db)) }()
+	if _, err := needed(db, f.reader, nil); err != nil {
+		t.Errorf("a running step without a journal: %v", err)
+	}
+	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeProvider}})
+	f.ok(err)
+	if _, err := needed(db, f.reader, nil); !errors.Is(err, errMoved) {
+		t.Errorf("a step that ended meanwhile: %v", err)
+	}
+}
+
+// A copy that was damaged on its way to the disk is not called a backup.
+func TestBackupIsReadBack(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	b := f.backup(filepath.Join(t.TempDir(), "copy.db"))
+	data, err := os.ReadFile(b.Path)
+	f.ok(err)
+	for i := 4096; i < len(data); i += 8192 { // in the middle of each page
+		copy(data[i:], bytes.Repeat([]byte{0xEE}, 2000))
+	}
+	f.ok(os.WriteFile(b.Path, data, 0o600))
+	f.refused(f.archive.readBack(f.ctx, b.Path, b), chat.CodeCorrupt)
+}
+
+var sevenAndFour = BackupPolicy{Daily: true, KeepDaily: 7, KeepWeekly: 4}
+
+// daily makes the daily backup if it is due.
+func (f *fixture) daily(want chat.BackupOutcome) chat.AutoBackup {
+	f.Helper()
+	out, err := f.AutoBackup(f.ctx, sevenAndFour)
+	f.ok(err)
+	if out.Outcome != want {
+		f.Fatalf("a daily backup was %s, want %s", out.Outcome, want)
+	}
+	return out
+}
+
+func TestDailyBackup(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	made := f.daily(chat.BackupMade).Made
+	if !made.Checked || made.Kind != chat.BackupDaily || !strings.Contains(made.Path, "daily-"+start.Format("20060102")) {
+		t.Errorf("made %+v", made)
+	}
+	f.accept(b.ID, "something new")
+	f.clock.Advance(23 * time.Hour)
+	f.daily(chat.BackupRecent)
+	f.clock.Advance(time.Hour)
+	f.daily(chat.BackupMade)
+	f.clock.Advance(48 * time.Hour)
+	f.daily(chat.BackupUnchanged)
+	f.ok(f.PutSetting(f.ctx, "last", "session")) // nobody would miss it
+	f.daily(chat.BackupUnchanged)
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sent")}))
+	f.daily(chat.BackupMade)
+	f.clock.Advance(-240 * time.Hour) // the clock was set back: today has none
+	f.daily(chat.BackupMade)
+	out, err := f.AutoBackup(f.ctx, BackupPolicy{})
+	f.ok(err)
+	if out.Outcome != chat.BackupOff {
+		t.Errorf("switched off it was %s", out.Outcome)
+	}
+	list, err := f.archive.Backups(f.ctx, true)
+	f.ok(err)
+	if len(list) != 4 || slices.ContainsFunc(list, func(b chat.Backup) bool { return b.Problem != "" || !b.Checked }) {
+		t.Errorf("%+v", list)
+	}
+	ro, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
+	f.ok(err)
+	defer ro.Close()
+	_, err = ro.AutoBackup(f.ctx, sevenAndFour)
+	f.refused(err, chat.CodeLocked)
+}
+
+// Seven days and four weeks before them are kept, whatever the days that nothing
+// was written on, and the newest always.
+func TestDailyBackupsKept(t *testing.T) {
+	for _, pause := range []int{1, 2, 3, 9} {
+		var list []dailyFile
+		for day := 0; day < 400; day += pause {
+			at := start.Add(time.Duration(day) * 24 * time.Hour)
+			list = kept(append([]dailyFile{{itoa(int64(day)), at}}, list...), sevenAndFour)
+			if list[0].at != at || len(list) > 11 {
+				t.Fatalf("every %d days, on day %d: %v", pause, day, list)
+			}
+			for i, d := range list[:min(7, len(list))] {
+				if want := at.Add(-time.Duration(i*pause) * 24 * time.Hour); d.at != want {
+					t.Fatalf("every %d days, on day %d: %v", pause, day, list)
+				}
+			}
+			for i := 7; i < len(list); i++ { // an unbroken run of weeks, up to the days they begin on
+				if gap := list[i-1].at.Sub(list[i].at).Hours() / 24; gap > float64(13+pause) {
+					t.Fatalf("every %d days, on day %d: %v", pause, day, list)
+				}
+			}
+		}
+		if len(list) != 11 {
+			t.Errorf("every %d days: at the end %v", pause, list)
+		}
+	}
+}
+
+// Nothing but daily backups is ever removed, and what a killed one left.
+func TestDailyBackupRemovesItsOwn(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	dir := filepath.Join(f.dir, BackupDir)
+	f.ok(os.MkdirAll(dir, 0o700))
+	others := []string{
+		backupName("v1", start), backupName("before-restore", start), backupName("", start), "contextinfinity-daily-mine.db", "holiday.db",
+		"notes.txt", ".contextinfinity-new" + tempMark + "2",
+	}
+	for _, name := range others {
+		f.ok(os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	stale := filepath.Join(dir, "."+backupName(wordDaily, start)+tempMark+"1")
+	f.ok(os.WriteFile(stale, nil, 0o600))
+	f.ok(os.Chtimes(stale, start, start))
+	var removed []string
+	for day := range 4 {
+		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText(strings.Repeat("x", day+1))}))
+		out, err := f.AutoBackup(f.ctx, BackupPolicy{Daily: true, KeepDaily: 1, KeepWeekly: 1})
+		f.ok(err)
+		removed = append(removed, out.Removed...)
+		f.clock.Advance(24 * time.Hour)
+	}
+	list, err := f.archive.dailies(dir)
+	f.ok(err)
+	if len(list) != 2 || len(removed) != 2 {
+		t.Errorf("kept %v, removed %v", list, removed)
+	}
+	for _, name := range others {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Errorf("%s was removed", name)
+		}
+	}
+	if _, err := os.Stat(stale); err == nil {
+		t.Error("what a copy that was cut short left is still there")
+	}
+}
+
+// Copies made by hand, by earlier versions, and what is no copy, in one list.
+func TestBackupsAreListed(t *testing.T) {
+	f := newFixture(t)
+	f.session("s")
+	dir := filepath.Join(f.dir, BackupDir)
+	if list, err := f.archive.Backups(f.ctx, true); err != nil || len(list) != 0 {
+		t.Fatalf("without a folder: %v %v", list, err)
+	}
+	f.ok(os.MkdirAll(dir, 0o700))
+	f.backup(dir)
+	f.clock.Advance(time.Hour)
+	older := f.backup(filepath.Join(t.TempDir(), "x.db")).Path
+	db, err := connect(older, commonPragmas, 1)
+	f.ok(err)
+	f.ok(errors.Join(db.Exec(`DROP TABLE backup_info`).Error, db.Exec(`DROP TABLE backup_files`).Error, disconnect(db)))
+	f.ok(os.Rename(older, filepath.Join(dir, backupName("v1", f.clock.Now()))))
+	f.ok(os.WriteFile(filepath.Join(dir, "broken.db"), []byte("no database"), 0o600))
+	list, err := f.archive.Backups(f.ctx, false)
+	f.ok(err)
+	got := map[chat.BackupKind]chat.Backup{}
+	for _, b := range list {
+		if filepath.Base(b.Path) != "broken.db" {
+			got[b.Kind] = b
+		} else if b.Problem == "" {
+			t.Errorf("of a file that is none it says %+v", b)
+		}
+	}
+	hand, old := got[chat.BackupByHand], got[chat.BackupMigration]
+	if len(list) != 3 || !hand.Checked || hand.Counts["sessions"] != 1 || old.Checked || old.Counts["sessions"] != 1 || old.Problem != "" || !old.At.Equal(f.clock.Now()) {
+		t.Errorf("%+v", list)
+	}
+}

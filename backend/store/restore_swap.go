@@ -1,0 +1,168 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/internal/disk"
+)
+
+// The swap of a restore. Once its file is on the disk the restore is decided, and
+// whoever next has the writer's lock completes it; before, it has not happened.
+//
+// The order matters. The old database is moved away before its log: a database
+// never stands at its name without the log that belongs to it, and a log never
+// beside a database that it does not belong to, which would be ruined by it. The
+// new database takes the name last, when no old log is left. Each step is made
+// durable before the next, and done again is the same.
+
+const (
+	swapFile      = "restore.json"
+	stagingPrefix = ".restoring-"
+	replacedDir   = "replaced"
+)
+
+// swap is the content of that file; paths are relative to the data directory.
+type swap struct {
+	Staging string `json:"staging"`
+	Aside   string `json:"aside"`
+	Keep    bool   `json:"keep"` // the old database, of which there is no backup
+}
+
+func writeSwap(dir string, w swap) error {
+	text, err := json.Marshal(w)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, swapFile), text, 0o600)
+}
+
+// refuseHalfRestored is for those who cannot complete a restore.
+func refuseHalfRestored(dir string) error {
+	if _, err := os.Lstat(filepath.Join(dir, swapFile)); err != nil {
+		return nil
+	}
+	return chat.Errorf(chat.CodeConflict, "store.open", "A restore of this data was cut short. Nothing is lost: it is completed when the data is next opened for writing.").
+		WithHint("open the window once, or run contextinfinity reconcile")
+}
+
+// finishRestore completes a restore that was decided, and removes what one that
+// was not decided had prepared. The caller has the writer's lock.
+func (a *Archive) finishRestore() error {
+	text, err := os.ReadFile(filepath.Join(a.dir, swapFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		a.sweepStaging()
+		return nil
+	}
+	var w swap
+	if err == nil {
+		err = json.Unmarshal(text, &w)
+	}
+	if err == nil && (!filepath.IsLocal(w.Staging) || !filepath.IsLocal(w.Aside) || !strings.HasPrefix(w.Staging, stagingPrefix)) {
+		err = errors.New("it names other places")
+	}
+	if err != nil {
+		return chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was cut short, and the file that says how far it came cannot be read. Nothing was changed.").
+			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", stagingPrefix, swapFile)
+	}
+	if err := a.carryOut(w); err != nil {
+		return chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+reason(err)+". Nothing is lost: it goes on at the next start.").
+			WithHint("close other programs that read the data, and look whether the disk is writable")
+	}
+	return nil
+}
+
+func (a *Archive) carryOut(w swap) error {
+	staging, aside := filepath.Join(a.dir, w.Staging), filepath.Join(a.dir, w.Aside)
+	if _, err := os.Lstat(filepath.Join(staging, DatabaseFile)); err == nil {
+		if err := a.exchange(staging, aside); err != nil {
+			return err
+		}
+	}
+	a.at("installed")
+	if !w.Keep {
+		for _, name := range databaseFiles {
+			if err := disk.Remove(disk.Backup, filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		_ = disk.Remove(disk.Backup, aside) // only when nothing is in it
+		_ = disk.Remove(disk.Backup, filepath.Dir(aside))
+	}
+	if err := os.RemoveAll(staging); err != nil {
+		return err
+	}
+	a.at("cleared")
+	if err := disk.Remove(disk.Backup, filepath.Join(a.dir, swapFile)); err != nil {
+		return err
+	}
+	return syncDir(a.dir)
+}
+
+// databaseFiles are the old database and its companions in the order in which
+// they are moved away.
+var databaseFiles = []string{DatabaseFile, DatabaseFile + "-wal", DatabaseFile + "-shm", DatabaseFile + "-journal"}
+
+func (a *Archive) exchange(staging, aside string) error {
+	if err := disk.MkdirAll(disk.Backup, aside, 0o700); err != nil {
+		return err
+	}
+	if err := errors.Join(syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
+		return err
+	}
+	for _, name := range databaseFiles {
+		if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
+			return err
+		}
+		a.at("away " + name)
+	}
+	// Journals go once: when the new ones are in place they are no longer staged.
+	streams := filepath.Join(staging, StreamDir)
+	if _, err := os.Lstat(streams); err == nil {
+		if err := a.setJournalsAside(filepath.Join(aside, StreamDir)); err != nil {
+			return err
+		}
+		a.at("journals away")
+		if err := move(streams, filepath.Join(a.dir, StreamDir)); err != nil {
+			return err
+		}
+		a.at("journals there")
+	}
+	return move(filepath.Join(staging, DatabaseFile), filepath.Join(a.dir, DatabaseFile))
+}
+
+// setJournalsAside moves the old journals away; an empty folder is not worth it.
+func (a *Archive) setJournalsAside(to string) error {
+	from := filepath.Join(a.dir, StreamDir)
+	if err := disk.Remove(disk.Backup, from); err == nil || errors.Is(err, fs.ErrNotExist) {
+		return syncDir(a.dir)
+	}
+	return move(from, to)
+}
+
+// move renames durably. What is not there was moved before.
+func move(from, to string) error {
+	if err := disk.Rename(disk.Backup, from, to); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return errors.Join(syncDir(filepath.Dir(to)), syncDir(filepath.Dir(from)))
+}
+
+// sweepStaging removes what a restore that was ended before it was decided left.
+func (a *Archive) sweepStaging() {
+	entries, _ := os.ReadDir(a.dir)
+	for _, e := range entries {
+		if e.IsDir() && strings.HasPrefix(e.Name(), stagingPrefix) {
+			_ = os.RemoveAll(filepath.Join(a.dir, e.Name()))
+		}
+	}
+}

@@ -1,0 +1,536 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+func agreed(chat.Restoration) error { return nil }
+
+// archive is that of a data directory that nobody has open.
+func archiveOf(dir string) *Archive { return NewArchive(ArchiveOptions{DataDir: dir}) }
+
+// titles are the sessions of a data directory, which is opened for it as its writer
+// and verified.
+func titles(t *testing.T, dir string) []string {
+	t.Helper()
+	s, err := Open(t.Context(), Options{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{TB: t, Store: s, ctx: t.Context(), dir: dir}
+	f.verifyClean()
+	sessions, err := s.Sessions(t.Context(), chat.SessionQuery{})
+	f.ok(err)
+	f.ok(s.Close())
+	var out []string
+	for _, s := range sessions {
+		out = append(out, s.Title)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// replaceable is a data directory with the session "present" and a running answer's
+// journal, and a backup of it from when it had the session "past" and another one's.
+func replaceable(t *testing.T) (dir, backup string) {
+	f := newFixture(t)
+	past, b := f.session("past")
+	f.archive.config = filepath.Join(t.TempDir(), "config.toml")
+	f.ok(os.WriteFile(f.archive.config, []byte("# past\n"), 0o600))
+	turn := f.accept(b.ID, "question")
+	step := f.respond(turn)
+	journal := f.journal(step.ID, "journal of the past")
+	backup = f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
+	f.ok(os.Remove(journal))
+	f.ok(f.RenameSession(f.ctx, past.ID, "present"))
+	f.journal(chat.StepID(chat.NewID(f.clock.Now())), "journal of the present")
+	f.ok(f.Store.Close())
+	return f.dir, backup
+}
+
+// journalsIn are the journals of a directory, as their texts.
+func journalsIn(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := archiveOf(dir).journals()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, text := range files {
+		texts = append(texts, string(text))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, "+")
+}
+
+func TestRestore(t *testing.T) {
+	dir, backup := replaceable(t)
+	a := archiveOf(dir)
+	a.config = filepath.Join(t.TempDir(), "not yet", "config.toml")
+	var shown chat.Restoration
+	got, err := a.Restore(t.Context(), backup, func(r chat.Restoration) error { shown = r; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown.Done || !shown.Present.Exists || shown.Present.Sessions != 1 || shown.Present.Turns != 1 || shown.Present.NewestTurn == nil ||
+		shown.Backup.Sessions != 1 || shown.TakenAt == nil || shown.Journals != 1 || shown.Problems != 0 || shown.Schema != newestVersion(migrations()) {
+		t.Errorf("shown was %+v", shown)
+	}
+	if !got.Done || got.Kept == nil || !got.Kept.Checked || got.Config != a.config {
+		t.Errorf("done was %+v", got)
+	}
+	if text, err := os.ReadFile(a.config); err != nil || string(text) != "# past\n" {
+		t.Errorf("the configuration is %q (%v)", text, err)
+	}
+	if j := journalsIn(t, dir); j != "journal of the past" {
+		t.Errorf("journals: %s", j)
+	}
+	if j := journalsIn(t, got.Aside); j != "journal of the present" {
+		t.Errorf("journals set aside: %s", j)
+	}
+	if left := leftovers(t, dir); left != "" {
+		t.Errorf("left: %s", left)
+	}
+	if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {
+		t.Errorf("now there is %v", now)
+	}
+	// and back, by its name alone
+	a.config = filepath.Join(filepath.Dir(a.config), "other.toml")
+	if err := os.WriteFile(a.config, []byte("# mine\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	back, err := a.Restore(t.Context(), filepath.Base(got.Kept.Path), agreed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if now := titles(t, dir); !slices.Equal(now, []string{"present"}) || back.Kind != chat.BackupBeforeRestore {
+		t.Errorf("back there is %v, %+v", now, back)
+	}
+	if text, err := os.ReadFile(a.config); err != nil || string(text) != "# mine\n" {
+		t.Errorf("the configuration in force became %q (%v)", text, err)
+	}
+}
+
+// leftovers are what of a restore is left that should not be.
+func leftovers(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, e := range entries {
+		if e.Name() == swapFile || strings.HasPrefix(e.Name(), stagingPrefix) {
+			left = append(left, e.Name())
+		}
+	}
+	copies, _ := os.ReadDir(filepath.Join(dir, BackupDir))
+	for _, e := range copies {
+		if isTemp(e.Name()) {
+			left = append(left, e.Name())
+		}
+	}
+	return strings.Join(left, " ")
+}
+
+// What is refused leaves every byte of the data as it was, and nothing behind.
+func TestRestoreRefuses(t *testing.T) {
+	dir, good := replaceable(t)
+	whole, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := bytes.Clone(whole)
+	for i := 4096; i < len(torn); i += 8192 {
+		copy(torn[i:], bytes.Repeat([]byte{0xEE}, 2000))
+	}
+	make := func(do ...string) []byte {
+		path := filepath.Join(t.TempDir(), "x.db")
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, err := connect(path, []string{"foreign_keys(0)"}, 1)
+		for _, statement := range do {
+			err = errors.Join(err, db.Exec(statement).Error)
+		}
+		if err = errors.Join(err, disconnect(db)); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	before, err := os.ReadFile(filepath.Join(dir, DatabaseFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		code chat.Code
+		says string
+	}{
+		"no database":  {[]byte("this is a letter, and no database at all, however long it is"), chat.CodeInvalid, "not a backup"},
+		"empty":        {nil, chat.CodeInvalid, "not a backup"},
+		"another's":    {make(`PRAGMA application_id = 7`), chat.CodeInvalid, "not a backup"},
+		"newer":        {make(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (9001, 1)`), chat.CodeNewer, "schema 9001, this one knows " + itoa(newestVersion(migrations()))},
+		"torn":         {torn, chat.CodeCorrupt, "damaged"},
+		"cut":          {whole[:len(whole)/2], chat.CodeCorrupt, "damaged"},
+		"broken links": {make(`UPDATE turns SET branch_id = 'none'`), chat.CodeCorrupt, "damaged"},
+		"bad journal":  {make(`UPDATE backup_files SET content = x'00' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
+		"odd file":     {make(`UPDATE backup_files SET name = 'streams/../../x' WHERE name LIKE 'streams/%'`), chat.CodeCorrupt, "damaged"},
+	} {
+		path := filepath.Join(t.TempDir(), "x.db")
+		if err := os.WriteFile(path, c.data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := archiveOf(dir).Restore(t.Context(), path, func(chat.Restoration) error { t.Errorf("%s was shown", name); return nil })
+		if chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %q %v", name, chat.CodeOf(err), err)
+		}
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, c.data) {
+			t.Errorf("%s was changed", name)
+		}
+	}
+	refusal := errors.New("no")
+	if _, err := archiveOf(dir).Restore(t.Context(), good, func(chat.Restoration) error { return refusal }); !errors.Is(err, refusal) {
+		t.Errorf("not agreed: %v", err)
+	}
+	for path, code := range map[string]chat.Code{
+		filepath.Join(dir, "none.db"): chat.CodeNotFound, dir: chat.CodeInvalid, filepath.Join(dir, DatabaseFile): chat.CodeInvalid,
+	} {
+		if _, err := archiveOf(dir).Restore(t.Context(), path, agreed); chat.CodeOf(err) != code {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := archiveOf(dir).Restore(ctx, good, agreed); chat.CodeOf(err) != chat.CodeCancelled {
+		t.Errorf("called off: %v", err)
+	}
+	if left := leftovers(t, dir); left != "" {
+		t.Errorf("left: %s", left)
+	}
+	if after, err := os.ReadFile(filepath.Join(dir, DatabaseFile)); err != nil || !bytes.Equal(before, after) {
+		t.Error("the data was changed")
+	}
+	if now := titles(t, dir); !slices.Equal(now, []string{"present"}) || journalsIn(t, dir) != "journal of the present" {
+		t.Errorf("now there is %v", now)
+	}
+}
+
+func TestRestoreWaitsForNoWriter(t *testing.T) {
+	f := newFixture(t)
+	f.session("s")
+	path := f.backup(t.TempDir()).Path
+	_, err := f.archive.Restore(f.ctx, path, agreed)
+	f.refused(err, chat.CodeLocked)
+	if !strings.Contains(chat.AsError(err).Hint, "close") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A backup of the first version is upgraded before it is put in place.
+func TestRestoreOfAnOlderSchema(t *testing.T) {
+	dir, _ := replaceable(t)
+	got, err := archiveOf(dir).Restore(t.Context(), unpacked(t, firstVersion), agreed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Backup.Schema != 1 || got.Schema != newestVersion(migrations()) || got.Problems != 0 || got.TakenAt != nil {
+		t.Errorf("%+v", got)
+	}
+	if now := titles(t, dir); slices.Contains(now, "present") || len(now) == 0 {
+		t.Errorf("now there is %v", now)
+	}
+	if list, err := archiveOf(dir).Backups(t.Context(), true); err != nil || len(list) != 1 || list[0].Kind != chat.BackupBeforeRestore {
+		t.Errorf("backups: %+v %v", list, err)
+	}
+}
+
+// Data of an older schema that nobody upgraded yet can be backed up, and the copy
+// restored.
+func TestBackupOfAnOlderSchema(t *testing.T) {
+	dir := t.TempDir()
+	data, err := os.ReadFile(unpacked(t, firstVersion))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, DatabaseFile), data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b, err := archiveOf(dir).Backup(t.Context(), t.TempDir())
+	if err != nil || b.Schema != 1 || b.Counts["turns"] == 0 {
+		t.Fatalf("%+v %v", b, err)
+	}
+	to := t.TempDir()
+	if _, err := archiveOf(to).Restore(t.Context(), b.Path, agreed); err != nil {
+		t.Fatal(err)
+	}
+	if now := titles(t, to); len(now) == 0 {
+		t.Error("nothing is there")
+	}
+}
+
+// Present data that does not open is set aside as it is, and can be restored over.
+func TestRestoreOverDamage(t *testing.T) {
+	for name, damage := range map[string]func([]byte) []byte{
+		"no header": func(b []byte) []byte { return append([]byte("garbage garbage!"), b[16:]...) },
+		"cut":       func(b []byte) []byte { return b[:50] },
+		"torn":      func(b []byte) []byte { copy(b[100:], bytes.Repeat([]byte{0xEE}, 3000)); return b },
+		"empty":     func([]byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, backup := replaceable(t)
+			path := filepath.Join(dir, DatabaseFile)
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			data = damage(data)
+			log := []byte("the log of the damaged database")
+			if err := errors.Join(os.WriteFile(path, data, 0o600), os.WriteFile(path+"-wal", log, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := archiveOf(dir).Restore(t.Context(), backup, agreed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Kept != nil || got.Present.Exists != (len(data) > 0) || (got.Present.Problem == "") != (len(data) == 0) {
+				t.Errorf("%+v", got)
+			}
+			if name != "empty" {
+				aside, err := os.ReadFile(filepath.Join(got.Aside, DatabaseFile))
+				if err != nil || !bytes.Equal(aside, data) {
+					t.Errorf("what was set aside is not what was there (%v)", err)
+				}
+			}
+			if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {
+				t.Errorf("now there is %v", now)
+			}
+		})
+	}
+}
+
+// A log that a killed writer left belongs to the old data: it is in the backup of
+// it, and never read into the new.
+func TestRestoreOverALog(t *testing.T) {
+	dir, backup := replaceable(t)
+	f := &fixture{TB: t, ctx: t.Context(), dir: dir}
+	s, err := Open(f.ctx, Options{DataDir: dir})
+	f.ok(err)
+	f.Store = s
+	f.session("in the log")
+	log, err := os.ReadFile(s.path() + "-wal")
+	f.ok(err)
+	main, err := os.ReadFile(s.path())
+	f.ok(err)
+	f.ok(s.Close())
+	f.ok(os.WriteFile(s.path(), main, 0o600)) // as after a kill
+	f.ok(os.WriteFile(s.path()+"-wal", log, 0o600))
+	got, err := archiveOf(dir).Restore(t.Context(), backup, agreed)
+	f.ok(err)
+	if now := titles(t, dir); !slices.Equal(now, []string{"past"}) {
+		t.Errorf("now there is %v", now)
+	}
+	_, err = archiveOf(dir).Restore(t.Context(), got.Kept.Path, agreed)
+	f.ok(err)
+	if now := titles(t, dir); !slices.Equal(now, []string{"in the log", "present"}) {
+		t.Errorf("before there was %v", now)
+	}
+}
+
+// A raw copy of the directory, made while the program ran, has a log beside it.
+func TestRestoreOfARawCopy(t *testing.T) {
+	f := newFixture(t)
+	f.session("in the log")
+	dir := t.TempDir()
+	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal"} {
+		data, err := os.ReadFile(filepath.Join(f.dir, name))
+		f.ok(err)
+		f.ok(os.WriteFile(filepath.Join(dir, name), data, 0o400))
+	}
+	f.ok(os.Chmod(dir, 0o500))
+	t.Cleanup(func() { _ = os.Chmod(dir, 0o700) })
+	to := t.TempDir()
+	_, err := archiveOf(to).Restore(f.ctx, filepath.Join(dir, DatabaseFile), agreed)
+	f.ok(err)
+	if now := titles(t, to); !slices.Equal(now, []string{"in the log"}) {
+		t.Errorf("now there is %v", now)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
+		t.Errorf("beside the user's files: %v %v", left, err)
+	}
+}
+
+// restoreSteps are all that a restore comes by, in order.
+var restoreSteps = []string{
+	"copied", "checked", "backed up", "written down",
+	"away " + DatabaseFile, "away " + DatabaseFile + "-wal", "away " + DatabaseFile + "-shm", "away " + DatabaseFile + "-journal",
+	"journals away", "journals there", "installed", "cleared",
+}
+
+// A process that dies at any step of a restore leaves the old data or the new,
+// whole; after the decision the new, whoever opens it next, with no answer to it
+// but that meanwhile.
+func TestRestoreKilled(t *testing.T) {
+	if os.Getenv("CONTEXTINFINITY_TEST_RESTORE") != "" {
+		restoreUntilKilled()
+		return
+	}
+	dir, backup := replaceable(t)
+	t.Run("steps", func(t *testing.T) {
+		var steps []string
+		to := cloned(t, dir)
+		a := archiveOf(to)
+		a.at = func(step string) { steps = append(steps, step) }
+		if _, err := a.Restore(t.Context(), backup, agreed); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(steps, restoreSteps) {
+			t.Errorf("it came by %q", steps)
+		}
+	})
+	decided := slices.Index(restoreSteps, "written down")
+	for i, step := range restoreSteps {
+		t.Run(step, func(t *testing.T) {
+			to := cloned(t, dir)
+			killedAt(t, to, backup, step)
+			_, err := Open(t.Context(), Options{DataDir: to, ReadOnly: true})
+			if wait := chat.CodeOf(err) == chat.CodeConflict; i >= decided && !wait {
+				t.Errorf("a reader of half restored data: %v", err)
+			}
+			want := "present"
+			if i >= decided {
+				want = "past"
+				// It dies again, at each later step once, before it comes to its end.
+				for _, again := range restoreSteps[max(i+1, slices.Index(restoreSteps, "installed")):] {
+					killedAt(t, to, "", again)
+				}
+			}
+			if now := titles(t, to); !slices.Equal(now, []string{want}) || journalsIn(t, to) != "journal of the "+want {
+				t.Errorf("there is %v with %q", now, journalsIn(t, to))
+			}
+			if left := leftovers(t, to); left != "" {
+				t.Errorf("left: %s", left)
+			}
+			if i < decided {
+				return
+			}
+			aside, _ := filepath.Glob(filepath.Join(to, replacedDir, "*"))
+			if len(aside) != 1 || journalsIn(t, aside[0]) != "journal of the present" {
+				t.Errorf("set aside: %v", aside)
+			}
+			list, err := archiveOf(to).Backups(t.Context(), true)
+			if err != nil || len(list) != 1 || list[0].Kind != chat.BackupBeforeRestore || list[0].Problem != "" {
+				t.Errorf("backups: %+v %v", list, err)
+			}
+		})
+	}
+}
+
+// cloned is a copy of a data directory.
+func cloned(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// killedAt runs a restore, or the end of one, in a process that dies at a step.
+func killedAt(t *testing.T, dir, backup, step string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestRestoreKilled$")
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "CONTEXTINFINITY_TEST_RESTORE="+step, "CONTEXTINFINITY_TEST_DIR="+dir, "CONTEXTINFINITY_TEST_FROM="+backup)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 137 {
+		t.Fatalf("it did not die at %q: %v %s", step, err, out)
+	}
+}
+
+func restoreUntilKilled() {
+	a := archiveOf(os.Getenv("CONTEXTINFINITY_TEST_DIR"))
+	a.at = func(step string) {
+		if step == os.Getenv("CONTEXTINFINITY_TEST_RESTORE") {
+			os.Exit(137)
+		}
+	}
+	var err error
+	if from := os.Getenv("CONTEXTINFINITY_TEST_FROM"); from != "" {
+		_, err = a.Restore(context.Background(), from, agreed)
+	} else {
+		err = a.finishRestore()
+	}
+	fmt.Println("it went through:", err)
+}
+
+// A file that says how far a restore came and cannot be read is no reason to guess.
+func TestUnreadableSwap(t *testing.T) {
+	for _, text := range []string{"", "{", `{"staging":"../elsewhere","aside":"replaced/x"}`, `{"staging":".restoring-1","aside":"/tmp"}`, `{"staging":"streams","aside":"x"}`} {
+		dir, _ := replaceable(t)
+		path := filepath.Join(dir, swapFile)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), Options{DataDir: dir}); chat.CodeOf(err) != chat.CodeCorrupt || !strings.Contains(err.Error(), swapFile) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if now := titles(t, dir); !slices.Equal(now, []string{"present"}) {
+			t.Errorf("%q: there is %v", text, now)
+		}
+	}
+}
+
+// BenchmarkBackup measures a backup of 100 MB, and how long a writer waits at most
+// while it is made.
+func BenchmarkBackup(b *testing.B) {
+	f := newFixture(b)
+	_, branch := f.session("s")
+	for i := range 100 {
+		f.file(branch.SessionID, fmt.Sprint("d", i), fmt.Sprint(i, strings.Repeat(" these are words", 1<<16)))
+	}
+	f.ok(f.Checkpoint(f.ctx))
+	var longest time.Duration
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+			}
+			begun := time.Now()
+			if err := f.PutSetting(f.ctx, "k", "v"); err != nil {
+				b.Error(err)
+			}
+			longest = max(longest, time.Since(begun))
+		}
+	}()
+	b.ReportAllocs()
+	for b.Loop() {
+		made := f.backup(b.TempDir())
+		b.SetBytes(made.Bytes)
+	}
+	close(stop)
+	<-done
+	b.ReportMetric(float64(longest.Milliseconds()), "ms-longest-write")
+}
