@@ -41,6 +41,7 @@ type app struct {
 	store    *store.Store
 	turns    *turn.Engine
 	jobs     *jobs.Runner
+	upkeep   *jobs.Reconciler
 	branches *branches.Service
 	fanout   *fanout
 	server   *handover.Server // nil: nobody else is served
@@ -49,10 +50,7 @@ type app struct {
 	life   context.Context // ends with close: of what runs on behind an answer
 	finish context.CancelFunc
 	behind sync.WaitGroup
-
-	mu       sync.Mutex
-	recovery chat.RecoveryReport
-	once     sync.Once
+	once   sync.Once
 }
 
 // setup is what there is without a database.
@@ -144,12 +142,15 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
 		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine,
 	})
+	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
+		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Log: a.log,
+	})
 	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
 	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
 	if o.ReadOnly {
 		return a, nil
 	}
-	if _, err := a.reconcile(ctx); err != nil {
+	if _, err := a.upkeep.Reconcile(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
 	return a, nil
@@ -210,27 +211,6 @@ func (s setup) redactText(text string) string {
 
 func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
 
-// reconcile settles what a crash left and queues what is missing (SPEC 11).
-func (a *app) reconcile(ctx context.Context) (chat.RecoveryReport, error) {
-	report, err := a.turns.Recover(ctx)
-	if err != nil {
-		return report, err
-	}
-	if _, err := a.store.SweepFiles(ctx); err != nil {
-		return report, err
-	}
-	n, err := a.store.RequeueMissing(ctx)
-	if n > 0 {
-		report.Items = append(report.Items, chat.RecoveryItem{
-			Kind: chat.RecoveredRequeued, Count: n, Message: "Background work that was missing or abandoned was queued again.",
-		})
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.recovery = report
-	return report, err
-}
-
 // indexDue does the background work that is due, before recall searches: on the
 // command line nobody else may have done it. Where it would ask a model, recall does not
 // wait for it; for an embedding server it waits a little. What is not done by then goes
@@ -261,12 +241,6 @@ func (a *app) indexDue(ctx context.Context) error {
 	}
 }
 
-func (a *app) recoveryReport() chat.RecoveryReport {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.recovery
-}
-
 // close ends what others asked for, then running answers (what arrived is kept), then background work, then
 // the database. It may be called twice.
 func (a *app) close() error {
@@ -281,7 +255,7 @@ func (a *app) close() error {
 }
 
 func (a *app) endBehind() error  { a.finish(); a.behind.Wait(); return nil }
-func (a *app) stopJobs() error   { a.jobs.Stop(); return nil }
+func (a *app) stopJobs() error   { a.upkeep.Stop(); a.jobs.Stop(); return nil }
 func (a *app) closeIndex() error { a.index.Close(); return nil }
 
 // outbound takes secrets out of what leaves, by the rules in force.
@@ -352,14 +326,14 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 		a.serve(nil)
 	}
 	s := a.services()
-	s.Recovery, s.Close = a.recoveryReport(), a.close
+	s.Recovery, s.Close = a.upkeep.Report(), a.close
 	return s, nil
 }
 
 // services are the app's as the verbs use them.
 func (a *app) services() *cli.Services {
 	return &cli.Services{
-		Store: a.store, Turns: a.turns, Jobs: a.jobs, Branches: a.branches, Models: verbModels{a.catalog},
+		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
 		Counter: counter{}, Memory: a.engine, ConfigFault: a.config.Err(), Stats: a.stats,
 	}
 }

@@ -113,7 +113,7 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 		services.Close = func() error { leave(); return nil }
 		var err error
 		if o.Reconcile {
-			services.Recovery, err = a.reconcile(ctx)
+			services.Recovery, err = a.upkeep.Reconcile(ctx)
 		}
 		return services, err
 	}

@@ -32,7 +32,7 @@ func window(o cli.OpenOptions) desktop.Window {
 	} else {
 		s = a.setup
 		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
-		core.Recovery, core.Reconcile, core.Cost = a.recoveryReport, a.reconcile, a.catalog.Cost
+		core.Upkeep, core.Cost = a.upkeep, a.catalog.Cost
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Retrieves: s.retrieves}
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
@@ -40,6 +40,7 @@ func window(o cli.OpenOptions) desktop.Window {
 			}
 		})
 		a.jobs.Start()
+		a.upkeep.Start()
 		a.serve(raise)
 	}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)

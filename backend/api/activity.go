@@ -18,7 +18,7 @@ const (
 
 // Activity returns the Activity tab of a branch.
 func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
-	p := ActivityPanel{Jobs: []JobView{}, Turns: []TurnMetrics{}}
+	p := ActivityPanel{Jobs: []JobView{}, Turns: []TurnMetrics{}, Earlier: []RecoveryReport{}}
 	if err := s.c.ready(); err != nil {
 		return p, err
 	}
@@ -33,7 +33,11 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 	if p.Queued, p.Running, p.Dead, err = s.c.Store.JobCounts(ctx); err != nil {
 		return p, err
 	}
-	p.Recovery = recoveryView(s.c.Recovery(), s.c.titles(ctx))
+	title := s.c.titles(ctx)
+	p.Recovery = recoveryView(s.c.Upkeep.Report(), title)
+	for _, r := range s.c.Upkeep.Earlier() {
+		p.Earlier = append(p.Earlier, recoveryView(r, title))
+	}
 	if branchID == "" {
 		return p, nil
 	}
@@ -80,7 +84,7 @@ func (c *Core) jobView(ctx context.Context, j chat.Job) JobView {
 	}
 	v := JobView{
 		ID: j.ID, Type: string(j.Type), TurnID: string(j.TurnID), SessionID: string(j.SessionID), State: string(j.State),
-		Attempts: j.Attempts, LastError: j.LastError, RunAfter: ms(j.RunAfter), UpdatedAt: ms(j.UpdatedAt),
+		Attempts: j.Attempts, LastError: j.LastError, WaitsFor: j.WaitsFor, RunAfter: ms(j.RunAfter), UpdatedAt: ms(j.UpdatedAt),
 	}
 	if t, err := c.Store.Turn(ctx, j.TurnID); err == nil {
 		v.TurnSeq = t.Seq
@@ -117,11 +121,10 @@ func (s *Inspect) Reconcile() (RecoveryReport, error) {
 		return RecoveryReport{}, err
 	}
 	ctx := s.c.ctx()
-	r, err := s.c.Reconcile(ctx)
+	r, err := s.c.Upkeep.Reconcile(ctx)
 	if err != nil {
 		return RecoveryReport{}, err
 	}
-	s.c.Jobs.Wake()
 	return recoveryView(r, s.c.titles(ctx)), nil
 }
 

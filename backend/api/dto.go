@@ -274,6 +274,7 @@ type JobView struct {
 	State     string `json:"state"`   // queued, running, done, dead
 	Attempts  int    `json:"attempts"`
 	LastError string `json:"lastError"`
+	WaitsFor  int64  `json:"waitsFor"` // the failed job of an earlier turn; 0 is none
 	RunAfter  int64  `json:"runAfter"`
 	UpdatedAt int64  `json:"updatedAt"`
 }
@@ -465,15 +466,17 @@ type RawEvent struct {
 	Data string `json:"data"`
 }
 
-// RecoveryReport says what start-up found and did.
+// RecoveryReport says what the reconciler found and did, at the start or later.
 type RecoveryReport struct {
-	At    int64          `json:"at"`
-	Clean bool           `json:"clean"` // nothing needed doing
-	Items []RecoveryItem `json:"items"`
+	At      int64          `json:"at"`
+	Clean   bool           `json:"clean"`   // nothing needed doing
+	Summary string         `json:"summary"` // in one line
+	Items   []RecoveryItem `json:"items"`
 }
 
 // RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent",
-// "committed", "requeued", "discarded_lines", "unreadable".
+// "committed", "requeued", "dead", "tools", "discarded_lines", "pruned", "swept",
+// "snapshot_ignored", "daily", "unreadable".
 type RecoveryItem struct {
 	Kind      string `json:"kind"`
 	SessionID string `json:"sessionId"`
@@ -492,6 +495,8 @@ type ActivityPanel struct {
 	Running  int            `json:"running"`
 	Dead     int            `json:"dead"`
 	Recovery RecoveryReport `json:"recovery"`
+	// Earlier are the reports before it that said something, newest first.
+	Earlier []RecoveryReport `json:"earlier"`
 	// Turn is the metrics of the branch's newest turns, newest first.
 	Turns []TurnMetrics `json:"turns"`
 }

@@ -85,15 +85,14 @@ type Core struct {
 	// Documents reads files that are attached.
 	Documents    documents.Reader
 	Recollection Recollection
-	Recovery     func() chat.RecoveryReport
 	// Cost is what a call cost by the configured prices; false without any.
 	Cost func(model string, u chat.Usage) (float64, bool)
-	// Reconcile runs recovery and requeues again, now.
-	Reconcile func(context.Context) (chat.RecoveryReport, error)
-	Log       *slog.Logger
-	Version   string
-	DataDir   string
-	Fatal     *chat.Error
+	// Upkeep puts in order what crashes leave, and keeps what it found.
+	Upkeep  *jobs.Reconciler
+	Log     *slog.Logger
+	Version string
+	DataDir string
+	Fatal   *chat.Error
 }
 
 // newID names what lives in this run alone.

@@ -180,7 +180,7 @@ func stateView(s chat.State, head chat.StateID, turnSeq int64) StateView {
 }
 
 func recoveryView(r chat.RecoveryReport, titles func(chat.SessionID) string) RecoveryReport {
-	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Items: []RecoveryItem{}}
+	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Summary: r.Summary(), Items: []RecoveryItem{}}
 	for _, it := range r.Items {
 		v.Items = append(v.Items, RecoveryItem{
 			Kind: string(it.Kind), SessionID: string(it.SessionID), Session: titles(it.SessionID),

@@ -33,6 +33,7 @@ const (
 	RecoveredPruned     RecoveryKind = "pruned"           // journals of settled turns removed
 	RecoveredSwept      RecoveryKind = "swept"            // documents that nothing names removed
 	RecoveredSnapshot   RecoveryKind = "snapshot_ignored" // a snapshot of a ledger that is not whole
+	RecoveredDaily      RecoveryKind = "daily"            // the daily backup could not be made
 	RecoveredUnreadable RecoveryKind = "unreadable"       // a record that could not be read; it is left alone
 )
 
@@ -105,6 +106,11 @@ func IgnoredSnapshot(f Finding) RecoveryItem {
 	return RecoveryItem{Kind: RecoveredSnapshot, Message: fmt.Sprintf("Snapshot %s of the ledger was ignored. %s", f.ID, f.Message)}
 }
 
+// MissedDaily is the daily work that could not be done.
+func MissedDaily(err error) RecoveryItem {
+	return RecoveryItem{Kind: RecoveredDaily, Message: AsError(err).Error()}
+}
+
 // GivenUp is a job that failed too often.
 func GivenUp(j Job) RecoveryItem {
 	what := map[JobType]string{
@@ -148,7 +154,12 @@ func (i RecoveryItem) Undecided() bool {
 }
 
 // standing are findings that are found again until somebody acts on them.
-var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot}
+var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
+
+// Routine reports a finding that is no sign of a run which ended badly.
+func (i RecoveryItem) Routine() bool {
+	return i.Kind == RecoveredSwept || i.Kind == RecoveredCommitted || i.Kind == RecoveredDead || i.Kind == RecoveredDaily
+}
 
 // Since is the report without what an earlier one said already and still is so.
 func (r RecoveryReport) Since(earlier ...RecoveryReport) RecoveryReport {

@@ -67,6 +67,7 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 		return err
 	}
 	t.s.Jobs.Start()
+	t.s.Upkeep.Start()
 	t.lines = startLines(t.c.in)
 	defer t.lines.close()
 	for {

@@ -158,8 +158,9 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			}
 		},
 	})
+	upkeep := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
 	s := &cli.Services{
-		Store: db, Turns: engine, Jobs: runner, Branches: branching, Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
+		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
@@ -168,12 +169,13 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			err := engine.Close(ctx)
+			upkeep.Stop()
 			runner.Stop()
 			return errors.Join(err, db.Close())
 		},
 	}
 	if !o.ReadOnly {
-		if s.Recovery, err = engine.Recover(ctx); err != nil {
+		if s.Recovery, err = upkeep.Reconcile(ctx); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
 	}

@@ -82,9 +82,17 @@ func (r jobsReply) print(o *output) {
 	}
 	t := newTable("JOB", "TYPE", "STATE", "TRIES", "TURN", "DUE", "LAST ERROR").numbers(0, 3)
 	for _, j := range r.Jobs {
-		t.add(decimal(j.ID), string(j.Type), string(j.State), count(j.Attempts), string(j.TurnID), local(j.RunAfter), clip(j.LastError, 60))
+		t.add(decimal(j.ID), string(j.Type), string(j.State), count(j.Attempts), string(j.TurnID), dueOf(j), clip(j.LastError, 60))
 	}
 	t.print(o)
+}
+
+// dueOf is when a job is tried, or for which it waits.
+func dueOf(j chat.Job) string {
+	if j.WaitsFor != 0 {
+		return "after job " + decimal(j.WaitsFor)
+	}
+	return local(j.RunAfter)
 }
 
 type jobReply struct {

@@ -51,7 +51,7 @@ type Store interface {
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
 	RetryJob(context.Context, int64) error
 	KillJob(context.Context, int64) error
-	RequeueMissing(context.Context) (int, error)
+	Setting(context.Context, string) (string, bool, error)
 
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
@@ -109,9 +109,11 @@ type Memory interface {
 
 // Services are what an open data directory offers.
 type Services struct {
-	Store    Store
-	Turns    *turn.Engine
-	Jobs     *jobs.Runner
+	Store Store
+	Turns *turn.Engine
+	Jobs  *jobs.Runner
+	// Upkeep puts in order what crashes and time leave behind.
+	Upkeep   *jobs.Reconciler
 	Branches *branches.Service
 	Models   Models
 	Counter  turn.Counter

@@ -243,18 +243,23 @@ func (c *call) noteFault(fault error) {
 
 // noteRecovery says in one line that an earlier run had ended badly.
 func (c *call) noteRecovery(r chat.RecoveryReport) {
-	if r.Clean() {
-		return
-	}
 	var open []string
+	found := 0
 	for _, item := range r.Items {
-		if item.Kind == chat.RecoveredIncomplete || item.Kind == chat.RecoveredUnsent {
+		if item.Routine() {
+			continue
+		}
+		found++
+		if item.Undecided() {
 			open = append(open, string(item.TurnID))
 		}
+	}
+	if found == 0 {
+		return
 	}
 	more := ""
 	if len(open) > 0 {
 		more = "; yours to decide: " + strings.Join(open[:min(3, len(open))], ", ")
 	}
-	c.notef("an earlier run did not end in order; recovered %s%s", plural(len(r.Items), "record"), more)
+	c.notef("an earlier run did not end in order; recovered %s%s", plural(found, "record"), more)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
 )
 
 type reconcileReply struct {
@@ -20,11 +21,17 @@ type reconcileReply struct {
 }
 
 func (c *call) reconcileCommand() *cobra.Command {
+	var last bool
 	cmd := &cobra.Command{
 		Use: "reconcile", Short: "Recover what a crash left open and do all background work that is due",
-		Long: "Running it again changes nothing.", Args: exactly(),
+		Long: "Running it again changes nothing. --last shows what was found the last time that something was, by whichever run.", Args: exactly(),
 	}
+	cmd.Flags().BoolVar(&last, "last", false, "do nothing: show the last report that said something")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		if last {
+			none := recoveryReply{Recovery: chat.RecoveryReport{Items: []chat.RecoveryItem{}}}
+			return c.readingAny(ctx, none.reply(), func(s *Services) (reply, error) { return s.lastRecovery(ctx) })
+		}
 		o := c.options(false, silent{})
 		o.Reconcile = true
 		s, err := c.open(ctx, o)
@@ -38,30 +45,57 @@ func (c *call) reconcileCommand() *cobra.Command {
 
 func (s *Services) reconcile(ctx context.Context) (reply, error) {
 	doc := reconcileReply{Recovery: s.Recovery}
-	if doc.Recovery.Items == nil {
-		doc.Recovery.Items = []chat.RecoveryItem{}
+	doc.Recovery.Items = append([]chat.RecoveryItem{}, doc.Recovery.Items...)
+	for _, i := range doc.Recovery.Items {
+		if i.Kind == chat.RecoveredRequeued {
+			doc.Requeued += i.Count
+		}
 	}
-	var err error
-	if doc.Requeued, err = s.Store.RequeueMissing(ctx); err == nil {
-		doc.Ran, err = s.Jobs.CatchUp(ctx)
+	ran, committed, err := s.Upkeep.CatchUp(ctx)
+	if committed > 0 {
+		doc.Recovery.Items = append(doc.Recovery.Items, chat.RecoveredCount(chat.RecoveredCommitted, committed))
 	}
-	if err == nil {
+	if doc.Ran = ran; err == nil {
 		doc.Queued, _, doc.Dead, err = s.Store.JobCounts(ctx)
-	}
-	if err == nil {
-		err = s.Store.Checkpoint(ctx)
 	}
 	return reply{doc: doc, text: doc.print}, err
 }
 
-func (r reconcileReply) print(o *output) {
-	for _, i := range r.Recovery.Items {
+// recoveryReply is a report of an earlier time.
+type recoveryReply struct {
+	Recovery chat.RecoveryReport `json:"recovery"`
+}
+
+func (s *Services) lastRecovery(ctx context.Context) (reply, error) {
+	last, err := jobs.LastReport(ctx, s.Store)
+	last.Items = append([]chat.RecoveryItem{}, last.Items...)
+	return recoveryReply{last}.reply(), err
+}
+
+func (r recoveryReply) reply() reply {
+	return reply{doc: r, text: func(o *output) {
+		if !r.Recovery.At.IsZero() {
+			o.printf("%s\n", local(r.Recovery.At))
+		}
+		printItems(o, r.Recovery)
+		if r.Recovery.Clean() {
+			o.printf("%s\n", r.Recovery.Summary())
+		}
+	}}
+}
+
+func printItems(o *output, r chat.RecoveryReport) {
+	for _, i := range r.Items {
 		place := ""
 		if i.TurnID != "" {
 			place = " turn " + string(i.TurnID)
 		}
 		o.printf("%s%s: %s\n", i.Kind, place, line(i.Message))
 	}
+}
+
+func (r reconcileReply) print(o *output) {
+	printItems(o, r.Recovery)
 	o.printf("%d requeued, %d run, %d waiting for a later time, %d dead.\n", r.Requeued, r.Ran, r.Queued, r.Dead)
 }
 

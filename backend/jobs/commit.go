@@ -35,7 +35,7 @@ func (r *Runner) policy() CommitPolicy {
 
 // later is after what time a job that waits for more turns is looked at again, in
 // case a setting changed; the job of the turn that is enough does not wait for it.
-const later = 10 * time.Minute
+const later = chat.MaxJobPause
 
 // summarize commits a turn. Turns before it that are still pending are
 // committed first: a head never skips one. Unless forced, it waits until the
@@ -151,6 +151,9 @@ func (r *Runner) commitRun(ctx context.Context, turns []chat.Turn, c commitment)
 		if turns, rerr = r.stillPending(ctx, turns); rerr != nil {
 			return rerr
 		}
+		if len(turns) > 0 && chat.LeaseLost(err) {
+			return err // whoever has the job commits them
+		}
 	}
 	return err
 }
@@ -221,6 +224,7 @@ func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn
 	for _, t := range turns {
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(t.ID), Session: t.SessionID})
 	}
+	r.heard.committed(turns)
 	if r.d.Plan != nil {
 		r.d.Plan(ctx, b.ID)
 	}

@@ -66,6 +66,11 @@ func (m *memory) ClaimJob(_ context.Context, _ time.Duration, types ...chat.JobT
 	return chat.Job{}, false, nil
 }
 
+// NextJob: nothing fails here, so that nothing waits.
+func (*memory) NextJob(context.Context, ...chat.JobType) (time.Duration, bool, error) {
+	return 0, false, nil
+}
+
 func (m *memory) TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error) { return nil, nil }
 
 func (m *memory) FinishJob(_ context.Context, h chat.Hold) error {

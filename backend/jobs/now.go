@@ -13,7 +13,7 @@ func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID) (int
 	if r.d.Plan != nil {
 		r.d.Plan(ctx, branch)
 	}
-	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange})
+	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange}, never)
 }
 
 // Summarize brings a state up to date with turns by rule, for a fork that cannot

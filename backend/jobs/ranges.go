@@ -70,6 +70,7 @@ func (r *Runner) keepSummary(ctx context.Context, job chat.Job, w rangeWork, n c
 	n.Supersedes = slices.DeleteFunc(w.inside, func(id string) bool { return used[id] })
 	_, err = r.d.Store.AddSummary(ctx, n)
 	switch {
+	case chat.LeaseLost(err):
 	case chat.CodeOf(err) == chat.CodeConflict:
 		return r.d.Store.FinishJob(ctx, job.Hold())
 	case err == nil:

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -21,7 +23,9 @@ type Store interface {
 	FinishJob(context.Context, chat.Hold) error
 	FailJob(ctx context.Context, h chat.Hold, msg string, retryAfter time.Duration) (chat.Job, error)
 	PostponeJob(ctx context.Context, h chat.Hold, pause time.Duration) error
-	RequeueMissing(context.Context) (int, error)
+	NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error)
+	RenewJob(ctx context.Context, h chat.Hold, lease time.Duration) error
+	SpreadJobs(ctx context.Context, within time.Duration) (int, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	State(context.Context, chat.StateID) (chat.State, error)
@@ -36,8 +40,6 @@ type Store interface {
 	TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error)
 	Index(context.Context, chat.Indexing) error
 	RequeueOlder(ctx context.Context, version, limit int) (int, error)
-	Checkpoint(context.Context) error
-	Snapshot(context.Context) (int, error)
 }
 
 // Vectors keep units findable by meaning.
@@ -83,30 +85,38 @@ type Deps struct {
 	Vectors Vectors
 	// Chunking are the configured sizes of chunks; nil: the defaults.
 	Chunking func() chunking.Options
-	Clock    clock.Clock
-	Log      *slog.Logger
+	// Chance is a random number from 0 to below 1, by which pauses differ; nil: the
+	// runtime's.
+	Chance func() float64
+	// Clock is the wall's, by which leaps are noticed; nil: the system's.
+	Clock clock.Clock
+	Log   *slog.Logger
 }
 
-// lease is how long a worker may hold a job before another takes it over. A run
-// of the librarian takes at most three of its timeouts.
-const lease = 5 * time.Minute
+// unreadable is the pause after the queue could not be read: the disk may be full.
+const unreadable = 30 * time.Second
 
-// idle is how often the queue is looked at when nobody woke the workers: jobs
-// whose pause is over become due by themselves.
-const idle = time.Second
-
-// housekeeping is how often missing jobs are looked for and the log is checkpointed.
-const housekeeping = 5 * time.Minute
-
-// Runner works off the queue in the background.
+// Runner works off the queue in the background. While nothing is due it sleeps: until
+// the next job is, or somebody wakes it.
 type Runner struct {
 	d Deps
 
 	wake        [len(lanes)]chan struct{}
 	wakeVectors chan struct{}
-	mu          sync.Mutex
-	cancel      context.CancelFunc
-	done        sync.WaitGroup
+	older       atomic.Bool // turns of an earlier chunker are to be looked for
+	paused      atomic.Bool
+	leaps       leaps
+	heard       listener
+
+	mu     sync.Mutex
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// listener is told of what a report of the reconciler says (set before Start).
+type listener struct {
+	committed func([]chat.Turn)
+	dead      func(chat.Job)
 }
 
 // lanes are worked off side by side: a librarian that takes its time does not keep
@@ -123,10 +133,15 @@ func NewRunner(d Deps) *Runner {
 	if d.Log == nil {
 		d.Log = slog.New(slog.DiscardHandler)
 	}
+	if d.Chance == nil {
+		d.Chance = rand.Float64
+	}
 	r := &Runner{d: d, wakeVectors: make(chan struct{}, 1)}
+	r.heard = listener{committed: func([]chat.Turn) {}, dead: func(chat.Job) {}}
 	for i := range r.wake {
 		r.wake[i] = make(chan struct{}, 1)
 	}
+	r.older.Store(true)
 	return r
 }
 
@@ -147,7 +162,7 @@ func (r *Runner) Start() {
 	}
 }
 
-// Stop ends background work after the job at hand. Stopping twice is harmless.
+// Stop ends background work: a job at hand is put back. Stopping twice is harmless.
 func (r *Runner) Stop() {
 	r.mu.Lock()
 	cancel := r.cancel
@@ -159,65 +174,85 @@ func (r *Runner) Stop() {
 	}
 }
 
+// Pause begins no more background work, after the job at hand, until Resume. What
+// somebody asks for is done all the same.
+func (r *Runner) Pause() { r.paused.Store(true) }
+
+// Resume goes on after Pause.
+func (r *Runner) Resume() {
+	r.paused.Store(false)
+	r.Wake()
+	r.WakeVectors()
+}
+
+// Paused reports whether background work is paused.
+func (r *Runner) Paused() bool { return r.paused.Load() }
+
 // Wake has the queue looked at now.
 func (r *Runner) Wake() {
 	for _, lane := range r.wake {
-		select {
-		case lane <- struct{}{}:
-		default:
-		}
+		poke(lane)
+	}
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
 func (r *Runner) loop(ctx context.Context, lane int) {
-	tick := time.NewTicker(idle)
-	defer tick.Stop()
-	keep := time.NewTicker(housekeeping)
-	defer keep.Stop()
-	look := lane == indexLane // for turns of an earlier version: at the start, and when keeping house
 	for {
-		_, err := r.drain(ctx, lanes[lane])
-		if err == nil && look {
-			_, err = r.renew(ctx)
-			look = false
-		}
-		if err != nil && ctx.Err() == nil {
-			r.d.Log.Error("the job queue could not be read", "err", err)
+		var due <-chan time.Time
+		var timer *time.Timer
+		if wait, ok := r.workLane(ctx, lane); ok {
+			timer = time.NewTimer(wait)
+			due = timer.C
 		}
 		select {
 		case <-ctx.Done():
-			return
 		case <-r.wake[lane]:
-		case <-tick.C:
-		case <-keep.C:
-			if look = lane == indexLane; !look {
-				r.keepHouse(ctx)
-			}
+		case <-due:
+		}
+		if timer != nil {
+			timer.Stop()
+		}
+		if ctx.Err() != nil {
+			return
 		}
 	}
 }
 
-func (r *Runner) keepHouse(ctx context.Context) {
-	if _, err := r.d.Store.RequeueMissing(ctx); err != nil {
-		r.d.Log.Warn("missing jobs could not be queued", "err", err)
+// workLane does what is due of a lane, and answers when it is to be looked at again;
+// false: when it is woken.
+func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
+	if r.Paused() {
+		return 0, false
 	}
-	r.snapshot(ctx)
-	if err := r.d.Store.Checkpoint(ctx); err != nil {
-		r.d.Log.Warn("the write-ahead log could not be checkpointed", "err", err)
+	r.mindClock(ctx)
+	_, err := r.drain(ctx, lanes[lane], r.Paused)
+	if err == nil && lane == indexLane && r.older.Swap(false) {
+		_, err = r.renew(ctx, r.Paused)
 	}
+	var wait time.Duration
+	var ok bool
+	if err == nil && !r.Paused() {
+		wait, ok, err = r.d.Store.NextJob(ctx, lanes[lane]...)
+	}
+	if err != nil && ctx.Err() == nil {
+		r.d.Log.Error("the job queue could not be read", "err", err)
+		return unreadable, true
+	}
+	return wait, ok
 }
 
-// snapshot takes the snapshots of ledgers that are due. Nothing waits for one: without
-// it a replay begins earlier.
-func (r *Runner) snapshot(ctx context.Context) {
-	if _, err := r.d.Store.Snapshot(ctx); err != nil && ctx.Err() == nil {
-		r.d.Log.Warn("a ledger has no new snapshot", "err", err)
-	}
-}
+// never is of work that somebody asked for.
+func never() bool { return false }
 
 // Drain works off every job that is due now and returns how many it ran.
 func (r *Runner) Drain(ctx context.Context) (int, error) {
-	return r.drain(ctx, slices.Concat(lanes[:]...))
+	return r.drain(ctx, slices.Concat(lanes[:]...), never)
 }
 
 // CatchUp does all that Drain does, cuts anew what an earlier version cut, and makes
@@ -227,18 +262,18 @@ func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 	if err != nil {
 		return n, err
 	}
-	renewed, err := r.renew(ctx)
+	renewed, err := r.renew(ctx, never)
 	if n += renewed; err != nil {
 		return n, err
 	}
 	_, err = r.Reindex(ctx)
-	r.snapshot(ctx)
 	return n, err
 }
 
-func (r *Runner) drain(ctx context.Context, types []chat.JobType) (int, error) {
+// drain works off what is due until somebody says enough.
+func (r *Runner) drain(ctx context.Context, types []chat.JobType, enough func() bool) (int, error) {
 	n := 0
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !enough() {
 		job, ok, err := r.d.Store.ClaimJob(ctx, lease, types...)
 		if err != nil || !ok {
 			return n, err
@@ -277,49 +312,7 @@ func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) e
 	if err != nil || !ok {
 		return err
 	}
-	return r.work(ctx, job, true)
-}
-
-// work runs one claimed job and records how it went. Forced: somebody waits for its
-// effect, so that it does not wait for more turns.
-func (r *Runner) work(ctx context.Context, job chat.Job, forced bool) error {
-	err := r.handle(ctx, job, forced)
-	if err != nil && ctx.Err() == nil {
-		r.failed(ctx, job, err)
-	}
-	r.d.Publish.Change(chat.Change{Kind: chat.ChangeJobs, Session: job.SessionID})
+	err = r.work(ctx, job, true)
+	r.Wake() // if it failed, its next try is due some time
 	return err
-}
-
-func (r *Runner) handle(ctx context.Context, job chat.Job, forced bool) error {
-	turn, err := r.d.Store.Turn(ctx, job.TurnID)
-	if err != nil {
-		return err
-	}
-	switch job.Type {
-	case chat.JobSummarizeTurn:
-		return r.summarize(ctx, job, turn, forced)
-	case chat.JobSummarizeRange:
-		return r.summarizeRange(ctx, job, turn)
-	case chat.JobIndexTurn:
-		return r.index(ctx, job, turn)
-	}
-	return chat.Errorf(chat.CodeInternal, "jobs.handle", "There is no worker for jobs of type %q.", job.Type)
-}
-
-func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
-	after, err := r.d.Store.FailJob(ctx, job.Hold(), chat.AsError(cause).Error(), backoff(job.Attempts))
-	if err != nil {
-		r.d.Log.Error("a failed job could not be recorded", "job", job.ID, "err", err)
-		return
-	}
-	r.d.Log.Warn("a job failed", "job", job.ID, "type", job.Type, "attempts", after.Attempts, "state", after.State, "err", cause)
-	if after.State == chat.JobDead && job.Type == chat.JobIndexTurn {
-		r.degrade(ctx, job)
-	}
-}
-
-// backoff doubles from a second to five minutes.
-func backoff(attempts int) time.Duration {
-	return min(time.Second<<min(max(0, attempts-1), 20), 5*time.Minute)
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"time"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/internal/defect"
 )
-
-// rest is how often vectors are looked after when nothing asked for it.
-const rest = time.Minute
 
 // olderBatch is how many turns an earlier chunker cut are queued at once.
 const olderBatch = 64
@@ -16,25 +15,33 @@ const olderBatch = 64
 // Reindex fills in vectors that are missing, makes a namespace that became complete
 // serve, and deletes what is retired, until nothing is left to do. It returns how
 // many steps that took.
-func (r *Runner) Reindex(ctx context.Context) (int, error) {
+func (r *Runner) Reindex(ctx context.Context) (int, error) { return r.reindex(ctx, never) }
+
+func (r *Runner) reindex(ctx context.Context, enough func() bool) (int, error) {
 	if r.d.Vectors == nil {
 		return 0, nil
 	}
 	for n := 0; ; n++ {
-		more, err := r.d.Vectors.Step(ctx)
+		if enough() {
+			return n, nil
+		}
+		more, err := r.step(ctx)
 		if err != nil || !more {
 			return n, err
 		}
 	}
 }
 
-// WakeVectors has the vectors looked after now: another embedder was chosen.
-func (r *Runner) WakeVectors() {
-	select {
-	case r.wakeVectors <- struct{}{}:
-	default:
-	}
+func (r *Runner) step(ctx context.Context) (more bool, err error) {
+	defer defect.Caught(func(d *chat.Error, stack []byte) {
+		r.d.Log.Error("the work on vectors panicked", "err", d, "stack", string(stack))
+		more, err = false, d
+	})
+	return r.d.Vectors.Step(ctx)
 }
+
+// WakeVectors has the vectors looked after now: another embedder was chosen.
+func (r *Runner) WakeVectors() { poke(r.wakeVectors) }
 
 // tendVectors is the lane of vectors. Its progress is in the database: what an end
 // of the program interrupts goes on at the next start. An embedder that fails is
@@ -42,36 +49,33 @@ func (r *Runner) WakeVectors() {
 func (r *Runner) tendVectors(ctx context.Context) {
 	failures := 0
 	for {
-		pause := rest
-		if _, err := r.Reindex(ctx); err != nil && ctx.Err() == nil {
+		var again <-chan time.Time
+		if _, err := r.reindex(ctx, r.Paused); err != nil && ctx.Err() == nil {
 			failures++
-			pause = backoff(failures)
+			again = time.After(r.pause(failures))
 			r.d.Log.Warn("vectors are missing and could not be made", "failures", failures, "err", err)
 		} else {
 			failures = 0
 		}
-		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
-			timer.Stop()
 			return
 		case <-r.wakeVectors:
-			timer.Stop()
-		case <-timer.C:
+		case <-again:
 		}
 	}
 }
 
 // renew works off turns that an earlier chunker cut, a batch at a time, after all
 // other work of the lane.
-func (r *Runner) renew(ctx context.Context) (int, error) {
+func (r *Runner) renew(ctx context.Context, enough func() bool) (int, error) {
 	total := 0
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !enough() {
 		n, err := r.d.Store.RequeueOlder(ctx, chunking.Version, olderBatch)
 		if err != nil || n == 0 {
 			return total, err
 		}
-		done, err := r.drain(ctx, lanes[indexLane])
+		done, err := r.drain(ctx, lanes[indexLane], enough)
 		if total += done; err != nil || done == 0 {
 			return total, err
 		}

@@ -190,7 +190,8 @@ func BenchmarkLedger(b *testing.B) {
 	})
 	b.Run("snapshot", func(b *testing.B) {
 		for b.Loop() {
-			f.ok(f.snapshotSession(f.ctx, "bench", string(s.ID)))
+			_, err := f.snapshotSession(f.ctx, "bench", string(s.ID))
+			f.ok(err)
 		}
 		bytes, err := one[int64](f.reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)
 		f.ok(err)

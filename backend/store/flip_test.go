@@ -62,7 +62,7 @@ func TestAFlippedByteOfAnyContentIsNamed(t *testing.T) {
 	sessions, err := all[string](f.reader, `SELECT id FROM sessions ORDER BY id`)
 	f.ok(err)
 	for _, id := range sessions {
-		f.ok(f.snapshotSession(f.ctx, "test", id))
+		f.takeSnapshot(id)
 	}
 	for _, sql := range noTriggers {
 		f.ok(f.writer.Exec(sql).Error)

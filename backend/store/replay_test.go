@@ -44,7 +44,7 @@ func (f *fixture) long(turns int) (chat.Session, chat.Branch) {
 		default:
 			f.full(b, words, benchText(100+i%50))
 		}
-		_, err := f.Snapshot(f.ctx)
+		_, _, err := f.Snapshot(f.ctx)
 		f.ok(err)
 	}
 	return s, main
@@ -137,7 +137,7 @@ func TestReplayEqualsLive(t *testing.T) {
 			"commit":   func(*rapid.T) { w.commit() },
 			"fork":     func(*rapid.T) { w.fork() },
 			"index":    func(*rapid.T) { w.indexSome() },
-			"snapshot": func(*rapid.T) { w.ok(w.snapshotSession(w.ctx, "test", string(session))) },
+			"snapshot": func(*rapid.T) { w.takeSnapshot(string(session)) },
 		})
 		w.sameHoweverMade(session)
 		w.verifyClean()
@@ -151,7 +151,7 @@ func TestEverySeededLedgerReplays(t *testing.T) {
 	d := seed(f)
 	for _, s := range []chat.SessionID{d.Session.ID, d.Archived.ID, d.Unsent.SessionID} {
 		f.sameHoweverMade(s)
-		f.ok(f.snapshotSession(f.ctx, "test", string(s)))
+		f.takeSnapshot(string(s))
 		if how := f.sameHoweverMade(s); how.From == 0 || how.Events != 0 {
 			t.Errorf("session %s replayed %+v", s, how)
 		}
@@ -170,14 +170,14 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	}
 	for _, step := range []struct{ grow, taken int }{{snapshotEvery - 10, 0}, {10, 1}, {0, 0}, {snapshotEvery - 1, 0}, {1, 1}, {snapshotEvery, 1}} {
 		grow(s.ID, step.grow)
-		if n, err := f.Snapshot(f.ctx); err != nil || n != step.taken {
+		if n, _, err := f.Snapshot(f.ctx); err != nil || n != step.taken {
 			t.Fatalf("after %d more events: %d snapshots, %v", step.grow, n, err)
 		}
 	}
 	grow(s.ID, snapshotEvery)
 	grow(broken.ID, snapshotEvery)
 	f.ok(f.writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
-	n, err := f.Snapshot(f.ctx)
+	n, _, err := f.Snapshot(f.ctx)
 	f.refused(err, chat.CodeCorrupt)
 	if n != 1 {
 		t.Errorf("%d snapshots beside a ledger that is broken", n)
@@ -200,7 +200,7 @@ func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
 	_, err := f.Commit(f.ctx, chat.Commit{BranchID: b.ID, Turns: []chat.TurnID{turn.ID}, Origin: chat.StateFallback, Summary: "## Facts\n- " +
 		"it rains\n\n## Decisions\n- we use Go\n\n## Constraints\n- no network\n\n## Open tasks\n- write the importer\n- test it\n"})
 	f.ok(err)
-	f.ok(f.snapshotSession(f.ctx, "test", string(s.ID)))
+	f.takeSnapshot(string(s.ID))
 	rows, err := all[snapshotRow](f.reader, `SELECT * FROM snapshots`)
 	f.ok(err)
 	snap, err := rows[0].snapshot(f.reader)
@@ -217,10 +217,10 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	s, b := f.session("s")
 	other, _ := f.session("other")
 	f.full(b.ID, "one", "first answer")
-	f.ok(f.snapshotSession(f.ctx, "test", string(s.ID)))
+	f.takeSnapshot(string(s.ID))
 	f.full(b.ID, "two", "second answer")
-	f.ok(f.snapshotSession(f.ctx, "test", string(s.ID)))
-	f.ok(f.snapshotSession(f.ctx, "test", string(other.ID)))
+	f.takeSnapshot(string(s.ID))
+	f.takeSnapshot(string(other.ID))
 	f.full(b.ID, "three", "third answer")
 	want := f.encoded(f.derived(s.ID))
 	rows, err := all[snapshotRow](f.reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
@@ -291,4 +291,11 @@ func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int
 	if len(found) != len(ignored) {
 		t.Errorf("verify found %v", found)
 	}
+}
+
+// takeSnapshot takes one that is not due.
+func (f *fixture) takeSnapshot(session string) {
+	f.Helper()
+	_, err := f.snapshotSession(f.ctx, "test", session)
+	f.ok(err)
 }

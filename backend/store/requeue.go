@@ -88,8 +88,12 @@ func (t *tx) releaseJobs(before string) (int64, error) {
 // running belonged to a process that is gone, its lease along with it.
 func (s *Store) releaseOrphanedJobs(ctx context.Context) error {
 	return s.write(ctx, "store.open", func(t *tx) error {
-		n, err := t.releaseJobs(endOfTime)
-		s.orphaned = int(n)
+		again, err := all[int64](t.db, `SELECT id FROM jobs WHERE state = 'running' AND attempts < ?`, chat.MaxJobAttempts)
+		if err != nil {
+			return err
+		}
+		s.orphaned = len(again)
+		_, err = t.releaseJobs(endOfTime)
 		return err
 	})
 }
@@ -110,6 +114,16 @@ func (s *Store) OpenToolBatches(ctx context.Context) ([]chat.TurnID, error) {
 	var ids []chat.TurnID
 	err := s.read(ctx, "tools.open", func(db *gorm.DB) (err error) {
 		ids, err = all[chat.TurnID](db, `SELECT turn_id FROM tool_batches WHERE state = 'open' ORDER BY id`)
+		return err
+	})
+	return ids, err
+}
+
+// PendingIDs are the turns of all sessions that are final and in no state yet.
+func (s *Store) PendingIDs(ctx context.Context) ([]chat.TurnID, error) {
+	var ids []chat.TurnID
+	err := s.read(ctx, "turn.pending", func(db *gorm.DB) (err error) {
+		ids, err = all[chat.TurnID](db, `SELECT id FROM turns WHERE phase = 'ResponseFinalized' ORDER BY id`)
 		return err
 	})
 	return ids, err

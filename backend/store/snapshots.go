@@ -147,14 +147,14 @@ func snapshotFinding(id string, err error) chat.Finding {
 		Message: fmt.Sprintf("It is not used: %v. The ledger is replayed from before it.", err)}
 }
 
-// Snapshot takes the snapshots that are due, and tells how many. It reads outside of
-// the writing transaction, which stores one and drops what is older than the last two.
-// A ledger that cannot be replayed keeps the snapshots it has, and none of the others
-// waits for it; the first such is the error.
-func (s *Store) Snapshot(ctx context.Context) (int, error) {
+// Snapshot takes the snapshots that are due, and tells how many, and which earlier ones
+// were passed by because they are not whole. It reads outside of the writing transaction,
+// which stores one and drops what is older than the last two. A ledger that cannot be
+// replayed keeps the snapshots it has, and none of the others waits for it.
+func (s *Store) Snapshot(ctx context.Context) (taken int, ignored []chat.Finding, err error) {
 	const op = "ledger.snapshot"
 	var due []string
-	err := s.read(ctx, op, func(db *gorm.DB) (err error) {
+	err = s.read(ctx, op, func(db *gorm.DB) (err error) {
 		due, err = all[string](db, `SELECT id FROM (SELECT s.id,
 			  coalesce((SELECT max(e.event_seq) FROM events e WHERE e.session_id = s.id), 0) AS last,
 			  coalesce((SELECT max(p.event_seq) FROM snapshots p WHERE p.session_id = s.id), 0) AS taken FROM sessions s)
@@ -162,24 +162,28 @@ func (s *Store) Snapshot(ctx context.Context) (int, error) {
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return 0, nil, err
 	}
-	n := 0
-	var first error
+	var failed error
 	for _, id := range due {
-		if err := s.snapshotSession(ctx, op, id); err != nil {
-			first = errors.Join(first, err)
+		passed, err := s.snapshotSession(ctx, op, id)
+		ignored = append(ignored, passed...)
+		if err != nil {
+			failed = errors.Join(failed, err)
 			continue
 		}
-		n++
+		taken++
 	}
-	return n, mapError(op, first)
+	return taken, ignored, mapError(op, failed)
 }
 
-func (s *Store) snapshotSession(ctx context.Context, op, session string) error {
+func (s *Store) snapshotSession(ctx context.Context, op, session string) ([]chat.Finding, error) {
 	var row snapshotRow
+	var how Replayed
 	err := s.read(ctx, op, func(db *gorm.DB) error {
-		state, _, err := replaySession(db, session)
+		var state *ledger.State
+		var err error
+		state, how, err = replaySession(db, session)
 		if err != nil {
 			return err
 		}
@@ -187,9 +191,9 @@ func (s *Store) snapshotSession(ctx context.Context, op, session string) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return how.Ignored, err
 	}
-	return s.write(ctx, op, func(t *tx) error {
+	return how.Ignored, s.write(ctx, op, func(t *tx) error {
 		if _, err := t.exec(`INSERT OR IGNORE INTO snapshots (session_id, event_seq, created_at, content_hash, content)
 			SELECT session_id, event_seq, ?, ?, ? FROM events WHERE session_id = ? AND event_seq = ?`,
 			t.stamp(), row.ContentHash, row.Content, row.SessionID, row.EventSeq); err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"os"
 
+	"gorm.io/gorm"
+
 	"contextinfinity/backend/chat"
 )
 
@@ -25,6 +27,30 @@ func (s *Store) CheckpointSome(ctx context.Context) error {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
 	return mapError(op, s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error)
+}
+
+// idlePatience bounds how long emptying the log waits for readers, in milliseconds.
+const idlePatience = 50
+
+// CheckpointIdle brings the write-ahead log into the database file and empties it, if
+// nobody reads; else it does what CheckpointSome does. A turn that begins meanwhile
+// waits no longer than that takes.
+func (s *Store) CheckpointIdle(ctx context.Context) error {
+	if err := s.CheckpointSome(ctx); err != nil {
+		return err
+	}
+	err := s.writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
+		var patience int
+		if err := db.Raw(`PRAGMA busy_timeout`).Scan(&patience).Error; err != nil {
+			return err
+		}
+		defer db.WithContext(context.WithoutCancel(ctx)).Exec(`PRAGMA busy_timeout = ` + itoa(int64(patience)))
+		if err := db.Exec(`PRAGMA busy_timeout = ` + itoa(idlePatience)).Error; err != nil {
+			return err
+		}
+		return db.Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
+	})
+	return mapError("store.checkpoint", err)
 }
 
 // Changes counts the rows that this program has written since opening: as long as it

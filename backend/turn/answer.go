@@ -42,7 +42,7 @@ func (e *Engine) replay(provider string, events []chat.RawEvent) llm.Result {
 	if !ok {
 		return llm.Result{}
 	}
-	dec := p.NewDecoder(e.toolsMode())
+	dec := decoderOf(p, e.toolsMode())
 	for _, ev := range events {
 		dec.Decode(ev)
 	}

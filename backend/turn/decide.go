@@ -146,6 +146,8 @@ func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance 
 	if len(steps) > 0 {
 		index = steps[len(steps)-1].Index + advance
 	}
+	e.opening.RLock()
+	defer e.opening.RUnlock()
 	if err := e.store.Resume(ctx, t.ID); err != nil {
 		return nil, err
 	}
@@ -171,7 +173,7 @@ func (e *Engine) settledTurn(ctx context.Context, id chat.TurnID, op string) (ch
 		return t, err
 	}
 	if t.Phase == chat.PhaseResponding && !t.Incomplete() {
-		if _, err := e.recoverTurn(ctx, t); err != nil {
+		if _, err := e.recoverLeft(ctx, id); err != nil {
 			return t, err
 		}
 		return e.store.Turn(ctx, id)

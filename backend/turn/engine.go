@@ -56,13 +56,19 @@ type Engine struct {
 	log      *slog.Logger
 
 	queueMu sync.Mutex // see sendQueued
+	// opening is held, shared, from when a turn is made open in the database until its
+	// run is known; recovery holds it alone, and so takes no turn that is about to run
+	// for one that nobody runs.
+	opening sync.RWMutex
 
 	extracts extracts
 
-	mu     sync.Mutex
-	runs   map[chat.TurnID]*run
-	closed bool
-	wg     sync.WaitGroup
+	mu   sync.Mutex
+	runs map[chat.TurnID]*run
+	// unsettled are turns whose run ended without writing how
+	unsettled map[chat.TurnID]bool
+	closed    bool
+	wg        sync.WaitGroup
 	// temporary chats whose answer is arriving
 	temporary map[*Temporary]bool
 }
@@ -74,7 +80,7 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, temporary: map[*Temporary]bool{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsettled: map[chat.TurnID]bool{}, temporary: map[*Temporary]bool{},
 	}
 }
 
@@ -129,33 +135,40 @@ func (e *Engine) Send(ctx context.Context, m Message) (*Handle, error) {
 	if m.Content, err = e.freeze(ctx, m.Content, model); err != nil {
 		return nil, err
 	}
-	turn, err := e.accept(ctx, m, model)
+	return e.accept(ctx, m, model)
+}
+
+// accept runs TX-0 and starts the turn. A turn that blocks the branch is settled by the
+// policy, once.
+func (e *Engine) accept(ctx context.Context, m Message, model Model) (*Handle, error) {
+	in := chat.Acceptance{
+		BranchID: m.Branch, User: m.Content, Provider: model.Endpoint.Provider, Model: model.Endpoint.Name,
+		RetryOf: m.RetryOf, ClearDraft: m.FromDraft,
+	}
+	h, err := e.begin(ctx, in, model)
+	if code := chat.CodeOf(err); code != chat.CodeIncomplete && code != chat.CodeBusy {
+		return h, err
+	}
+	cleared, cerr := e.clearWay(ctx, m.Branch, m.Incomplete)
+	if cerr != nil {
+		return nil, cerr
+	}
+	if !cleared && chat.CodeOf(err) == chat.CodeIncomplete {
+		return nil, err
+	}
+	return e.begin(ctx, in, model) // what blocks it now may be another thing than before
+}
+
+func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*Handle, error) {
+	e.opening.RLock()
+	defer e.opening.RUnlock()
+	turn, err := e.store.Accept(ctx, in)
 	if err != nil {
 		return nil, err
 	}
 	e.changed(chat.ChangeTurn, string(turn.ID), turn.SessionID)
 	e.changed(chat.ChangeSessions, string(turn.SessionID), turn.SessionID)
 	return e.start(turn, model, 0)
-}
-
-// accept runs TX-0. A turn that blocks the branch is settled by the policy, once.
-func (e *Engine) accept(ctx context.Context, m Message, model Model) (chat.Turn, error) {
-	in := chat.Acceptance{
-		BranchID: m.Branch, User: m.Content, Provider: model.Endpoint.Provider, Model: model.Endpoint.Name,
-		RetryOf: m.RetryOf, ClearDraft: m.FromDraft,
-	}
-	turn, err := e.store.Accept(ctx, in)
-	if code := chat.CodeOf(err); code != chat.CodeIncomplete && code != chat.CodeBusy {
-		return turn, err
-	}
-	cleared, cerr := e.clearWay(ctx, m.Branch, m.Incomplete)
-	if cerr != nil {
-		return chat.Turn{}, cerr
-	}
-	if !cleared && chat.CodeOf(err) == chat.CodeIncomplete {
-		return chat.Turn{}, err
-	}
-	return e.store.Accept(ctx, in) // what blocks it now may be another thing than before
 }
 
 // clearWay settles the turn that blocks a branch, if the policy says how. A turn
@@ -166,7 +179,7 @@ func (e *Engine) clearWay(ctx context.Context, branch chat.BranchID, policy Inco
 		return false, err
 	}
 	if last.Phase == chat.PhaseResponding && !last.Incomplete() {
-		if _, err := e.recoverTurn(ctx, last); err != nil {
+		if _, err := e.recoverLeft(ctx, last.ID); err != nil {
 			return false, err
 		}
 		if last, err = e.store.Turn(ctx, last.ID); err != nil {
@@ -251,9 +264,7 @@ func (e *Engine) start(turn chat.Turn, model Model, index int) (*Handle, error) 
 
 // finished is called once by each run when its turn stands in the database.
 func (e *Engine) finished(r *run) {
-	e.mu.Lock()
-	delete(e.runs, r.turn.ID)
-	e.mu.Unlock()
+	e.left(r)
 	r.cancel(nil)
 	close(r.done)
 	e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)

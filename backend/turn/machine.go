@@ -58,6 +58,7 @@ type state func(context.Context) state
 
 func (r *run) loop(ctx context.Context) {
 	defer r.e.finished(r)
+	defer r.caught()
 	// A turn that goes on has text from before; until it is read again, a failure
 	// must not take it away.
 	r.earlier = r.turn.Phase == chat.PhaseResponding
@@ -137,7 +138,7 @@ func (r *run) begin(ctx context.Context) state {
 	}
 	r.number++
 	r.events, r.timing, r.err, r.writer = nil, chat.StepMetrics{}, nil, nil
-	r.decoder = r.model.Provider.NewDecoder(r.model.Endpoint.ToolsMode)
+	r.decoder = decoderOf(r.model.Provider, r.model.Endpoint.ToolsMode)
 	step, err := r.e.store.BeginStep(ctx, chat.StepStart{
 		TurnID: r.turn.ID, Index: r.index, Provider: r.model.Provider.Name(), ModelID: r.model.Endpoint.ModelID,
 		Request: r.body, StreamPath: r.e.journals.Path,
@@ -444,14 +445,17 @@ func (r *run) clearEmitter() {
 	r.mu.Unlock()
 }
 
-// prune removes the journal of a step whose events the database holds.
-func (e *Engine) prune(id chat.StepID) {
+// prune removes the journal of a step whose events the database holds, and reports
+// whether it is gone.
+func (e *Engine) prune(id chat.StepID) bool {
 	if id == "" {
-		return
+		return false
 	}
 	if err := e.journals.Prune(id); err != nil {
 		e.log.Warn("a journal could not be removed", "step", id, "err", err)
+		return false
 	}
+	return true
 }
 
 func (e *Engine) pruneAll(steps []chat.Step) {

@@ -2,17 +2,18 @@ package turn
 
 import (
 	"context"
-	"fmt"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/defect"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/journal"
 )
 
-// Recover settles every turn that a crash left open, from its journal (SPEC 5,
-// 11; SRD 6.5). Nothing is sent, nothing becomes final but an answer whose end
-// the journal holds, and doing it again changes nothing. A turn that cannot be
-// read is reported and left alone.
+// Recover settles every turn that nothing works on any more, from its journal (SPEC 5,
+// 11; SRD 6.5): a crash left it open, or a run of this program that could not write its
+// end. Nothing is sent, nothing becomes final but an answer whose end the journal holds,
+// and doing it again changes nothing. A turn that cannot be read is reported and left
+// alone.
 func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	report := chat.RecoveryReport{At: e.clock.Now()}
 	turns, err := e.store.UnfinishedTurns(ctx)
@@ -20,26 +21,54 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		return report, err
 	}
 	for _, t := range turns {
-		switch {
-		case e.IsRunning(t.ID) || t.Incomplete():
-		case t.Unsent():
-			report.Items = append(report.Items, itemFor(t, chat.RecoveredUnsent, 0,
-				"The message was saved but not sent. Send it or discard it."))
-		default:
-			// A run may have ended since the turns were listed.
-			now, err := e.store.Turn(ctx, t.ID)
-			if err == nil && (now.Phase != chat.PhaseResponding || now.Incomplete()) {
-				continue
-			}
-			items, err := e.recoverTurn(ctx, t)
-			if err != nil {
-				items = []chat.RecoveryItem{itemFor(t, chat.RecoveredUnreadable, 0, "This turn could not be recovered and was left as it is: "+err.Error())}
-			}
-			report.Items = append(report.Items, items...)
+		if t.Incomplete() {
+			continue
 		}
+		items, err := e.recoverLeft(ctx, t.ID)
+		if ctx.Err() != nil {
+			return report, ctx.Err()
+		}
+		if err != nil {
+			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
+		}
+		report.Items = append(report.Items, items...)
 	}
-	e.pruneSettled(ctx)
+	if n := e.pruneSettled(ctx); n > 0 {
+		report.Items = append(report.Items, chat.RecoveredCount(chat.RecoveredPruned, n))
+	}
+	if turns, err = e.store.UnfinishedTurns(ctx); err != nil {
+		return report, err
+	}
+	e.forget(turns)
 	return report, e.releaseDrafts(ctx)
+}
+
+// recoverLeft settles a turn as it is now, unless a run has it or had it meanwhile.
+func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.RecoveryItem, err error) {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	defer defect.Caught(func(d *chat.Error, stack []byte) {
+		e.log.Error("the recovery of a turn panicked", "turn", id, "err", d, "stack", string(stack))
+		items, err = nil, d
+	})
+	if e.IsRunning(id) {
+		return nil, nil
+	}
+	t, err := e.store.Turn(ctx, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case t.Unsent():
+		return []chat.RecoveryItem{chat.RecoveredTurn(t, chat.RecoveredUnsent, 0)}, nil
+	case t.Phase != chat.PhaseResponding || t.Incomplete():
+		return nil, nil
+	}
+	items, err = e.recoverTurn(ctx, t)
+	if err == nil {
+		e.changed(chat.ChangeTurn, string(id), t.SessionID)
+		e.changed(chat.ChangeSessions, string(t.SessionID), t.SessionID)
+	}
+	return items, err
 }
 
 // releaseDrafts turns messages that were queued behind a turn of an earlier run
@@ -128,7 +157,7 @@ func (rec *recovery) decode() {
 	if !ok {
 		return
 	}
-	dec := p.NewDecoder(rec.e.toolsMode())
+	dec := decoderOf(p, rec.e.toolsMode())
 	for _, ev := range rec.journal.Events {
 		rec.visible += int64(visibleBytes(dec.Decode(ev)))
 	}
@@ -209,7 +238,7 @@ func (rec *recovery) finalize(ctx context.Context, end ending) (chat.RecoveryIte
 		return chat.RecoveryItem{}, err
 	}
 	rec.e.pruneAll(rec.steps)
-	return itemFor(t, chat.RecoveredCompleted, rec.visible, "The whole answer had arrived; it is now final."), nil
+	return chat.RecoveredTurn(t, chat.RecoveredCompleted, rec.visible), nil
 }
 
 func (rec *recovery) interrupt(ctx context.Context, end ending) (chat.RecoveryItem, error) {
@@ -217,15 +246,14 @@ func (rec *recovery) interrupt(ctx context.Context, end ending) (chat.RecoveryIt
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Failure: end.failure,
 		Usage: usageOf(rec.steps, rec.attempt.result.Usage),
 	})
-	return itemFor(t, chat.RecoveredIncomplete, rec.visible,
-		fmt.Sprintf("%d bytes of an unfinished answer were recovered.", rec.visible)), err
+	return chat.RecoveredTurn(t, chat.RecoveredIncomplete, rec.visible), err
 }
 
 func (rec *recovery) fail(ctx context.Context, end ending) (chat.RecoveryItem, error) {
 	t, err := rec.e.store.FailTurn(ctx, chat.TurnFailure{
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Outcome: chat.OutcomeFailed, Failure: end.failure,
 	})
-	return itemFor(t, chat.RecoveredFailed, 0, "Nothing had arrived. The message is saved."), err
+	return chat.RecoveredTurn(t, chat.RecoveredFailed, 0), err
 }
 
 // dropped reports journal lines that could not be used.
@@ -234,26 +262,24 @@ func (rec *recovery) dropped() []chat.RecoveryItem {
 	if !j.TornTail && j.BadLine == 0 {
 		return nil
 	}
-	msg := "The last line of the journal was torn and is not used; it had not been called durable."
-	if j.BadLine != 0 {
-		msg = fmt.Sprintf("The journal is unreadable from line %d on; what stands before it is used and the file is left as it is.", j.BadLine)
-	}
-	return []chat.RecoveryItem{itemFor(rec.turn, chat.RecoveredDiscarded, j.DroppedBytes, msg)}
+	return []chat.RecoveryItem{chat.DiscardedLines(rec.turn, j.DroppedBytes, j.BadLine)}
 }
 
 // pruneSettled removes journals whose turn is final: a crash between TX-A and
-// the removal left them.
-func (e *Engine) pruneSettled(ctx context.Context) {
+// the removal left them. It answers how many.
+func (e *Engine) pruneSettled(ctx context.Context) int {
 	ids, err := e.journals.List()
 	if err != nil {
 		e.log.Warn("journals could not be listed", "err", err)
-		return
+		return 0
 	}
+	n := 0
 	for _, id := range ids {
-		if e.stepSettled(ctx, id) {
-			e.prune(id)
+		if e.stepSettled(ctx, id) && e.prune(id) {
+			n++
 		}
 	}
+	return n
 }
 
 func (e *Engine) stepSettled(ctx context.Context, id chat.StepID) bool {
@@ -262,9 +288,5 @@ func (e *Engine) stepSettled(ctx context.Context, id chat.StepID) bool {
 		return false
 	}
 	t, err := e.store.Turn(ctx, s.TurnID)
-	return err == nil && (t.Phase.Finalized() || t.Phase == chat.PhaseFailed)
-}
-
-func itemFor(t chat.Turn, kind chat.RecoveryKind, bytes int64, msg string) chat.RecoveryItem {
-	return chat.RecoveryItem{Kind: kind, SessionID: t.SessionID, TurnID: t.ID, TurnSeq: t.Seq, Bytes: bytes, Message: msg}
+	return err == nil && !e.IsRunning(t.ID) && (t.Phase.Finalized() || t.Phase == chat.PhaseFailed)
 }

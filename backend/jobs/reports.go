@@ -1,0 +1,152 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// keptReports is how many reports are remembered, the newest first.
+const keptReports = 20
+
+// settingReport is where the newest report is kept for the next run of the program.
+const settingReport = "recovery.report"
+
+// reports are what the reconciler found lately.
+type reports struct {
+	mu     sync.Mutex
+	kept   []chat.RecoveryReport // newest first; the last may be of an earlier run
+	stored string                // what the settings hold
+	loaded bool
+	told   time.Time           // up to when the run before had reported
+	now    chat.RecoveryReport // the one that is shown
+}
+
+// Report is the newest report that says something, of this run; before any, the start's.
+func (r *Reconciler) Report() chat.RecoveryReport {
+	r.reports.mu.Lock()
+	defer r.reports.mu.Unlock()
+	return clone(r.reports.now)
+}
+
+// Earlier are the reports before that which said something, newest first.
+func (r *Reconciler) Earlier() []chat.RecoveryReport {
+	list := r.reports.list()
+	return slices.DeleteFunc(list, func(e chat.RecoveryReport) bool { return e.At.Equal(r.Report().At) })
+}
+
+func clone(r chat.RecoveryReport) chat.RecoveryReport {
+	r.Items = slices.Clone(r.Items)
+	return r
+}
+
+func (r *reports) list() []chat.RecoveryReport {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.kept)
+}
+
+// begun reports whether this run has reported already.
+func (r *reports) begun() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.now.At.IsZero()
+}
+
+// add keeps a report, in the settings too.
+func (r *reports) add(ctx context.Context, s Upkeep, report chat.RecoveryReport) {
+	r.load(ctx, s)
+	r.remember(report)
+	r.keep(ctx, s)
+}
+
+// remember keeps a report in memory. One that says nothing takes no other's place.
+func (r *reports) remember(report chat.RecoveryReport) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if report.Clean() && !r.now.At.IsZero() {
+		return
+	}
+	r.now = report
+	if !report.Since(r.kept...).Clean() {
+		r.kept = slices.Insert(r.kept, 0, clone(report))
+		r.kept = r.kept[:min(len(r.kept), keptReports)]
+	}
+}
+
+// committed adds to the shown report that turns were committed.
+func (r *reports) committed(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.now.Items, func(i chat.RecoveryItem) bool { return i.Kind == chat.RecoveredCommitted })
+	items := slices.Clone(r.now.Items)
+	if i < 0 {
+		items = append(items, chat.RecoveredCount(chat.RecoveredCommitted, n))
+	} else {
+		items[i] = chat.RecoveredCount(chat.RecoveredCommitted, items[i].Count+n)
+	}
+	if len(r.kept) == 0 || !r.kept[0].At.Equal(r.now.At) {
+		r.kept = slices.Insert(r.kept, 0, r.now)
+	}
+	r.now.Items, r.kept[0].Items = items, slices.Clone(items)
+}
+
+// load reads what an earlier run found, once, and answers when that was.
+func (r *reports) load(ctx context.Context, s Upkeep) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.loaded {
+		return r.told
+	}
+	text, ok, err := s.Setting(ctx, settingReport)
+	if err != nil {
+		return r.told // tried again with the next report
+	}
+	r.loaded, r.stored = true, text
+	if old, err := decodeReport(text); ok && err == nil && !old.Clean() {
+		r.kept, r.told = append(r.kept, old), old.At
+	}
+	return r.told
+}
+
+func decodeReport(text string) (chat.RecoveryReport, error) {
+	var r chat.RecoveryReport
+	err := json.Unmarshal([]byte(text), &r)
+	return r, err
+}
+
+// LastReport is the newest report that said something, of whichever run of the program.
+func LastReport(ctx context.Context, settings interface {
+	Setting(context.Context, string) (string, bool, error)
+}) (chat.RecoveryReport, error) {
+	text, ok, err := settings.Setting(ctx, settingReport)
+	if err != nil || !ok {
+		return chat.RecoveryReport{}, err
+	}
+	return decodeReport(text)
+}
+
+// keep puts the newest report into the settings, unless they hold the same but for its
+// time: finding it again is no change. A failure is made good by the next report.
+func (r *reports) keep(ctx context.Context, s Upkeep) {
+	r.load(ctx, s)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.kept) == 0 || !r.loaded {
+		return
+	}
+	if old, err := decodeReport(r.stored); err == nil && slices.Equal(old.Items, r.kept[0].Items) {
+		return
+	}
+	text, err := json.Marshal(r.kept[0])
+	if err != nil {
+		return
+	}
+	if s.PutSetting(ctx, settingReport, string(text)) == nil {
+		r.stored = string(text)
+	}
+}

@@ -1,0 +1,116 @@
+package jobs
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/defect"
+)
+
+// lease is how long a worker may hold a job before another takes it over. It renews the
+// lease while it works, so that a librarian or a document may take longer.
+const lease = chat.MaxJobLease
+
+// renewals is how often a lease is renewed within its time: two may fail.
+const renewals = 3
+
+// work runs one claimed job and records how it went. Forced: somebody waits for its
+// effect, so that it does not wait for more turns.
+func (r *Runner) work(ctx context.Context, job chat.Job, forced bool) error {
+	held, release := r.hold(ctx, job)
+	err := r.guarded(held, job, forced)
+	release()
+	switch {
+	case err == nil, chat.LeaseLost(err):
+	case ctx.Err() != nil: // stopped, not failed
+		if perr := r.d.Store.PostponeJob(context.WithoutCancel(ctx), job.Hold(), 0); perr != nil {
+			r.d.Log.Warn("a job that was stopped waits for its lease", "job", job.ID, "err", perr)
+		}
+	default:
+		r.failed(ctx, job, err)
+	}
+	r.d.Publish.Change(chat.Change{Kind: chat.ChangeJobs, Session: job.SessionID})
+	return err
+}
+
+// hold renews a job's lease until release. The context ends when the job is lost: what
+// is worked on then would be refused.
+func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, release func()) {
+	held, cancel := context.WithCancelCause(ctx)
+	var renewing sync.WaitGroup
+	renewing.Go(func() {
+		tick := time.NewTicker(lease / renewals)
+		defer tick.Stop()
+		for {
+			select {
+			case <-held.Done():
+				return
+			case <-tick.C:
+			}
+			err := r.d.Store.RenewJob(held, job.Hold(), lease)
+			switch {
+			case chat.LeaseLost(err):
+				r.d.Log.Warn("a job was taken over", "job", job.ID, "type", job.Type)
+				cancel(err)
+				return
+			case err != nil && held.Err() == nil:
+				r.d.Log.Warn("a job's lease could not be renewed", "job", job.ID, "err", err)
+			}
+		}
+	})
+	return held, func() { cancel(nil); renewing.Wait() }
+}
+
+// guarded does a job; a defect in its handler fails it and not the program.
+func (r *Runner) guarded(ctx context.Context, job chat.Job, forced bool) (err error) {
+	defer defect.Caught(func(d *chat.Error, stack []byte) {
+		r.d.Log.Error("a job's handler panicked", "job", job.ID, "type", job.Type, "err", d, "stack", string(stack))
+		err = d
+	})
+	err = r.handle(ctx, job, forced)
+	if cause := context.Cause(ctx); err != nil && chat.LeaseLost(cause) {
+		return cause
+	}
+	return err
+}
+
+func (r *Runner) handle(ctx context.Context, job chat.Job, forced bool) error {
+	turn, err := r.d.Store.Turn(ctx, job.TurnID)
+	if err != nil {
+		return err
+	}
+	switch job.Type {
+	case chat.JobSummarizeTurn:
+		return r.summarize(ctx, job, turn, forced)
+	case chat.JobSummarizeRange:
+		return r.summarizeRange(ctx, job, turn)
+	case chat.JobIndexTurn:
+		return r.index(ctx, job, turn)
+	}
+	return chat.Errorf(chat.CodeInternal, "jobs.handle", "There is no worker for jobs of type %q.", job.Type)
+}
+
+func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
+	after, err := r.d.Store.FailJob(ctx, job.Hold(), chat.AsError(cause).Error(), r.pause(job.Attempts))
+	if err != nil {
+		r.d.Log.Error("a failed job could not be recorded", "job", job.ID, "err", err)
+		return
+	}
+	r.d.Log.Warn("a job failed", "job", job.ID, "type", job.Type, "attempts", after.Attempts, "state", after.State, "err", cause)
+	if after.State != chat.JobDead || after.Claim != job.Claim {
+		return
+	}
+	if job.Type == chat.JobIndexTurn {
+		r.degrade(ctx, job)
+	}
+	r.heard.dead(after)
+}
+
+// pause before the next try doubles from a second to five minutes, give or take a
+// quarter: jobs that failed together are not tried together again.
+func (r *Runner) pause(attempts int) time.Duration {
+	full := min(time.Second<<min(max(0, attempts-1), 20), 5*time.Minute)
+	return time.Duration(float64(full) * (0.75 + r.d.Chance()/2))
+}

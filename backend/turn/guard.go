@@ -1,0 +1,122 @@
+package turn
+
+import (
+	"context"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/defect"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+)
+
+// guarded is a decoder whose defects end the answer and not the program. What was read
+// before one stands; live streaming, recovery and reading again all come to the same.
+type guarded struct {
+	llm.Decoder
+	broken *chat.Error
+}
+
+func decoderOf(p llm.Provider, mode llm.ToolsMode) *guarded {
+	return &guarded{Decoder: p.NewDecoder(mode)}
+}
+
+// Decode implements llm.Decoder.
+func (g *guarded) Decode(ev chat.RawEvent) (deltas []llm.Delta) {
+	if g.broken != nil {
+		return nil
+	}
+	defer defect.Caught(func(d *chat.Error, _ []byte) { g.broken, deltas = d, nil })
+	return g.Decoder.Decode(ev)
+}
+
+// Result implements llm.Decoder.
+func (g *guarded) Result() (r llm.Result) {
+	defer func() {
+		if g.broken != nil {
+			r.Terminal, r.Status, r.Err = true, chat.StepFailed, &llm.Error{Code: chat.CodeInternal, Err: g.broken}
+		}
+	}()
+	defer defect.Caught(func(d *chat.Error, _ []byte) { g.broken, r = d, llm.Result{} })
+	return g.Decoder.Result()
+}
+
+// caught is deferred by a run's goroutine: a defect ends its turn, with what the journal
+// holds, and nothing else. Should even that fail, the turn is left to the reconciler.
+func (r *run) caught() {
+	defect.Caught(func(d *chat.Error, stack []byte) {
+		r.e.log.Error("a turn panicked", "turn", r.turn.ID, "err", d, "stack", string(stack))
+		r.settleErr = d
+		r.letGo(d)
+		defer defect.Caught(func(d *chat.Error, stack []byte) {
+			r.e.log.Error("a turn panicked while it was put away", "turn", r.turn.ID, "err", d, "stack", string(stack))
+		})
+		if t, err := r.e.putAway(context.Background(), r.turn.ID, d); err == nil {
+			r.turn, r.settleErr = t, nil
+		}
+	})
+}
+
+// letGo closes what the run has open.
+func (r *run) letGo(d *chat.Error) {
+	defer defect.Caught(func(*chat.Error, []byte) {}) // told already
+	if r.writer == nil {
+		return
+	}
+	p, err := r.writer.End(journal.EndError, string(d.Code))
+	if err != nil {
+		r.e.log.Error("the stream journal could not be sealed", "step", r.step.ID, "err", err)
+	}
+	if r.emitter != nil {
+		r.emitter.finish(p.DurableSeq, p.Durable)
+	}
+}
+
+// putAway ends a turn whose run died of a defect.
+func (e *Engine) putAway(ctx context.Context, id chat.TurnID, cause *chat.Error) (chat.Turn, error) {
+	t, err := e.store.Turn(ctx, id)
+	switch {
+	case err != nil:
+		return t, err
+	case t.Unsent():
+		return e.store.FailTurn(ctx, chat.TurnFailure{
+			TurnID: id, Outcome: chat.OutcomeFailed,
+			Failure: &chat.Failure{Code: cause.Code, Message: cause.Message + " Your message is saved.", Hint: "retry"},
+		})
+	case t.Phase == chat.PhaseResponding && !t.Incomplete():
+		if _, err := e.recoverTurn(ctx, t); err != nil {
+			return t, err
+		}
+	}
+	return e.store.Turn(ctx, id)
+}
+
+// Unsettled is how many turns runs of this program left open because their end could
+// not be written: a full disk, say. The reconciler settles them.
+func (e *Engine) Unsettled() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.unsettled)
+}
+
+// left notes how a run left its turn.
+func (e *Engine) left(r *run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.runs, r.turn.ID)
+	if r.settleErr != nil {
+		e.unsettled[r.turn.ID] = true
+	}
+}
+
+// forget keeps of the unsettled turns those that are open in the database.
+func (e *Engine) forget(open []chat.Turn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id := range e.unsettled {
+		still := slices.ContainsFunc(open, func(t chat.Turn) bool { return t.ID == id && t.Phase == chat.PhaseResponding && !t.Incomplete() })
+		if !still {
+			delete(e.unsettled, id)
+		}
+	}
+}
