@@ -43,7 +43,7 @@ var onlyRules = []only{
 	{
 		name: "database", tests: true,
 		imports: []string{"gorm.io", "github.com/glebarez", "github.com/pressly/goose", "modernc.org/sqlite", "database/sql"},
-		places:  []string{"backend/store"},
+		places:  []string{"backend/store", "scripts/crash"}, // the harness holds the file against what was told, without the program's code
 		reason:  "the schema has one owner; nothing else may know which store it has (SPEC 17)",
 	},
 	{

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// book is what the program has told of itself: kept here, outside of it, it is
+// what the data directory is held against after each crash.
+type book struct {
+	mu       sync.Mutex
+	clock    int // counts starts and ends of verbs
+	prompts  []*prompt
+	byNumber map[int]*prompt
+	facts    []*fact
+	turns    []string // identifiers of turns, oldest first
+	sessions []string
+	decided  map[string]bool // sessions in which someone asked to keep or discard
+}
+
+// standing is what is known of a verb's effect.
+type standing int
+
+const (
+	unknown standing = iota // it was under way when the program died: done once, or not at all
+	told                    // the program said that it is stored
+	refused                 // the program said that it is not
+)
+
+// prompt is a message that was sent.
+type prompt struct {
+	number  int
+	text    string
+	stands  standing
+	begun   int // book time of its start
+	told    int // book time of its acknowledgement
+	session string
+	branch  string
+	turn    string
+	seq     int64
+	aimed   string // session it was sent to, empty for a new one
+
+	steps       map[string]*stream // what frames told, by step
+	final       string             // text of an answer that was called final
+	finalText   bool
+	interrupted bool // Ctrl-C was sent: the answer may be a stopped one
+}
+
+// stream is what frames told of a step.
+type stream struct {
+	text    string
+	durable int64
+	seq     int64
+	err     string // frames that do not fit together
+}
+
+// fact is something small that a verb stores once: a pin, a label, a title.
+type fact struct {
+	kind    string // pin, label, title
+	subject string // the session of a title
+	text    string
+	stands  standing
+	begun   int
+	ended   int
+}
+
+func newBook() *book { return &book{byNumber: map[int]*prompt{}, decided: map[string]bool{}} }
+
+func (b *book) tick() int {
+	b.clock++
+	return b.clock
+}
+
+// prompt writes down that a message is about to be sent.
+func (b *book) prompt(kind, session string) *prompt {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	n := len(b.prompts) + 1
+	p := &prompt{
+		number: n, aimed: session, begun: b.tick(), steps: map[string]*stream{},
+		text: fmt.Sprintf("Question %d: when do we deploy Orders, größer 漢字? [[%s %d]]", n, kind, n),
+	}
+	b.prompts = append(b.prompts, p)
+	b.byNumber[n] = p
+	return p
+}
+
+// event is a line of --events.
+type event struct {
+	Event   string
+	Session string `json:"session_id"`
+	Branch  string `json:"branch_id"`
+	Turn    string `json:"turn_id"`
+	TurnSeq int64  `json:"turn_seq"`
+	Step    string `json:"step_id"`
+	Seq     int64
+	Kind    string
+	Text    string
+	Shown   int64 `json:"displayed_bytes"`
+	Durable int64 `json:"durable_bytes"`
+	Outcome string
+	Error   *struct{ Code, Message string }
+}
+
+// acknowledge writes down a line of --events of a prompt.
+func (b *book) acknowledge(p *prompt, line []byte) error {
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return fmt.Errorf("a line of --events cannot be read: %w: %q", err, line)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e.Event {
+	case "accepted":
+		if p.stands != told {
+			p.stands, p.told, p.session, p.branch, p.turn, p.seq = told, b.tick(), e.Session, e.Branch, e.Turn, e.TurnSeq
+			b.turns = append(b.turns, e.Turn)
+			if !slices.Contains(b.sessions, e.Session) {
+				b.sessions = append(b.sessions, e.Session)
+			}
+		}
+	case "frame":
+		p.frame(e)
+	case "settled":
+		switch {
+		case p.stands != told && e.Error != nil && definite(e.Error.Code):
+			p.stands = refused
+		case e.Outcome == "completed" && e.Turn == p.turn:
+			p.final, p.finalText = e.Text, true
+		}
+	}
+	return nil
+}
+
+// rerun writes down a line of --events of a retry or a continuation.
+func (b *book) rerun(p *prompt, line []byte) error {
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return fmt.Errorf("a line of --events cannot be read: %w: %q", err, line)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e.Event == "frame" {
+		p.frame(e)
+	}
+	return nil
+}
+
+// definite tells errors that say that nothing was stored from those that leave it
+// open, because the program went away in the middle.
+func definite(code string) bool {
+	return slices.Contains([]string{"invalid", "incomplete", "conflict", "not_found", "locked", "config"}, code)
+}
+
+func (p *prompt) frame(e event) {
+	s := p.steps[e.Step]
+	if s == nil {
+		s = &stream{}
+		p.steps[e.Step] = s
+	}
+	if e.Seq != s.seq+1 && s.err == "" {
+		s.err = fmt.Sprintf("frame %d came after %d", e.Seq, s.seq)
+	}
+	s.seq = e.Seq
+	if e.Kind == "text" {
+		s.text += e.Text
+	}
+	if (e.Shown != int64(len(s.text)) || e.Durable > e.Shown) && s.err == "" {
+		s.err = fmt.Sprintf("frame %d says %d of %d bytes are durable, %d were shown", e.Seq, e.Durable, e.Shown, len(s.text))
+	}
+	s.durable = max(s.durable, e.Durable)
+}
+
+// durableText is what of a step's text was called durable.
+func (s *stream) durableText() string { return s.text[:min(s.durable, int64(len(s.text)))] }
+
+// fact writes down that something small is about to be stored.
+func (b *book) fact(kind, subject string) *fact {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f := &fact{kind: kind, subject: subject, begun: b.tick(), text: fmt.Sprintf("%s number %d", kind, len(b.facts)+1)}
+	b.facts = append(b.facts, f)
+	return f
+}
+
+// settle writes down how the verb of a fact ended.
+func (b *book) settle(f *fact, r result) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var doc struct{ Error *struct{ Code string } }
+	f.ended = b.tick()
+	switch {
+	case json.Unmarshal([]byte(r.stdout), &doc) != nil:
+	case r.code == 0:
+		f.stands = told
+	case doc.Error != nil && definite(doc.Error.Code):
+		f.stands = refused
+	}
+}
+
+// titles are what a session may be called: no title that was told after it was
+// asked for can have been followed by an older one.
+func (b *book) titles(session string) (may []string, must bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var of []*fact
+	for _, f := range b.facts {
+		if f.kind == "title" && f.subject == session && f.stands != refused {
+			of = append(of, f)
+			must = must || f.stands == told
+		}
+	}
+	for _, f := range of {
+		over := slices.ContainsFunc(of, func(later *fact) bool {
+			return later.stands == told && f.ended > 0 && later.begun > f.ended
+		})
+		if !over {
+			may = append(may, f.text)
+		}
+	}
+	return may, must
+}
+
+// decide writes down that someone asked to keep or discard in a session.
+func (b *book) decide(session string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.decided[session] = true
+}
+
+// recent is one of the newest sessions or turns, chosen by u in [0, 1).
+func recent(list []string, u float64) string {
+	if len(list) == 0 {
+		return ""
+	}
+	list = list[max(0, len(list)-6):]
+	return list[int(u*float64(len(list)))]
+}
+
+func (b *book) session(u float64) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return recent(b.sessions, u)
+}
+
+// answered is one of the newest prompts that has a turn, nil if there is none.
+func (b *book) answered(u float64) *prompt {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id := recent(b.turns, u)
+	i := slices.IndexFunc(b.prompts, func(p *prompt) bool { return id != "" && p.turn == id })
+	if i < 0 {
+		return nil
+	}
+	return b.prompts[i]
+}
+
+// overheard notes what a conversation in a terminal printed: an answer is shown
+// only of a message that is stored.
+func (b *book) overheard(p *prompt, stdout string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if p.stands == unknown && strings.Contains(stdout, fmt.Sprintf("A%d: ", p.number)) {
+		p.stands, p.told = told, b.tick()
+	}
+}

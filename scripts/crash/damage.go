@@ -1,0 +1,388 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// damaged is one way to damage a copy of the specimen, and what must hold after.
+type damaged struct {
+	name string
+	do   func(context.Context, *home) error
+	// named is what verify must name; empty: it may find nothing at all.
+	named []string
+	// harmless: verify may find nothing if everything reads as before.
+	harmless bool
+	// spares are the sessions that must read as before.
+	spares []string
+	more   func(context.Context, *home, func(string, ...any)) error
+}
+
+// runDamage damages copies of data directories in every way there is.
+func runDamage(ctx context.Context, r *rig) ([]outcome, error) {
+	cut, err := newSpecimen(ctx, r, filepath.Join(r.work, "cut"), false)
+	if err != nil {
+		return nil, fmt.Errorf("no data to damage: %w", err)
+	}
+	whole, err := newSpecimen(ctx, r, filepath.Join(r.work, "whole"), true)
+	if err != nil {
+		return nil, fmt.Errorf("no data to damage: %w", err)
+	}
+	rng := rand.New(rand.NewPCG(r.seed, 4))
+	groups := []struct {
+		what  string
+		of    *specimen
+		cases func(*specimen, *rand.Rand) ([]damaged, error)
+	}{
+		{"journals torn and flipped", cut, journalDamage}, {"write-ahead log cut and flipped", cut, walDamage},
+		{"index tables damaged", whole, indexDamage}, {"single values flipped", whole, valueDamage}, {"the database's file flipped and cut", whole, fileDamage},
+	}
+	var rows []outcome
+	for _, g := range groups {
+		cases, err := g.cases(g.of, rng)
+		if err != nil {
+			return rows, err
+		}
+		if r.stride > 1 {
+			cases = every(cases, r.stride, rng.IntN(r.stride))
+		}
+		out, err := r.damageAll(ctx, g.of, cases)
+		out.what = g.what
+		rows = append(rows, out)
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+// every is each nth case, from the given one on, and the last.
+func every(cases []damaged, n, from int) []damaged {
+	var out []damaged
+	for i := min(from, len(cases)-1); i < len(cases); i += n {
+		out = append(out, cases[i])
+	}
+	return out
+}
+
+func (r *rig) damageAll(ctx context.Context, of *specimen, cases []damaged) (outcome, error) {
+	var out outcome
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failed error
+	slots := make(chan struct{}, 2)
+	for i, c := range cases {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			dir := filepath.Join(r.work, fmt.Sprintf("damaged-%d", i))
+			found, err := of.try(ctx, c, dir)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil && failed == nil {
+				failed = fmt.Errorf("%s: %w", c.name, err)
+			}
+			out.tried++
+			for _, f := range found {
+				out.found = append(out.found, c.name+": "+f)
+			}
+			if len(found) > 0 {
+				kept := filepath.Join(r.work, "found-"+strings.Map(plain, c.name))
+				if os.Rename(dir, kept) == nil {
+					out.kept = kept
+				}
+			}
+			_ = os.RemoveAll(dir)
+		})
+	}
+	wg.Wait()
+	return out, failed
+}
+
+func plain(r rune) rune {
+	if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+		return r
+	}
+	return '-'
+}
+
+// try damages a copy and looks at what the program makes of it.
+func (s *specimen) try(ctx context.Context, c damaged, dir string) (found []string, err error) {
+	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
+	h, err := s.copy(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.do(ctx, h); err != nil {
+		return nil, err
+	}
+	if err := s.named(ctx, h, c, add); err != nil {
+		return found, err
+	}
+	for _, id := range c.spares {
+		if now, err := h.show(ctx, id); err != nil || now != s.shows[id] {
+			add("session %s, which was not touched, reads otherwise (%v)", id, err)
+		}
+	}
+	for _, args := range [][]string{
+		{"sessions"}, {"show", s.sessions[0]}, {"search", "deploy Orders", "--session", s.sessions[0]}, {"reconcile"}, {"stats"},
+		{"send", "--session", s.sessions[1], "--incomplete", "discard", "Go on. [[good 9999]]"}, {"verify"},
+	} {
+		var doc struct {
+			Error *struct{ Code, Message string }
+		}
+		r, err := h.document(ctx, &doc, args...)
+		if err != nil {
+			add("%v", err)
+		}
+		if r.broken() || r.code > 3 || r.code == 1 && (doc.Error == nil || doc.Error.Message == "") {
+			add("%s", r)
+		}
+	}
+	if c.more != nil {
+		err = c.more(ctx, h, add)
+	}
+	return found, err
+}
+
+// named checks what verify says of the damage.
+func (s *specimen) named(ctx context.Context, h *home, c damaged, add func(string, ...any)) error {
+	var doc struct {
+		OK       bool
+		Findings []struct{ Kind, Table, ID, Message string }
+	}
+	r, err := h.document(ctx, &doc, "verify")
+	if err != nil {
+		add("%v", err)
+		return nil
+	}
+	if r.broken() || r.code != 0 && r.code != 3 || (r.code == 3) != (len(doc.Findings) > 0) || doc.OK != (r.code == 0) {
+		add("verify: %s", r)
+	}
+	if len(c.named) == 0 {
+		return nil
+	}
+	for _, f := range doc.Findings {
+		if !slices.ContainsFunc(c.named, func(part string) bool { return !strings.Contains(f.Table+" "+f.ID, part) }) {
+			return nil
+		}
+	}
+	if c.harmless && len(doc.Findings) == 0 {
+		for _, id := range s.sessions {
+			if now, err := h.show(ctx, id); err != nil || now != s.shows[id] {
+				add("verify finds nothing, and session %s reads otherwise (%v)", id, err)
+			}
+		}
+		return nil
+	}
+	add("verify does not name %q: %s", c.named, clip(r.stdout))
+	return nil
+}
+
+func journalDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
+	var out []damaged
+	for step, turn := range s.steps {
+		whole, err := os.ReadFile(s.journal(step))
+		if err != nil {
+			return nil, err
+		}
+		at := 0
+		for number, line := range bytes.SplitAfter(whole, []byte("\n")) {
+			if len(line) == 0 {
+				break
+			}
+			before := at
+			put := func(data []byte) func(context.Context, *home) error {
+				return func(_ context.Context, h *home) error { return os.WriteFile(h.journal(step), data, 0o600) }
+			}
+			reads := s.readsUpTo(turn, whole[:before])
+			for _, cut := range []int{0, 1 + rng.IntN(len(line)-1)} {
+				out = append(out, damaged{
+					name: fmt.Sprintf("journal cut in line %d after %d bytes", number+1, cut), do: put(whole[:before+cut]), more: reads,
+				})
+			}
+			for range 3 {
+				flipped := bytes.Clone(whole)
+				i, bit := rng.IntN(len(line)), rng.IntN(8)
+				flipped[before+i] ^= 1 << bit
+				out = append(out, damaged{
+					name: fmt.Sprintf("journal line %d, bit %d of byte %d", number+1, bit, i), do: put(flipped), named: []string{step}, more: reads,
+				})
+			}
+			at += len(line)
+		}
+	}
+	return out, nil
+}
+
+// readsUpTo checks that a turn holds the text of these lines and no other.
+func (s *specimen) readsUpTo(turn string, lines []byte) func(context.Context, *home, func(string, ...any)) error {
+	want := ""
+	for line := range bytes.Lines(lines) {
+		var e struct {
+			Payload struct {
+				Choices []struct{ Delta struct{ Content string } }
+			}
+		}
+		if json.Unmarshal(line, &e) == nil && len(e.Payload.Choices) > 0 {
+			want += e.Payload.Choices[0].Delta.Content
+		}
+	}
+	return func(ctx context.Context, h *home, add func(string, ...any)) error {
+		for _, session := range s.sessions {
+			var doc shown
+			if err := h.ok(ctx, &doc, "show", session); err != nil {
+				add("%v", err)
+				continue
+			}
+			for _, t := range doc.Turns {
+				if t.ID == turn && (t.text() != want || t.Outcome == "completed") {
+					add("the turn is %s and holds %q, its readable lines %q", t.Outcome, clip(t.text()), clip(want))
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// walDamage cuts the log at its frames and inside of them. What it had acknowledged
+// is gone then, as from any file that loses its end; what is left must fit together.
+func walDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
+	wal, err := os.ReadFile(s.database() + "-wal")
+	if err != nil {
+		return nil, err
+	}
+	const header, frame = 32, 24 + 4096
+	var out []damaged
+	put := func(name string, data []byte) {
+		out = append(out, damaged{name: name, do: func(_ context.Context, h *home) error {
+			return os.WriteFile(h.database()+"-wal", data, 0o600)
+		}})
+	}
+	for _, n := range []int{0, 1, 16, header} {
+		put(fmt.Sprintf("log cut to %d bytes", n), wal[:min(n, len(wal))])
+	}
+	for at := header; at < len(wal); at += frame {
+		put(fmt.Sprintf("log cut to %d frames", (at-header)/frame), wal[:at])
+		put(fmt.Sprintf("log cut within frame %d", (at-header)/frame), wal[:min(len(wal), at+1+rng.IntN(frame-1))])
+		flipped := bytes.Clone(wal)
+		flipped[min(len(wal)-1, at+rng.IntN(frame))] ^= 1 << rng.IntN(8)
+		put(fmt.Sprintf("log flipped in frame %d", (at-header)/frame), flipped)
+	}
+	return out, nil
+}
+
+// indexDamage is of what is made of the transcript and can be made again.
+func indexDamage(s *specimen, _ *rand.Rand) ([]damaged, error) {
+	var out []damaged
+	for _, c := range []struct{ query, named string }{
+		{`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id > 10`, "units_fts"},
+		{`DELETE FROM units_fts_data WHERE id > 10`, "units_fts"}, {`DELETE FROM units_fts_docsize`, "units_fts"}, {`DROP TABLE units_fts`, "units_fts"},
+		{`UPDATE unit_embeddings SET vector = zeroblob(3)`, "unit_embeddings"}, {`DELETE FROM unit_embeddings`, ""},
+		{`DELETE FROM namespaces`, ""}, {`UPDATE namespaces SET dimension = 7`, "namespaces"}, {`DELETE FROM units`, "units"}, {`DELETE FROM chunks`, "chunks"},
+		{`DELETE FROM snapshots`, ""}, {`DELETE FROM jobs`, ""}, {`DELETE FROM metrics`, ""}, {`DELETE FROM turn_tokens`, ""},
+	} {
+		d := damaged{name: c.query, spares: s.sessions, do: func(ctx context.Context, h *home) error { return h.statement(ctx, c.query) }}
+		if c.named != "" {
+			d.named = []string{c.named}
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// contentColumns are all that hold what was said, or what was made of it, with what
+// names their records.
+var contentColumns = []struct{ table, columns, id string }{
+	{"sessions", "title", "id"}, {"branches", "label", "id"}, {"turns", "user_message_json final_assistant_message_json usage_json manifest user_hash assistant_hash", "id"},
+	{"steps", "request_json raw_events normalized_items_json items_z outcome_json usage_json", "id"}, {"states", "summary summary_z pinned_facts validation_json content_hash", "id"},
+	{"pins", "text content_hash", "id"}, {"files", "content content_hash name", "id"}, {"chunks", "content_hash", "id"}, {"units", "text content_hash", "id"},
+	{"events", "payload payload_hash prev_hash hash entity_id created_at", "session_id || '/' || event_seq"},
+}
+
+func valueDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
+	db, err := sql.Open("sqlite", s.database())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = db.Close() }()
+	var out []damaged
+	for _, t := range contentColumns {
+		for _, name := range strings.Fields(t.columns) {
+			cases, err := flips(db, t.table, name, t.id, rng)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, cases...)
+		}
+	}
+	return out, nil
+}
+
+// flips are some bits of some values of a column.
+func flips(db *sql.DB, table, name, id string, rng *rand.Rand) ([]damaged, error) {
+	rows, err := db.Query(fmt.Sprintf(`SELECT rowid, %s, CAST(%s AS BLOB) FROM %s WHERE length(%[2]s) > 0 ORDER BY rowid`, id, name, table))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var all []damaged
+	for rows.Next() {
+		var rowid int64
+		var record string
+		var value []byte
+		if err := rows.Scan(&rowid, &record, &value); err != nil {
+			return nil, err
+		}
+		at, bit := rng.IntN(len(value)), rng.IntN(8)
+		value[at] ^= 1 << bit
+		query := fmt.Sprintf(`UPDATE %s SET %s = CASE typeof(%[2]s) WHEN 'text' THEN CAST(? AS TEXT) ELSE ? END WHERE rowid = ?`, table, name)
+		all = append(all, damaged{
+			name: fmt.Sprintf("%s.%s of %s, bit %d of byte %d", table, name, record, bit, at), named: []string{table, record}, harmless: true,
+			do: func(ctx context.Context, h *home) error { return h.statement(ctx, query, string(value), value, rowid) },
+		})
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:min(len(all), 3)], nil
+}
+
+// fileDamage is of bits and lengths of the database's file, wherever they are. The
+// file is never written over, and what cannot be read is told in words.
+func fileDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
+	whole, err := os.ReadFile(s.database())
+	if err != nil {
+		return nil, err
+	}
+	var out []damaged
+	put := func(name string, data []byte) {
+		out = append(out, damaged{name: name, do: func(_ context.Context, h *home) error { return os.WriteFile(h.database(), data, 0o600) }})
+	}
+	for range 60 {
+		flipped := bytes.Clone(whole)
+		at, bit := rng.IntN(len(whole)), rng.IntN(8)
+		flipped[at] ^= 1 << bit
+		put(fmt.Sprintf("database, bit %d of byte %d", bit, at), flipped)
+	}
+	for at := range 24 { // the head of the file
+		flipped := bytes.Clone(whole)
+		flipped[at*4] ^= 1 << rng.IntN(8)
+		put(fmt.Sprintf("database, byte %d", at*4), flipped)
+	}
+	for range 12 {
+		n := rng.IntN(len(whole))
+		put(fmt.Sprintf("database cut to %d bytes", n), whole[:n])
+	}
+	return out, nil
+}

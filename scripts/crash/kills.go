@@ -1,0 +1,420 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// kills is a loop of kill -9: a conversation in a terminal has the data open and
+// carries out what other starts of the program ask, several at once; all of them
+// are killed at some moment, also while they start, and started again.
+type kills struct {
+	bin      string
+	faults   []string // environment of a build with fault points, for the self-proof
+	dir      string
+	seed     uint64
+	restarts int
+	every    int // a full check after so many restarts
+	provider answers
+	config   string
+	say      func(format string, args ...any)
+}
+
+// outcome is what a part of the harness came to.
+type outcome struct {
+	what   string
+	tried  int
+	detail string
+	found  []string
+	kept   string // data directory, where something was found
+}
+
+// round is one life of the program, as the seed decides it.
+type round struct {
+	stillborn time.Duration // killed so long after its start, before it is ready; 0: not
+	acts      []act
+	lines     int           // killed when its verbs have told so many events in all; 0: not before death
+	death     time.Duration // and so long after that
+	orphans   bool          // the verbs are left to end by themselves
+}
+
+// act is a verb that is handed over.
+type act struct {
+	at      time.Duration
+	verb    string
+	kind    string // of a prompt
+	policy  string
+	u, v    float64 // choose session and turn among those there are
+	stop    time.Duration
+	killing bool
+}
+
+// schedule is what happens in round n, from the seed alone.
+func (k *kills) schedule(n int) round {
+	rng := rand.New(rand.NewPCG(k.seed, uint64(n)))
+	if rng.IntN(5) == 0 {
+		return round{stillborn: time.Duration(1+rng.IntN(90)) * time.Millisecond}
+	}
+	r := round{death: time.Duration(rng.IntN(400)) * time.Millisecond, orphans: rng.IntN(3) == 0}
+	if rng.IntN(4) > 0 { // not by the clock, so that a busy machine does not keep it from being killed in the middle
+		r.lines, r.death = 1+rng.IntN(70), time.Duration(rng.IntN(25))*time.Millisecond
+	}
+	for range 3 + rng.IntN(5) {
+		a := act{at: time.Duration(rng.IntN(200)) * time.Millisecond, u: rng.Float64(), v: rng.Float64()}
+		a.verb = pick(rng, "send", "send", "send", "send", "send", "talk", "pin", "fork", "rename", "commit", "search", "continue", "retry", "keep", "discard")
+		a.kind = pick(rng, kindGood, kindGood, kindGood, kindSlow, kindSlow, kindCut, kindHold, kindOnce, kindBad)
+		a.policy = pick(rng, "discard", "keep", "fail")
+		if rng.IntN(8) == 0 {
+			a.stop = time.Duration(30+rng.IntN(200)) * time.Millisecond
+		}
+		a.killing = rng.IntN(10) == 0
+		r.acts = append(r.acts, a)
+	}
+	return r
+}
+
+func pick(rng *rand.Rand, from ...string) string { return from[rng.IntN(len(from))] }
+
+// killing is a loop under way.
+type killing struct {
+	*kills
+	home *home
+	book *book
+	out  *outcome
+	host *process
+	wg   sync.WaitGroup
+	life context.Context // ends when the verbs of a round are to be killed
+	born int             // how often the program was ready
+	told chan struct{}   // room for one signal: an event was told
+	seen atomic.Int64    // events told in this round
+}
+
+func (k *kills) run(ctx context.Context) (outcome, error) {
+	out := outcome{what: "kill -9 at random"}
+	h, err := newHome(k.bin, k.dir, k.config)
+	if err != nil {
+		return out, err
+	}
+	h.env = append(h.env, k.faults...)
+	l := &killing{kills: k, home: h, book: newBook(), out: &out, told: make(chan struct{}, 1)}
+	for n := range k.restarts {
+		if err := l.live(ctx, k.schedule(n)); err != nil {
+			return out, fmt.Errorf("restart %d of seed %d: %w", n, k.seed, err)
+		}
+		out.tried++
+		full := (n+1)%k.every == 0 || n+1 == k.restarts
+		if err := l.check(ctx, full); err != nil {
+			return out, fmt.Errorf("after restart %d of seed %d: %w", n, k.seed, err)
+		}
+		if len(out.found) > 0 {
+			out.kept = k.dir
+			break
+		}
+		if full {
+			k.say("%d restarts, %s", n+1, l.sum())
+		}
+	}
+	out.detail = l.sum()
+	return out, nil
+}
+
+func (l *killing) sum() string {
+	l.book.mu.Lock()
+	defer l.book.mu.Unlock()
+	prompts, frames, durable, facts := 0, 0, int64(0), 0
+	for _, p := range l.book.prompts {
+		if p.stands == told {
+			prompts++
+		}
+		for _, s := range p.steps {
+			frames += int(s.seq)
+			durable += s.durable
+		}
+	}
+	for _, f := range l.book.facts {
+		if f.stands == told {
+			facts++
+		}
+	}
+	return fmt.Sprintf("%d of %d prompts acknowledged, %d frames, %d bytes called durable, %d other writes, %d lives in full",
+		prompts, len(l.book.prompts), frames, durable, facts, l.born)
+}
+
+// live starts the program, has it work, and kills it.
+func (l *killing) live(ctx context.Context, r round) error {
+	var err error
+	args := []string{"chat"}
+	if s := l.book.session(0.5); s != "" {
+		args = append(args, "--session", s)
+	}
+	if l.host, err = l.home.start(ctx, true, nil, args...); err != nil {
+		return err
+	}
+	if r.stillborn > 0 {
+		select {
+		case <-time.After(r.stillborn):
+		case <-l.host.ended:
+		}
+		l.buried(l.host.kill(), nil)
+		return nil
+	}
+	if !l.host.awaitErr("/help lists") {
+		l.add("the program did not start again: %s", l.host.wait())
+		return nil
+	}
+	l.born++
+	life, end := context.WithCancel(ctx)
+	defer end()
+	l.life = life
+	begun := time.Now()
+	l.seen.Store(0)
+	for _, a := range r.acts {
+		l.wg.Go(func() { l.act(ctx, a, begun) })
+	}
+	l.await(r.lines)
+	time.Sleep(r.death)
+	l.buried(l.host.kill(), nil)
+	if r.orphans { // they may become the writer themselves for a while
+		time.AfterFunc(300*time.Millisecond, end)
+	} else {
+		end()
+	}
+	l.wg.Wait()
+	return nil
+}
+
+// await waits until the round's verbs have told so many events, or have no more to
+// tell.
+func (l *killing) await(lines int) {
+	done := make(chan struct{})
+	go func() { l.wg.Wait(); close(done) }()
+	late := time.After(longestRound)
+	for l.seen.Load() < int64(lines) {
+		select {
+		case <-l.told:
+		case <-l.host.ended:
+			return
+		case <-done:
+			return
+		case <-late:
+			return
+		}
+	}
+}
+
+// longestRound ends a round in which an answer is held back for ever.
+const longestRound = 2 * time.Second
+
+// noting counts the events that a verb tells.
+func (l *killing) noting(f func([]byte) error) func([]byte) {
+	return func(line []byte) {
+		if err := f(line); err != nil {
+			l.add("%v", err)
+		}
+		l.seen.Add(1)
+		select {
+		case l.told <- struct{}{}:
+		default:
+		}
+	}
+}
+
+var addMu sync.Mutex
+
+func (l *killing) add(format string, args ...any) {
+	addMu.Lock()
+	defer addMu.Unlock()
+	l.out.found = append(l.out.found, fmt.Sprintf(format, args...))
+}
+
+// buried looks at how a process ended.
+func (l *killing) buried(r result, err error) {
+	switch {
+	case err != nil:
+		l.add("%v", err)
+	case r.broken():
+		l.add("PANIC: %s", r)
+	}
+}
+
+// act has a verb carried out, or writes to the conversation itself.
+func (l *killing) act(ctx context.Context, a act, begun time.Time) {
+	time.Sleep(time.Until(begun.Add(a.at)))
+	if l.life.Err() != nil {
+		return
+	}
+	session := l.book.session(a.u)
+	switch a.verb {
+	case "send":
+		l.send(ctx, a, session)
+	case "talk":
+		l.talk(a)
+	case "pin", "rename", "fork":
+		l.store(ctx, a, session)
+	case "commit", "search":
+		if session != "" {
+			l.end(ctx, a, nil, map[string][]string{
+				"commit": {"commit", session}, "search": {"search", "when do we deploy Orders", "--session", session, "--scope", "session"},
+			}[a.verb]...)
+		}
+	default:
+		l.decide(ctx, a)
+	}
+}
+
+// end runs a verb until it ends or the round does, and returns how it ended.
+func (l *killing) end(ctx context.Context, a act, lines func([]byte), args ...string) result {
+	p, err := l.home.start(ctx, false, lines, args...)
+	if err != nil {
+		l.add("%v", err)
+		return result{code: -1}
+	}
+	if a.stop > 0 && lines != nil {
+		t := time.AfterFunc(a.stop, func() {
+			if a.killing {
+				_ = p.cmd.Process.Kill()
+			} else {
+				_ = p.cmd.Process.Signal(syscall.SIGINT)
+			}
+		})
+		defer t.Stop()
+	}
+	stop := context.AfterFunc(l.life, func() { _ = p.cmd.Process.Kill() })
+	defer stop()
+	r := p.wait()
+	l.buried(r, nil)
+	return r
+}
+
+func (l *killing) send(ctx context.Context, a act, session string) {
+	to := []string{"--new"}
+	if session != "" && a.v > 0.15 {
+		to = []string{"--session", session}
+		if a.policy != "fail" {
+			l.book.decide(session)
+		}
+	} else {
+		session = ""
+	}
+	p := l.book.prompt(a.kind, session)
+	p.interrupted = a.stop > 0 && !a.killing
+	l.end(ctx, a, l.noting(func(line []byte) error { return l.book.acknowledge(p, line) }), append([]string{"send", "--events", "--incomplete", a.policy, p.text}, to...)...)
+}
+
+// talk types a message into the conversation that has the data open.
+func (l *killing) talk(a act) {
+	p := l.book.prompt(a.kind, "")
+	if _, err := io.WriteString(l.host.stdin, p.text+"\n"); err != nil {
+		return // it was killed before it could be asked
+	}
+	<-l.host.ended
+	l.book.overheard(p, l.host.out.String())
+}
+
+// store has something small stored.
+func (l *killing) store(ctx context.Context, a act, session string) {
+	of := l.book.answered(a.v)
+	if session == "" || of == nil {
+		return
+	}
+	var f *fact
+	var args []string
+	switch a.verb {
+	case "pin":
+		f = l.book.fact("pin", session)
+		args = []string{"pin", session, f.text, "--json"}
+	case "rename":
+		f = l.book.fact("title", session)
+		args = []string{"sessions", "rename", session, f.text, "--json"}
+	default:
+		f = l.book.fact("label", of.turn)
+		args = []string{"fork", of.turn, "--label", f.text, "--json"}
+	}
+	l.book.settle(f, l.end(ctx, a, nil, args...))
+}
+
+// decide has something decided about one of the newest turns, which is refused
+// where there is nothing to decide.
+func (l *killing) decide(ctx context.Context, a act) {
+	of := l.book.answered(a.v)
+	if of == nil {
+		return
+	}
+	switch a.verb {
+	case "keep", "discard":
+		l.book.decide(of.session)
+		l.end(ctx, a, nil, a.verb, of.turn, "--json")
+	default:
+		// What it tells belongs to the same prompt; an answer anew to a final turn is
+		// another turn, whose number is not the prompt's.
+		a.stop = 0
+		l.end(ctx, a, l.noting(func(line []byte) error { return l.book.rerun(of, line) }), a.verb, of.turn, "--events")
+	}
+}
+
+// check holds the data against the book: as the crash left it, and in full after
+// recovery.
+func (l *killing) check(ctx context.Context, full bool) error {
+	o := &oracle{book: l.book, provider: l.provider}
+	defer func() {
+		for _, f := range o.found {
+			l.add("%s", f)
+		}
+	}()
+	if _, err := os.Stat(l.home.database()); errors.Is(err, os.ErrNotExist) {
+		return nil // it never lived long enough to make one
+	}
+	if err := o.rows(ctx, l.home, full); err != nil {
+		return err
+	}
+	if !full {
+		return l.glance(ctx, o)
+	}
+	if err := o.transcripts(ctx, l.home, false); err != nil { // what is there without recovery
+		return err
+	}
+	for range 2 {
+		if err := l.home.ok(ctx, &struct{}{}, "reconcile"); err != nil {
+			return err
+		}
+		if err := o.transcripts(ctx, l.home, true); err != nil {
+			return err
+		}
+	}
+	if err := o.rows(ctx, l.home, true); err != nil {
+		return err
+	}
+	return o.verify(ctx, l.home)
+}
+
+// glance shows the end of the newest session's transcript as it stands.
+func (l *killing) glance(ctx context.Context, o *oracle) error {
+	session := l.book.session(0.99)
+	if session == "" {
+		return nil
+	}
+	var s shown
+	if err := l.home.ok(ctx, &s, "show", session, "--last", "8"); err != nil {
+		o.add("%v", err)
+		return nil
+	}
+	turns := map[string]shownTurn{}
+	o.lineage(s.Turns, turns)
+	o.prompts(turns, false, false)
+	return nil
+}
+
+// lane is a directory for one loop.
+func lane(work string, seed uint64) (string, error) {
+	dir := filepath.Join(work, fmt.Sprintf("kills-%d", seed))
+	return dir, os.MkdirAll(dir, 0o700)
+}

@@ -1,0 +1,189 @@
+// Command crash tries to break what ContextInfinity promises: it kills the program
+// at every point and at random, has its disk fail, and damages its files, and after
+// each holds what is there against what the program had told, which it writes down
+// outside of it. It prints a table and ends with 1 if anything was found.
+//
+//	go run ./scripts/crash                  all parts, 1 000 restarts
+//	go run ./scripts/crash -only kills -seed 7 -restarts 100
+//
+// docs/durability.md says what is promised.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// plan is what the command line asks for.
+type plan struct {
+	seed     uint64
+	restarts int
+	stride   int // 1: every case; more: each nth
+	only     []string
+	work     string
+	quiet    bool
+}
+
+// parts are the parts in the order in which they run.
+var parts = []struct {
+	name string
+	run  func(context.Context, *rig) ([]outcome, error)
+}{
+	{"damage", runDamage}, {"kills", runKills},
+}
+
+// rig is what all parts need.
+type rig struct {
+	plan
+	builds
+	module   string
+	provider *provider
+}
+
+func (r *rig) say(format string, args ...any) {
+	if !r.quiet {
+		fmt.Fprintf(os.Stderr, format+"\n", args...)
+	}
+}
+
+func main() {
+	var p plan
+	var only string
+	flag.Uint64Var(&p.seed, "seed", rand.Uint64N(1_000_000), "decides what is done when; printed, so that a run can be repeated")
+	flag.IntVar(&p.restarts, "restarts", 1000, "kill -9 restarts")
+	flag.IntVar(&p.stride, "stride", 1, "try each nth case of damage")
+	flag.StringVar(&only, "only", "", "these parts alone, with commas: "+strings.Join(partNames(), ","))
+	flag.StringVar(&p.work, "work", "", "where data directories are made, instead of a temporary place")
+	flag.Parse()
+	if only != "" {
+		p.only = strings.Split(only, ",")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	found, err := all(ctx, p)
+	switch {
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "crash:", err)
+		os.Exit(2)
+	case found > 0:
+		os.Exit(1)
+	}
+}
+
+func partNames() []string {
+	var out []string
+	for _, p := range parts {
+		out = append(out, p.name)
+	}
+	return out
+}
+
+// all runs the parts, prints the table and returns how much was found.
+func all(ctx context.Context, p plan) (int, error) {
+	for _, name := range p.only {
+		if !slices.Contains(partNames(), name) {
+			return 0, fmt.Errorf("there is no part %q: %s", name, strings.Join(partNames(), ", "))
+		}
+	}
+	r, end, err := newRig(ctx, p)
+	if err != nil {
+		return 0, err
+	}
+	fmt.Printf("seed %d\n", p.seed)
+	var rows []outcome
+	for _, part := range parts {
+		if len(p.only) > 0 && !slices.Contains(p.only, part.name) {
+			continue
+		}
+		begun := time.Now()
+		got, err := part.run(ctx, r)
+		rows = append(rows, got...)
+		if err != nil {
+			return 0, fmt.Errorf("%s (data kept in %s): %w", part.name, r.work, err)
+		}
+		r.say("%s: %s", part.name, time.Since(begun).Round(time.Second))
+	}
+	found := printTable(os.Stdout, rows)
+	end(found == 0)
+	if found > 0 {
+		fmt.Printf("seed %d; the data is kept in %s\n", p.seed, r.work)
+	}
+	return found, nil
+}
+
+// newRig builds the programs and starts the provider. end takes the work
+// directory away, unless it is to be kept.
+func newRig(ctx context.Context, p plan) (r *rig, end func(clean bool), err error) {
+	r = &rig{plan: p}
+	if r.module, err = moduleRoot(); err != nil {
+		return nil, nil, err
+	}
+	made := r.work == ""
+	if made {
+		if r.work, err = os.MkdirTemp("", "contextinfinity-crash-"); err != nil {
+			return nil, nil, err
+		}
+	}
+	r.say("building")
+	if r.builds, err = build(ctx, r.module, r.work); err != nil {
+		return nil, nil, err
+	}
+	if r.provider, err = newProvider(); err != nil {
+		return nil, nil, err
+	}
+	return r, func(clean bool) {
+		r.provider.close()
+		if made && clean {
+			_ = os.RemoveAll(r.work)
+		}
+	}, nil
+}
+
+// moduleRoot is the nearest directory upwards that holds go.mod.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", fmt.Errorf("this is no Go module")
+		}
+		dir = up
+	}
+}
+
+func runKills(ctx context.Context, r *rig) ([]outcome, error) {
+	var rows []outcome
+	// Half of them in each mode of durability.
+	for i, mode := range []string{"buffered", "write_ahead"} {
+		seed := r.seed + uint64(i)
+		dir, err := lane(r.work, seed)
+		if err != nil {
+			return rows, err
+		}
+		k := &kills{
+			bin: r.shipped, dir: dir, seed: seed, restarts: max(1, r.restarts/2), every: 20, provider: r.provider,
+			config: r.provider.config(mode), say: r.say,
+		}
+		out, err := k.run(ctx)
+		out.what += ", " + mode
+		rows = append(rows, out)
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// shown is what show --json prints, as far as it is looked at.
+type shown struct {
+	Session struct {
+		ID    string `json:"session_id"`
+		Title string
+	}
+	Branches []struct {
+		ID        string `json:"branch_id"`
+		HeadState string `json:"head_state"`
+	}
+	Turns []shownTurn
+}
+
+type shownTurn struct {
+	ID        string `json:"turn_id"`
+	Branch    string `json:"branch_id"`
+	Seq       int64  `json:"turn_seq"`
+	Phase     string
+	Outcome   string
+	User      message  `json:"user_message"`
+	Assistant *message `json:"assistant_message"`
+	Partial   string   `json:"partial_text"`
+	RetryOf   string   `json:"retry_of"`
+	Steps     []struct {
+		ID      string `json:"step_id"`
+		Outcome struct{ Status string }
+		Items   []message
+	}
+}
+
+type message struct {
+	Blocks []struct{ Type, Text string }
+}
+
+// text is the visible text.
+func (m *message) text() string {
+	var out []string
+	for _, b := range m.Blocks {
+		if b.Type == "text" {
+			out = append(out, b.Text)
+		}
+	}
+	return strings.Join(out, "\n\n")
+}
+
+// oracle holds a data directory against the book.
+type oracle struct {
+	book     *book
+	provider answers
+	found    []string
+}
+
+// answers is what is known of a provider without asking the program.
+type answers interface {
+	// answer is all that a prompt is answered with.
+	answer(n int) string
+	// sent reports whether an answer was ever sent to its end.
+	sent(n int) bool
+}
+
+func (p *provider) answer(n int) string { return answerText(n) }
+func (p *provider) sent(n int) bool     { return p.wholes(n) > 0 }
+
+func (o *oracle) add(format string, args ...any) {
+	o.found = append(o.found, fmt.Sprintf(format, args...))
+}
+
+// transcripts shows every branch of every session and checks each turn, once.
+// recovered: nothing may be open any more.
+func (o *oracle) transcripts(ctx context.Context, h *home, recovered bool) error {
+	var list struct {
+		Sessions []struct {
+			ID string `json:"session_id"`
+		}
+	}
+	if err := h.ok(ctx, &list, "sessions", "--json"); err != nil {
+		return err
+	}
+	turns := map[string]shownTurn{}
+	for _, s := range list.Sessions {
+		if err := o.session(ctx, h, s.ID, turns); err != nil {
+			return err
+		}
+	}
+	o.prompts(turns, true, recovered)
+	return nil
+}
+
+func (o *oracle) session(ctx context.Context, h *home, id string, turns map[string]shownTurn) error {
+	var first shown
+	if err := h.ok(ctx, &first, "show", id); err != nil {
+		return err
+	}
+	if may, must := o.book.titles(id); must && !slices.Contains(may, first.Session.Title) {
+		o.add("session %s is called %q, not one of %q", id, first.Session.Title, may)
+	}
+	o.lineage(first.Turns, turns)
+	for _, b := range first.Branches {
+		var s shown
+		if err := h.ok(ctx, &s, "show", id, "--branch", b.ID); err != nil {
+			return err
+		}
+		o.lineage(s.Turns, turns)
+	}
+	return nil
+}
+
+// lineage checks that a transcript is in order and collects its turns.
+func (o *oracle) lineage(list []shownTurn, turns map[string]shownTurn) {
+	seq := int64(0)
+	for _, t := range list {
+		if t.Seq <= seq {
+			o.add("turn %s has number %d after %d", t.ID, t.Seq, seq)
+		}
+		seq = t.Seq
+		turns[t.ID] = t
+	}
+}
+
+// prompts checks each prompt against the turns there are. all: these are all.
+func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
+	o.book.mu.Lock()
+	defer o.book.mu.Unlock()
+	copies := map[int][]shownTurn{}
+	for _, t := range turns {
+		_, n := lastTag(t.User.text())
+		p := o.book.byNumber[n]
+		if p == nil || t.User.text() != p.text {
+			o.add("turn %s holds a prompt that was never sent: %q", t.ID, clip(t.User.text()))
+			continue
+		}
+		o.turn(p, t, recovered)
+		if t.RetryOf == "" && !slices.ContainsFunc(copies[n], func(c shownTurn) bool { return c.ID == t.ID }) {
+			copies[n] = append(copies[n], t)
+		}
+	}
+	if !all {
+		return
+	}
+	for _, p := range o.book.prompts {
+		o.stored(p, copies[p.number], turns)
+	}
+	o.order()
+}
+
+// stored checks that a prompt is there as often as it was told to be. An answer to
+// a final turn anew stands on another branch as a turn of the same prompt, which
+// names the turn it repeats.
+func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTurn) {
+	switch n := len(copies); {
+	case p.stands == told && n == 0:
+		o.add("LOST: prompt %d (turn %s) was acknowledged and is not there", p.number, p.turn)
+	case p.stands == refused && n > 0:
+		o.add("prompt %d was refused and is there", p.number)
+	case n > 1:
+		o.add("DOUBLED: prompt %d is there %d times", p.number, n)
+	}
+	if p.turn == "" {
+		return
+	}
+	t, ok := turns[p.turn]
+	switch {
+	case !ok:
+		o.add("LOST: turn %s of prompt %d is not there", p.turn, p.number)
+	case t.Seq != p.seq || t.Branch != p.branch:
+		o.add("turn %s was acknowledged as %s #%d and is %s #%d", t.ID, p.branch, p.seq, t.Branch, t.Seq)
+	case p.finalText && (t.Outcome != "completed" || t.Assistant == nil || t.Assistant.text() != p.final):
+		o.add("LOST: the answer of turn %s was called final and is now %s: %q", t.ID, t.Outcome, clip(t.text()))
+	}
+}
+
+// order checks that prompts of a branch stand in the order of their
+// acknowledgement, where one was told before the next was begun.
+func (o *oracle) order() {
+	last := map[string]*prompt{}
+	for _, p := range o.book.prompts { // by begin
+		if p.turn == "" {
+			continue
+		}
+		before := last[p.branch]
+		if before != nil && before.told < p.begun && before.seq >= p.seq {
+			o.add("prompt %d (#%d) was acknowledged before prompt %d (#%d) was sent", before.number, before.seq, p.number, p.seq)
+		}
+		if before == nil || p.seq > before.seq {
+			last[p.branch] = p
+		}
+	}
+}
+
+func (t shownTurn) text() string {
+	if t.Assistant != nil {
+		return t.Assistant.text()
+	}
+	return t.Partial
+}
+
+// turn checks what one turn holds.
+func (o *oracle) turn(p *prompt, t shownTurn, recovered bool) {
+	full := o.provider.answer(p.number)
+	for _, s := range t.Steps {
+		text := ""
+		for _, m := range s.Items {
+			text += m.text()
+		}
+		open := s.Outcome.Status == "running"
+		if open { // its text is in its journal until it is recovered
+			text = t.Partial
+		}
+		if recovered && open {
+			o.add("step %s of turn %s is still open after recovery", s.ID, t.ID)
+		}
+		o.step(p, s.ID, text, full)
+		if s.Outcome.Status == "completed" && text != full {
+			o.add("PARTIAL CALLED WHOLE: step %s of prompt %d is completed with %q", s.ID, p.number, clip(text))
+		}
+	}
+	if rest := strings.TrimSpace(unprefixed(t.text(), full)); rest != "" {
+		o.add("turn %s of prompt %d holds what was never sent: %q", t.ID, p.number, clip(rest))
+	}
+	o.outcome(p, t, full)
+}
+
+// unprefixed takes the beginnings of an answer, one after another, off a text.
+func unprefixed(text, full string) string {
+	head := full[:strings.Index(full, " ")+1]
+	if head == "" || !strings.HasPrefix(text, head) {
+		return text
+	}
+	for {
+		text = strings.TrimLeft(text, "\n")
+		if !strings.HasPrefix(text, head) {
+			if strings.HasPrefix(head, text) {
+				return "" // cut within its first word
+			}
+			return text
+		}
+		n := 0
+		for n < len(text) && n < len(full) && text[n] == full[n] {
+			n++
+		}
+		text = text[n:]
+	}
+}
+
+// step checks that what was called durable of a step is there. A continuation's
+// text stands behind what was there before.
+func (o *oracle) step(p *prompt, id, text, full string) {
+	s := p.steps[id]
+	if s == nil {
+		return
+	}
+	if s.err != "" {
+		o.add("step %s: %s", id, s.err)
+	}
+	if durable := s.durableText(); !strings.Contains(text, durable) {
+		o.add("LOST: step %s of prompt %d was called durable up to byte %d, and holds %d bytes: %q", id, p.number, len(durable), len(text), clip(text))
+	}
+	if !strings.HasPrefix(full, s.text) {
+		o.add("step %s of prompt %d showed what was never sent: %q", id, p.number, clip(s.text))
+	}
+}
+
+// outcome checks that nothing partial is final by itself.
+func (o *oracle) outcome(p *prompt, t shownTurn, full string) {
+	switch t.Outcome {
+	case "completed":
+		if !strings.HasSuffix(t.text(), full) || !o.provider.sent(p.number) {
+			o.add("PARTIAL CALLED WHOLE: turn %s of prompt %d is %s with %q", t.ID, p.number, t.Phase, clip(t.text()))
+		}
+	case "stopped":
+		if !p.interrupted {
+			o.add("turn %s of prompt %d is stopped, and nobody stopped it", t.ID, p.number)
+		}
+	case "kept", "discarded":
+		if p.session != "" && !o.book.decided[p.session] {
+			o.add("turn %s of prompt %d is %s, and nobody asked for it", t.ID, p.number, t.Outcome)
+		}
+	}
+}
+
+// verify runs the program's own check.
+func (o *oracle) verify(ctx context.Context, h *home) error {
+	var doc struct {
+		OK       bool
+		Findings []struct{ Kind, Table, ID, Message string }
+	}
+	r, err := h.document(ctx, &doc, "verify")
+	if err != nil {
+		return err
+	}
+	if r.code != 0 || !doc.OK || len(doc.Findings) > 0 {
+		o.add("verify ended with %d and %d findings, the first: %+v", r.code, len(doc.Findings), append(doc.Findings, struct{ Kind, Table, ID, Message string }{})[0])
+	}
+	return nil
+}

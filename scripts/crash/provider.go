@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// provider is a server on the loopback that speaks Chat Completions. What it
+// answers follows from the end of the newest user message, "[[KIND N]]", so that
+// what a turn may hold is known without asking the program.
+type provider struct {
+	url    string
+	server *http.Server
+
+	mu    sync.Mutex
+	asked map[int]int // requests, by N
+	whole map[int]int // answers whose terminal event was sent, by N
+}
+
+// kinds are what a prompt can ask for.
+const (
+	kindGood = "good" // an answer in some pieces
+	kindSlow = "slow" // one that takes a second
+	kindCut  = "cut"  // half of one, then the connection is dropped
+	kindHold = "hold" // half of one, then nothing until the client goes
+	kindOnce = "once" // the first request fails with 500, the next is good
+	kindBad  = "bad"  // every request is refused
+)
+
+func newProvider() (*provider, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	p := &provider{url: "http://" + l.Addr().String(), asked: map[int]int{}, whole: map[int]int{}}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/v1/chat/completions", p.serve)
+	mux.HandleFunc("/librarian/v1/chat/completions", p.summarize)
+	p.server = &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
+	go func() { _ = p.server.Serve(l) }()
+	return p, nil
+}
+
+func (p *provider) close() { _ = p.server.Close() }
+
+// wholes is how often an answer was sent to its end.
+func (p *provider) wholes(n int) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.whole[n]
+}
+
+var tagPattern = regexp.MustCompile(`\[\[([a-z]+) ([0-9]+)\]\]`)
+
+// lastTag is the newest prompt's tag in a request or a text.
+func lastTag(text string) (kind string, n int) {
+	all := tagPattern.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return kindGood, 0
+	}
+	last := all[len(all)-1]
+	n, _ = strconv.Atoi(last[2])
+	return last[1], n
+}
+
+// pieces are an answer's text as it is streamed.
+func pieces(n int) []string {
+	rng := rand.New(rand.NewPCG(uint64(n), 1))
+	out := []string{fmt.Sprintf("A%d: ", n)}
+	for i := range 6 + rng.IntN(30) {
+		out = append(out, fmt.Sprintf("%d.%d größer 漢字 🌍 ", n, i))
+	}
+	return append(out, "Decided: Orders is deployed on Sunday.")
+}
+
+func answerText(n int) string { return strings.Join(pieces(n), "") }
+
+func (p *provider) serve(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	kind, n := lastTag(string(body))
+	p.mu.Lock()
+	p.asked[n]++
+	first := p.asked[n] == 1
+	p.mu.Unlock()
+	if kind == kindBad || kind == kindOnce && first {
+		status := http.StatusInternalServerError
+		if kind == kindBad {
+			status = http.StatusUnauthorized
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, `{"error":{"message":"Something broke here.","type":"server_error"}}`)
+		return
+	}
+	p.stream(w, r, kind, n)
+}
+
+func (p *provider) stream(w http.ResponseWriter, r *http.Request, kind string, n int) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	send := func(data string) bool {
+		_, err := io.WriteString(w, "data: "+data+"\n\n")
+		return err == nil && http.NewResponseController(w).Flush() == nil && r.Context().Err() == nil
+	}
+	all := pieces(n)
+	pause := map[string]time.Duration{kindSlow: 40 * time.Millisecond, kindHold: time.Millisecond}[kind]
+	rng := rand.New(rand.NewPCG(uint64(n), 2))
+	send(`{"id":"r","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`)
+	for i, text := range all {
+		if i > len(all)/2 && kind == kindCut {
+			panic(http.ErrAbortHandler)
+		}
+		if i > len(all)/2 && kind == kindHold {
+			<-r.Context().Done()
+			return
+		}
+		quoted, _ := json.Marshal(text)
+		if !send(`{"id":"r","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"content":` + string(quoted) + `},"finish_reason":null}]}`) {
+			return
+		}
+		time.Sleep(pause + time.Duration(rng.IntN(8))*time.Millisecond)
+	}
+	p.mu.Lock()
+	p.whole[n]++ // before it leaves: from now on the program may have it
+	p.mu.Unlock()
+	send(`{"id":"r","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`)
+	send(`{"id":"r","model":"m-1","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17}}`)
+	send(`[DONE]`)
+}
+
+// summarize is the librarian's model: it says something short after a moment.
+func (p *provider) summarize(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	time.Sleep(10 * time.Millisecond)
+	content := `"Orders is deployed on Sunday."`
+	if !strings.Contains(string(body), `"stream":true`) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"id":"r","object":"chat.completion","model":"m-1","choices":[{"index":0,"message":{"role":"assistant","content":`+content+`},"finish_reason":"stop"}],"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17}}`)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	_, _ = io.WriteString(w, `data: {"id":"r","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":`+content+`},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+}
+
+// config is a configuration that uses the provider. durability is SPEC 5's.
+func (p *provider) config(durability string) string {
+	return fmt.Sprintf(`[general]
+default_model = "mock"
+
+[stream]
+durability = %q
+fsync_ms = 15
+
+[librarian]
+model = "librarian"
+
+[budget]
+working_set_tokens = 6000
+
+[models.mock]
+provider = "chatcompletions"
+model_id = "m-1"
+base_url = %q
+context_limit = 128000
+max_output = 4000
+
+[models.librarian]
+provider = "chatcompletions"
+model_id = "m-1"
+base_url = %q
+context_limit = 128000
+max_output = 4000
+`, durability, p.url+"/v1", p.url+"/librarian/v1")
+}

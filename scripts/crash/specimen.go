@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// specimen is a data directory that is damaged in copies: two sessions with all that
+// turns leave behind, and two answers that a kill cut off, whose journals and whose
+// part of the write-ahead log stand there.
+type specimen struct {
+	*home
+	sessions []string
+	steps    map[string]string // journals: step to the turn it is of
+	shows    map[string]string // what show prints, by session
+}
+
+// newSpecimen makes one. quiet: nothing is cut off and the log is written back, so
+// that the database is one file.
+func newSpecimen(ctx context.Context, r *rig, dir string, quiet bool) (*specimen, error) {
+	h, err := newHome(r.shipped, dir, r.provider.config("buffered"))
+	if err != nil {
+		return nil, err
+	}
+	s := &specimen{home: h, steps: map[string]string{}, shows: map[string]string{}}
+	b := newBook()
+	notes := filepath.Join(dir, "plan.md")
+	if err := os.WriteFile(notes, []byte("# Plan\n\nThe window is on Sunday at 05:00.\n"), 0o600); err != nil {
+		return nil, err
+	}
+	for i := range 2 {
+		if err := s.talked(ctx, b, i, notes); err != nil {
+			return nil, err
+		}
+	}
+	if !quiet {
+		if err := s.cutOff(ctx, b); err != nil {
+			return nil, err
+		}
+	}
+	// A copy is read: opening a database writes its log back.
+	read, err := s.copy(dir + "-read")
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range s.sessions {
+		if s.shows[id], err = read.show(ctx, id); err != nil {
+			return nil, err
+		}
+		if err := s.journals(s.shows[id]); err != nil {
+			return nil, err
+		}
+	}
+	if !quiet && len(s.steps) != 2 {
+		return nil, fmt.Errorf("%d journals were left, not 2", len(s.steps))
+	}
+	return s, nil
+}
+
+// talked makes a session with turns of all kinds.
+func (s *specimen) talked(ctx context.Context, b *book, i int, notes string) error {
+	var first struct {
+		Session string `json:"session_id"`
+		Turn    string `json:"turn_id"`
+	}
+	for n, args := range [][]string{
+		{"send", "--new", "--wait", "indexed"}, {"send", "--wait", "indexed", "--attach", notes}, {"send", "--incomplete", "keep", "--wait", "indexed"},
+	} {
+		kind := kindGood
+		if n == 1 && i == 0 {
+			kind = kindOnce
+		}
+		var sent struct {
+			Session string `json:"session_id"`
+			Turn    string `json:"turn_id"`
+		}
+		if n > 0 {
+			args = append(args, "--session", first.Session)
+		}
+		if err := s.ok(ctx, &sent, append(args, b.prompt(kind, "").text)...); err != nil {
+			return err
+		}
+		if n == 0 {
+			first = sent
+		}
+	}
+	for _, args := range [][]string{
+		{"pin", first.Session, "Never on a Friday"}, {"fork", first.Turn, "--label", "what if"}, {"sessions", "rename", first.Session, "Orders"},
+		{"send", "--session", first.Session, b.prompt(kindGood, "").text}, {"commit", first.Session}, {"reconcile"},
+	} {
+		if err := s.ok(ctx, &struct{}{}, args...); err != nil {
+			return err
+		}
+	}
+	s.sessions = append(s.sessions, first.Session)
+	return nil
+}
+
+// cutOff kills a conversation while two answers stand half there.
+func (s *specimen) cutOff(ctx context.Context, b *book) error {
+	host, err := s.start(ctx, true, nil, "chat")
+	if err != nil {
+		return err
+	}
+	if !host.awaitErr("/help lists") {
+		return fmt.Errorf("the program did not start: %s", host.wait())
+	}
+	var all []*process
+	for _, session := range s.sessions {
+		p := b.prompt(kindHold, session)
+		half := fmt.Sprintf("%d.%d ", p.number, (len(pieces(p.number))-1)/2-1)
+		v, err := s.start(ctx, false, nil, "send", "--session", session, p.text)
+		if err != nil {
+			return err
+		}
+		all = append(all, v)
+		if !v.awaitOut(half) {
+			return fmt.Errorf("no answer came: %s", v.wait())
+		}
+	}
+	time.Sleep(50 * time.Millisecond) // the journals' fsync
+	host.kill()
+	for _, v := range all {
+		v.kill()
+	}
+	return nil
+}
+
+// journals finds which turns of a session have one.
+func (s *specimen) journals(shows string) error {
+	var doc shown
+	if err := json.Unmarshal([]byte(shows), &doc); err != nil {
+		return err
+	}
+	for _, t := range doc.Turns {
+		for _, st := range t.Steps {
+			if _, err := os.Stat(s.journal(st.ID)); err == nil {
+				s.steps[st.ID] = t.ID
+			}
+		}
+	}
+	return nil
+}
+
+func (h *home) journal(step string) string { return filepath.Join(h.streams(), step+".jsonl") }
+
+// awaitOut waits until stdout holds a text; false if the process ended first.
+func (p *process) awaitOut(text string) bool {
+	for {
+		if strings.Contains(p.out.String(), text) {
+			return true
+		}
+		select {
+		case <-p.out.grown:
+		case <-p.ended:
+			return strings.Contains(p.out.String(), text)
+		}
+	}
+}
+
+// show is what show says of a session, word for word.
+func (h *home) show(ctx context.Context, session string) (string, error) {
+	r, err := h.run(ctx, "show", session, "--json")
+	if err == nil && r.code != 0 {
+		err = errors.New(r.String())
+	}
+	return r.stdout, err
+}
+
+// copy is the data directory again, elsewhere.
+func (s *specimen) copy(dir string) (*home, error) {
+	config, err := os.ReadFile(filepath.Join(s.dir, "config", "contextinfinity", "config.toml"))
+	if err != nil {
+		return nil, err
+	}
+	h, err := newHome(s.bin, dir, string(config))
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(h.streams(), 0o700); err != nil {
+		return nil, err
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		if err := copyFile(s.database()+suffix, h.database()+suffix); err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
+	}
+	journals, err := filepath.Glob(s.journal("*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range journals {
+		if err := copyFile(path, filepath.Join(h.streams(), filepath.Base(path))); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// statement changes the database as a bad disk, or a bad program, would: no trigger
+// and no constraint that can be switched off watches.
+func (h *home) statement(ctx context.Context, query string, args ...any) error {
+	db, err := sql.Open("sqlite", h.database())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	c, err := db.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }()
+	for _, pragma := range []string{"foreign_keys = OFF", "ignore_check_constraints = ON"} {
+		if _, err := c.ExecContext(ctx, "PRAGMA "+pragma); err != nil {
+			return err
+		}
+	}
+	triggers, err := column(ctx, db, `SELECT name FROM sqlite_master WHERE type = 'trigger'`)
+	if err != nil {
+		return err
+	}
+	for _, name := range triggers {
+		if strings.HasPrefix(query, "UPDATE ") && !strings.Contains(query, "_fts") {
+			if _, err := c.ExecContext(ctx, `DROP TRIGGER "`+name+`"`); err != nil {
+				return err
+			}
+		}
+	}
+	_, err = c.ExecContext(ctx, query, args...)
+	return err
+}
