@@ -36,6 +36,10 @@ export class Served {
     return this.child.output;
   }
 
+  get running(): boolean {
+    return this.child.running;
+  }
+
   /** kill -9. */
   crash(): Promise<void> {
     return this.child.crash();

@@ -48,6 +48,7 @@ export class App {
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
+  #recoveryNews = $state('');
   readonly #storage: Storage;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
@@ -194,14 +195,21 @@ export class App {
     else await this.#newSession();
   }
 
-  /** Start-up found something to mend: said once, until it is put away, and kept in full in Activity. */
+  /** What start-up found and mended, in a line: told once, until it is put away; Activity keeps it in full. */
+  get recoveryNews(): string {
+    return this.#recoveryNews;
+  }
+
+  dismissRecovery(): void {
+    this.#recoveryNews = '';
+  }
+
   #tellRecovery(): void {
     const report = this.jobs.recovery;
     if (!report || report.clean || report.items.length === 0) return;
     if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded anew, the program was not
     this.#storage.setItem(toldKey, String(report.at));
-    const found = report.items.length === 1 ? report.items[0]!.message : `${report.items.length} things were found and put in order`;
-    this.toasts.show(`Start-up: ${found}`, { tone: 'warn', stays: true, action: { label: 'Show', run: () => this.inspector.show('activity') } });
+    this.#recoveryNews = report.items.length === 1 ? report.items[0]!.message : `${report.items.length} things were found and put in order.`;
   }
 
   async #quietly(load: () => Promise<void>): Promise<void> {

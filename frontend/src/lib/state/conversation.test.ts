@@ -210,14 +210,11 @@ describe('a conversation', () => {
 
   it('tells at start what recovery found, once', async () => {
     await started({ data: 'rich' });
-    expect(app.toasts.list.map((toast) => toast.text)).toEqual(['Start-up: 2 things were found and put in order']);
-    await vi.advanceTimersByTimeAsync(60_000); // nobody may have been looking
-    app.toasts.act(app.toasts.list[0]!.id);
-    expect([app.inspector.tab, app.toasts.list]).toEqual(['activity', []]);
+    expect(app.recoveryNews).toBe('2 things were found and put in order.');
     app.stop();
     app = new App(backend); // the page is loaded anew
     await app.start();
-    expect(app.toasts.list).toEqual([]);
+    expect(app.recoveryNews).toBe('');
   });
 });
 

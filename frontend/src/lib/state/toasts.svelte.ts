@@ -7,8 +7,6 @@ export interface Toast {
   /** What to do about it, in words. */
   hint: string;
   action: { label: string; run: () => void } | null;
-  /** Stands until it is dismissed: nobody may have been looking. */
-  stays: boolean;
 }
 
 /** How long a toast stays: time to read it, longer when it holds an action to take. */
@@ -25,8 +23,8 @@ export class ToastsState {
     return this.#list;
   }
 
-  show(text: string, options: Partial<Pick<Toast, 'tone' | 'hint' | 'action' | 'stays'>> = {}): number {
-    const toast: Toast = { id: this.#next++, tone: options.tone ?? 'info', text, hint: options.hint ?? '', action: options.action ?? null, stays: options.stays ?? false };
+  show(text: string, options: Partial<Pick<Toast, 'tone' | 'hint' | 'action'>> = {}): number {
+    const toast: Toast = { id: this.#next++, tone: options.tone ?? 'info', text, hint: options.hint ?? '', action: options.action ?? null };
     this.#list = [...this.#list.slice(-3), toast];
     this.resume(toast.id);
     return toast.id;
@@ -59,7 +57,6 @@ export class ToastsState {
     const toast = this.#list.find((candidate) => candidate.id === id);
     if (!toast) return;
     this.pause(id);
-    if (toast.stays) return;
     this.#timers.set(id, setTimeout(() => this.dismiss(id), toast.action ? stayWithActionMs : stayMs));
   }
 }

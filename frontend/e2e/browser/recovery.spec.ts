@@ -1,0 +1,248 @@
+import { expect, test, verb } from '../harness/fixtures.ts';
+import { until } from '../harness/process.ts';
+import { Conversation, plain, prose } from './conversation.ts';
+import { cutOff, dieAt, head, journalFile, Recovery, streamed } from './recovery.ts';
+
+/** What a person sees of each thing that a start can find, and what each of its buttons does (SPEC 11). */
+
+test.beforeEach(({ home, provider }) => home.configure(provider));
+
+/** Presses a button as a person with a mouse, or with a keyboard, would. */
+type Press = (button: import('@playwright/test').Locator) => Promise<void>;
+const presses: [string, Press][] = [
+  ['the mouse', (button) => button.click()],
+  ['the keyboard', async (button) => {
+    await button.focus();
+    await button.press('Enter');
+  }],
+];
+
+test('the report is told once, stays until it is put away, and is found again under Activity', async ({ home, provider, launch, page }) => {
+  await cutOff(launch, page, provider);
+  const bytes = Buffer.byteLength([...home.journals().values()][0]!.text);
+  await launch();
+  const chat = new Conversation(page);
+  const recovery = new Recovery(page);
+  await expect(recovery.news).toContainText('unfinished answer');
+  await recovery.news.getByRole('button', { name: 'Dismiss' }).press('Enter');
+  await expect(recovery.news).toBeHidden();
+  await expect(chat.composer).toBeFocused();
+
+  const report = await recovery.open();
+  await expect(report).toContainText(`${bytes} bytes of an unfinished answer were recovered`);
+  await report.getByRole('button', { name: /^Decide/ }).press('Enter');
+  await expect(chat.turn(1)).toBeFocused();
+
+  await page.reload();
+  await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/i);
+  await recovery.open();
+  await expect(recovery.news).toBeHidden(); // the page is new, the start is not
+});
+
+test('the report leads from its notice to Activity, and away from it to the turn of another session', async ({ provider, launch, page }) => {
+  provider.answer('Tell me first', prose(100), { chunkSize: 15, holdAfter: 40 });
+  provider.answer('Tell me second', prose(100), { chunkSize: 15, holdAfter: 40 });
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Tell me first');
+  await chat.shown(1, 150);
+  await page.keyboard.press('Control+n');
+  await expect(page.getByRole('article')).toHaveCount(0);
+  await chat.ask('Tell me second');
+  await chat.shown(1, 150);
+  await program.crash();
+
+  await launch();
+  const recovery = new Recovery(page);
+  await expect(recovery.news).toContainText('2 things were found and put in order');
+  await recovery.news.getByRole('button', { name: 'Show' }).click();
+  await expect(recovery.report).toBeVisible();
+  await expect(page.getByRole('tab', { name: /^Activity/ })).toBeFocused();
+  await expect(recovery.news).toBeHidden();
+  for (const title of ['Tell me first', 'Tell me second']) {
+    await recovery.report.getByRole('button', { name: new RegExp(`^Decide turn 1 of ${title}`) }).click();
+    await expect(chat.turn(1)).toContainText(title);
+    await expect(chat.turn(1)).toBeFocused();
+  }
+});
+
+for (const [hand, press] of presses) {
+  test(`an incomplete answer is retried, with ${hand}`, async ({ provider, launch, page }) => {
+    await cutOff(launch, page, provider);
+    provider.answer('Tell me', 'Told at the second try.');
+    await launch();
+    const chat = new Conversation(page);
+    await press(chat.turn(1).getByRole('button', { name: 'Retry' }));
+    await chat.says(1, 'Told at the second try.');
+    await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+    await expect(chat.turn(1)).toContainText('2 attempts');
+    await expect(chat.composer).toBeFocused();
+    await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(1);
+  });
+
+  test(`an incomplete answer is continued, with ${hand}`, async ({ home, provider, launch, page }) => {
+    await cutOff(launch, page, provider);
+    const part = [...home.journals().values()][0]!.text;
+    provider.answer('without any introduction.', ' And that is all.');
+    await launch();
+    const chat = new Conversation(page);
+    await press(chat.turn(1).getByRole('button', { name: 'Continue' }));
+    await chat.says(1, `${part} And that is all.`);
+    await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+    await expect(chat.composer).toBeFocused();
+  });
+
+  test(`an incomplete answer is kept, with ${hand}`, async ({ home, provider, launch, page }) => {
+    await cutOff(launch, page, provider);
+    const part = [...home.journals().values()][0]!.text;
+    provider.answer('And then?', 'Then nothing.');
+    await launch();
+    const chat = new Conversation(page);
+    await press(chat.turn(1).getByRole('button', { name: 'Keep as it is' }));
+    await expect(chat.turn(1)).toContainText('Kept as it was, partial');
+    await chat.says(1, part);
+    await expect(chat.composer).toBeFocused();
+    await page.keyboard.type('And then?');
+    await page.keyboard.press('Enter');
+    await chat.says(2, 'Then nothing.');
+    expect(provider.questions()).toHaveLength(2);
+  });
+
+  test(`an incomplete answer is discarded, with ${hand}`, async ({ home, provider, launch, page }) => {
+    await cutOff(launch, page, provider);
+    const part = [...home.journals().values()][0]!.text;
+    provider.answer('Something else', 'Something else it is.');
+    await launch();
+    const chat = new Conversation(page);
+    const before = await head(chat);
+    await press(chat.turn(1).getByRole('button', { name: 'Discard' }));
+    await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, discarded');
+    await chat.says(1, part); // gone from the conversation, not from sight
+    expect(await head(chat)).toBe(before);
+    await expect(chat.composer).toBeFocused();
+    await chat.askAndWait(2, 'Something else', 'Something else it is.');
+    expect(JSON.stringify(provider.lastRequest())).not.toContain('Sentence 1 of');
+  });
+
+  test(`a question that got no word of an answer is asked again, with ${hand}`, async ({ provider, launch, page }) => {
+    provider.answer('Tell me', prose(10), { holdAfter: 0 });
+    const program = await launch();
+    const chat = new Conversation(page);
+    await chat.ask('Tell me');
+    await until('the question has left', () => provider.questions().length === 1);
+    await expect(chat.turn(1)).toHaveAccessibleName(/responding/);
+    await program.crash();
+
+    provider.answer('Tell me', 'Told now.');
+    await launch();
+    await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, failed');
+    await expect(chat.turn(1)).toContainText('The program ended before an answer arrived. Your message is saved.');
+    const report = await new Recovery(page).open();
+    await expect(report).toContainText('Nothing had arrived. The message is saved.');
+    expect(provider.questions()).toHaveLength(1); // nothing is asked by itself
+    await press(chat.turn(1).getByRole('button', { name: 'Retry' }));
+    await chat.says(2, 'Told now.');
+    await expect(chat.composer).toBeFocused();
+  });
+
+  test(`a message that never left is sent, with ${hand}`, async ({ provider, launch, page }) => {
+    provider.answer('Tell me', 'Told now.');
+    await dieAt(launch, page, 'turn.prepared');
+    expect(provider.questions()).toEqual([]);
+
+    await launch();
+    const chat = new Conversation(page);
+    await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, unsent');
+    await expect(chat.turn(1)).toContainText('Your message is on disk');
+    const report = await new Recovery(page).open();
+    await expect(report).toContainText('The message was saved but not sent');
+    expect(provider.questions()).toEqual([]);
+    await press(chat.turn(1).getByRole('button', { name: 'Send', exact: true }));
+    await chat.says(1, 'Told now.');
+    await expect(chat.composer).toBeFocused();
+    expect(provider.questions()).toEqual(['Tell me']);
+  });
+
+  test(`a message that never left is discarded, with ${hand}`, async ({ provider, launch, page }) => {
+    await dieAt(launch, page, 'turn.prepared');
+    provider.answer('Another', 'Another answer.');
+    await launch();
+    const chat = new Conversation(page);
+    await press(chat.turn(1).getByRole('button', { name: 'Discard' }));
+    await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, discarded');
+    await expect(chat.turn(1)).toContainText('Tell me');
+    await expect(chat.composer).toBeFocused();
+    await chat.askAndWait(2, 'Another', 'Another answer.');
+    expect(provider.questions()).toEqual(['Another']);
+  });
+}
+
+test('an answer that had arrived whole is final after the crash, without a question', async ({ home, provider, launch, page }) => {
+  const text = prose(12, 'Grüße, 世界 👋');
+  provider.answer('Tell me', text);
+  await dieAt(launch, page, 'turn.journal_sealed');
+  await launch();
+  const chat = new Conversation(page);
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, committed, head');
+  await chat.says(1, text);
+  const { durable, displayed, words } = await streamed(chat);
+  expect([durable, displayed]).toEqual([Buffer.byteLength(text), Buffer.byteLength(text)]);
+  expect(words).toContain('durable');
+  const report = await new Recovery(page).open();
+  await expect(report).toContainText('The whole answer had arrived; it is now final.');
+  await report.getByRole('button', { name: /^Show turn 1/ }).click();
+  await expect(chat.turn(1)).toBeFocused();
+  expect(provider.questions()).toHaveLength(1);
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
+test('SRD 22.3: killed between the answer and its commit, the turn is committed once, by its job', async ({ home, provider, launch, page }) => {
+  // The librarian, who writes the state, is held while the program is killed.
+  home.configure(provider, '[librarian]\nmodel = "mock"');
+  const memory = 'Write the memory anew.';
+  provider.answer(memory, 'never read', { holdAfter: 0 });
+  provider.answer('Tell me', 'A whole answer.');
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Tell me', 'A whole answer.');
+  await until('the librarian is asked', () => provider.questions().some((question) => question.trimEnd().endsWith(memory)));
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
+  const before = await head(chat);
+  await program.crash();
+
+  provider.answer(memory, 'never read', { holdAfter: 0 });
+  await launch();
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
+  await chat.says(1, 'A whole answer.');
+  expect(await head(chat)).toBe(before);
+  const report = await new Recovery(page).open();
+  await expect(report).toContainText(/queued again/);
+  provider.release(memory);
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, committed, head');
+  expect(await head(chat)).toMatch(/#1/);
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
+test('a torn last line of a journal is dropped, and said', async ({ home, provider, launch, page }) => {
+  await cutOff(launch, page, provider);
+  const part = [...home.journals().values()][0]!.text;
+  journalFile(home).tear('{"ts":"2026-01-01T00:00:00Z","provider":"openai","event_ty');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.says(1, part);
+  await expect(chat.turn(1)).toHaveAccessibleName(/incomplete/);
+  const report = await new Recovery(page).open();
+  await expect(report).toContainText('The last line of the journal was torn and is not used');
+});
+
+test('what stands before an unreadable line of a journal is used, and the rest is said to be left', async ({ home, provider, launch, page }) => {
+  const shown = await cutOff(launch, page, provider);
+  journalFile(home).spoil(20);
+  await launch();
+  const chat = new Conversation(page);
+  const text = await chat.shown(1, 20);
+  expect(shown.startsWith(plain(text))).toBe(true);
+  expect(text.length).toBeLessThan(shown.length);
+  const report = await new Recovery(page).open();
+  await expect(report).toContainText('unreadable from line 20 on');
+});
