@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-
 	"syscall"
 
 	gosqlite "github.com/glebarez/go-sqlite"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
 )
 
 // Primary result codes of SQLite that mean something to people.
@@ -42,8 +42,10 @@ func mapError(op string, err error) error {
 		return chat.WrapError(chat.CodeTimeout, op, err, "The operation took too long and was undone.")
 	case errors.Is(err, context.Canceled):
 		return chat.WrapError(chat.CodeCancelled, op, err, "The operation was cancelled and undone.")
-	case errors.Is(err, syscall.ENOSPC):
+	case disk.Full(err):
 		return noSpace(op, err)
+	case errors.Is(err, syscall.EIO):
+		return broken(op, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
 		return chat.WrapError(chat.CodeConfig, op, err, "The data directory cannot be used: "+pathReason(err)+".").
 			WithHint("check that it exists and belongs to you, or choose another with --data-dir")
@@ -68,11 +70,10 @@ func mapSQLite(op string, err error) error {
 	case sqliteInterrupt:
 		return chat.WrapError(chat.CodeCancelled, op, err, "The operation was cancelled and undone.")
 	case sqliteReadOnly, sqliteCantOpen:
-		return chat.WrapError(chat.CodeConfig, op, err, "The database file cannot be written.").
-			WithHint("check the rights on the data directory")
+		return chat.WrapError(chat.CodeConfig, op, err, "The database's files cannot be opened or written; nothing was changed.").
+			WithHint("check the rights on the data directory, and its disk")
 	case sqliteIOErr:
-		return chat.WrapError(chat.CodeInternal, op, err, "The disk reported an error; the change was undone.").
-			WithHint("check the disk and its free space")
+		return broken(op, err)
 	}
 	return chat.WrapError(chat.CodeInternal, op, err, "The database refused the operation; nothing was changed.")
 }
@@ -80,6 +81,41 @@ func mapSQLite(op string, err error) error {
 func noSpace(op string, err error) error {
 	return chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; the change was undone and everything before it is safe.").
 		WithHint("free some space and try again")
+}
+
+func broken(op string, err error) error {
+	return chat.WrapError(chat.CodeInternal, op, err, "The disk reported an error; the change was undone.").
+		WithHint("check the disk and its free space")
+}
+
+// ofTheDisk reports that SQLite could not open, read or write a file, which it says
+// of a full disk too where that keeps it from making one.
+func ofTheDisk(err error) bool {
+	var e *gosqlite.Error
+	return errors.As(err, &e) && (e.Code()&0xff == sqliteIOErr || e.Code()&0xff == sqliteCantOpen)
+}
+
+// enough is what SQLite needs beside a database to open it, in bytes.
+const enough = 64 << 10
+
+// orNoSpace is a failure to open the data, told as the full disk that it is.
+func orNoSpace(dir string, err error) error {
+	if !ofTheDisk(err) || hasRoom(dir) {
+		return err
+	}
+	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
+		WithHint("free some space and try again")
+}
+
+// hasRoom tries whether a file can be made.
+func hasRoom(dir string) bool {
+	f, err := disk.CreateTemp(disk.Data, dir, ".room-*")
+	if err == nil {
+		_, err = f.Write(make([]byte, enough))
+		_ = f.Close()
+		_ = disk.Remove(disk.Data, f.Name())
+	}
+	return !disk.Full(err)
 }
 
 // pathReason is the cause of a file error without its system prefix.

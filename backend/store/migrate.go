@@ -106,8 +106,12 @@ func unfinishedVersion(ctx context.Context, db *sql.DB, versioned bool, app, tab
 
 func unopenable(path string, err error) error {
 	mapped := chat.AsError(mapError("store.open", err))
-	if mapped.Code == chat.CodeCancelled || mapped.Code == chat.CodeTimeout || mapped.Code == chat.CodeLocked {
+	switch mapped.Code {
+	case chat.CodeCancelled, chat.CodeTimeout, chat.CodeLocked, chat.CodeNoSpace:
 		return mapped
+	}
+	if ofTheDisk(err) {
+		return mapped // which says nothing of what the file holds
 	}
 	return chat.WrapError(chat.CodeCorrupt, "store.open", err,
 		"The database "+path+" cannot be opened. Nothing was overwritten.").

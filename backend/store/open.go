@@ -106,7 +106,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	}
 	if err != nil {
 		_ = s.Close()
-		return nil, err
+		return nil, orNoSpace(s.dir, err)
 	}
 	return s, nil
 }
