@@ -46,6 +46,7 @@ type app struct {
 	fanout   *fanout
 	server   *handover.Server // nil: nobody else is served
 	recollection
+	backups backupNotice
 
 	life   context.Context // ends with close: of what runs on behind an answer
 	finish context.CancelFunc
@@ -143,7 +144,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine,
 	})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
-		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Log: a.log,
+		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
 	})
 	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
 	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
@@ -326,7 +327,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 		a.serve(nil)
 	}
 	s := a.services()
-	s.Recovery, s.Close = a.upkeep.Report(), a.close
+	s.Recovery, s.Close = a.upkeep.Report(), func() error { return a.closeVerb(o) }
 	return s, nil
 }
 
