@@ -2,11 +2,14 @@ package tokens
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"sync"
 	"testing"
 	"unicode/utf8"
+
+	loader "github.com/pkoukk/tiktoken-go-loader"
 
 	"contextinfinity/backend/chat"
 )
@@ -298,5 +301,44 @@ func BenchmarkCachedMessage(b *testing.B) {
 	c.CountMessage(m)
 	for b.Loop() {
 		c.CountMessage(m)
+	}
+}
+
+// TestTheRanksAreTiktokens: reading them ourselves reads what its own loader does.
+func TestTheRanksAreTiktokens(t *testing.T) {
+	for _, name := range rankFiles {
+		want, err := loader.NewOfflineLoader().LoadTiktokenBpe(name)
+		if err != nil || len(want) < 100_000 {
+			t.Fatal(len(want), err)
+		}
+		if got := ranksOf(t, name); !maps.Equal(got, want) {
+			t.Errorf("%s: %d ranks, want %d", name, len(got), len(want))
+		}
+	}
+}
+
+var rankFiles = []string{"cl100k_base.tiktoken", "o200k_base.tiktoken"}
+
+func ranksOf(t testing.TB, name string) map[string]int {
+	t.Helper()
+	var late lateRanks
+	ranks, err := late.LoadTiktokenBpe(name)
+	if err == nil {
+		err = late.fill()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ranks
+}
+
+// BenchmarkLoad is what the first count of a program takes.
+func BenchmarkLoad(b *testing.B) {
+	for _, name := range rankFiles {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				ranksOf(b, name)
+			}
+		})
 	}
 }

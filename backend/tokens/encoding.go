@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/pkoukk/tiktoken-go"
-	loader "github.com/pkoukk/tiktoken-go-loader"
 )
 
 // encoding is one of tiktoken's, loaded once, on first use or by Warm.
@@ -24,13 +23,9 @@ var (
 	o200k  = newEncoding(tiktoken.MODEL_O200K_BASE)
 )
 
-// useEmbedded keeps tiktoken, whose loader is a global, off the network.
-var useEmbedded = sync.OnceFunc(func() { tiktoken.SetBpeLoader(loader.NewOfflineLoader()) })
-
 func newEncoding(name string) *encoding {
 	return &encoding{name: name, load: sync.OnceValue(func() encoder {
-		useEmbedded()
-		enc, err := tiktoken.GetEncoding(name)
+		enc, err := embedded(name)
 		if err != nil {
 			// The ranks are part of this binary: no input can bring this about.
 			panic("tokens: embedded encoding " + name + ": " + err.Error())
