@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"sync/atomic"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/store"
@@ -13,4 +15,46 @@ import (
 func openCopies(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
 	return store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()}), nil
+}
+
+// backupNotice remembers what was said of backups that could not be made: that is
+// said once, not each time it is tried.
+type backupNotice struct{ told atomic.Value }
+
+func (n *backupNotice) once(key string, err error) error {
+	if n.told.Swap(key) == key {
+		return nil
+	}
+	return err
+}
+
+// backUp makes the daily backup if it is due. The error is what is to be told.
+func (a *app) backUp(ctx context.Context) error { return a.backUpAs(ctx, false) }
+
+func (a *app) backUpAs(ctx context.Context, brief bool) error {
+	c := a.config.Config().Backup
+	out, err := a.store.AutoBackup(ctx, store.BackupPolicy{Daily: c.Daily, KeepDaily: c.KeepDaily, KeepWeekly: c.KeepWeekly, Brief: brief})
+	switch {
+	case err != nil:
+		return a.backups.once(err.Error(), err)
+	case out.Outcome == chat.BackupNoSpace:
+		return a.backups.once(string(out.Outcome), chat.Errorf(chat.CodeNoSpace, "backup.daily",
+			"No daily backup is made while the disk has less than %d MB free (it has %d MB). Your conversations are stored as always.",
+			out.Need>>20+1, out.Free>>20).WithHint("free some space, or turn backup.daily off"))
+	case out.Outcome == chat.BackupMade:
+		a.log.Info("made the daily backup", "file", out.Made.Path, "bytes", out.Made.Bytes, "removed", len(out.Removed))
+		_ = a.backups.once("", nil)
+	}
+	return nil
+}
+
+// closeVerb closes what a verb opened. On small data it makes the daily backup
+// first: who uses the command line alone has no program that stays to make it.
+func (a *app) closeVerb(o cli.OpenOptions) error {
+	if !o.ReadOnly && !o.Serve {
+		if err := a.backUpAs(context.Background(), true); err != nil {
+			a.log.Warn("the daily backup could not be made", "err", err)
+		}
+	}
+	return a.close()
 }

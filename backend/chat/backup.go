@@ -41,9 +41,10 @@ type BackupOutcome string
 const (
 	BackupMade      BackupOutcome = "made"
 	BackupOff       BackupOutcome = "off"
-	BackupRecent    BackupOutcome = "recent"    // the last one is not a day old
+	BackupRecent    BackupOutcome = "recent"    // the last copy is not a day old
 	BackupUnchanged BackupOutcome = "unchanged" // nothing was written since
 	BackupNoSpace   BackupOutcome = "no_space"
+	BackupLater     BackupOutcome = "later" // it would hold somebody up
 )
 
 // DataSummary is what a person compares two data sets by.

@@ -15,6 +15,7 @@ type Config struct {
 	OpenAI     OpenAI
 	Anthropic  Anthropic
 	Redaction  Redaction
+	Backup     Backup
 	Storage    Storage
 	Export     Export
 	Appearance Appearance
@@ -157,12 +158,17 @@ type Redaction struct {
 	Patterns []string // RE2
 }
 
+// Backup is [backup] (SPEC 12).
+type Backup struct {
+	Daily      bool
+	KeepDaily  int
+	KeepWeekly int
+}
+
 // Storage is [storage] (SPEC 12, 17).
 type Storage struct {
-	AutomaticBackup bool
-	BackupsKept     int
-	Encryption      bool
-	DSN             string
+	Encryption bool
+	DSN        string
 }
 
 // Export is [export].

@@ -226,14 +226,20 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Redaction.Patterns }},
 
 	{spec{
-		name: "storage.automatic_backup", group: groupStorage, label: "Daily backup", def: true, reserved: true,
-		help: "Backs the database up once a day. No effect on the token budget.",
-	}, func(c *Config) any { return &c.Storage.AutomaticBackup }},
+		name: "backup.daily", group: groupStorage, label: "Daily backup", def: true,
+		help: "A checked copy of everything in the data folder's backups, made once a day if something was written since, and if " +
+			"twice its size is free. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Backup.Daily }},
 	{spec{
-		name: "storage.backups_kept", group: groupStorage, label: "Backups kept", unit: "backups",
-		def: 7, min: 1, max: 365, reserved: true,
-		help: "Older automatic backups are removed.",
-	}, func(c *Config) any { return &c.Storage.BackupsKept }},
+		name: "backup.keep_daily", group: groupStorage, label: "Daily backups kept", unit: "backups",
+		def: 7, min: 1, max: 365,
+		help: "The newest so many. Older daily backups are removed, but for one a week; no other file is.",
+	}, func(c *Config) any { return &c.Backup.KeepDaily }},
+	{spec{
+		name: "backup.keep_weekly", group: groupStorage, label: "Weekly backups kept", unit: "backups",
+		def: 4, min: 0, max: 520,
+		help: "Of the weeks before the daily ones, the newest of each of so many.",
+	}, func(c *Config) any { return &c.Backup.KeepWeekly }},
 	{spec{
 		name: "storage.encryption", group: groupStorage, label: "Encrypt at rest", def: false, reserved: true,
 		absent: map[string]string{"true": notInThisVersion + ": data would be stored unencrypted"},

@@ -19,17 +19,24 @@ type BackupPolicy struct {
 	Daily      bool
 	KeepDaily  int // the newest
 	KeepWeekly int // of the weeks before those, one each
+	// Brief is for a program that is about to end, which must not be held up: only
+	// small data, and not on its first day.
+	Brief bool
 }
 
 // backupEvery is how old the last daily backup is before another one is made.
 const backupEvery = 24 * time.Hour
 
+// briefSize is the largest data, in bytes, that is backed up where somebody waits:
+// 100 MB take about a second.
+const briefSize = 32 << 20
+
 // roomFor is how many times the data's size must be free for a daily backup, so
 // that it never takes the space that the next messages need.
 const roomFor = 2
 
-// AutoBackup makes the daily backup if it is due: the last one is a day old and
-// something was written since. It then removes those that are no longer to be kept,
+// AutoBackup makes the daily backup if it is due: the last one is a day old, or the
+// copy made by hand or by an upgrade since, and something was written since. It then removes those that are no longer to be kept,
 // daily ones alone. It is called as often as one likes.
 func (s *Store) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
 	if s.writer == nil {
@@ -44,14 +51,17 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 		return chat.AutoBackup{Outcome: chat.BackupOff}, nil
 	}
 	dir := filepath.Join(a.dir, BackupDir)
-	if err := secureDir(dir); err != nil {
+	if err := MakeDir(dir); err != nil {
 		return chat.AutoBackup{}, mapError(op, err)
 	}
-	list, err := a.dailies(dir)
+	list, last, err := a.dailies(dir)
 	if err != nil {
 		return chat.AutoBackup{}, mapError(op, err)
 	}
-	out, err := a.dueDaily(ctx, dir, list)
+	if !last.IsZero() && a.clock.Now().Sub(last) < backupEvery {
+		return chat.AutoBackup{Outcome: chat.BackupRecent}, nil
+	}
+	out, err := a.dueDaily(ctx, dir, list, p.Brief)
 	if err != nil || out.Outcome != chat.BackupMade {
 		return out, err
 	}
@@ -69,20 +79,23 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 }
 
 // dueDaily makes today's backup unless there is a reason not to.
-func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile) (chat.AutoBackup, error) {
+func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, brief bool) (chat.AutoBackup, error) {
 	now := a.clock.Now()
 	// One of the future was made before the clock was set back.
 	past := slices.DeleteFunc(slices.Clone(list), func(d dailyFile) bool { return d.at.After(now) })
 	if len(past) > 0 {
-		if now.Sub(past[0].at) < backupEvery {
-			return chat.AutoBackup{Outcome: chat.BackupRecent}, nil
-		}
 		same, err := a.unchangedSince(ctx, past[0].path)
 		if err != nil || same {
 			return chat.AutoBackup{Outcome: chat.BackupUnchanged}, err
 		}
 	}
 	size := sizeOf(a.database()) + sizeOf(a.database()+"-wal")
+	if brief {
+		young, err := a.firstDay(ctx)
+		if err != nil || young || size > briefSize {
+			return chat.AutoBackup{Outcome: chat.BackupLater}, err
+		}
+	}
 	free, err := freeSpace(dir)
 	if err != nil {
 		return chat.AutoBackup{}, mapError("store.backup", err)
@@ -92,6 +105,17 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile) (c
 	}
 	made, err := a.write(ctx, filepath.Join(dir, backupName(wordDaily, now)), chat.BackupDaily)
 	return chat.AutoBackup{Outcome: chat.BackupMade, Made: made}, err
+}
+
+// firstDay reports that the first conversation is not a day old.
+func (a *Archive) firstDay(ctx context.Context) (bool, error) {
+	db, err := connect(a.database(), readBackPragmas, 1)
+	if err != nil {
+		return false, mapError("store.backup", err)
+	}
+	defer func() { _ = disconnect(db) }()
+	old, err := all[int](db.WithContext(ctx), `SELECT 1 FROM sessions WHERE created_at < ? LIMIT 1`, chat.FormatTime(a.clock.Now().Add(-backupEvery)))
+	return len(old) == 0, mapError("store.backup", err)
 }
 
 func sizeOf(path string) int64 {
@@ -143,27 +167,32 @@ type dailyFile struct {
 }
 
 // dailies lists the daily backups, newest first, and removes what copies that were
-// cut short left a day ago or earlier.
-func (a *Archive) dailies(dir string) ([]dailyFile, error) {
+// cut short left a day ago or earlier. last is when the present data was copied
+// last, by whomever; what a restore replaced is other data.
+func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, last, err
 	}
-	var list []dailyFile
 	for _, e := range entries {
 		if !e.Type().IsRegular() {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		if kind, at, ok := named(e.Name()); ok && kind == chat.BackupDaily {
-			list = append(list, dailyFile{path, at})
+		if kind, at, ok := named(e.Name()); ok {
+			if kind == chat.BackupDaily {
+				list = append(list, dailyFile{path, at})
+			}
+			if kind != chat.BackupBeforeRestore && at.After(last) && !at.After(a.clock.Now()) {
+				last = at
+			}
 		}
 		if info, err := e.Info(); err == nil && isTemp(e.Name()) && time.Since(info.ModTime()) > backupEvery {
 			_ = disk.Remove(disk.Backup, path)
 		}
 	}
 	slices.SortFunc(list, func(x, y dailyFile) int { return y.at.Compare(x.at) })
-	return list, nil
+	return list, last, nil
 }
 
 // kept are the daily backups to keep, of a list with the one just made first: that

@@ -229,6 +229,11 @@ func TestDailyBackup(t *testing.T) {
 	f.daily(chat.BackupMade)
 	f.clock.Advance(-240 * time.Hour) // the clock was set back: today has none
 	f.daily(chat.BackupMade)
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sentence")}))
+	f.clock.Advance(25 * time.Hour)
+	f.ok(os.WriteFile(filepath.Join(f.dir, BackupDir, backupName("v3", f.clock.Now())), nil, 0o600))
+	f.daily(chat.BackupRecent) // the upgrade made one
+	f.ok(os.Remove(filepath.Join(f.dir, BackupDir, backupName("v3", f.clock.Now()))))
 	out, err := f.AutoBackup(f.ctx, BackupPolicy{})
 	f.ok(err)
 	if out.Outcome != chat.BackupOff {
@@ -244,6 +249,30 @@ func TestDailyBackup(t *testing.T) {
 	defer ro.Close()
 	_, err = ro.AutoBackup(f.ctx, sevenAndFour)
 	f.refused(err, chat.CodeLocked)
+}
+
+// Where somebody waits, young or large data is left to a program that stays.
+func TestBriefBackup(t *testing.T) {
+	f := newFixture(t)
+	s, _ := f.session("s")
+	brief := sevenAndFour
+	brief.Brief = true
+	for _, c := range []struct {
+		wait time.Duration
+		text int
+		want chat.BackupOutcome
+	}{{0, 0, chat.BackupLater}, {25 * time.Hour, 0, chat.BackupMade}, {25 * time.Hour, 40 << 20, chat.BackupLater}} {
+		f.clock.Advance(c.wait)
+		if c.text > 0 {
+			f.file(s.ID, "large", strings.Repeat("word ", c.text/5))
+		}
+		out, err := f.AutoBackup(f.ctx, brief)
+		f.ok(err)
+		if out.Outcome != c.want {
+			t.Errorf("after %v with %d bytes: %s, want %s", c.wait, c.text, out.Outcome, c.want)
+		}
+	}
+	f.daily(chat.BackupMade)
 }
 
 // Seven days and four weeks before them are kept, whatever the days that nothing
@@ -281,7 +310,7 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 	dir := filepath.Join(f.dir, BackupDir)
 	f.ok(os.MkdirAll(dir, 0o700))
 	others := []string{
-		backupName("v1", start), backupName("before-restore", start), backupName("", start), "contextinfinity-daily-mine.db", "holiday.db",
+		backupName("v1", start.Add(-48*time.Hour)), backupName("before-restore", start), backupName("", start.Add(-24*time.Hour)), "contextinfinity-daily-mine.db", "holiday.db",
 		"notes.txt", ".contextinfinity-new" + tempMark + "2",
 	}
 	for _, name := range others {
@@ -298,7 +327,7 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 		removed = append(removed, out.Removed...)
 		f.clock.Advance(24 * time.Hour)
 	}
-	list, err := f.archive.dailies(dir)
+	list, _, err := f.archive.dailies(dir)
 	f.ok(err)
 	if len(list) != 2 || len(removed) != 2 {
 		t.Errorf("kept %v, removed %v", list, removed)
