@@ -67,16 +67,30 @@ var (
 	breakable = build("contextinfinity-faults", "-tags", "faults")
 )
 
+// programsVariable names the directory with the programs of the process that started
+// this one, which need not be built again.
+const programsVariable = "CONTEXTINFINITY_TEST_PROGRAMS"
+
+// built is where programs are kept from run to run: what has not changed is not linked
+// again.
+const built = ".tools/tests"
+
 // build compiles this package once, when the first test wants it.
 func build(name string, flags ...string) func(testing.TB) string {
 	made := sync.OnceValues(func() (string, error) {
-		path := filepath.Join(scratch, name)
-		args := append([]string{"build", "-buildvcs=false", "-o", path}, flags...)
-		out, err := exec.Command("go", append(args, ".")...).CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("go build: %w\n%s", err, out)
+		if path := filepath.Join(os.Getenv(programsVariable), name); os.Getenv(programsVariable) != "" {
+			_, err := os.Stat(path)
+			return path, err
 		}
-		return path, err
+		if err := os.MkdirAll(built, 0o755); err != nil {
+			return "", err
+		}
+		kept, path := filepath.Join(built, name), filepath.Join(scratch, name)
+		args := append([]string{"build", "-buildvcs=false", "-o", kept}, flags...)
+		if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("go build: %w\n%s", err, out)
+		}
+		return path, own(path, kept)
 	})
 	return func(t testing.TB) string {
 		t.Helper()
@@ -86,6 +100,18 @@ func build(name string, flags ...string) func(testing.TB) string {
 		}
 		return path
 	}
+}
+
+// own makes a program this run's: another run may build it anew meanwhile.
+func own(path, kept string) error {
+	if os.Link(kept, path) == nil {
+		return nil
+	}
+	data, err := os.ReadFile(kept)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o700)
 }
 
 // missing skips a test for want of a tool; continuous integration has them all.
