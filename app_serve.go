@@ -37,7 +37,7 @@ func (a *app) address(o cli.OpenOptions) string {
 		return ""
 	}
 	dir := a.config.Config().DataDir
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := store.MakeDir(dir); err != nil {
 		return "" // the store's error says what is wrong
 	}
 	address, err := handover.Address(dir)

@@ -134,7 +134,7 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 
 func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
-	if err := secureDir(s.dir); err != nil {
+	if err := MakeDir(s.dir); err != nil {
 		return mapError(op, err)
 	}
 	var err error
@@ -254,28 +254,50 @@ func fileURI(path string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: path}).String()
 }
 
-// secureDir makes the data directory, open to its owner alone (SPEC 13).
-func secureDir(dir string) error {
+// MakeDir makes a data directory, open to its owner alone (SPEC 13), and durable:
+// what is acknowledged in it must not go with it when the power does.
+func MakeDir(dir string) error {
 	if dir == "" {
 		return fs.ErrNotExist
 	}
-	if err := disk.MkdirAll(disk.Data, dir, 0o700); err != nil {
+	if err := makeDurable(dir); err != nil {
 		return err
 	}
 	return narrow(dir, 0o700)
 }
 
-// secureFile makes sure the database exists with mode 0600; SQLite gives its
-// companions, the WAL and the shared memory, the same mode.
+// makeDurable goes up to what exists: a directory is durable only if its parents are.
+func makeDurable(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	parent := filepath.Dir(dir)
+	if errors.Is(err, fs.ErrNotExist) && parent != dir {
+		if err := makeDurable(parent); err != nil {
+			return err
+		}
+	}
+	if err := disk.Mkdir(disk.Data, dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return disk.SyncDir(disk.Data, parent)
+}
+
+// secureFile makes sure the database exists, for good, with mode 0600; SQLite gives
+// its companions, the WAL and the shared memory, the same mode.
 func secureFile(path string) error {
-	f, err := disk.OpenFile(disk.Data, path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
+	f, err := disk.OpenFile(disk.Data, path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return narrow(path, 0o600)
+	case err != nil:
 		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return narrow(path, 0o600)
+	return disk.SyncDir(disk.Data, filepath.Dir(path))
 }
 
 // narrow takes away rights beyond mode. A file system without modes is let be.

@@ -34,7 +34,7 @@ const maxTold = 20
 // backup of this program), CodeNewer, CodeCorrupt, CodeNoSpace. In all of them the
 // data stands as it was.
 func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error) {
-	if err := secureDir(a.dir); err != nil {
+	if err := MakeDir(a.dir); err != nil {
 		return chat.Restoration{}, mapError(opRestore, err)
 	}
 	lock, err := lockWriter(a.dir, "")
@@ -336,7 +336,7 @@ func (r *restoring) replace(ctx context.Context) error {
 	swap := swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(replacedDir, r.clock.Now().Format(backupStamp))}
 	if sizeOf(r.database()) > 0 {
 		dir := filepath.Join(r.dir, BackupDir)
-		if err := secureDir(dir); err != nil {
+		if err := MakeDir(dir); err != nil {
 			return err
 		}
 		kept, err := r.write(ctx, filepath.Join(dir, backupName(wordRestore, r.clock.Now())), chat.BackupBeforeRestore)
