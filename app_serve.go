@@ -25,7 +25,26 @@ import (
 const (
 	openingTime = 5 * time.Second
 	lockingTime = 200 * time.Millisecond
+	// verbTime is how long a verb that has the data open by itself, and serves nobody, is
+	// waited for: most are done in less. An answer may stream for minutes.
+	verbTime = 3 * time.Second
 )
+
+// openStore opens the data. A verb that has it open and is about to be done with it
+// is waited for; a program that stays says where it is asked, and is asked there.
+func openStore(ctx context.Context, o store.Options) (*store.Store, error) {
+	for begun := time.Now(); ; {
+		s, err := store.Open(ctx, o)
+		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || time.Since(begun) > verbTime {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
 
 // raise brings the window to the front; tests look whether it is asked to.
 var raise = desktop.Raise

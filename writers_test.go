@@ -25,8 +25,12 @@ func TestASecondWriterIsRefusedAndTheFirstUnharmed(t *testing.T) {
 		{"send", "--session", session, "Second."}, {"commit", session}, {"pin", session, "fact"}, {"reconcile"},
 		{"sessions", "rename", session, "Other"}, {"discard", h.only(session).ID},
 	}
+	var refused []*process // each waits a little for the first one
 	for _, args := range writers {
-		f := h.run(append(args, "--json")...).fails(1, chat.CodeLocked)
+		refused = append(refused, h.start(nil, append(args, "--json")...))
+	}
+	for i, args := range writers {
+		f := refused[i].wait().fails(1, chat.CodeLocked)
 		if !strings.Contains(f.Message, strconv.Itoa(first.cmd.Process.Pid)) || f.Hint == "" {
 			t.Errorf("%s: the error does not name the holder: %+v", args[0], f)
 		}
@@ -41,6 +45,29 @@ func TestASecondWriterIsRefusedAndTheFirstUnharmed(t *testing.T) {
 	}
 	if doc := h.show(session); len(doc.Turns) != 1 || doc.Session.Title == "Other" {
 		t.Errorf("a refused writer wrote: %+v", doc)
+	}
+	h.clean()
+}
+
+// A verb that writes waits for one that is about to be done.
+func TestShortVerbsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	server := newHeldServer(t, true, anthropicWire.saying(true, "One.")...)
+	h := newHome(t, shipped(t), anthropicWire.model("held", server.url))
+	first := h.start(nil, "send", "--new", "--json", "--model", "held", "First.")
+	<-server.asked
+	session := h.lastSession()
+	var waiting []*process
+	for _, fact := range []string{"one", "two", "three"} {
+		waiting = append(waiting, h.start(nil, "pin", session, fact))
+	}
+	server.release()
+	first.wait().exits(0)
+	for _, p := range waiting {
+		p.wait().exits(0)
+	}
+	if pins := h.ok("pins", session).stdout; !strings.Contains(pins, "one") || !strings.Contains(pins, "two") || !strings.Contains(pins, "three") {
+		t.Errorf("pinned: %s", pins)
 	}
 	h.clean()
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"contextinfinity/backend/chat"
 )
@@ -409,7 +408,10 @@ func TestRestoreKilled(t *testing.T) {
 		t.Run(step, func(t *testing.T) {
 			to := cloned(t, dir)
 			killedAt(t, to, backup, step)
-			_, err := Open(t.Context(), Options{DataDir: to, ReadOnly: true})
+			reader, err := Open(t.Context(), Options{DataDir: to, ReadOnly: true})
+			if err == nil {
+				err = reader.Close()
+			}
 			if wait := chat.CodeOf(err) == chat.CodeConflict; i >= decided && !wait {
 				t.Errorf("a reader of half restored data: %v", err)
 			}
@@ -497,40 +499,4 @@ func TestUnreadableSwap(t *testing.T) {
 			t.Errorf("%q: there is %v", text, now)
 		}
 	}
-}
-
-// BenchmarkBackup measures a backup of 100 MB, and how long a writer waits at most
-// while it is made.
-func BenchmarkBackup(b *testing.B) {
-	f := newFixture(b)
-	_, branch := f.session("s")
-	for i := range 100 {
-		f.file(branch.SessionID, fmt.Sprint("d", i), fmt.Sprint(i, strings.Repeat(" these are words", 1<<16)))
-	}
-	f.ok(f.Checkpoint(f.ctx))
-	var longest time.Duration
-	stop, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Millisecond):
-			}
-			begun := time.Now()
-			if err := f.PutSetting(f.ctx, "k", "v"); err != nil {
-				b.Error(err)
-			}
-			longest = max(longest, time.Since(begun))
-		}
-	}()
-	b.ReportAllocs()
-	for b.Loop() {
-		made := f.backup(b.TempDir())
-		b.SetBytes(made.Bytes)
-	}
-	close(stop)
-	<-done
-	b.ReportMetric(float64(longest.Milliseconds()), "ms-longest-write")
 }
