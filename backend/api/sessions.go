@@ -295,6 +295,10 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 		h.Displayed, h.Durable = live.Frame.Displayed, live.Frame.Durable
 		return nil
 	}
+	if left, ok := c.Turns.Remains(last); ok {
+		h.Displayed, h.Durable = left.Frame.Displayed, left.Frame.Durable
+		return nil
+	}
 	steps, err := c.Store.Steps(ctx, last.ID)
 	if err != nil || len(steps) == 0 {
 		return err

@@ -29,7 +29,7 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 		if err != nil {
 			return nil, err
 		}
-		v.CanContinue = t.Incomplete() || t.ID == last.ID && t.BranchID == branch.ID && turn.CutShort(t)
+		v.CanContinue = v.State == "incomplete" || t.ID == last.ID && t.BranchID == branch.ID && turn.CutShort(t)
 		out = append(out, v)
 	}
 	c.nameMemories(ctx, turns, out)
@@ -56,6 +56,10 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		v.Live, v.LiveStep, v.LiveSeq = true, string(live.Frame.Step), live.Frame.Seq
 		v.Displayed, v.Durable = live.Frame.Displayed, live.Frame.Durable
 		v.Assistant = blockViews(live.Blocks)
+	} else if left, ok := c.Turns.Remains(t); ok {
+		v.Displayed, v.Durable = left.Frame.Displayed, left.Frame.Durable
+		v.Assistant = blockViews(left.Blocks)
+		v.Error = &ErrorView{Code: string(left.Failure.Code), Op: "turn", Message: left.Failure.Message, Hint: left.Failure.Hint}
 	} else {
 		answer, err := c.Turns.Answer(ctx, t)
 		if err != nil { // one bad record never hides the rest (SPEC 2.13)

@@ -65,8 +65,8 @@ type Engine struct {
 
 	mu   sync.Mutex
 	runs map[chat.TurnID]*run
-	// unsettled are turns whose run ended without writing how
-	unsettled map[chat.TurnID]bool
+	// unsettled are turns whose run ended without writing how, and what it left of them
+	unsettled map[chat.TurnID]Remains
 	closed    bool
 	wg        sync.WaitGroup
 	// temporary chats whose answer is arriving
@@ -80,7 +80,7 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsettled: map[chat.TurnID]bool{}, temporary: map[*Temporary]bool{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsettled: map[chat.TurnID]Remains{}, temporary: map[*Temporary]bool{},
 	}
 }
 

@@ -474,6 +474,14 @@ func TestSettleFails(t *testing.T) {
 	if _, err := h.Wait(t.Context()); err == nil {
 		t.Fatal("the failure was not told")
 	}
+	open, err := w.store.Turn(t.Context(), h.Turn.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, ok := e.Remains(open)
+	if !ok || left.Blocks.RenderedText() != "precious" || left.Frame.Displayed != 8 || left.Failure == nil {
+		t.Errorf("of what was shown is left: %v %+v", ok, left)
+	}
 	broken.err = nil
 	h, err = e.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("next")})
 	if err != nil {
@@ -485,6 +493,9 @@ func TestSettleFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.is(first[0], chat.PhaseResponseFinalized, chat.OutcomeCompleted, "precious")
+	if _, ok := e.Remains(first[0]); ok {
+		t.Error("a settled turn is still taken from what its run left")
+	}
 	w.clean()
 }
 

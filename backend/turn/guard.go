@@ -105,8 +105,35 @@ func (e *Engine) left(r *run) {
 	defer e.mu.Unlock()
 	delete(e.runs, r.turn.ID)
 	if r.settleErr != nil {
-		e.unsettled[r.turn.ID] = true
+		e.unsettled[r.turn.ID] = r.remains()
 	}
+}
+
+// Remains is what a run left of a turn whose end could not be written.
+type Remains struct {
+	Live    // as it was shown last; zero where nothing had streamed
+	Failure *chat.Failure
+}
+
+func (r *run) remains() Remains {
+	left := Remains{Failure: r.end.failure}
+	left.Live, _ = r.live()
+	if left.Failure == nil {
+		left.Failure = failureOf(r.settleErr)
+	}
+	return left
+}
+
+// Remains returns what was left of a turn that is open in the database and that nobody
+// runs, until it is settled: what was shown of it stays in sight.
+func (e *Engine) Remains(t chat.Turn) (Remains, bool) {
+	if t.Phase != chat.PhaseResponding || t.Incomplete() || e.IsRunning(t.ID) {
+		return Remains{}, false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	left, ok := e.unsettled[t.ID]
+	return left, ok
 }
 
 // forget keeps of the unsettled turns those that are open in the database.

@@ -15,9 +15,9 @@ export class Conversation {
     this.header = page.getByRole('banner');
   }
 
-  /** A turn of the branch, by its number. */
+  /** A turn of the branch, by its number; the inspector has cards of the same name. */
   turn(seq: number): Locator {
-    return this.page.getByRole('article', { name: new RegExp(`^Turn ${seq}\\b`) });
+    return this.page.getByRole('article', { name: new RegExp(`^Turn ${seq}\\b`) }).and(this.page.locator('[data-turn]'));
   }
 
   /** What the model said in a turn, as drawn. */

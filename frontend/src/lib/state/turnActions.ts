@@ -68,7 +68,7 @@ export class TurnActions {
     });
 
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
-    const sent = await act();
+    const sent = await this.#looking(act, turn);
     if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {
       await this.#conversation.open(sent.sessionId, sent.branchId);
       return;
@@ -79,8 +79,18 @@ export class TurnActions {
   }
 
   async #on(turn: TurnView, act: () => Promise<void>): Promise<void> {
-    await act();
+    await this.#looking(act, turn);
     await this.#conversation.refreshTurn(turn.id);
+  }
+
+  /** Also where it was refused the turn is looked at again: the refusal may be that it is settled already. */
+  async #looking<T>(act: () => Promise<T>, turn: TurnView): Promise<T> {
+    try {
+      return await act();
+    } catch (error) {
+      await this.#conversation.refreshTurn(turn.id).catch(() => undefined);
+      throw error;
+    }
   }
 
   async #guard(act: () => Promise<void>): Promise<void> {
