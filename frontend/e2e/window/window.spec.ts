@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test as base } from '@playwright/test';
+import { verb } from '../harness/fixtures.ts';
 import { Home, canaryKey } from '../harness/home.ts';
 import { Child, built, family, listeningPorts, until } from '../harness/process.ts';
 import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
 import { plain, prose } from '../browser/conversation.ts';
+import { read } from '../browser/recovery.ts';
 import { Desktop, waitForWindow } from './desktop.ts';
 
 interface Parts {
@@ -77,21 +79,64 @@ test('from the first start to a whole answer; closed, and reopened on it', async
   expect(await desktop.close()).toBe(true);
 });
 
-test('kill -9 while the window streams: the part is there again, byte for byte', async ({ provider, open, home }) => {
+test('SRD 22.2: kill -9 while the window streams: the part is there again, byte for byte, incomplete, and the head has not moved', async ({ provider, open, home }) => {
   const text = prose(200);
   provider.answer('Tell me, window', text, { chunkSize: 16, holdAfter: 40 });
   let desktop = await open();
   await firstStart(desktop);
   await desktop.page.type(composer, 'Tell me, window\uE007');
   await until('some of the answer is shown', async () => (await said(desktop)).includes('Sentence 6 of'));
+  await until('what is shown is durable', async () => (await streamed(desktop)).words.includes('durable'));
+  const shown = await streamed(desktop);
+  expect(shown.durable).toBe(shown.displayed);
+  const head = await field(desktop, 'head');
   await desktop.crash();
 
   const [journal] = [...home.journals().values()];
   expect(journal?.end).toBe('');
+  const held = journal?.text ?? 'no journal';
+  expect(Buffer.byteLength(held)).toBeGreaterThanOrEqual(shown.durable); // what was called durable is there
   desktop = await open();
   await until('the turn is incomplete', async () => /incomplete/i.test(await turnName(desktop)));
-  expect(plain(await said(desktop))).toContain(plain(journal?.text ?? 'no journal'));
+  expect(plain(await said(desktop))).toContain(plain(held));
+  const bytes = Buffer.byteLength(held);
+  expect(await streamed(desktop)).toMatchObject({ durable: bytes, displayed: bytes });
+  expect(await field(desktop, 'head')).toBe(head);
+  expect(await field(desktop, 'phase')).toContain('Incomplete');
+  await until('the window says what was recovered', async () => (await desktop.page.text('[aria-label="Recovery"]')).includes(`${bytes} bytes`));
+
+  await desktop.page.press('Keep as it is');
+  await until('the kept answer is the head', async () => /kept/.test(await turnName(desktop)) && (await field(desktop, 'head')).includes('#1'));
+  expect(plain(await said(desktop))).toContain(plain(held));
   expect(await desktop.close()).toBe(true);
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
+test('SRD 22.3: kill -9 between the answer and its commit: the turn is whole, pending, and then committed once', async ({ provider, open, home }) => {
+  // The librarian, who writes the state, is held while the program is killed.
+  const memory = 'Write the memory anew.';
+  home.configure(provider, '[librarian]\nmodel = "mock"');
+  provider.answer('Tell me, window', 'A whole answer.');
+  provider.answer(memory, 'no state', { holdAfter: 0 });
+  let desktop = await open();
+  await desktop.page.run(`window.go.api.Settings.FinishFirstRun('').then(() => location.reload())`);
+  await until('an open conversation', async () => /branch/.test(await desktop.page.text('h1')));
+  await desktop.page.type(composer, 'Tell me, window\uE007');
+  await until('the turn is pending', async () => /pending/.test(await turnName(desktop)));
+  await until('the librarian is asked', () => provider.questions().some((question) => question.trimEnd().endsWith(memory)));
+  const head = await field(desktop, 'head');
+  expect(head).toContain('#0');
+  await desktop.crash();
+
+  provider.answer(memory, 'no state', { holdAfter: 0 });
+  desktop = await open();
+  await until('the turn is pending again', async () => /pending/.test(await turnName(desktop)));
+  expect(await said(desktop)).toContain('A whole answer.');
+  expect(await field(desktop, 'head')).toBe(head);
+  provider.release(memory);
+  await until('the turn is committed', async () => /committed, head/.test(await turnName(desktop)) && (await field(desktop, 'head')).includes('#1'));
+  expect(await desktop.close()).toBe(true);
+  expect(verb(home, 'verify')).toContain('No problems found');
 });
 
 test('the production program listens on no port, and ends when told to', async ({ home }) => {
@@ -125,6 +170,15 @@ async function firstStart({ page }: Desktop): Promise<void> {
 
 function said(desktop: Desktop): Promise<string> {
   return desktop.page.run<string>(`return [...document.querySelectorAll('article')].map((turn) => turn.innerText).join('\\n')`);
+}
+
+/** A field of the header, as it reads. */
+async function field(desktop: Desktop, name: string): Promise<string> {
+  return plain(await desktop.page.text(`[data-field="${name}"]`));
+}
+
+async function streamed(desktop: Desktop): Promise<ReturnType<typeof read>> {
+  return read(await desktop.page.text('[data-field="stream"]'));
 }
 
 function turnName(desktop: Desktop): Promise<string> {
