@@ -1,0 +1,168 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, verb } from '../harness/fixtures.ts';
+import type { Home } from '../harness/home.ts';
+import { Conversation, plain, prose } from './conversation.ts';
+import { head, read, streamed } from './recovery.ts';
+
+/** A disk that is full, or that fails, as a person sees it: what happened, what is safe, what to do (UX). */
+
+test.beforeEach(({ home, provider }) => home.configure(provider));
+
+/** The disk of a home, which can be full. */
+function disk(home: Home) {
+  const full = join(home.root, 'full');
+  return {
+    env: { CONTEXTINFINITY_FAULT_FULL: full },
+    fill: () => writeFileSync(full, ''),
+    free: () => rmSync(full),
+  };
+}
+
+test('a full disk takes no message, says so, keeps the text, and works again when there is space', async ({ home, provider, launch, page }) => {
+  const { env, fill, free } = disk(home);
+  provider.answer('First', 'One answer.');
+  provider.answer('Second, which found no room', 'Another answer.');
+  await launch(env);
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'First', 'One answer.');
+  await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+  const before = await head(chat);
+
+  fill();
+  await chat.composer.fill('Second, which found no room');
+  await expect(page.getByRole('status').filter({ hasText: 'Not saved yet' })).toContainText(/disk is full|no space/i);
+  await chat.composer.press('Enter');
+  const refused = page.getByRole('alert');
+  await expect(refused).toContainText(/disk is full|no space/i);
+  await expect(refused).toContainText('Your text is still here');
+  await expect(chat.composer).toHaveValue('Second, which found no room');
+  await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(1);
+  expect(provider.questions()).toHaveLength(1);
+  expect(await head(chat)).toBe(before);
+
+  free();
+  await chat.composer.press('Enter');
+  await chat.says(2, 'Another answer.');
+  await expect(chat.turn(2)).toHaveAccessibleName(/committed, head/);
+  await expect(refused).toBeHidden();
+  await expect(chat.composer).toHaveValue('');
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
+test('a draft that a full disk refused is saved by itself when there is space', async ({ home, launch, page }) => {
+  const { env, fill, free } = disk(home);
+  await launch(env);
+  const chat = new Conversation(page);
+  await chat.ready();
+  fill();
+  await chat.composer.fill('half a thought');
+  const unsaved = page.getByRole('status').filter({ hasText: 'Not saved yet' });
+  await expect(unsaved).toBeVisible();
+  free();
+  await expect(unsaved).toBeHidden(); // nothing is typed meanwhile
+  await page.reload();
+  await expect(chat.composer).toHaveValue('half a thought');
+});
+
+test('a setting that a full disk refused is said beside it, and is written when there is space', async ({ home, launch, page }) => {
+  const { env, fill, free } = disk(home);
+  await launch(env);
+  await new Conversation(page).ready();
+  await page.getByRole('button', { name: /^Settings/ }).click();
+  await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: /^Stream/ }).click();
+  const strict = page.getByRole('radio', { name: 'Write ahead' });
+  fill();
+  await strict.click();
+  await expect(page.getByText(/disk is full|no space/i).first()).toBeVisible();
+  await expect(strict).toHaveAttribute('aria-checked', 'false');
+  free();
+  await strict.click();
+  await expect(strict).toHaveAttribute('aria-checked', 'true');
+  await expect(page.getByText(/disk is full|no space/i)).toHaveCount(0);
+});
+
+test('a disk that fills up while an answer arrives: what was shown stays, and can be decided on when there is space', async ({ home, provider, launch, page }) => {
+  const { env, fill, free } = disk(home);
+  const text = prose(100);
+  provider.answer('Tell me', text, { chunkSize: 15, holdAfter: 40 });
+  provider.answer('And then?', 'Then there was space.');
+  await launch(env);
+  const chat = new Conversation(page);
+  await chat.ask('Tell me');
+  const shown = await chat.shown(1, 150);
+  await expect(chat.header.getByText('durable', { exact: true })).toBeVisible(); // what was shown is fsynced
+  fill();
+  provider.release('Tell me');
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
+  await expect(chat.turn(1)).toContainText(/disk is full|no space/i);
+  expect((await chat.text(1)).startsWith(shown)).toBe(true);
+  const { durable, displayed } = await streamed(chat);
+  expect(durable).toBeGreaterThan(0);
+  expect(durable).toBeLessThanOrEqual(displayed);
+
+  // A refused decision is said where it is made, and stays to be read.
+  await chat.turn(1).getByRole('button', { name: 'Keep as it is' }).press('Enter');
+  await expect(chat.turn(1).getByRole('alert')).toContainText(/disk is full|no space/i);
+  expect((await chat.text(1)).startsWith(shown)).toBe(true);
+
+  free();
+  await chat.turn(1).getByRole('button', { name: 'Keep as it is' }).press('Enter');
+  await expect(chat.turn(1)).toHaveAccessibleName(/kept/);
+  expect((await chat.text(1)).startsWith(shown)).toBe(true);
+  await chat.askAndWait(2, 'And then?', 'Then there was space.');
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
+test('a journal that cannot be fsynced: nothing is called durable that is not, and the window warns', async ({ provider, launch, page }) => {
+  provider.answer('Tell me', prose(400), { chunkSize: 6, holdAfter: [60, 1200] });
+  await launch({ CONTEXTINFINITY_FAULT: 'io.journal.sync:2+:eio' });
+  const chat = new Conversation(page);
+  await chat.ready();
+  const cell = chat.header.getByRole('button', { name: /^Stream/ });
+  await cell.evaluate(watchWords); // every state the header shows, not those a poll happens to see
+  await chat.ask('Tell me');
+  await expect.poll(async () => (await streamed(chat)).durable).toBeGreaterThan(0); // the first fsync went well
+  provider.release('Tell me');
+  await expect.poll(async () => (await streamed(chat)).displayed).toBeGreaterThan(3_000);
+  await expect(cell).toContainText('buffered');
+  provider.release('Tell me');
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
+  await expect(chat.turn(1)).toContainText('could not be made durable');
+  await expect(chat.turn(1)).toContainText(/made durable: copy what you need/);
+
+  const samples = (await page.evaluate(() => (window as unknown as { samples: string[] }).samples)).map(read);
+  expect(samples.length).toBeGreaterThan(3);
+  for (const { durable, displayed, words } of samples) {
+    expect(durable).toBeLessThanOrEqual(displayed);
+    if (durable < displayed) expect(words).toContain('buffered');
+  }
+  const last = await streamed(chat);
+  expect(last.durable).toBeLessThan(last.displayed);
+  expect(last.words).toContain('buffered');
+  const shown = Buffer.byteLength(plain(await chat.text(1)));
+  expect(Math.abs(shown - last.displayed)).toBeLessThan(4); // the window draws no trailing space
+});
+
+test('a database that fails for a moment: the message is not taken, and is when it works again', async ({ provider, launch, page }) => {
+  provider.answer('Tell me', 'An answer.');
+  await launch({ CONTEXTINFINITY_FAULT: 'io.wal.sync:12:eio' });
+  const chat = new Conversation(page);
+  for (let seq = 1; seq <= 4; seq++) {
+    await chat.ready();
+    await chat.composer.fill('Tell me');
+    await expect(async () => {
+      if ((await chat.turn(seq).count()) === 0) await chat.composer.press('Enter');
+      await expect(chat.turn(seq)).toHaveAccessibleName(/committed/, { timeout: 5_000 });
+    }).toPass();
+  }
+  await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(4);
+});
+
+/** Records each state of a header's field as it is drawn. */
+function watchWords(cell: Element): void {
+  const samples: string[] = [];
+  (window as unknown as { samples: string[] }).samples = samples;
+  const take = () => samples.push((cell as HTMLElement).innerText);
+  new MutationObserver(take).observe(cell, { subtree: true, childList: true, characterData: true });
+}
