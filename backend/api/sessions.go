@@ -296,7 +296,7 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 		return nil
 	}
 	if left, ok := c.Turns.Remains(last); ok {
-		h.Displayed, h.Durable = left.Frame.Displayed, left.Frame.Durable
+		h.Displayed, h.Durable, h.Outcome = left.Frame.Displayed, left.Frame.Durable, string(chat.OutcomeIncomplete)
 		return nil
 	}
 	steps, err := c.Store.Steps(ctx, last.ID)

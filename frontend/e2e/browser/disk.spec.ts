@@ -36,6 +36,7 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   const refused = page.getByRole('alert');
   await expect(refused).toContainText(/disk is full|no space/i);
   await expect(refused).toContainText('Your text is still here');
+  await expect(refused).not.toContainText('"code"'); // words, not what the bridge carries
   await expect(chat.composer).toHaveValue('Second, which found no room');
   await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(1);
   expect(provider.questions()).toHaveLength(1);
@@ -96,6 +97,7 @@ test('a disk that fills up while an answer arrives: what was shown stays, and ca
   provider.release('Tell me');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
   await expect(chat.turn(1)).toContainText(/disk is full|no space/i);
+  await expect(chat.header.getByRole('button', { name: /^Turn #1/ })).toContainText('Incomplete');
   expect((await chat.text(1)).startsWith(shown)).toBe(true);
   const { durable, displayed } = await streamed(chat);
   expect(durable).toBeGreaterThan(0);

@@ -18,8 +18,7 @@ export class BackendError extends Error {
 /** Whatever was thrown, as something that can be shown. */
 export function toBackendError(thrown: unknown): BackendError {
   if (thrown instanceof BackendError) return thrown;
-  if (thrown instanceof Error) return new BackendError({ code: 'internal', op: '', message: thrown.message, hint: '' });
-  return new BackendError(parseView(thrown));
+  return new BackendError(parseView(thrown instanceof Error ? thrown.message : thrown));
 }
 
 /** A hint follows "error: …" in brackets on the command line; in the window it stands as a sentence of its own. */
@@ -29,7 +28,7 @@ function asSentence(hint: string): string {
   return words.charAt(0).toLocaleUpperCase() + words.slice(1) + (/[.!?…]$/.test(words) ? '' : '.');
 }
 
-/** The program rejects with an ErrorView as JSON; the bridge itself rejects with plain words. */
+/** The program rejects with an ErrorView as JSON, which the bridge may wrap in an Error; itself it rejects with plain words. */
 function parseView(thrown: unknown): ErrorView {
   const text = String(thrown);
   try {

@@ -35,6 +35,11 @@ describe('the bridge to the program', () => {
     expect(failed).toMatchObject({ code: 'over_budget', op: 'chat.send', message: 'Too long', hint: 'Shorten it.' });
   });
 
+  it('reads a rejection that the bridge has wrapped', async () => {
+    serve('Chat', { Send: () => Promise.reject(new Error('{"code":"no_space","op":"chat.send","message":"The disk is full","hint":"free some space"}')) });
+    await expect(wailsBackend().chat.send({} as never)).rejects.toMatchObject({ code: 'no_space', message: 'The disk is full', hint: 'Free some space.' });
+  });
+
   it('shows plain words of the bridge as they are', async () => {
     serve('Chat', { Stop: () => Promise.reject('received 1 arguments') });
     await expect(wailsBackend().chat.stop('t1')).rejects.toMatchObject({ code: 'internal', message: 'received 1 arguments' });
