@@ -51,7 +51,7 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 // closeVerb closes what a verb opened. On small data it makes the daily backup
 // first: who uses the command line alone has no program that stays to make it.
 func (a *app) closeVerb(o cli.OpenOptions) error {
-	if !o.ReadOnly && !o.Serve {
+	if !o.ReadOnly {
 		if err := a.backUpAs(context.Background(), true); err != nil {
 			a.log.Warn("the daily backup could not be made", "err", err)
 		}

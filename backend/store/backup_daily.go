@@ -96,6 +96,9 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, br
 			return chat.AutoBackup{Outcome: chat.BackupLater}, err
 		}
 	}
+	if err := secureDir(dir); err != nil {
+		return chat.AutoBackup{}, mapError("store.backup", err)
+	}
 	free, err := freeSpace(dir)
 	if err != nil {
 		return chat.AutoBackup{}, mapError("store.backup", err)
@@ -171,7 +174,7 @@ type dailyFile struct {
 // last, by whomever; what a restore replaced is other data.
 func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, last, err
 	}
 	for _, e := range entries {
