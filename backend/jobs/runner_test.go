@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -43,17 +44,40 @@ func (bytesCount) Count(_, s string) int { return (len(s) + 3) / 4 }
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{t: t, clock: clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))}
+	fake := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
+	b := newBenchAt(t, fake.Now)
+	b.clock = fake
+	t.Cleanup(b.close)
+	return b
+}
+
+// newBenchAt is a bench with a clock of its own, or with the system's, which is that of
+// the bubble in one.
+func newBenchAt(t *testing.T, c clock.Clock) *bench {
+	t.Helper()
+	b := &bench{t: t}
 	var err error
-	if b.store, err = store.Open(t.Context(), store.Options{DataDir: t.TempDir(), Clock: b.clock.Now}); err != nil {
+	if b.store, err = store.Open(t.Context(), store.Options{DataDir: t.TempDir(), Clock: c}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = b.store.Close() })
 	if _, b.branch, err = b.store.CreateSession(t.Context(), chat.NewSession{}); err != nil {
 		t.Fatal(err)
 	}
 	return b
 }
+
+// bubble runs a test on the time of a bubble. Compressors that all stores share are made
+// outside of it first, since what is made in a bubble works only there.
+func bubble(t *testing.T, f func(*testing.T)) {
+	t.Helper()
+	b := newBench(t)
+	b.final(1)
+	_, err := b.runner(b.store).Drain(t.Context())
+	b.must(err)
+	synctest.Test(t, f)
+}
+
+func (b *bench) close() { _ = b.store.Close() }
 
 func (b *bench) runner(s jobs.Store) *jobs.Runner {
 	return jobs.NewRunner(jobs.Deps{Store: s, Publish: &b.changes, Counter: bytesCount{}, TargetTokens: func() int { return 1200 }})

@@ -61,6 +61,12 @@ func (r *recorder) Change(c chat.Change) {
 	r.changes = append(r.changes, c)
 }
 
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.frames, r.changes = nil, nil
+}
+
 func (r *recorder) all() []chat.Frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()

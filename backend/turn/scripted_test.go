@@ -66,6 +66,13 @@ func (p *scripted) script(calls ...call) {
 	p.calls = append(p.calls, calls...)
 }
 
+// forget drops what was scripted and sent.
+func (p *scripted) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.calls, p.sent = nil, nil
+}
+
 func (p *scripted) requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,6 +121,8 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 		d.r.Blocks[0] = chat.Text{Text: d.r.Blocks[0].(chat.Text).Text + w.S}
 		d.r.Items = chat.Items{chat.AssistantMessage{Blocks: d.r.Blocks}}
 		return []llm.Delta{{Kind: llm.DeltaText, Text: w.S}}
+	case "panic":
+		panic("a defect in the decoder")
 	case "done":
 		d.r.Terminal, d.r.Status = true, chat.StepCompleted
 		d.r.Usage = &chat.Usage{InputTokens: 10, OutputTokens: 5}

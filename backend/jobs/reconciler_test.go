@@ -1,0 +1,233 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/store"
+)
+
+// turns stands for the engine: what it finds, runs and could not settle.
+type turns struct {
+	mu        sync.Mutex
+	found     []chat.RecoveryItem
+	running   []chat.TurnID
+	unsettled int
+	looked    int
+}
+
+func (f *turns) Recover(context.Context) (chat.RecoveryReport, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looked++
+	return chat.RecoveryReport{At: time.Now(), Items: slices.Clone(f.found)}, nil
+}
+
+func (f *turns) Running() []chat.TurnID { return f.running }
+
+func (f *turns) Unsettled() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.unsettled
+}
+
+func (f *turns) set(unsettled int, found ...chat.RecoveryItem) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unsettled, f.found = unsettled, found
+}
+
+func (b *bench) reconciler(f *turns, r *jobs.Runner, daily func(context.Context) error) *jobs.Reconciler {
+	return jobs.NewReconciler(jobs.ReconcilerDeps{Turns: f, Store: b.store, Runner: r, Publish: &b.changes, Daily: daily})
+}
+
+func kinds(r chat.RecoveryReport) string {
+	var out []string
+	for _, i := range r.Items {
+		out = append(out, string(i.Kind))
+	}
+	return strings.Join(out, " ")
+}
+
+// TestAReportSaysAllAndIsKept: what is found is one report, in words; pending turns are
+// told once they are committed; what stands is told once; the next run knows the last.
+func TestAReportSaysAllAndIsKept(t *testing.T) {
+	b := newBench(t)
+	b.final(1)
+	b.final(2)
+	unsent := chat.RecoveredTurn(chat.Turn{ID: "t", Seq: 3}, chat.RecoveredUnsent, 0)
+	f := &turns{found: []chat.RecoveryItem{unsent, chat.RecoveredCount(chat.RecoveredPruned, 1)}}
+	runner := b.runner(b.store)
+	r := b.reconciler(f, runner, nil)
+	first, err := r.Reconcile(t.Context())
+	b.must(err)
+	if kinds(first) != "unsent pruned" || kinds(r.Report()) != "unsent pruned" {
+		t.Fatalf("%+v", first)
+	}
+	ran, committed, err := r.CatchUp(t.Context())
+	b.must(err)
+	if ran != 4 || committed != 2 || kinds(r.Report()) != "unsent pruned committed" || r.Report().Items[2].Count != 2 {
+		t.Fatalf("%d jobs, %d turns, %+v", ran, committed, r.Report())
+	}
+	f.set(0, unsent)
+	if again, err := r.Reconcile(t.Context()); err != nil || kinds(again) != "unsent" {
+		t.Fatalf("%v %v", again, err)
+	}
+	last, err := jobs.LastReport(t.Context(), b.store)
+	b.must(err)
+	if kinds(last) != "unsent pruned committed" || len(r.Earlier()) != 1 {
+		t.Fatalf("kept %+v, earlier %+v", last, r.Earlier())
+	}
+	next := b.reconciler(f, b.runner(b.store), nil)
+	f.set(0)
+	if _, err := next.Reconcile(t.Context()); err != nil || !next.Report().Clean() {
+		t.Fatalf("%+v %v", next.Report(), err)
+	}
+	if e := next.Earlier(); len(e) != 1 || kinds(e[0]) != "unsent pruned committed" {
+		t.Errorf("the next run knows %+v", e)
+	}
+}
+
+// TestADeadJobIsTold: when it dies, with what to do, and not again by the next run.
+func TestADeadJobIsTold(t *testing.T) {
+	b := newBench(t)
+	b.final(1)
+	runner := b.runner(&broken{Store: b.store, err: errors.New("The index broke")})
+	r := b.reconciler(&turns{}, runner, nil)
+	_, err := r.Reconcile(t.Context())
+	b.must(err)
+	for range 30 {
+		_, _, err := r.CatchUp(t.Context())
+		b.must(err)
+		b.clock.Advance(10 * time.Minute)
+	}
+	report := r.Report()
+	i := slices.IndexFunc(report.Items, func(i chat.RecoveryItem) bool { return i.Kind == chat.RecoveredDead })
+	if i < 0 || report.Items[i].JobID == 0 || !strings.Contains(report.Items[i].Message, "8 times") || !strings.Contains(report.Items[i].Message, "The index broke") {
+		t.Fatalf("%+v", report)
+	}
+	next := b.reconciler(&turns{}, b.runner(b.store), nil)
+	if again, err := next.Reconcile(t.Context()); err != nil || !again.Clean() {
+		t.Errorf("told again: %+v %v", again, err)
+	}
+	if asked, err := next.Reconcile(t.Context()); err != nil || kinds(asked) != "dead" {
+		t.Errorf("asked for, it says %+v %v", asked, err)
+	}
+}
+
+// TestTheTimer: with nothing written, it looks at nothing; what is written is looked
+// after; a turn that could not be settled is tried soon; the daily work comes up hourly
+// and its failure is told once; and it all stops.
+func TestTheTimer(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		f := &turns{}
+		days := 0
+		var failure error
+		runner := b.runner(b.store)
+		r := b.reconciler(f, runner, func(context.Context) error { days++; return failure })
+		_, err := r.Reconcile(t.Context())
+		b.must(err)
+		runner.Start()
+		defer runner.Stop()
+		r.Start()
+		r.Start()
+		time.Sleep(time.Minute)
+		looked := f.looked
+		time.Sleep(50 * time.Minute)
+		if f.looked != looked || days != 1 {
+			t.Errorf("idle, it looked %d times, %d days", f.looked-looked, days)
+		}
+		if n := b.store.LogBytes(); n != 0 {
+			t.Errorf("idle, the log has %d bytes", n)
+		}
+		b.final(1)
+		time.Sleep(12 * time.Minute) // at the first look the jobs begin, at the second they are done
+		if f.looked != looked+2 || b.store.LogBytes() != 0 {
+			t.Errorf("after a turn, it looked %d times, the log has %d bytes", f.looked-looked, b.store.LogBytes())
+		}
+		looked = f.looked
+		f.set(1)
+		time.Sleep(5*time.Minute + time.Second)
+		looked = f.looked
+		time.Sleep(time.Minute)
+		if f.looked != looked+2 {
+			t.Errorf("a turn was not settled, and it looked %d times in a minute", f.looked-looked)
+		}
+		f.set(0)
+		failure = errors.New("No backup was made.")
+		time.Sleep(3 * time.Hour)
+		told := 0
+		for _, e := range append(r.Earlier(), r.Report()) {
+			told += strings.Count(kinds(e), string(chat.RecoveredDaily))
+		}
+		if days < 4 || told != 1 {
+			t.Errorf("%d times in four hours, told %d times", days, told)
+		}
+		r.Pause()
+		days = 0
+		time.Sleep(5 * time.Hour)
+		if days != 0 {
+			t.Error("paused, it went on")
+		}
+		r.Resume()
+		time.Sleep(time.Minute)
+		if days != 1 {
+			t.Error("resumed, it did not go on")
+		}
+		r.Stop()
+		r.Stop()
+	})
+}
+
+// TestTheLogIsNotCheckpointedBesideATurn: unless it is large.
+func TestTheLogIsNotCheckpointedBesideATurn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		f := &turns{running: []chat.TurnID{"t"}}
+		s := &watched{Store: b.store}
+		runner := b.runner(b.store)
+		r := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: f, Store: s, Runner: runner, Publish: &b.changes})
+		r.Start()
+		defer r.Stop()
+		step := func(large bool, some, idle int) {
+			t.Helper()
+			s.large, s.some, s.idle = large, 0, 0
+			b.final(1)
+			time.Sleep(6 * time.Minute)
+			if s.some != some || s.idle != idle {
+				t.Errorf("large %v: %d beside, %d alone", large, s.some, s.idle)
+			}
+		}
+		time.Sleep(time.Minute)
+		step(false, 0, 0)
+		step(true, 1, 0)
+		f.running = nil
+		step(false, 0, 1)
+	})
+}
+
+// watched counts checkpoints, and may say that the log is large.
+type watched struct {
+	*store.Store
+	large      bool
+	some, idle int
+}
+
+func (w *watched) LogBytes() int64 {
+	if w.large {
+		return 1 << 30
+	}
+	return w.Store.LogBytes()
+}
+func (w *watched) CheckpointSome(context.Context) error { w.some++; return nil }
+func (w *watched) CheckpointIdle(context.Context) error { w.idle++; return nil }

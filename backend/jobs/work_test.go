@@ -1,0 +1,312 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+)
+
+// poisoned panics at one turn's answer, as a defect in a handler would.
+type poisoned struct {
+	jobs.Store
+	turn    chat.TurnID
+	indexed bool // it is the index that panics
+	cured   bool
+}
+
+func (p *poisoned) Index(ctx context.Context, i chat.Indexing) error {
+	if i.TurnID == p.turn && i.Status == chat.IndexOK && !p.cured {
+		panic("the user's secret words")
+	}
+	return p.Store.Index(ctx, i)
+}
+
+func (p *poisoned) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
+	if c.Turns[0] == p.turn && !p.cured && !p.indexed {
+		var none []int
+		_ = none[len(c.Turns)]
+	}
+	return p.Store.Commit(ctx, c)
+}
+
+// TestADefectFailsItsJobAlone: a handler that panics fails its job, with words that say
+// where and not what; other turns are indexed, other branches committed, those that
+// follow it in its own wait for it, and a retry by hand brings all in order.
+func TestADefectFailsItsJobAlone(t *testing.T) {
+	b := newBench(t)
+	first, second := b.final(1), b.final(2)
+	own := b.branch
+	var err error
+	if _, b.branch, err = b.store.CreateSession(t.Context(), chat.NewSession{}); err != nil {
+		t.Fatal(err)
+	}
+	free := b.final(3)
+	b.branch = own
+	s := &poisoned{Store: b.store, turn: first.ID}
+	r := b.runner(s)
+	for range 30 {
+		_, err := r.Drain(t.Context())
+		b.must(err)
+		b.clock.Advance(10 * time.Minute)
+	}
+	if b.phase(free.ID) != chat.PhaseDone || b.phase(second.ID) != chat.PhaseResponseFinalized || b.phase(first.ID) != chat.PhaseResponseFinalized {
+		t.Fatalf("%s, %s, %s", b.phase(free.ID), b.phase(second.ID), b.phase(first.ID))
+	}
+	dead, _, err := b.store.JobFor(t.Context(), first.ID, chat.JobSummarizeTurn)
+	b.must(err)
+	if dead.State != chat.JobDead || !strings.Contains(dead.LastError, "work_test.go:") || !strings.Contains(dead.LastError, "index out of range") {
+		t.Fatalf("%+v", dead)
+	}
+	list, err := b.store.Jobs(t.Context(), chat.JobQuery{State: chat.JobQueued})
+	b.must(err)
+	if len(list) != 1 || list[0].WaitsFor != dead.ID || list[0].Attempts != 0 {
+		t.Fatalf("%+v", list)
+	}
+	s.cured = true
+	b.must(b.store.RetryJob(t.Context(), dead.ID))
+	_, err = r.Drain(t.Context())
+	b.must(err)
+	if b.phase(first.ID) != chat.PhaseDone || b.phase(second.ID) != chat.PhaseDone {
+		t.Fatalf("after the retry: %s, %s", b.phase(first.ID), b.phase(second.ID))
+	}
+	s.turn, s.cured, s.indexed = b.final(4).ID, false, true
+	_, err = r.Drain(t.Context())
+	b.must(err)
+	job, _, err := b.store.JobFor(t.Context(), s.turn, chat.JobIndexTurn)
+	b.must(err)
+	if strings.Contains(job.LastError, "secret") || !strings.Contains(job.LastError, "defect") {
+		t.Errorf("the job says %q", job.LastError)
+	}
+}
+
+// slow takes a time to answer.
+type slow struct {
+	takes time.Duration
+	asked atomic.Int32
+}
+
+func (*slow) Name() string    { return "slow" }
+func (*slow) InputLimit() int { return 100_000 }
+func (s *slow) Complete(ctx context.Context, _, user string, _ int) (string, *chat.Usage, error) {
+	s.asked.Add(1)
+	select {
+	case <-time.After(s.takes):
+		return faithful("", user), nil, nil
+	case <-ctx.Done():
+		return "", nil, ctx.Err()
+	}
+}
+
+// TestALeaseIsRenewedWhileItsJobIsWorkedOn: a librarian that takes longer than a lease
+// keeps its job; another worker that looks meanwhile finds nothing.
+func TestALeaseIsRenewedWhileItsJobIsWorkedOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		turn := b.final(1)
+		m := &slow{takes: 3 * chat.MaxJobLease}
+		d := b.deps(m)
+		d.Timeout = func() time.Duration { return time.Hour }
+		r, other := jobs.NewRunner(d), b.runner(b.store)
+		r.Start()
+		defer r.Stop()
+		for range 20 {
+			time.Sleep(chat.MaxJobLease / 10)
+			if n, err := other.Drain(t.Context()); n != 0 || err != nil {
+				t.Fatalf("%d jobs were taken over (%v)", n, err)
+			}
+		}
+		time.Sleep(2 * chat.MaxJobLease)
+		synctest.Wait()
+		if b.phase(turn.ID) != chat.PhaseDone || m.asked.Load() != 1 || b.state().Origin != chat.StateLibrarian {
+			t.Errorf("%s after %d calls, %s", b.phase(turn.ID), m.asked.Load(), b.state().Origin)
+		}
+	})
+}
+
+// deaf never hears that its lease could be renewed: its process hangs, or sleeps.
+type deaf struct{ jobs.Store }
+
+func (deaf) RenewJob(context.Context, chat.Hold, time.Duration) error { return errors.New("deaf") }
+
+// TestADeadWorkersJobIsTakenOver: after its lease another worker does it, once; the
+// first, come back to life, changes nothing.
+func TestADeadWorkersJobIsTakenOver(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		turn := b.final(1)
+		m := &slow{takes: 2 * chat.MaxJobLease}
+		d := b.deps(m)
+		d.Store, d.Timeout = deaf{b.store}, func() time.Duration { return time.Hour }
+		hung := jobs.NewRunner(d)
+		hung.Start()
+		defer hung.Stop()
+		time.Sleep(chat.MaxJobLease + time.Second)
+		if n, err := b.runner(b.store).Drain(t.Context()); n == 0 || err != nil {
+			t.Fatalf("%d jobs were taken over (%v)", n, err)
+		}
+		taken := b.state()
+		time.Sleep(2 * chat.MaxJobLease)
+		synctest.Wait()
+		if now := b.state(); now.ID != taken.ID || now.Origin != chat.StateFallback || b.phase(turn.ID) != chat.PhaseDone {
+			t.Errorf("the state was %s and is %s (%s), %s", taken.ID, now.ID, now.Origin, b.phase(turn.ID))
+		}
+		if _, _, dead, err := b.store.JobCounts(t.Context()); dead != 0 || err != nil {
+			t.Errorf("%d dead, %v", dead, err)
+		}
+	})
+}
+
+// TestALostJobIsNotGoneOnWith: what would be refused is not waited for.
+func TestALostJobIsNotGoneOnWith(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		turn := b.final(1)
+		m := &slow{takes: 24 * time.Hour}
+		d := b.deps(m)
+		d.Timeout = func() time.Duration { return 100 * time.Hour }
+		r := jobs.NewRunner(d)
+		r.Start()
+		defer r.Stop()
+		time.Sleep(time.Minute)
+		job, _, err := b.store.JobFor(t.Context(), turn.ID, chat.JobSummarizeTurn)
+		b.must(err)
+		b.must(b.store.KillJob(t.Context(), job.ID))
+		time.Sleep(chat.MaxJobLease)
+		b.must(b.store.RetryJob(t.Context(), job.ID))
+		r.Wake()
+		time.Sleep(time.Minute)
+		if n := m.asked.Load(); n != 2 {
+			t.Errorf("the librarian was asked %d times: the worker still waits for the first answer", n)
+		}
+	})
+}
+
+// counting counts how often the database is asked for anything by the workers.
+type counting struct {
+	jobs.Store
+	asked atomic.Int64
+}
+
+func (c *counting) ClaimJob(ctx context.Context, l time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
+	c.asked.Add(1)
+	return c.Store.ClaimJob(ctx, l, types...)
+}
+
+// TestIdleWorkersSleep: with nothing due nobody looks, for days; a job that failed is
+// looked at when it is due, and when one is woken.
+func TestIdleWorkersSleep(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		b.final(1)
+		c := &counting{Store: &broken{Store: b.store}}
+		r := b.runner(c)
+		r.Start()
+		defer r.Stop()
+		time.Sleep(time.Minute)
+		before := c.asked.Load()
+		time.Sleep(72 * time.Hour)
+		if n := c.asked.Load() - before; n != 0 {
+			t.Errorf("looked %d times in three idle days", n)
+		}
+		c.Store.(*broken).err = errors.New("the index broke")
+		turn := b.final(2)
+		r.Wake()
+		time.Sleep(24 * time.Hour)
+		job, _, err := b.store.JobFor(t.Context(), turn.ID, chat.JobIndexTurn)
+		b.must(err)
+		if job.State != chat.JobDead {
+			t.Errorf("a day later the job is %s after %d tries", job.State, job.Attempts)
+		}
+		if n := c.asked.Load() - before; n > 6*chat.MaxJobAttempts {
+			t.Errorf("looked %d times for %d tries", n, chat.MaxJobAttempts)
+		}
+	})
+}
+
+// TestPause: nothing is begun while it is paused, but for what somebody asks for.
+func TestPause(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		r := b.runner(b.store)
+		r.Start()
+		defer r.Stop()
+		r.Pause()
+		turn, asked := b.final(1), b.final(2)
+		r.Wake()
+		time.Sleep(time.Hour)
+		if b.phase(turn.ID) != chat.PhaseResponseFinalized || !r.Paused() {
+			t.Fatalf("paused, the turn is %s", b.phase(turn.ID))
+		}
+		_, err := r.RunTurn(t.Context(), asked.ID, jobs.LevelCommitted)
+		b.must(err)
+		if b.phase(asked.ID) != chat.PhaseStateCommitted {
+			t.Fatalf("asked for, the turn is %s", b.phase(asked.ID))
+		}
+		r.Resume()
+		time.Sleep(time.Minute)
+		if b.phase(turn.ID) != chat.PhaseDone || b.phase(asked.ID) != chat.PhaseDone {
+			t.Fatalf("resumed, the turns are %s and %s", b.phase(turn.ID), b.phase(asked.ID))
+		}
+	})
+}
+
+// TestALeapOfTheClockSpreadsWhatFailed: the clock is set on by days, or the machine slept,
+// while jobs waited for their next try: they are not tried all at once, and all soon. Set
+// back, it has none wait for longer than it would have.
+func TestALeapOfTheClockSpreadsWhatFailed(t *testing.T) {
+	for name, leap := range map[string]time.Duration{"on": 72 * time.Hour, "back": -72 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				var off atomic.Int64
+				now := func() time.Time { return time.Now().Add(time.Duration(off.Load())) }
+				b := newBenchAt(t, now)
+				defer b.close()
+				d := b.deps(nil)
+				d.Store, d.Clock = &broken{Store: b.store, err: errors.New("index broke")}, now
+				r := jobs.NewRunner(d)
+				const many = 8
+				for n := range many {
+					b.final(n)
+				}
+				r.Start()
+				defer r.Stop()
+				time.Sleep(20 * time.Second) // each has failed some times
+				was := b.tries()
+				off.Add(int64(leap))
+				r.Wake()
+				synctest.Wait()
+				if n := b.tries() - was; n > 1 {
+					t.Errorf("%d of %d were tried at once", n, many)
+				}
+				time.Sleep(10 * time.Minute)
+				if n := b.tries() - was; n < many {
+					t.Errorf("%d of %d were tried in ten minutes", n, many)
+				}
+			})
+		})
+	}
+}
+
+// tries counts the tries of all jobs that index.
+func (b *bench) tries() int {
+	b.t.Helper()
+	list, err := b.store.Jobs(b.t.Context(), chat.JobQuery{Type: chat.JobIndexTurn})
+	b.must(err)
+	n := 0
+	for _, j := range list {
+		n += j.Attempts
+	}
+	return n
+}

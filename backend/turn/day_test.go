@@ -1,0 +1,209 @@
+package turn_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/turn"
+)
+
+// use is what a program holds of the machine.
+type use struct {
+	goroutines, files, journals, jobs int
+	heap                              uint64
+}
+
+func (p *program) use() use {
+	p.t.Helper()
+	var u use
+	synctest.Wait()
+	runtime.GC()
+	runtime.GC() // finalizers of the first run free more
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	u.goroutines, u.files, u.heap = runtime.NumGoroutine(), openFiles(p.t), m.HeapAlloc
+	if p.store == nil {
+		return u
+	}
+	journals, err := p.world.journals.List()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	rows, err := p.store.Jobs(context.Background(), chat.JobQuery{})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	u.journals, u.jobs = len(journals), len(rows)
+	return u
+}
+
+// openFiles counts them; where the system does not tell, it is 0 always.
+func openFiles(t testing.TB) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if os.IsNotExist(err) {
+		return 0
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
+}
+
+const (
+	perHour    = 18
+	wakefulFor = 16 * time.Hour
+)
+
+// TestADayLeavesNothingBehind: 24 hours of turns that end well and badly, of defects, of
+// a disk that is full for minutes, and of a night's idling, on the bubble's time. What
+// the program holds at noon it holds at the end.
+func TestADayLeavesNothingBehind(t *testing.T) {
+	// Compressors that all stores share are made outside of the bubble: what is made in one
+	// works only there.
+	first := newWorld(t)
+	first.send("hi")
+	if _, err := first.jobs.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	first.clean()
+	before := openFiles(t)
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
+		w.settings = turn.Settings{
+			IdleTimeout: time.Minute, FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
+			ToolsMode: llm.ToolsDisabled, Policy: prompt.DefaultPolicy(),
+		}
+		p := w.run(nil, math.MaxInt64)
+		defer p.close()
+		var err error
+		if w.session, w.branch, err = w.store.CreateSession(t.Context(), chat.NewSession{Title: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.reconciler.Reconcile(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.jobs.Start()
+		p.reconciler.Start()
+		defer p.reconciler.Stop()
+		d := &day{program: p, chance: rand.New(rand.NewPCG(24, 60))} //nolint:gosec // a seeded test
+		var early use
+		begun := time.Now()
+		for hour := 0; time.Since(begun) < wakefulFor; hour++ {
+			d.hour()
+			if hour == 9 { // more than half of the turns, and all caches in use
+				time.Sleep(time.Hour) // what was begun is done
+				early = p.use()
+			}
+		}
+		time.Sleep(24*time.Hour - time.Since(begun))
+		late := p.use()
+		t.Logf("after 11 hours %+v, after 24 %+v; %d turns, %d ended badly, the disk was full %d times", early, late, d.turns, d.bad, d.full)
+		d.compare(early, late)
+		d.check()
+	})
+	if after := openFiles(t); after > before {
+		t.Errorf("%d files were open before, %d are after", before, after)
+	}
+}
+
+type day struct {
+	*program
+	chance           *rand.Rand
+	turns, bad, full int
+}
+
+// hour is an hour of conversation.
+func (d *day) hour() {
+	for n := range perHour {
+		if n == perHour/2 {
+			d.full++
+			d.life.left.Store(0) // from some write on, none reaches the disk
+		}
+		d.say()
+		if n == perHour/2 {
+			d.say()
+			time.Sleep(2 * time.Minute)
+			d.life.left.Store(math.MaxInt64) // there is space again; nobody restarts anything
+		}
+		time.Sleep(time.Hour / perHour)
+	}
+}
+
+func (d *day) say() {
+	names := []string{"whole", "whole", "whole", "cut", "failed", "failed late", "nothing", "refused", "a defect"}
+	name := names[d.chance.IntN(len(names))]
+	d.provider.script(scripts[name])
+	h, err := d.engine.Send(context.Background(), turn.Message{
+		Branch: d.branch.ID, Content: chat.UserText(fmt.Sprintf("message %d", d.turns)), Incomplete: turn.IncompleteKeep,
+	})
+	d.turns++
+	if err == nil {
+		_, err = h.Wait(context.Background())
+	}
+	if err != nil || name != "whole" {
+		d.bad++
+	}
+	d.provider.forget()
+	d.seen.forget()
+}
+
+// compare asserts what may differ, and why.
+func (d *day) compare(early, late use) {
+	d.t.Helper()
+	// The pool of readers opens connections as it needs them: four, of up to three files
+	// and one goroutine. A leak by turn would be hundreds.
+	if late.goroutines > early.goroutines+4 {
+		d.t.Errorf("goroutines grew from %d to %d", early.goroutines, late.goroutines)
+	}
+	if late.files > early.files+12 {
+		d.t.Errorf("open files grew from %d to %d", early.files, late.files)
+	}
+	// What stays of a turn is its size in the cache of sizes; the rest is caches that fill up
+	// (a compressor's window of 8 MB is there by half time). A turn's context, answer and
+	// journal are a hundred kilobytes: held on to, they would be ten megabytes by now.
+	if late.heap > early.heap+2<<20 {
+		d.t.Errorf("the heap grew from %d to %d bytes", early.heap, late.heap)
+	}
+	if late.journals > 1 { // of the newest turn, if it is incomplete
+		d.t.Errorf("%d journals are left", late.journals)
+	}
+	if most := 2 * 201; late.jobs > most { // the store keeps the 200 newest done ones of each type
+		d.t.Errorf("%d jobs are kept", late.jobs)
+	}
+}
+
+// check asserts that the day brought all that was said to its end.
+func (d *day) check() {
+	d.t.Helper()
+	ctx := context.Background()
+	if q, running, dead, err := d.store.JobCounts(ctx); err != nil || q+running+dead != 0 {
+		d.t.Errorf("%d queued, %d running, %d dead, %v", q, running, dead, err)
+	}
+	open, err := d.store.UnfinishedTurns(ctx)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, t := range open {
+		if !t.Incomplete() && !t.Unsent() {
+			d.t.Errorf("turn %d is left %s", t.Seq, t.Phase)
+		}
+	}
+	if n := d.engine.Unsettled(); n != 0 || len(d.engine.Running()) != 0 {
+		d.t.Errorf("%d unsettled, %d running", n, len(d.engine.Running()))
+	}
+	if n := d.store.LogBytes(); n != 0 {
+		d.t.Errorf("the log still has %d bytes", n)
+	}
+	d.clean()
+}

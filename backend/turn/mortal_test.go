@@ -1,0 +1,216 @@
+package turn_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"contextinfinity/backend/branches"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
+)
+
+// life is how many more writes of a program reach the disk. From then on none does, as
+// if it had been killed: what runs on in it finds out by errors alone.
+type life struct{ left atomic.Int64 }
+
+var errDead = errors.New("this program is dead")
+
+func (l *life) lives() error {
+	if l.left.Add(-1) < 0 {
+		return errDead
+	}
+	return nil
+}
+
+// mortal is a store whose writes end with a life. One in two is the last to reach the
+// disk without its caller hearing of it.
+type mortal struct {
+	*store.Store
+	life *life
+}
+
+// wrote does a write, unless the life is over; the very last is done and not heard of.
+func wrote[T any](l *life, do func() (T, error)) (T, error) {
+	left := l.left.Add(-1)
+	var none T
+	if left < 0 {
+		return none, errDead
+	}
+	v, err := do()
+	if left == 0 && err == nil {
+		return none, errDead
+	}
+	return v, err
+}
+
+func (m *mortal) done(do func() error) error {
+	_, err := wrote(m.life, func() (struct{}, error) { return struct{}{}, do() })
+	return err
+}
+
+func (m *mortal) Accept(ctx context.Context, a chat.Acceptance) (chat.Turn, error) {
+	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Accept(ctx, a) })
+}
+
+func (m *mortal) Prepare(ctx context.Context, p chat.Preparation) error {
+	return m.done(func() error { return m.Store.Prepare(ctx, p) })
+}
+
+func (m *mortal) BeginStep(ctx context.Context, s chat.StepStart) (chat.Step, error) {
+	return wrote(m.life, func() (chat.Step, error) { return m.Store.BeginStep(ctx, s) })
+}
+
+func (m *mortal) EndStep(ctx context.Context, s chat.StepEnd) error {
+	return m.done(func() error { return m.Store.EndStep(ctx, s) })
+}
+
+func (m *mortal) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
+	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Finalize(ctx, f) })
+}
+
+func (m *mortal) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
+	return wrote(m.life, func() (chat.Turn, error) { return m.Store.Interrupt(ctx, i) })
+}
+
+func (m *mortal) Resume(ctx context.Context, id chat.TurnID) error {
+	return m.done(func() error { return m.Store.Resume(ctx, id) })
+}
+
+func (m *mortal) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
+	return wrote(m.life, func() (chat.Turn, error) { return m.Store.FailTurn(ctx, f) })
+}
+
+func (m *mortal) SaveDraft(ctx context.Context, d chat.Draft) error {
+	return m.done(func() error { return m.Store.SaveDraft(ctx, d) })
+}
+
+func (m *mortal) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
+	return m.done(func() error { return m.Store.PutSizes(ctx, encoding, sizes) })
+}
+
+func (m *mortal) ObserveCalibration(ctx context.Context, provider, model string, estimated, reported int) error {
+	return m.done(func() error { return m.Store.ObserveCalibration(ctx, provider, model, estimated, reported) })
+}
+
+func (m *mortal) ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error) {
+	if err := m.life.lives(); err != nil {
+		return chat.Job{}, false, err
+	}
+	return m.Store.ClaimJob(ctx, lease, types...)
+}
+
+func (m *mortal) FinishJob(ctx context.Context, h chat.Hold) error {
+	return m.done(func() error { return m.Store.FinishJob(ctx, h) })
+}
+
+func (m *mortal) FailJob(ctx context.Context, h chat.Hold, msg string, after time.Duration) (chat.Job, error) {
+	return wrote(m.life, func() (chat.Job, error) { return m.Store.FailJob(ctx, h, msg, after) })
+}
+
+func (m *mortal) PostponeJob(ctx context.Context, h chat.Hold, pause time.Duration) error {
+	return m.done(func() error { return m.Store.PostponeJob(ctx, h, pause) })
+}
+
+func (m *mortal) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
+	return wrote(m.life, func() (chat.State, error) { return m.Store.Commit(ctx, c) })
+}
+
+func (m *mortal) Index(ctx context.Context, i chat.Indexing) error {
+	return m.done(func() error { return m.Store.Index(ctx, i) })
+}
+
+func (m *mortal) RequeueMissing(ctx context.Context) (int, error) {
+	return wrote(m.life, func() (int, error) { return m.Store.RequeueMissing(ctx) })
+}
+
+func (m *mortal) PutSetting(ctx context.Context, key, value string) error {
+	return m.done(func() error { return m.Store.PutSetting(ctx, key, value) })
+}
+
+// mortalFS is a file system that ends with a life: a write of its last moment may be torn.
+type mortalFS struct {
+	journal.FS
+	life *life
+}
+
+func (f mortalFS) Create(path string) (journal.File, error) {
+	if err := f.life.lives(); err != nil {
+		return nil, err
+	}
+	file, err := f.FS.Create(path)
+	return mortalFile{file, f.life}, err
+}
+
+func (f mortalFS) Remove(path string) error {
+	if err := f.life.lives(); err != nil {
+		return err
+	}
+	return f.FS.Remove(path)
+}
+
+type mortalFile struct {
+	journal.File
+	life *life
+}
+
+func (f mortalFile) Write(p []byte) (int, error) {
+	left := f.life.left.Add(-1)
+	switch {
+	case left < 0:
+		return 0, errDead
+	case left == 0:
+		n, _ := f.File.Write(p[:len(p)/2])
+		return n, errDead
+	}
+	return f.File.Write(p)
+}
+
+// program is one run of a program on a world's directory, with its reconciler.
+type program struct {
+	*world
+	life       *life
+	clock      *clock.Fake
+	reconciler *jobs.Reconciler
+}
+
+// run opens the directory for so many writes.
+func (w *world) run(c *clock.Fake, writes int64) *program {
+	w.t.Helper()
+	p := &program{world: w, life: &life{}, clock: c}
+	p.life.left.Store(writes)
+	var now clock.Clock
+	if c != nil {
+		now = c.Now
+	}
+	s, err := store.Open(context.Background(), store.Options{DataDir: w.dir, Clock: now, Scratch: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	m := &mortal{s, p.life}
+	w.store = s
+	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: mortalFS{journal.OS(), p.life}})
+	w.jobs = jobs.NewRunner(jobs.Deps{Store: m, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }, Clock: now})
+	w.branches = branches.New(s, w.jobs, w.seen)
+	w.engine = turn.NewEngine(turn.Deps{
+		Store: m, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Settings: func() turn.Settings { return w.settings }, Clock: now,
+	})
+	p.reconciler = jobs.NewReconciler(jobs.ReconcilerDeps{
+		Turns: w.engine, Store: m, Runner: w.jobs, Publish: w.seen, Clock: now,
+	})
+	return p
+}
+
+// die ends a run as a kill does: from now on nothing it does reaches the disk.
+func (p *program) die() {
+	p.life.left.Store(0)
+	p.reconciler.Stop()
+	p.close()
+}
