@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
 )
 
 //go:embed migrations/*.sql
@@ -150,7 +152,12 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 	if err != nil {
 		return mapError(op, err)
 	}
-	if _, err := up.Up(ctx); err != nil {
+	for err == nil {
+		if err = faults.Point("store.migration"); err == nil {
+			_, err = up.UpByOne(ctx)
+		}
+	}
+	if !errors.Is(err, goose.ErrNoNextVersion) {
 		return migrationFailed(op, err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
 )
 
 // Checkpoint brings the write-ahead log into the database file and empties it.
@@ -16,7 +17,11 @@ func (s *Store) Checkpoint(ctx context.Context) error {
 	if s.writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
-	return mapError(op, s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error)
+	err := faults.Point("store.checkpoint")
+	if err == nil {
+		err = s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(TRUNCATE)`).Error
+	}
+	return mapError(op, err)
 }
 
 // Setting reads a piece of small application state.

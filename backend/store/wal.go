@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
 )
 
 // LogBytes is how large the write-ahead log is on disk.
@@ -26,7 +27,11 @@ func (s *Store) CheckpointSome(ctx context.Context) error {
 	if s.writer == nil {
 		return chat.Errorf(chat.CodeLocked, op, "The data is open for reading only.")
 	}
-	return mapError(op, s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error)
+	err := faults.Point("store.checkpoint_some")
+	if err == nil {
+		err = s.writer.WithContext(ctx).Exec(`PRAGMA wal_checkpoint(PASSIVE)`).Error
+	}
+	return mapError(op, err)
 }
 
 // idlePatience bounds how long emptying the log waits for readers, in milliseconds.

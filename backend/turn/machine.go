@@ -155,6 +155,9 @@ func (r *run) begin(ctx context.Context) state {
 		return r.settle
 	}
 	r.openEmitter()
+	if r.err = faults.Point("turn.journal_begun"); r.err != nil {
+		return r.settle
+	}
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
 	return r.stream
 }
@@ -455,7 +458,7 @@ func (e *Engine) prune(id chat.StepID) bool {
 		e.log.Warn("a journal could not be removed", "step", id, "err", err)
 		return false
 	}
-	return true
+	return faults.Point("turn.pruned") == nil
 }
 
 func (e *Engine) pruneAll(steps []chat.Step) {

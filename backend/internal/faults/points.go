@@ -9,12 +9,17 @@ var Points = slices.Concat(named, ofTransactions())
 
 // named are points of their own, in the order in which a turn's life meets them.
 var named = []string{
-	"turn.prepared",       // the context's manifest is stored
-	"turn.step_begun",     // the attempt's row is stored, its journal is not there yet
-	"turn.event",          // each event of the provider, after it is journalled and shown
-	"turn.journal_sealed", // the journal has its end entry, fsynced
-	"turn.settled",        // after TX-A, before its journals are pruned
-	"recover.settled",     // the same, of a turn that recovery settled
+	"turn.prepared",         // the context's manifest is stored
+	"turn.step_begun",       // the attempt's row is stored, its journal is not there yet
+	"turn.journal_begun",    // now it is, and nothing is asked yet
+	"turn.event",            // each event of the provider, after it is journalled and shown
+	"turn.journal_sealed",   // the journal has its end entry, fsynced
+	"turn.settled",          // after TX-A, before its journals are pruned
+	"turn.pruned",           // after each journal that is removed
+	"recover.settled",       // as turn.settled, of a turn that recovery settled
+	"store.migration",       // before each migration, and after the last
+	"store.checkpoint",      // before the log is brought into the database and emptied
+	"store.checkpoint_some", // before as much of it is brought there as nobody reads
 }
 
 // Moments of a transaction: tx.<operation>.<moment>.
