@@ -176,30 +176,48 @@ func BenchmarkRequests(b *testing.B) {
 	})
 }
 
-// BenchmarkLedger: a session of 200 turns, or of 1 000 with -full, replayed from its
-// beginning and checked whole; and what its snapshot takes.
+// BenchmarkLedger: sessions of 100 and 200 turns, or of 200 and 1 000 with -full, replayed
+// from their beginning and checked whole; and what a snapshot takes. What an event costs
+// is told in processor time, which another program does not lengthen: it is the same
+// however long the ledger. "resting" are turns with long states and answers, whose
+// payloads are packed against earlier ones.
 func BenchmarkLedger(b *testing.B) {
-	f := newFixture(b)
-	s, _ := f.long(size(200, 1000))
-	b.Run("replay", func(b *testing.B) {
-		events := int64(0)
-		for b.Loop() {
-			events = f.fromTheBeginning(s.ID).EventSeq
-		}
-		b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
-	})
-	b.Run("snapshot", func(b *testing.B) {
-		for b.Loop() {
-			_, err := f.snapshotSession(f.ctx, "bench", string(s.ID))
+	for _, turns := range []int{size(100, 200), size(200, 1000)} {
+		f := newFixture(b)
+		s, _ := f.long(turns)
+		b.Run(fmt.Sprint("replay/", turns), func(b *testing.B) { f.replays(b, s.ID) })
+		b.Run(fmt.Sprint("snapshot/", turns), func(b *testing.B) {
+			for b.Loop() {
+				_, err := f.snapshotSession(f.ctx, "bench", string(s.ID))
+				f.ok(err)
+			}
+			bytes, err := one[int64](f.reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)
 			f.ok(err)
-		}
-		bytes, err := one[int64](f.reader, "snapshot", s.ID, `SELECT max(length(content)) FROM snapshots`)
-		f.ok(err)
-		b.ReportMetric(float64(bytes), "bytes")
-	})
-	b.Run("verify", func(b *testing.B) {
-		for b.Loop() {
-			f.verifyClean()
-		}
-	})
+			b.ReportMetric(float64(bytes), "bytes")
+		})
+		b.Run(fmt.Sprint("verify/", turns), func(b *testing.B) {
+			begun := cpuTime()
+			for b.Loop() {
+				f.verifyClean()
+			}
+			b.ReportMetric(float64((cpuTime()-begun).Microseconds())/float64(b.N*turns), "cpu-µs/turn")
+		})
+	}
+	turns := size(50, 200)
+	f := newFixture(b)
+	s, branch := f.session("resting")
+	sp, rec := newSpeaker(), f.recollector()
+	for range turns {
+		f.exchange(branch, sp, rec)
+	}
+	b.Run(fmt.Sprint("resting/", turns), func(b *testing.B) { f.replays(b, s.ID) })
+}
+
+func (f *fixture) replays(b *testing.B, s chat.SessionID) {
+	events, begun := int64(0), cpuTime()
+	for b.Loop() {
+		events = f.fromTheBeginning(s).EventSeq
+	}
+	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds(), "events/s")
+	b.ReportMetric(float64((cpuTime()-begun).Microseconds())/float64(int64(b.N)*events), "cpu-µs/event")
 }

@@ -114,7 +114,7 @@ func extractOf(turns []chat.Turn, target int) string {
 
 // BenchmarkDisk: what 1 000 turns of 400 tokens take with 50k-token contexts, each
 // with as much memory as its budget of 6 000 tokens holds, for each byte of the
-// transcript (SPEC 14: under 12, vectors included), and how much of these contexts is
+// transcript (SPEC 14: under 12, vectors and snapshots included), and how much of these contexts is
 // the front of the one before (over 65 %). The text has no topics: less of what was
 // found for one turn is found for the next than in a conversation.
 func BenchmarkDisk(b *testing.B) {
@@ -124,8 +124,12 @@ func BenchmarkDisk(b *testing.B) {
 		_, branch := f.session("disk")
 		sp, rec, said := newSpeaker(), f.recollector(), 0
 		begun := time.Now()
-		for range turns {
+		for i := range turns {
 			said += f.exchange(branch, sp, rec)
+			if i%50 == 49 || i == turns-1 { // as background work does, when one is due
+				_, _, err := f.Snapshot(f.ctx)
+				f.ok(err)
+			}
 		}
 		b.ReportMetric(float64(time.Since(begun).Milliseconds())/float64(turns), "ms/turn")
 		if rec.full > 0 {
