@@ -10,7 +10,7 @@ STAMPS := .tools/stamps
 PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 BOUND := main.go $(wildcard app*.go) $(shell find backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
 
-.PHONY: help setup run chat dev build cli bindings test e2e fuzz bench lint fmt screenshots icons fresh-machine clean
+.PHONY: help setup run chat dev build cli bindings test e2e crash fuzz bench lint fmt screenshots icons fresh-machine clean
 
 help: ## Say what can be done here
 	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
@@ -44,6 +44,9 @@ test: ## Everything: checks, Go with the race detector, page, browser, real wind
 
 e2e: ## Only the tests that drive the built program: browser and real window
 	@scripts/test browser window
+
+crash: ## Try to break it: kill -9, loss of power, I/O faults, damage (SEED=n repeats a run, RESTARTS=1000)
+	@go run -buildvcs=false ./scripts/crash $(if $(SEED),-seed $(SEED)) $(if $(RESTARTS),-restarts $(RESTARTS))
 
 fuzz: ## Made-up bytes for everything that reads from outside: FUZZTIME=30s for each target
 	@scripts/fuzz

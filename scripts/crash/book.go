@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 // what the data directory is held against after each crash.
 type book struct {
 	mu       sync.Mutex
+	first    int // what the numbers of prompts count from
 	clock    int // counts starts and ends of verbs
 	prompts  []*prompt
 	byNumber map[int]*prompt
@@ -69,6 +71,31 @@ type fact struct {
 
 func newBook() *book { return &book{byNumber: map[int]*prompt{}, decided: map[string]bool{}} }
 
+// clone is a book that goes on by itself.
+func (b *book) clone() *book {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := newBook()
+	c.first, c.clock = b.first, b.clock
+	c.turns, c.sessions = slices.Clone(b.turns), slices.Clone(b.sessions)
+	maps.Copy(c.decided, b.decided)
+	for _, p := range b.prompts {
+		q := *p
+		q.steps = map[string]*stream{}
+		for id, s := range p.steps {
+			t := *s
+			q.steps[id] = &t
+		}
+		c.prompts = append(c.prompts, &q)
+		c.byNumber[q.number] = &q
+	}
+	for _, f := range b.facts {
+		g := *f
+		c.facts = append(c.facts, &g)
+	}
+	return c
+}
+
 func (b *book) tick() int {
 	b.clock++
 	return b.clock
@@ -78,7 +105,7 @@ func (b *book) tick() int {
 func (b *book) prompt(kind, session string) *prompt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := len(b.prompts) + 1
+	n := b.first + len(b.prompts) + 1
 	p := &prompt{
 		number: n, aimed: session, begun: b.tick(), steps: map[string]*stream{},
 		text: fmt.Sprintf("Question %d: when do we deploy Orders, größer 漢字? [[%s %d]]", n, kind, n),

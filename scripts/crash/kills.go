@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -22,6 +21,7 @@ type kills struct {
 	faults   []string // environment of a build with fault points, for the self-proof
 	dir      string
 	seed     uint64
+	first    int // what the numbers of prompts count from
 	restarts int
 	every    int // a full check after so many restarts
 	provider answers
@@ -106,6 +106,7 @@ func (k *kills) run(ctx context.Context) (outcome, error) {
 	}
 	h.env = append(h.env, k.faults...)
 	l := &killing{kills: k, home: h, book: newBook(), out: &out, told: make(chan struct{}, 1)}
+	l.book.first = k.first
 	for n := range k.restarts {
 		if err := l.live(ctx, k.schedule(n)); err != nil {
 			return out, fmt.Errorf("restart %d of seed %d: %w", n, k.seed, err)
@@ -297,7 +298,7 @@ func (l *killing) end(ctx context.Context, a act, lines func([]byte), args ...st
 
 func (l *killing) send(ctx context.Context, a act, session string) {
 	to := []string{"--new"}
-	if session != "" && a.v > 0.15 {
+	if session != "" && a.v > 0.06 {
 		to = []string{"--session", session}
 		if a.policy != "fail" {
 			l.book.decide(session)
@@ -379,16 +380,11 @@ func (l *killing) check(ctx context.Context, full bool) error {
 	if !full {
 		return l.glance(ctx, o)
 	}
-	if err := o.transcripts(ctx, l.home, false); err != nil { // what is there without recovery
+	if err := l.home.ok(ctx, &struct{}{}, "reconcile"); err != nil {
 		return err
 	}
-	for range 2 {
-		if err := l.home.ok(ctx, &struct{}{}, "reconcile"); err != nil {
-			return err
-		}
-		if err := o.transcripts(ctx, l.home, true); err != nil {
-			return err
-		}
+	if err := o.transcripts(ctx, l.home, true); err != nil {
+		return err
 	}
 	if err := o.rows(ctx, l.home, true); err != nil {
 		return err
@@ -411,10 +407,4 @@ func (l *killing) glance(ctx context.Context, o *oracle) error {
 	o.lineage(s.Turns, turns)
 	o.prompts(turns, false, false)
 	return nil
-}
-
-// lane is a directory for one loop.
-func lane(work string, seed uint64) (string, error) {
-	dir := filepath.Join(work, fmt.Sprintf("kills-%d", seed))
-	return dir, os.MkdirAll(dir, 0o700)
 }

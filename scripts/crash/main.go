@@ -11,6 +11,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -19,6 +20,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -37,7 +39,7 @@ var parts = []struct {
 	name string
 	run  func(context.Context, *rig) ([]outcome, error)
 }{
-	{"damage", runDamage}, {"kills", runKills},
+	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"kills", runKills}, {"proof", runProofs},
 }
 
 // rig is what all parts need.
@@ -165,25 +167,23 @@ func moduleRoot() (string, error) {
 	}
 }
 
+// runKills runs a loop for each mode of durability, side by side: most of their
+// time they wait.
 func runKills(ctx context.Context, r *rig) ([]outcome, error) {
-	var rows []outcome
-	// Half of them in each mode of durability.
-	for i, mode := range []string{"buffered", "write_ahead"} {
-		seed := r.seed + uint64(i)
-		dir, err := lane(r.work, seed)
-		if err != nil {
-			return rows, err
-		}
-		k := &kills{
-			bin: r.shipped, dir: dir, seed: seed, restarts: max(1, r.restarts/2), every: 20, provider: r.provider,
-			config: r.provider.config(mode), say: r.say,
-		}
-		out, err := k.run(ctx)
-		out.what += ", " + mode
-		rows = append(rows, out)
-		if err != nil {
-			return rows, err
-		}
+	modes := []string{"buffered", "write_ahead"}
+	rows, errs := make([]outcome, len(modes)), make([]error, len(modes))
+	var wg sync.WaitGroup
+	for i, mode := range modes {
+		wg.Go(func() {
+			k := &kills{
+				bin: r.shipped, dir: filepath.Join(r.work, "kills-"+mode), seed: r.seed + uint64(i), first: 1_000_000 * (i + 1),
+				restarts: max(1, r.restarts/2), every: 20, provider: r.provider, config: r.provider.config(mode),
+				say: func(format string, args ...any) { r.say(mode+": "+format, args...) },
+			}
+			rows[i], errs[i] = k.run(ctx)
+			rows[i].what += ", " + mode
+		})
 	}
-	return rows, nil
+	wg.Wait()
+	return rows, errors.Join(errs...)
 }

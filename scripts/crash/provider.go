@@ -52,6 +52,14 @@ func newProvider() (*provider, error) {
 
 func (p *provider) close() { _ = p.server.Close() }
 
+// forget makes the next request of a prompt its first.
+func (p *provider) forget(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.asked, n)
+	delete(p.whole, n)
+}
+
 // wholes is how often an answer was sent to its end.
 func (p *provider) wholes(n int) int {
 	p.mu.Lock()

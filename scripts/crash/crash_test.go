@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// The short form: the seed is fixed, so that it is the same run each time. make
+// crash is the long one.
+
+var (
+	built sync.Once
+	bins  builds
+	bad   error
+)
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "contextinfinity-crash-test-")
+	if err != nil {
+		panic(err)
+	}
+	scratch = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+var scratch string
+
+func testRig(t *testing.T, seed uint64) *rig {
+	t.Helper()
+	r := &rig{plan: plan{seed: seed, restarts: 26, stride: 1, work: t.TempDir(), quiet: true}}
+	var err error
+	if r.module, err = moduleRoot(); err != nil {
+		t.Fatal(err)
+	}
+	built.Do(func() { bins, bad = build(context.Background(), r.module, scratch) })
+	if bad != nil {
+		t.Fatal(bad)
+	}
+	r.builds = bins
+	if r.provider, err = newProvider(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.provider.close)
+	return r
+}
+
+func clean(t *testing.T, rows []outcome, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words strings.Builder
+	if printTable(&words, rows) > 0 {
+		t.Error(words.String())
+	}
+	t.Log(words.String())
+}
+
+func TestRandomKillsLoseNothing(t *testing.T) {
+	t.Parallel()
+	r := testRig(t, 7)
+	rows, err := runKills(t.Context(), r)
+	clean(t, rows, err)
+	for _, row := range rows {
+		if row.tried != 13 {
+			t.Errorf("%s: %d restarts", row.what, row.tried)
+		}
+	}
+}
+
+// A turn dies at a part of its points; make crash takes every one of every scenario.
+func TestATurnDiesAtItsPoints(t *testing.T) {
+	t.Parallel()
+	r := testRig(t, 1)
+	s, err := r.staged(t.Context(), 0, scenarios[1], filepath.Join(r.work, "scene"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tasks []task
+	for _, fault := range []string{
+		"tx.turn.accept.committed:exit", "turn.event:6:power", "turn.journal_sealed:power", "turn.settled:exit", "tx.state.commit.committing:exit", "tx.turn.index.committed:power",
+	} {
+		tasks = append(tasks, task{s, fault})
+	}
+	out, died, err := r.playAll(t.Context(), "points", tasks)
+	clean(t, []outcome{out}, err)
+	if died != len(tasks) {
+		t.Errorf("%d of %d deaths", died, len(tasks))
+	}
+}
+
+// A harness that sees nothing passes always: with a safeguard taken away it must not.
+func TestTheHarnessProvesItself(t *testing.T) {
+	t.Parallel()
+	for i, p := range proofs {
+		t.Run(p.what, func(t *testing.T) {
+			t.Parallel()
+			r := testRig(t, 1)
+			s, err := r.staged(t.Context(), i, scenarios[1], filepath.Join(r.work, "scene"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tried, found, err := p.fails(t.Context(), s)
+			if err != nil || len(found) == 0 {
+				t.Fatalf("%d faults were tried and nothing was found (%v)", tried, err)
+			}
+			t.Logf("fault %d: %s", tried, found[0])
+		})
+	}
+}
+
+func TestDamageIsNamedAndTheRestReads(t *testing.T) {
+	t.Parallel()
+	r := testRig(t, 3)
+	r.stride = 60
+	rows, err := runDamage(t.Context(), r)
+	clean(t, rows, err)
+}
+
+// The oracles themselves, on answers that are wrong.
+func TestWhatTheOracleSees(t *testing.T) {
+	t.Parallel()
+	b := newBook()
+	p := b.prompt(kindSlow, "")
+	full := answerText(p.number)
+	for _, line := range []string{
+		`{"event":"accepted","session_id":"s","branch_id":"b","turn_id":"t","turn_seq":1}`,
+		`{"event":"frame","step_id":"x","seq":1,"kind":"text","text":"A1: 1.0 gr","displayed_bytes":10,"durable_bytes":8}`,
+	} {
+		if err := b.acknowledge(p, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := shownTurn{ID: "t", Branch: "b", Seq: 1, Phase: "Responding", Outcome: "incomplete", User: said(p.text), Partial: "A1: 1.0 gr"}
+	good.Steps = append(good.Steps, struct {
+		ID      string `json:"step_id"`
+		Outcome struct{ Status string }
+		Items   []message
+	}{ID: "x", Items: []message{said("A1: 1.0 gr")}})
+	for want, change := range map[string]func(*shownTurn, map[string]shownTurn){
+		"":                   func(*shownTurn, map[string]shownTurn) {},
+		"LOST: prompt 1":     func(_ *shownTurn, all map[string]shownTurn) { delete(all, "t") },
+		"DOUBLED: prompt 1":  func(c *shownTurn, all map[string]shownTurn) { d := *c; d.ID, d.Seq = "u", 2; all["u"] = d },
+		"never sent":         func(c *shownTurn, _ map[string]shownTurn) { c.User = said("Something else") },
+		"acknowledged as":    func(c *shownTurn, _ map[string]shownTurn) { c.Seq = 2 },
+		"LOST: step x":       func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Items = []message{said("A1: 1")} },
+		"holds what was":     func(c *shownTurn, _ map[string]shownTurn) { c.Partial = "A1: 1.0 gr and more" },
+		"nobody stopped it":  func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "stopped" },
+		"nobody asked":       func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "kept" },
+		"PARTIAL CALLED":     func(c *shownTurn, _ map[string]shownTurn) { c.Outcome = "completed" },
+		"PARTIAL CALLED WHO": func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "completed" },
+		"still open":         func(c *shownTurn, _ map[string]shownTurn) { c.Steps[0].Outcome.Status = "running" },
+	} {
+		c := good
+		c.Steps = append(good.Steps[:0:0], good.Steps...)
+		all := map[string]shownTurn{}
+		all["t"] = c
+		change(&c, all)
+		if _, ok := all["t"]; ok {
+			all["t"] = c
+		}
+		o := &oracle{book: b, provider: knows{full}}
+		o.prompts(all, true, true)
+		if got := strings.Join(o.found, "; "); want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("want %q, found %q", want, got)
+		}
+	}
+}
+
+func said(text string) message {
+	return message{Blocks: []struct{ Type, Text string }{{"text", text}}}
+}
+
+// knows is a provider of one answer, which was never sent to its end.
+type knows struct{ text string }
+
+func (k knows) answer(int) string { return k.text }
+func (knows) sent(int) bool       { return false }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// matrixTests are the tests that fail every I/O site a turn meets. They sample in
+// `make test`, and try everything where CONTEXTINFINITY_CRASH is "full".
+const matrixTests = "TestEveryIOFaultOfATurn|TestTheDiskFillsUp|TestAFullDiskIsSaid|TestLossOfPower"
+
+// runMatrix runs them in full.
+func runMatrix(ctx context.Context, r *rig) ([]outcome, error) {
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=30m", "-json", "-run", matrixTests, ".")
+	cmd.Dir = r.module
+	cmd.Env = append(os.Environ(), "CONTEXTINFINITY_CRASH=full")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	data, runErr := cmd.Output()
+	out := outcome{what: "I/O faults at each site"}
+	said := map[string]string{}
+	var top []string
+	lines := bufio.NewReader(bytes.NewReader(data))
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			break
+		}
+		var e struct{ Action, Test, Output string }
+		if json.Unmarshal(line, &e) != nil || e.Test == "" {
+			continue
+		}
+		switch e.Action {
+		case "output":
+			said[e.Test] += e.Output
+		case "pass":
+			out.tried++
+			if !strings.Contains(e.Test, "/") {
+				top = append(top, e.Test)
+			}
+		case "fail":
+			out.tried++
+			out.found = append(out.found, e.Test+": "+clip(said[e.Test]))
+		}
+	}
+	out.detail = "go test: " + strings.Join(top, " ")
+	if out.tried == 0 || runErr != nil && len(out.found) == 0 {
+		return []outcome{out}, fmt.Errorf("the tests of I/O faults did not run: %v\n%s%s", runErr, clip(string(data)), clip(errs.String()))
+	}
+	return []outcome{out}, nil
+}

@@ -1,0 +1,421 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// scenario is something a person does, and what stood there before. The verb is
+// carried out by a build with fault points, which dies at each that it meets.
+type scenario struct {
+	name   string
+	before []step // by the program that is shipped
+	verb   step
+	mode   string // of durability; empty: write_ahead
+}
+
+// step is a verb. SESSION and TURN are those of the newest prompt, NOTES is a file.
+type step struct {
+	args   []string
+	prompt string // kind of a prompt that is added to args; empty: none
+	long   bool   // the prompt is long
+	dies   string // it dies by this fault
+}
+
+func sends(kind string, args ...string) step {
+	return step{args: append([]string{"send", "--events"}, args...), prompt: kind}
+}
+
+// began is a session with one turn.
+var began = sends(kindGood, "--new", "--wait", "indexed")
+
+// here goes on with it.
+var here = []string{"--session", "SESSION", "--wait", "indexed"}
+
+var scenarios = []scenario{
+	{name: "a first message", verb: sends(kindGood, "--new", "--wait", "indexed")},
+	{name: "a message", before: []step{began}, verb: sends(kindSlow, here...)},
+	{name: "a message, buffered", before: []step{began}, verb: sends(kindSlow, here...), mode: "buffered"},
+	{name: "a second attempt", before: []step{began}, verb: sends(kindOnce, here...)},
+	{name: "a dropped connection", before: []step{began}, verb: sends(kindCut, here...)},
+	{name: "a refused call", before: []step{began}, verb: sends(kindBad, here...)},
+	{name: "a document", before: []step{began}, verb: sends(kindGood, append(here, "--attach", "NOTES")...)},
+	{name: "a message over an incomplete answer", before: []step{began, sends(kindCut, here...)}, verb: sends(kindGood, here...)},
+	{name: "retry", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
+	{name: "continue", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"continue", "TURN", "--wait", "indexed"}}},
+	{name: "an answer anew", before: []step{began}, verb: step{args: []string{"retry", "TURN", "--wait", "indexed"}}},
+	{name: "keep", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"keep", "TURN"}}},
+	{name: "discard", before: []step{began, sends(kindCut, here...)}, verb: step{args: []string{"discard", "TURN"}}},
+	{
+		name: "resend", before: []step{began, {args: append([]string{"send", "--events"}, here...), prompt: kindGood, dies: "turn.prepared:exit"}},
+		verb: step{args: []string{"resend", "TURN", "--wait", "indexed"}},
+	},
+	{name: "fork", before: []step{began, sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"fork", "TURN", "--label", "what if"}}},
+	{name: "rollback and pins", before: []step{began, {args: []string{"pin", "SESSION", "Never on a Friday"}}}, verb: step{args: []string{"pin", "SESSION", "Nor on a Monday"}}},
+	{name: "rename", before: []step{began}, verb: step{args: []string{"sessions", "rename", "SESSION", "Orders"}}},
+	{name: "commit", before: []step{began, sends(kindGood, "--session", "SESSION"), sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"commit", "SESSION"}}},
+	{
+		name: "recovery of a partial answer", before: []step{began, {args: append([]string{"send", "--events"}, here...), prompt: kindSlow, dies: "turn.event:9:exit"}},
+		verb: step{args: []string{"reconcile"}},
+	},
+	{
+		name: "recovery of a whole answer", before: []step{began, {args: append([]string{"send", "--events"}, here...), prompt: kindGood, dies: "turn.journal_sealed:exit"}},
+		verb: step{args: []string{"reconcile"}},
+	},
+	{
+		name: "recovery before the commit", before: []step{began, {args: append([]string{"send", "--events"}, here...), prompt: kindGood, dies: "turn.settled:exit"}},
+		verb: step{args: []string{"reconcile"}},
+	},
+	{
+		name: "ranges of a long history", before: []step{began, long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION")},
+		verb: step{args: []string{"reconcile"}},
+	},
+}
+
+// long is a turn that fills a fifth of the working set.
+func long(session string) step {
+	s := sends(kindGood, "--session", session)
+	s.long = true
+	return s
+}
+
+// stage is a scenario that is ready to be played, again and again.
+type stage struct {
+	scenario
+	*specimen
+	rig  *rig
+	book *book
+	at   *prompt // the newest
+}
+
+// staged plays what comes before the verb.
+func (r *rig) staged(ctx context.Context, i int, sc scenario, dir string) (*stage, error) {
+	mode := sc.mode
+	if mode == "" {
+		mode = "write_ahead"
+	}
+	h, err := newHome(r.shipped, dir, r.provider.config(mode))
+	if err != nil {
+		return nil, err
+	}
+	s := &stage{scenario: sc, specimen: &specimen{home: h}, rig: r, book: newBook()}
+	s.book.first = (i + 1) * 1000
+	for _, st := range sc.before {
+		if _, err := s.play(ctx, s.home, s.book, st); err != nil {
+			return nil, fmt.Errorf("%s: %w", sc.name, err)
+		}
+	}
+	return s, nil
+}
+
+// play carries out a step and writes down what it told.
+func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, error) {
+	args := slices.Clone(st.args)
+	at := s.at
+	for i, a := range args {
+		switch {
+		case a == "SESSION":
+			args[i] = at.session
+		case a == "TURN":
+			args[i] = at.turn
+		case a == "NOTES":
+			args[i] = filepath.Join(h.dir, "plan.md")
+			if err := os.WriteFile(args[i], []byte("# Plan\n\nThe window is on Sunday at 05:00.\n"), 0o600); err != nil {
+				return result{}, err
+			}
+		}
+	}
+	var lines func([]byte)
+	var failed error
+	if st.prompt != "" {
+		at = b.prompt(st.prompt, "")
+		if st.long {
+			at.text = strings.Repeat("We deploy Orders on Sunday at 05:00, never on a Friday. ", 70) + at.text
+		}
+		args = append(args, at.text)
+		lines = func(line []byte) {
+			if err := b.acknowledge(at, line); err != nil {
+				failed = err
+			}
+		}
+		s.rig.provider.forget(at.number)
+	}
+	if s.at != nil && s.at.session != "" {
+		b.decide(s.at.session) // keep, discard, or a message sent over an incomplete answer
+	}
+	if st.dies != "" {
+		h = h.as(s.rig.faults, "CONTEXTINFINITY_FAULT="+st.dies)
+	}
+	p, err := h.start(ctx, false, lines, args...)
+	if err != nil {
+		return result{}, err
+	}
+	r := p.wait()
+	if b == s.book {
+		s.at = at
+	}
+	if failed == nil && r.broken() {
+		failed = fmt.Errorf("PANIC: %s", r)
+	}
+	return r, failed
+}
+
+// trace is every point that the verb meets, with how often.
+func (s *stage) trace(ctx context.Context, dir string) (map[string]int, error) {
+	h, err := s.copy(dir)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "trace")
+	if _, err := s.play(ctx, h.as(s.rig.faults, "CONTEXTINFINITY_FAULT_TRACE="+file), s.book.clone(), s.verb); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	met := map[string]int{}
+	for name := range strings.FieldsSeq(string(data)) {
+		met[name]++
+	}
+	return met, os.RemoveAll(dir)
+}
+
+// die plays the verb on a copy with a fault and holds what is left against the book.
+func (s *stage) die(ctx context.Context, fault, dir string) (found []string, died bool, err error) {
+	h, err := s.copy(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	b := s.book.clone()
+	st := s.verb
+	st.dies = fault
+	r, err := s.play(ctx, h, b, st)
+	if err != nil {
+		return []string{err.Error()}, true, nil
+	}
+	o := &oracle{book: b, provider: s.rig.provider}
+	if err := s.aftermath(ctx, h, o); err != nil {
+		o.add("%v", err)
+	}
+	return o.found, r.code == 137, nil
+}
+
+// aftermath checks a copy as it was left, recovers it twice, and goes on.
+func (s *stage) aftermath(ctx context.Context, h *home, o *oracle) error {
+	if _, err := os.Stat(h.database()); os.IsNotExist(err) {
+		if slices.ContainsFunc(o.book.prompts, func(p *prompt) bool { return p.stands == told }) {
+			o.add("LOST: there is no database")
+		}
+		return nil
+	}
+	if err := o.rows(ctx, h, true); err != nil {
+		return err
+	}
+	var reads [2]string
+	for i := range reads {
+		if err := h.ok(ctx, &struct{}{}, "reconcile"); err != nil {
+			return err
+		}
+		if i == 0 {
+			if err := o.transcripts(ctx, h, true); err != nil {
+				return err
+			}
+		}
+		var err error
+		if reads[i], err = h.all(ctx); err != nil {
+			return err
+		}
+	}
+	if reads[0] != reads[1] {
+		o.add("recovering twice is not as recovering once")
+	}
+	p := o.book.prompt(kindGood, "")
+	args := []string{"send", "--incomplete", "discard", p.text}
+	if s.at != nil && s.at.session != "" {
+		args = append(args, "--session", s.at.session)
+	} else {
+		args = append(args, "--new")
+	}
+	if err := h.ok(ctx, &struct{}{}, args...); err != nil {
+		return fmt.Errorf("the next message: %w", err)
+	}
+	if err := o.rows(ctx, h, true); err != nil {
+		return err
+	}
+	return o.verify(ctx, h)
+}
+
+// all is what show says of every session, word for word.
+func (h *home) all(ctx context.Context) (string, error) {
+	var list struct {
+		Sessions []struct {
+			ID string `json:"session_id"`
+		}
+	}
+	if err := h.ok(ctx, &list, "sessions"); err != nil {
+		return "", err
+	}
+	var all strings.Builder
+	for _, s := range list.Sessions {
+		text, err := h.show(ctx, s.ID)
+		if err != nil {
+			return "", err
+		}
+		all.WriteString(text)
+	}
+	return all.String(), nil
+}
+
+// task is one death of a stage.
+type task struct {
+	stage *stage
+	fault string
+}
+
+// play carries tasks out, two at a time, each stage's one after another.
+func (r *rig) playAll(ctx context.Context, what string, tasks []task) (outcome, int, error) {
+	out := outcome{what: what}
+	died := 0
+	var mu sync.Mutex
+	var failed error
+	byStage := map[*stage][]task{}
+	for _, t := range tasks {
+		byStage[t.stage] = append(byStage[t.stage], t)
+	}
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 2)
+	for _, s := range slices.SortedFunc(maps.Keys(byStage), func(a, b *stage) int { return strings.Compare(a.name, b.name) }) {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			for i, t := range byStage[s] {
+				dir := fmt.Sprintf("%s-%d", s.dir, i)
+				found, dead, err := s.die(ctx, t.fault, dir)
+				mu.Lock()
+				if err != nil && failed == nil {
+					failed = err
+				}
+				out.tried++
+				if dead {
+					died++
+				}
+				for _, f := range found {
+					out.found = append(out.found, fmt.Sprintf("%s, %s: %s", s.name, t.fault, f))
+				}
+				if len(found) > 0 && out.kept == "" {
+					out.kept = dir + "-found"
+					_ = os.Rename(dir, out.kept)
+				}
+				mu.Unlock()
+				_ = os.RemoveAll(dir)
+			}
+		})
+	}
+	wg.Wait()
+	return out, died, failed
+}
+
+// runPoints has each scenario die at each point it meets: at the first time it does,
+// and at points that are met often also in the middle and at the last.
+func runPoints(ctx context.Context, r *rig) ([]outcome, error) {
+	known, err := r.points(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var tasks []task
+	met := map[string]bool{}
+	for i, sc := range scenarios {
+		if r.stride > 1 && i%r.stride != int(r.seed)%r.stride {
+			continue
+		}
+		s, err := r.staged(ctx, i, sc, filepath.Join(r.work, fmt.Sprintf("scene-%d", i)))
+		if err != nil {
+			return nil, err
+		}
+		counts, err := s.trace(ctx, s.dir+"-trace")
+		if err != nil {
+			return nil, err
+		}
+		var mine []task
+		for _, name := range slices.Sorted(maps.Keys(counts)) {
+			if strings.HasPrefix(name, "io.") {
+				continue
+			}
+			met[name] = true
+			for _, n := range times(counts[name]) {
+				mine = append(mine, task{s, name + ":" + strconv.Itoa(n) + ":exit"})
+			}
+		}
+		for j, t := range mine {
+			if j%r.stride == 0 {
+				tasks = append(tasks, t)
+			}
+		}
+	}
+	out, died, err := r.playAll(ctx, "kill at each point", tasks)
+	missed := slices.DeleteFunc(slices.Clone(known), func(name string) bool { return met[name] })
+	out.detail = fmt.Sprintf("%d scenarios, %d of %d points met, %d deaths", len(scenarios), len(known)-len(missed), len(known), died)
+	r.say("points that no scenario meets: %s", strings.Join(missed, " "))
+	return []outcome{out}, err
+}
+
+// times are the hits at which a point that is met n times is tried.
+func times(n int) []int {
+	out := []int{1, (n + 1) / 2, n}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// points are the names of all fault points.
+func (r *rig) points(ctx context.Context) ([]string, error) {
+	cmd := exec.CommandContext(ctx, "go", "run", "-buildvcs=false", "./backend/internal/faults/points")
+	cmd.Dir = r.module
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	data, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("the fault points cannot be listed: %w\n%s", err, errs.String())
+	}
+	return strings.Fields(string(data)), nil
+}
+
+// runPower takes the power away at I/O sites all through a turn: what was not
+// fsynced is gone then, of the journals and of the database.
+func runPower(ctx context.Context, r *rig) ([]outcome, error) {
+	var tasks []task
+	sites := 0
+	for i, sc := range scenarios[:3] {
+		s, err := r.staged(ctx, 100+i, sc, filepath.Join(r.work, fmt.Sprintf("power-%d", i)))
+		if err != nil {
+			return nil, err
+		}
+		counts, err := s.trace(ctx, s.dir+"-trace")
+		if err != nil {
+			return nil, err
+		}
+		hits := 0
+		for name, n := range counts {
+			if strings.HasPrefix(name, "io.") {
+				hits += n
+				sites++
+			}
+		}
+		step := max(1, hits/60) * r.stride
+		for n := 1 + int(r.seed)%step; n <= hits; n += step {
+			tasks = append(tasks, task{s, fmt.Sprintf("io.*:%d:power", n)})
+		}
+	}
+	out, died, err := r.playAll(ctx, "loss of power at I/O sites", tasks)
+	out.detail = fmt.Sprintf("%d deaths", died)
+	return []outcome{out}, err
+}

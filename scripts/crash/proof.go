@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+)
+
+// proof is a safeguard that is taken away: what the harness does then must find
+// something, or it sees nothing at all.
+type proof struct {
+	what string
+	// faults are tried one after the other, until something is found.
+	faults func(counts map[string]int) []string
+}
+
+var proofs = []proof{
+	{"without the journal's fsync, power is lost", func(map[string]int) []string {
+		var out []string
+		for n := range 6 { // what was told by then depends on the clock
+			out = append(out, fmt.Sprintf("io.journal.sync:skip,turn.event:%d:power", 8-n%2))
+		}
+		return out
+	}},
+	{"without transactions, killed between writes", func(counts map[string]int) []string {
+		var out []string
+		// From the acceptance of the message on; before it a start writes little.
+		for n := 16; n <= counts["io.wal.write"]; n++ {
+			out = append(out, fmt.Sprintf("store.transaction:skip,io.wal.write:%d:exit", n))
+		}
+		return out
+	}},
+}
+
+// fails has a stage die with a safeguard taken away, until something is found, and
+// returns what.
+func (p proof) fails(ctx context.Context, s *stage) (tried int, found []string, err error) {
+	counts, err := s.trace(ctx, s.dir+"-trace")
+	if err != nil {
+		return 0, nil, err
+	}
+	for i, fault := range p.faults(counts) {
+		found, died, err := s.die(ctx, fault, fmt.Sprintf("%s-proof-%d", s.dir, i))
+		if err != nil || died && len(found) > 0 {
+			return i + 1, found, err
+		}
+		tried = i + 1
+	}
+	return tried, nil, nil
+}
+
+// runProofs is a part that finds something where a proof finds nothing.
+func runProofs(ctx context.Context, r *rig) ([]outcome, error) {
+	var rows []outcome
+	for i, p := range proofs {
+		s, err := r.staged(ctx, 200+i, scenarios[1], filepath.Join(r.work, fmt.Sprintf("proof-%d", i)))
+		if err != nil {
+			return rows, err
+		}
+		tried, found, err := p.fails(ctx, s)
+		if err != nil {
+			return rows, err
+		}
+		out := outcome{what: "self-proof: " + p.what, tried: tried}
+		if len(found) == 0 {
+			out.found = []string{"THE HARNESS SEES NOTHING: a safeguard was taken away and all seemed well"}
+		} else {
+			out.detail = "seen: " + clip(found[0])[:min(100, len(clip(found[0])))]
+		}
+		rows = append(rows, out)
+	}
+	return rows, nil
+}
