@@ -96,7 +96,7 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, br
 			return chat.AutoBackup{Outcome: chat.BackupLater}, err
 		}
 	}
-	if err := secureDir(dir); err != nil {
+	if err := MakeDir(dir); err != nil {
 		return chat.AutoBackup{}, mapError("store.backup", err)
 	}
 	free, err := freeSpace(dir)
