@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"contextinfinity/backend/chat"
@@ -25,7 +26,7 @@ import (
 const canary = `sk-proj-Canary7+Q9x/K2mV4pL8=wR1tY6uB3nZ5`
 
 // canaryForms is the key in every form in which a program might leave it behind.
-func canaryForms() map[string]string {
+var canaryForms = sync.OnceValue(func() map[string]string {
 	escaped := strings.ReplaceAll(canary, "/", `\/`)
 	unicode := strings.NewReplacer("+", `\u002b`, "/", `\u002f`, "=", `\u003d`).Replace(canary)
 	forms := map[string]string{
@@ -42,7 +43,7 @@ func canaryForms() map[string]string {
 		}
 	}
 	return forms
-}
+})
 
 // echoes is every way in which the mock sends the key back.
 func echoes(w wireProtocol) map[string]llmtest.Step {
@@ -101,8 +102,10 @@ func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 				carriesKey(t, server.Requests()[i])
 				notInOutput(t, h, name)
 			}
+			notInLists(t, h)
 			killedWithKey(t, h, w)
 			h.ok("reconcile")
+			notInLists(t, h)
 			notInFiles(t, h)
 			h.clean()
 		})
@@ -119,7 +122,7 @@ func carriesKey(t *testing.T, r llmtest.Request) {
 	notIn(t, "the request's body", string(r.Body))
 }
 
-// notInOutput looks through everything that the verbs print of a session.
+// notInOutput looks through everything that the verbs print of the last session.
 func notInOutput(t *testing.T, h *home, name string) {
 	t.Helper()
 	session := h.lastSession()
@@ -132,9 +135,19 @@ func notInOutput(t *testing.T, h *home, name string) {
 			}
 		}
 	}
-	for _, args := range [][]string{{"show", session, "--json"}, {"show", session}, {"keys", "list", "--json"}, {"config", "show", "--json"}, {"models"}, {"jobs", "--json"}} {
+	for _, args := range [][]string{{"show", session, "--json"}, {"show", session}} {
 		r := h.ok(args...)
 		notIn(t, name+": "+args[0], r.stdout+r.stderr)
+	}
+}
+
+// notInLists looks through what the verbs print of the whole home, once all that the
+// key could have come into is in it.
+func notInLists(t *testing.T, h *home) {
+	t.Helper()
+	for _, args := range [][]string{{"keys", "list", "--json"}, {"config", "show", "--json"}, {"models"}, {"jobs", "--json"}, {"sessions", "--json"}} {
+		r := h.ok(args...)
+		notIn(t, args[0], r.stdout+r.stderr)
 	}
 }
 

@@ -73,10 +73,21 @@ func seeded(t *testing.T, config string) (h *home, session string, turns []strin
 	return h, session, turns
 }
 
+// another is a home like h, of which nothing is running.
+func (h *home) another(t *testing.T) *home {
+	t.Helper()
+	c := newHome(t, h.bin, "")
+	if err := os.CopyFS(c.dir, os.DirFS(h.dir)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // A verb says the same and ends with the same code whether it opens the data
 // itself or a running program carries it out.
 func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
 	t.Parallel()
+	seed, session, turns := seeded(t, lazily)
 	for name, verb := range map[string]struct {
 		stdin string
 		args  []string // SESSION and TURN stand for what there is
@@ -107,7 +118,7 @@ func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
 			t.Parallel()
 			var said [2]result
 			for i, served := range []bool{false, true} {
-				h, session, turns := seeded(t, lazily)
+				h := seed.another(t)
 				var other *host
 				if served {
 					other = h.host()
