@@ -154,7 +154,6 @@ func TestTheTimer(t *testing.T) {
 		if f.looked != looked+2 || b.store.LogBytes() != 0 {
 			t.Errorf("after a turn, it looked %d times, the log has %d bytes", f.looked-looked, b.store.LogBytes())
 		}
-		looked = f.looked
 		f.set(1)
 		time.Sleep(5*time.Minute + time.Second)
 		looked = f.looked

@@ -5,7 +5,7 @@ import { moved, placeAt } from './reorder';
 
 const now = 1_000_000;
 const job = (more: Partial<JobView>): JobView => ({
-  id: 1, type: 'summarize_turn', turnId: 't', turnSeq: 1, sessionId: 's', session: 'S', state: 'queued', attempts: 0, lastError: '', runAfter: 0, updatedAt: 0, ...more,
+  id: 1, type: 'summarize_turn', turnId: 't', turnSeq: 1, sessionId: 's', session: 'S', state: 'queued', attempts: 0, lastError: '', waitsFor: 0, runAfter: 0, updatedAt: 0, ...more,
 });
 
 test.each([
