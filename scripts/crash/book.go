@@ -13,14 +13,17 @@ import (
 // what the data directory is held against after each crash.
 type book struct {
 	mu       sync.Mutex
-	first    int // what the numbers of prompts count from
-	clock    int // counts starts and ends of verbs
+	tags     map[string]string // other names of kinds of prompts
+	first    int               // what the numbers of prompts count from
+	clock    int               // counts starts and ends of verbs
 	prompts  []*prompt
 	byNumber map[int]*prompt
 	facts    []*fact
 	turns    []string // identifiers of turns, oldest first
 	sessions []string
-	decided  map[string]bool // sessions in which someone asked to keep or discard
+	// continued is how often a turn was to be continued.
+	continued int
+	decided   map[string]bool // sessions in which someone asked to keep or discard
 }
 
 // standing is what is known of a verb's effect.
@@ -106,6 +109,9 @@ func (b *book) prompt(kind, session string) *prompt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := b.first + len(b.prompts) + 1
+	if tag := b.tags[kind]; tag != "" {
+		kind = tag
+	}
 	p := &prompt{
 		number: n, aimed: session, begun: b.tick(), steps: map[string]*stream{},
 		text: fmt.Sprintf("Question %d: when do we deploy Orders, größer 漢字? [[%s %d]]", n, kind, n),
@@ -258,6 +264,13 @@ func (b *book) decide(session string) {
 	b.decided[session] = true
 }
 
+// goesOn writes down that a turn is to be continued.
+func (b *book) goesOn() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.continued++
+}
+
 // recent is one of the newest sessions or turns, chosen by u in [0, 1).
 func recent(list []string, u float64) string {
 	if len(list) == 0 {
@@ -287,10 +300,10 @@ func (b *book) answered(u float64) *prompt {
 
 // overheard notes what a conversation in a terminal printed: an answer is shown
 // only of a message that is stored.
-func (b *book) overheard(p *prompt, stdout string) {
+func (b *book) overheard(p *prompt, stdout, answer string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if p.stands == unknown && strings.Contains(stdout, fmt.Sprintf("A%d: ", p.number)) {
+	if p.stands == unknown && strings.Contains(stdout, answer[:16]) {
 		p.stands, p.told = told, b.tick()
 	}
 }

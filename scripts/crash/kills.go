@@ -25,6 +25,7 @@ type kills struct {
 	restarts int
 	every    int // a full check after so many restarts
 	provider answers
+	tags     map[string]string // what a provider calls the kinds, where it has other names
 	config   string
 	say      func(format string, args ...any)
 }
@@ -106,7 +107,7 @@ func (k *kills) run(ctx context.Context) (outcome, error) {
 	}
 	h.env = append(h.env, k.faults...)
 	l := &killing{kills: k, home: h, book: newBook(), out: &out, told: make(chan struct{}, 1)}
-	l.book.first = k.first
+	l.book.first, l.book.tags = k.first, k.tags
 	for n := range k.restarts {
 		if err := l.live(ctx, k.schedule(n)); err != nil {
 			return out, fmt.Errorf("restart %d of seed %d: %w", n, k.seed, err)
@@ -318,7 +319,7 @@ func (l *killing) talk(a act) {
 		return // it was killed before it could be asked
 	}
 	<-l.host.ended
-	l.book.overheard(p, l.host.out.String())
+	l.book.overheard(p, l.host.out.String(), l.provider.answer(p.number))
 }
 
 // store has something small stored.
@@ -358,6 +359,9 @@ func (l *killing) decide(ctx context.Context, a act) {
 		// What it tells belongs to the same prompt; an answer anew to a final turn is
 		// another turn, whose number is not the prompt's.
 		a.stop = 0
+		if a.verb == "continue" {
+			l.book.goesOn()
+		}
 		l.end(ctx, a, l.noting(func(line []byte) error { return l.book.rerun(of, line) }), a.verb, of.turn, "--events")
 	}
 }

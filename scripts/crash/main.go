@@ -39,7 +39,7 @@ var parts = []struct {
 	name string
 	run  func(context.Context, *rig) ([]outcome, error)
 }{
-	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"kills", runKills}, {"proof", runProofs},
+	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"kills", runKills}, {"aimock", runAimock}, {"proof", runProofs},
 }
 
 // rig is what all parts need.

@@ -126,12 +126,21 @@ func (o *oracle) lineage(list []shownTurn, turns map[string]shownTurn) {
 	}
 }
 
+// goOn is what a model is told by "continue" of a turn that is final: the program's
+// own words, as a turn of its own.
+const goOn = "Please continue exactly where you stopped."
+
 // prompts checks each prompt against the turns there are. all: these are all.
 func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 	o.book.mu.Lock()
 	defer o.book.mu.Unlock()
 	copies := map[int][]shownTurn{}
+	going := 0
 	for _, t := range turns {
+		if t.User.text() == goOn {
+			going++
+			continue
+		}
 		_, n := lastTag(t.User.text())
 		p := o.book.byNumber[n]
 		if p == nil || t.User.text() != p.text {
@@ -145,6 +154,9 @@ func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 	}
 	if !all {
 		return
+	}
+	if going > o.book.continued {
+		o.add("DOUBLED: %d turns ask a model to go on, which was asked for %d times", going, o.book.continued)
 	}
 	for _, p := range o.book.prompts {
 		o.stored(p, copies[p.number], turns)

@@ -335,9 +335,6 @@ func runPoints(ctx context.Context, r *rig) ([]outcome, error) {
 	var tasks []task
 	met := map[string]bool{}
 	for i, sc := range scenarios {
-		if r.stride > 1 && i%r.stride != int(r.seed)%r.stride {
-			continue
-		}
 		s, err := r.staged(ctx, i, sc, filepath.Join(r.work, fmt.Sprintf("scene-%d", i)))
 		if err != nil {
 			return nil, err
@@ -357,7 +354,7 @@ func runPoints(ctx context.Context, r *rig) ([]outcome, error) {
 			}
 		}
 		for j, t := range mine {
-			if j%r.stride == 0 {
+			if (i+j)%r.stride == 0 {
 				tasks = append(tasks, t)
 			}
 		}

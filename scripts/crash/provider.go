@@ -67,7 +67,7 @@ func (p *provider) wholes(n int) int {
 	return p.whole[n]
 }
 
-var tagPattern = regexp.MustCompile(`\[\[([a-z]+) ([0-9]+)\]\]`)
+var tagPattern = regexp.MustCompile(`\[\[([a-z_]+) ([0-9]+)\]\]`)
 
 // lastTag is the newest prompt's tag in a request or a text.
 func lastTag(text string) (kind string, n int) {
@@ -161,7 +161,15 @@ func (p *provider) summarize(w http.ResponseWriter, r *http.Request) {
 }
 
 // config is a configuration that uses the provider. durability is SPEC 5's.
-func (p *provider) config(durability string) string {
+func (p *provider) config(durability string) string { return configFor(p.url, p.url, durability) }
+
+// configFor is a configuration that uses servers for answers and, if there is one,
+// for the librarian.
+func configFor(server, librarian, durability string) string {
+	model := "librarian"
+	if librarian == "" {
+		model, librarian = "", server
+	}
 	return fmt.Sprintf(`[general]
 default_model = "mock"
 
@@ -170,7 +178,7 @@ durability = %q
 fsync_ms = 15
 
 [librarian]
-model = "librarian"
+model = %q
 
 [budget]
 working_set_tokens = 6000
@@ -188,5 +196,5 @@ model_id = "m-1"
 base_url = %q
 context_limit = 128000
 max_output = 4000
-`, durability, p.url+"/v1", p.url+"/librarian/v1")
+`, durability, model, server+"/v1", librarian+"/librarian/v1")
 }

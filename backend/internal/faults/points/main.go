@@ -1,0 +1,15 @@
+// Command points prints the name of every fault point, one a line, for tools outside
+// of this folder (scripts/crash).
+package main
+
+import (
+	"fmt"
+
+	"contextinfinity/backend/internal/faults"
+)
+
+func main() {
+	for _, name := range faults.Points {
+		fmt.Println(name)
+	}
+}
