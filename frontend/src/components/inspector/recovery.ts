@@ -20,6 +20,7 @@ const findings: Record<string, Finding> = {
   snapshot_ignored: { tone: 'info', link: 'Show' },
   pruned: { tone: 'ok', link: 'Show' },
   swept: { tone: 'ok', link: 'Show' },
+  daily: { tone: 'warn', link: 'Show' },
   unreadable: { tone: 'danger', link: 'Show' },
 };
 

@@ -294,6 +294,8 @@ export interface JobView {
   state: string;
   attempts: number;
   lastError: string;
+  /** the failed job of an earlier turn; 0 is none */
+  waitsFor: number;
   runAfter: number;
   updatedAt: number;
 }
@@ -530,15 +532,17 @@ export interface RawEvent {
   data: string;
 }
 
-/** RecoveryReport says what start-up found and did. */
+/** RecoveryReport says what the reconciler found and did, at the start or later. */
 export interface RecoveryReport {
   at: number;
   /** nothing needed doing */
   clean: boolean;
+  /** in one line */
+  summary: string;
   items: RecoveryItem[];
 }
 
-/** RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent", "committed", "requeued", "discarded_lines", "unreadable". */
+/** RecoveryItem is one finding: "completed", "incomplete", "failed", "unsent", "committed", "requeued", "dead", "tools", "discarded_lines", "pruned", "swept", "snapshot_ignored", "daily", "unreadable". */
 export interface RecoveryItem {
   kind: string;
   sessionId: string;
@@ -557,6 +561,8 @@ export interface ActivityPanel {
   running: number;
   dead: number;
   recovery: RecoveryReport;
+  /** Earlier are the reports before it that said something, newest first. */
+  earlier: RecoveryReport[];
   /** Turn is the metrics of the branch's newest turns, newest first. */
   turns: TurnMetrics[];
 }

@@ -209,7 +209,7 @@ export class App {
     if (!report || report.clean || report.items.length === 0) return;
     if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded anew, the program was not
     this.#storage.setItem(toldKey, String(report.at));
-    this.#recoveryNews = report.items.length === 1 ? report.items[0]!.message : `${report.items.length} things were found and put in order.`;
+    this.#recoveryNews = report.summary;
   }
 
   async #quietly(load: () => Promise<void>): Promise<void> {

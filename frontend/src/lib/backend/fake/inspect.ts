@@ -94,7 +94,7 @@ function moveJob(world: World, id: number, more: Partial<JobView>): void {
 function activity(world: World, branchId: string): ActivityPanel {
   const count = (state: string) => world.jobs.filter((job) => job.state === state).length;
   const turns = branchId === '' ? [] : world.lineage(branchId).slice(-12).reverse().map(metrics);
-  return { jobs: world.jobs, queued: count('queued'), running: count('running'), dead: count('dead'), recovery: recovery(world), turns };
+  return { jobs: world.jobs, queued: count('queued'), running: count('running'), dead: count('dead'), recovery: recovery(world), earlier: [], turns };
 }
 
 function metrics(turn: TurnView): TurnMetrics {
@@ -113,7 +113,8 @@ function recovery(world: World): RecoveryReport {
     const message = turn.state === 'unsent' ? 'A message had not been sent' : 'An answer was cut off; its text is kept';
     return { kind: turn.state, sessionId: session.id, session: session.title, turnId: turn.id, turnSeq: turn.seq, bytes: turn.displayed, count: 1, message };
   });
-  return { at: world.epoch, clean: items.length === 0, items };
+  const summary = items.length === 1 ? items[0]!.message : `${items.length} things were found and put in order.`;
+  return { at: world.epoch, clean: items.length === 0, summary, items };
 }
 
 function steps(turn: TurnView): StepView[] {

@@ -30,7 +30,7 @@ export function branchView(more: Partial<BranchView> = {}): BranchView {
 export function jobView(more: Partial<JobView> = {}): JobView {
   return {
     id: 0, type: 'summarize_turn', turnId: '', turnSeq: 0, sessionId: '', session: '', state: 'queued', attempts: 0,
-    lastError: '', runAfter: 0, updatedAt: 0, ...more,
+    lastError: '', waitsFor: 0, runAfter: 0, updatedAt: 0, ...more,
   };
 }
 
