@@ -124,7 +124,7 @@ func TestEveryIOFaultOfATurn(t *testing.T) {
 	if len(specs) < 60 {
 		t.Fatalf("a turn reaches only %d faults: %q", len(specs), specs)
 	}
-	for _, spec := range sampled(specs, 20) {
+	for _, spec := range sampled(specs, 16) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.fresh(t)
@@ -212,7 +212,7 @@ func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
 	if len(specs) < 30 {
 		t.Fatalf("a turn reaches only %q", specs)
 	}
-	for _, spec := range sampled(specs, 10) {
+	for _, spec := range sampled(specs, 8) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			bench.fresh(t).fillsUpAt(t, spec)
