@@ -41,20 +41,18 @@ func (g *guarded) Result() (r llm.Result) {
 	return g.Decoder.Result()
 }
 
-// caught is deferred by a run's goroutine: a defect ends its turn, with what the journal
-// holds, and nothing else. Should even that fail, the turn is left to the reconciler.
-func (r *run) caught() {
-	defect.Caught(func(d *chat.Error, stack []byte) {
-		r.e.log.Error("a turn panicked", "turn", r.turn.ID, "err", d, "stack", string(stack))
-		r.settleErr = d
-		r.letGo(d)
-		defer defect.Caught(func(d *chat.Error, stack []byte) {
-			r.e.log.Error("a turn panicked while it was put away", "turn", r.turn.ID, "err", d, "stack", string(stack))
-		})
-		if t, err := r.e.putAway(context.Background(), r.turn.ID, d); err == nil {
-			r.turn, r.settleErr = t, nil
-		}
+// died ends the turn of a run that a defect ended, with what the journal holds, and
+// nothing else. Should even that fail, the turn is left to the reconciler.
+func (r *run) died(d *chat.Error, stack []byte) {
+	r.e.log.Error("a turn panicked", "turn", r.turn.ID, "err", d, "stack", string(stack))
+	r.settleErr = d
+	r.letGo(d)
+	defer defect.Caught(func(d *chat.Error, stack []byte) {
+		r.e.log.Error("a turn panicked while it was put away", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	})
+	if t, err := r.e.putAway(context.Background(), r.turn.ID, d); err == nil {
+		r.turn, r.settleErr = t, nil
+	}
 }
 
 // letGo closes what the run has open.

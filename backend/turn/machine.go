@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/defect"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
@@ -58,7 +59,7 @@ type state func(context.Context) state
 
 func (r *run) loop(ctx context.Context) {
 	defer r.e.finished(r)
-	defer r.caught()
+	defer defect.Caught(r.died)
 	// A turn that goes on has text from before; until it is read again, a failure
 	// must not take it away.
 	r.earlier = r.turn.Phase == chat.PhaseResponding
@@ -370,8 +371,10 @@ func (r *run) finalize(context.Context) state {
 		message = r.fallbackMessage()
 	}
 	r.learn(res.Usage)
+	end := r.stepEnd()
+	end.DurableBytes = end.DisplayedBytes // by this transaction, whatever became of the journal
 	r.settled(r.e.store.Finalize(context.Background(), chat.Finalization{
-		TurnID: r.turn.ID, Step: r.stepEnd(), Message: message, Outcome: r.end.outcome,
+		TurnID: r.turn.ID, Step: end, Message: message, Outcome: r.end.outcome,
 		Usage: usageOf(r.closed, res.Usage), Metrics: r.metrics,
 	}))
 	return nil

@@ -253,6 +253,9 @@ func (rec *recovery) fail(ctx context.Context, end ending) (chat.RecoveryItem, e
 	t, err := rec.e.store.FailTurn(ctx, chat.TurnFailure{
 		TurnID: rec.turn.ID, Step: rec.stepEnd(end), Outcome: chat.OutcomeFailed, Failure: end.failure,
 	})
+	if err == nil {
+		rec.e.pruneAll(rec.steps)
+	}
 	return chat.RecoveredTurn(t, chat.RecoveredFailed, 0), err
 }
 
