@@ -214,7 +214,7 @@ func (l *killing) await(lines int) {
 }
 
 // longestRound ends a round in which an answer is held back for ever.
-const longestRound = 2 * time.Second
+const longestRound = 1500 * time.Millisecond
 
 // noting counts the events that a verb tells.
 func (l *killing) noting(f func([]byte) error) func([]byte) {

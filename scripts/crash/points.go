@@ -28,6 +28,7 @@ type step struct {
 	args   []string
 	prompt string // kind of a prompt that is added to args; empty: none
 	long   bool   // the prompt is long
+	types  bool   // the prompt is typed, and what goes on behind it has a second
 	dies   string // it dies by this fault
 }
 
@@ -42,7 +43,7 @@ var began = sends(kindGood, "--new", "--wait", "indexed")
 var here = []string{"--session", "SESSION", "--wait", "indexed"}
 
 var scenarios = []scenario{
-	{name: "a first message", verb: sends(kindGood, "--new", "--wait", "indexed")},
+	{name: "a first message", verb: sends(kindGood, "--new", "--model", "mock", "--wait", "indexed")},
 	{name: "a message", before: []step{began}, verb: sends(kindSlow, here...)},
 	{name: "a message, buffered", before: []step{began}, verb: sends(kindSlow, here...), mode: "buffered"},
 	{name: "a second attempt", before: []step{began}, verb: sends(kindOnce, here...)},
@@ -60,7 +61,10 @@ var scenarios = []scenario{
 		verb: step{args: []string{"resend", "TURN", "--wait", "indexed"}},
 	},
 	{name: "fork", before: []step{began, sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"fork", "TURN", "--label", "what if"}}},
-	{name: "rollback and pins", before: []step{began, {args: []string{"pin", "SESSION", "Never on a Friday"}}}, verb: step{args: []string{"pin", "SESSION", "Nor on a Monday"}}},
+	{name: "archive", before: []step{began}, verb: step{args: []string{"sessions", "archive", "SESSION"}}},
+	{name: "a job given up", before: []step{began, sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"jobs", "kill", "4"}}},
+	{name: "a conversation", before: []step{began}, verb: step{args: []string{"chat", "--session", "SESSION"}, prompt: kindSlow, types: true}},
+	{name: "pins", before: []step{began, {args: []string{"pin", "SESSION", "Never on a Friday"}}}, verb: step{args: []string{"pin", "SESSION", "Nor on a Monday"}}},
 	{name: "rename", before: []step{began}, verb: step{args: []string{"sessions", "rename", "SESSION", "Orders"}}},
 	{name: "commit", before: []step{began, sends(kindGood, "--session", "SESSION"), sends(kindGood, "--session", "SESSION")}, verb: step{args: []string{"commit", "SESSION"}}},
 	{
@@ -141,7 +145,9 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 		if st.long {
 			at.text = strings.Repeat("We deploy Orders on Sunday at 05:00, never on a Friday. ", 70) + at.text
 		}
-		args = append(args, at.text)
+		if !st.types {
+			args = append(args, at.text)
+		}
 		lines = func(line []byte) {
 			if err := b.acknowledge(at, line); err != nil {
 				failed = err
@@ -155,9 +161,15 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 	if st.dies != "" {
 		h = h.as(s.rig.faults, "CONTEXTINFINITY_FAULT="+st.dies)
 	}
-	p, err := h.start(ctx, false, lines, args...)
+	if st.types {
+		lines = nil
+	}
+	p, err := h.start(ctx, st.types, lines, args...)
 	if err != nil {
 		return result{}, err
+	}
+	if st.types {
+		p.typed(at.text, answerText(at.number))
 	}
 	r := p.wait()
 	if b == s.book {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -150,6 +151,18 @@ func (s *specimen) journals(shows string) error {
 }
 
 func (h *home) journal(step string) string { return filepath.Join(h.streams(), step+".jsonl") }
+
+// typed types a message, waits for its answer and a little longer, and leaves.
+func (p *process) typed(text, answer string) {
+	_, _ = io.WriteString(p.stdin, text+"\n") // it may be dead by now
+	if p.awaitOut(answer) {
+		select {
+		case <-time.After(time.Second):
+		case <-p.ended:
+		}
+	}
+	_ = p.stdin.Close()
+}
 
 // awaitOut waits until stdout holds a text; false if the process ended first.
 func (p *process) awaitOut(text string) bool {
