@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,12 +31,22 @@ func (f *turns) Recover(context.Context) (chat.RecoveryReport, error) {
 	return chat.RecoveryReport{At: time.Now(), Items: slices.Clone(f.found)}, nil
 }
 
-func (f *turns) Running() []chat.TurnID { return f.running }
+func (f *turns) Running() []chat.TurnID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.running)
+}
 
 func (f *turns) Unsettled() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.unsettled
+}
+
+func (f *turns) looks() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.looked
 }
 
 func (f *turns) set(unsettled int, found ...chat.RecoveryItem) {
@@ -130,10 +141,16 @@ func TestTheTimer(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
 		f := &turns{}
-		days := 0
-		var failure error
+		var days atomic.Int32
+		var failing atomic.Bool
 		runner := b.runner(b.store)
-		r := b.reconciler(f, runner, func(context.Context) error { days++; return failure })
+		r := b.reconciler(f, runner, func(context.Context) error {
+			days.Add(1)
+			if failing.Load() {
+				return errors.New("No backup was made.")
+			}
+			return nil
+		})
 		_, err := r.Reconcile(t.Context())
 		b.must(err)
 		runner.Start()
@@ -141,45 +158,45 @@ func TestTheTimer(t *testing.T) {
 		r.Start()
 		r.Start()
 		time.Sleep(time.Minute)
-		looked := f.looked
+		looked := f.looks()
 		time.Sleep(50 * time.Minute)
-		if f.looked != looked || days != 1 {
-			t.Errorf("idle, it looked %d times, %d days", f.looked-looked, days)
+		if f.looks() != looked || days.Load() != 1 {
+			t.Errorf("idle, it looked %d times, %d days", f.looks()-looked, days.Load())
 		}
 		if n := b.store.LogBytes(); n != 0 {
 			t.Errorf("idle, the log has %d bytes", n)
 		}
 		b.final(1)
 		time.Sleep(12 * time.Minute) // at the first look the jobs begin, at the second they are done
-		if f.looked != looked+2 || b.store.LogBytes() != 0 {
-			t.Errorf("after a turn, it looked %d times, the log has %d bytes", f.looked-looked, b.store.LogBytes())
+		if f.looks() != looked+2 || b.store.LogBytes() != 0 {
+			t.Errorf("after a turn, it looked %d times, the log has %d bytes", f.looks()-looked, b.store.LogBytes())
 		}
 		f.set(1)
 		time.Sleep(5*time.Minute + time.Second)
-		looked = f.looked
+		looked = f.looks()
 		time.Sleep(time.Minute)
-		if f.looked != looked+2 {
-			t.Errorf("a turn was not settled, and it looked %d times in a minute", f.looked-looked)
+		if f.looks() != looked+2 {
+			t.Errorf("a turn was not settled, and it looked %d times in a minute", f.looks()-looked)
 		}
 		f.set(0)
-		failure = errors.New("No backup was made.")
+		failing.Store(true)
 		time.Sleep(3 * time.Hour)
 		told := 0
 		for _, e := range append(r.Earlier(), r.Report()) {
 			told += strings.Count(kinds(e), string(chat.RecoveredDaily))
 		}
-		if days < 4 || told != 1 {
-			t.Errorf("%d times in four hours, told %d times", days, told)
+		if days.Load() < 4 || told != 1 {
+			t.Errorf("%d times in four hours, told %d times", days.Load(), told)
 		}
 		r.Pause()
-		days = 0
+		days.Store(0)
 		time.Sleep(5 * time.Hour)
-		if days != 0 {
+		if days.Load() != 0 {
 			t.Error("paused, it went on")
 		}
 		r.Resume()
 		time.Sleep(time.Minute)
-		if days != 1 {
+		if days.Load() != 1 {
 			t.Error("resumed, it did not go on")
 		}
 		r.Stop()
@@ -200,17 +217,21 @@ func TestTheLogIsNotCheckpointedBesideATurn(t *testing.T) {
 		defer r.Stop()
 		step := func(large bool, some, idle int) {
 			t.Helper()
-			s.large, s.some, s.idle = large, 0, 0
+			s.large.Store(large)
+			s.some.Store(0)
+			s.idle.Store(0)
 			b.final(1)
 			time.Sleep(6 * time.Minute)
-			if s.some != some || s.idle != idle {
-				t.Errorf("large %v: %d beside, %d alone", large, s.some, s.idle)
+			if int(s.some.Load()) != some || int(s.idle.Load()) != idle {
+				t.Errorf("large %v: %d beside, %d alone", large, s.some.Load(), s.idle.Load())
 			}
 		}
 		time.Sleep(time.Minute)
 		step(false, 0, 0)
 		step(true, 1, 0)
+		f.mu.Lock()
 		f.running = nil
+		f.mu.Unlock()
 		step(false, 0, 1)
 	})
 }
@@ -218,15 +239,15 @@ func TestTheLogIsNotCheckpointedBesideATurn(t *testing.T) {
 // watched counts checkpoints, and may say that the log is large.
 type watched struct {
 	*store.Store
-	large      bool
-	some, idle int
+	large      atomic.Bool
+	some, idle atomic.Int32
 }
 
 func (w *watched) LogBytes() int64 {
-	if w.large {
+	if w.large.Load() {
 		return 1 << 30
 	}
 	return w.Store.LogBytes()
 }
-func (w *watched) CheckpointSome(context.Context) error { w.some++; return nil }
-func (w *watched) CheckpointIdle(context.Context) error { w.idle++; return nil }
+func (w *watched) CheckpointSome(context.Context) error { w.some.Add(1); return nil }
+func (w *watched) CheckpointIdle(context.Context) error { w.idle.Add(1); return nil }
