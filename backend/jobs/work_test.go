@@ -283,11 +283,12 @@ func TestALeapOfTheClockSpreadsWhatFailed(t *testing.T) {
 				r.Start()
 				defer r.Stop()
 				time.Sleep(20 * time.Second) // each has failed some times
+				synctest.Wait()
 				was := b.tries()
 				off.Add(int64(leap))
 				r.Wake()
 				synctest.Wait()
-				if n := b.tries() - was; n > 1 {
+				if n := b.tries() - was; n > 2 { // the first of them, and one whose moment this was
 					t.Errorf("%d of %d were tried at once", n, many)
 				}
 				time.Sleep(10 * time.Minute)
