@@ -118,7 +118,7 @@ func TestTheHarnessProvesItself(t *testing.T) {
 func TestDamageIsNamedAndTheRestReads(t *testing.T) {
 	t.Parallel()
 	r := testRig(t, 3)
-	r.stride = 60
+	r.stride = 120
 	rows, err := runDamage(t.Context(), r)
 	clean(t, rows, err)
 }

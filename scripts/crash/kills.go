@@ -92,7 +92,6 @@ type killing struct {
 	book *book
 	out  *outcome
 	host *process
-	wg   sync.WaitGroup
 	life context.Context // ends when the verbs of a round are to be killed
 	born int             // how often the program was ready
 	told chan struct{}   // room for one signal: an event was told
@@ -179,10 +178,13 @@ func (l *killing) live(ctx context.Context, r round) error {
 	l.life = life
 	begun := time.Now()
 	l.seen.Store(0)
+	var acts sync.WaitGroup
 	for _, a := range r.acts {
-		l.wg.Go(func() { l.act(ctx, a, begun) })
+		acts.Go(func() { l.act(ctx, a, begun) })
 	}
-	l.await(r.lines)
+	done := make(chan struct{})
+	go func() { acts.Wait(); close(done) }()
+	l.await(r.lines, done)
 	time.Sleep(r.death)
 	l.buried(l.host.kill(), nil)
 	if r.orphans { // they may become the writer themselves for a while
@@ -190,15 +192,13 @@ func (l *killing) live(ctx context.Context, r round) error {
 	} else {
 		end()
 	}
-	l.wg.Wait()
+	<-done
 	return nil
 }
 
 // await waits until the round's verbs have told so many events, or have no more to
 // tell.
-func (l *killing) await(lines int) {
-	done := make(chan struct{})
-	go func() { l.wg.Wait(); close(done) }()
+func (l *killing) await(lines int, done <-chan struct{}) {
 	late := time.After(longestRound)
 	for l.seen.Load() < int64(lines) {
 		select {
