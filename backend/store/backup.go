@@ -67,9 +67,12 @@ const backupTries = 3
 // Backup writes a checked copy of the data to a new file, or under a dated name
 // into a folder. It reads on a connection of its own: writers go on meanwhile.
 //
-// Errors: CodeConflict (the file exists), CodeNotFound (no data, or no such
+// Errors: CodeConflict (the file exists, or a restore was cut short), CodeNotFound (no data, or no such
 // folder), CodeNewer, CodeCorrupt, CodeNoSpace. A copy that fails leaves nothing.
 func (a *Archive) Backup(ctx context.Context, path string) (chat.Backup, error) {
+	if err := refuseHalfRestored(a.dir); err != nil {
+		return chat.Backup{}, err
+	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, backupName("", a.clock.Now()))
 	}

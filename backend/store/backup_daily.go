@@ -35,9 +35,10 @@ const briefSize = 32 << 20
 // that it never takes the space that the next messages need.
 const roomFor = 2
 
-// AutoBackup makes the daily backup if it is due: the last one is a day old, or the
-// copy made by hand or by an upgrade since, and something was written since. It then removes those that are no longer to be kept,
-// daily ones alone. It is called as often as one likes.
+// AutoBackup makes the daily backup if it is due: the last one, or the copy made by
+// hand or by an upgrade since, is a day old, and something was written since. It then
+// removes those that are no longer to be kept, daily ones alone. It is called as often
+// as one likes.
 func (s *Store) AutoBackup(ctx context.Context, p BackupPolicy) (chat.AutoBackup, error) {
 	if s.writer == nil {
 		return chat.AutoBackup{}, chat.Errorf(chat.CodeLocked, "store.backup", "The data is open for reading only.")
@@ -51,9 +52,6 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 		return chat.AutoBackup{Outcome: chat.BackupOff}, nil
 	}
 	dir := filepath.Join(a.dir, BackupDir)
-	if err := MakeDir(dir); err != nil {
-		return chat.AutoBackup{}, mapError(op, err)
-	}
 	list, last, err := a.dailies(dir)
 	if err != nil {
 		return chat.AutoBackup{}, mapError(op, err)
@@ -170,8 +168,9 @@ type dailyFile struct {
 }
 
 // dailies lists the daily backups, newest first, and removes what copies that were
-// cut short left a day ago or earlier. last is when the present data was copied
-// last, by whomever; what a restore replaced is other data.
+// cut short left a day ago or earlier: a temporary file, or an empty one that had
+// taken the name. last is when the present data was copied last, by whomever; what a
+// restore replaced is other data.
 func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -181,8 +180,13 @@ func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err err
 		if !e.Type().IsRegular() {
 			continue
 		}
+		info, err := e.Info()
+		if err != nil {
+			continue // removed this moment
+		}
 		path := filepath.Join(dir, e.Name())
-		if kind, at, ok := named(e.Name()); ok {
+		kind, at, ok := named(e.Name())
+		if ok && info.Size() > 0 {
 			if kind == chat.BackupDaily {
 				list = append(list, dailyFile{path, at})
 			}
@@ -190,7 +194,7 @@ func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err err
 				last = at
 			}
 		}
-		if info, err := e.Info(); err == nil && isTemp(e.Name()) && time.Since(info.ModTime()) > backupEvery {
+		if (isTemp(e.Name()) || ok && kind == chat.BackupDaily && info.Size() == 0) && time.Since(info.ModTime()) > backupEvery {
 			_ = disk.Remove(disk.Backup, path)
 		}
 	}

@@ -212,6 +212,10 @@ func (f *fixture) daily(want chat.BackupOutcome) chat.AutoBackup {
 func TestDailyBackup(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
+	dir := filepath.Join(f.dir, BackupDir)
+	f.ok(os.Mkdir(dir, 0o700))
+	taken := filepath.Join(dir, backupName(wordDaily, start.Add(-time.Hour))) // a copy died before it got its name
+	f.ok(os.WriteFile(taken, nil, 0o600))
 	made := f.daily(chat.BackupMade).Made
 	if !made.Checked || made.Kind != chat.BackupDaily || !strings.Contains(made.Path, "daily-"+start.Format("20060102")) {
 		t.Errorf("made %+v", made)
@@ -231,7 +235,7 @@ func TestDailyBackup(t *testing.T) {
 	f.daily(chat.BackupMade)
 	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("half a sentence")}))
 	f.clock.Advance(25 * time.Hour)
-	f.ok(os.WriteFile(filepath.Join(f.dir, BackupDir, backupName("v3", f.clock.Now())), nil, 0o600))
+	f.ok(os.WriteFile(filepath.Join(f.dir, BackupDir, backupName("v3", f.clock.Now())), []byte("a copy"), 0o600))
 	f.daily(chat.BackupRecent) // the upgrade made one
 	f.ok(os.Remove(filepath.Join(f.dir, BackupDir, backupName("v3", f.clock.Now()))))
 	out, err := f.AutoBackup(f.ctx, BackupPolicy{})
@@ -239,6 +243,7 @@ func TestDailyBackup(t *testing.T) {
 	if out.Outcome != chat.BackupOff {
 		t.Errorf("switched off it was %s", out.Outcome)
 	}
+	f.ok(os.Remove(taken))
 	list, err := f.archive.Backups(f.ctx, true)
 	f.ok(err)
 	if len(list) != 4 || slices.ContainsFunc(list, func(b chat.Backup) bool { return b.Problem != "" || !b.Checked }) {
@@ -318,7 +323,9 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 	}
 	stale := filepath.Join(dir, "."+backupName(wordDaily, start)+tempMark+"1")
 	f.ok(os.WriteFile(stale, nil, 0o600))
-	f.ok(os.Chtimes(stale, start, start))
+	taken := filepath.Join(dir, backupName(wordDaily, start.Add(-time.Hour))) // one died before the copy got its name
+	f.ok(os.WriteFile(taken, nil, 0o600))
+	f.ok(errors.Join(os.Chtimes(stale, start, start), os.Chtimes(taken, start, start)))
 	var removed []string
 	for day := range 4 {
 		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText(strings.Repeat("x", day+1))}))
@@ -337,8 +344,10 @@ func TestDailyBackupRemovesItsOwn(t *testing.T) {
 			t.Errorf("%s was removed", name)
 		}
 	}
-	if _, err := os.Stat(stale); err == nil {
-		t.Error("what a copy that was cut short left is still there")
+	for _, left := range []string{stale, taken} {
+		if _, err := os.Stat(left); err == nil {
+			t.Errorf("%s, which a copy that was cut short left, is still there", left)
+		}
 	}
 }
 

@@ -141,7 +141,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if s.lock, err = lockWriter(s.dir, s.address); err != nil {
 		return err
 	}
-	if err := s.archive.finishRestore(); err != nil {
+	if _, err := s.archive.finishRestore(); err != nil {
 		return err
 	}
 	have, err := probe(ctx, s.path(), steps)
@@ -195,10 +195,11 @@ var (
 	readerPragmas = append([]string{"query_only(1)", "cache_size(-24000)"}, commonPragmas...)
 )
 
-// connect opens a pool. Writers begin immediate transactions: a deferred one
+// connect opens a pool on a file that is there: one that is not is never made by
+// looking for it, least of all while a restore moves it. Writers begin immediate transactions: a deferred one
 // that reads first and then writes loses to SQLITE_BUSY three times in four.
 func connect(path string, pragmas []string, connections int) (*gorm.DB, error) {
-	q := url.Values{"_pragma": pragmas}
+	q := url.Values{"_pragma": pragmas, "mode": {"rw"}}
 	q.Set("_txlock", "deferred")
 	if connections == 1 {
 		q.Set("_txlock", "immediate")

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -45,7 +44,7 @@ func (a *Archive) Restore(ctx context.Context, path string, agree func(chat.Rest
 		return chat.Restoration{}, err
 	}
 	defer func() { _ = lock.release() }()
-	if err := a.finishRestore(); err != nil {
+	if _, err := a.finishRestore(); err != nil {
 		return chat.Restoration{}, err
 	}
 	r := restoring{Archive: a, source: path}
@@ -345,15 +344,10 @@ func (r *restoring) replace(ctx context.Context) error {
 			r.out.Kept = &kept
 		case chat.CodeCancelled, chat.CodeTimeout, chat.CodeNoSpace, chat.CodeLocked, chat.CodeBusy:
 			return err
-		default:
-			swap.Keep = true // it cannot be copied as data: its files are kept as they are
 		}
 	}
+	swap.Keep = r.out.Kept == nil // what cannot be copied as data is kept as it is, a log without its database too
 	r.at("backed up")
-	config, err := os.ReadFile(filepath.Join(r.staging, configName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
 	if err := r.makeDurable(); err != nil {
 		return err
 	}
@@ -362,15 +356,11 @@ func (r *restoring) replace(ctx context.Context) error {
 	}
 	r.begun = true
 	r.at("written down")
-	if err := r.finishRestore(); err != nil {
+	var err error
+	if r.out.Config, err = r.finishRestore(); err != nil {
 		return err
 	}
 	r.out.Done = true
-	if config != nil {
-		if err := r.putConfig(config, filepath.Join(r.dir, swap.Aside)); err != nil {
-			return err
-		}
-	}
 	if entries, err := os.ReadDir(filepath.Join(r.dir, swap.Aside)); err == nil && len(entries) > 0 {
 		r.out.Aside = filepath.Join(r.dir, swap.Aside)
 	}
@@ -383,24 +373,4 @@ func (r *restoring) makeDurable() error {
 		return err
 	}
 	return errors.Join(syncDir(filepath.Join(r.staging, StreamDir)), syncDir(r.staging), syncDir(r.dir))
-}
-
-// putConfig puts the backup's configuration where there is none. One that is in
-// force is the user's present choice and stays; the other is set aside.
-func (r *restoring) putConfig(text []byte, aside string) error {
-	if r.config == "" {
-		return nil
-	}
-	have, err := os.ReadFile(r.config)
-	if err == nil && slices.Equal(have, text) {
-		return nil
-	}
-	r.out.Config = filepath.Join(aside, configName)
-	if errors.Is(err, fs.ErrNotExist) {
-		r.out.Config = r.config
-	}
-	if err := disk.MkdirAll(disk.Backup, filepath.Dir(r.out.Config), 0o700); err != nil {
-		return err
-	}
-	return writeFile(r.out.Config, text)
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -32,7 +33,7 @@ const (
 type swap struct {
 	Staging string `json:"staging"`
 	Aside   string `json:"aside"`
-	Keep    bool   `json:"keep"` // the old database, of which there is no backup
+	Keep    bool   `json:"keep"` // the old files, of which there is no backup
 }
 
 func writeSwap(dir string, w swap) error {
@@ -54,11 +55,11 @@ func refuseHalfRestored(dir string) error {
 
 // finishRestore completes a restore that was decided, and removes what one that
 // was not decided had prepared. The caller has the writer's lock.
-func (a *Archive) finishRestore() error {
+func (a *Archive) finishRestore() (config string, err error) {
 	text, err := os.ReadFile(filepath.Join(a.dir, swapFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		a.sweepStaging()
-		return nil
+		return "", nil
 	}
 	var w swap
 	if err == nil {
@@ -68,41 +69,75 @@ func (a *Archive) finishRestore() error {
 		err = errors.New("it names other places")
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was cut short, and the file that says how far it came cannot be read. Nothing was changed.").
+		return "", chat.WrapError(chat.CodeCorrupt, opRestore, err, "A restore was cut short, and the file that says how far it came cannot be read. Nothing was changed.").
 			WithHint("the prepared data is in the folder %s... beside it; %s must be removed by hand", stagingPrefix, swapFile)
 	}
-	if err := a.carryOut(w); err != nil {
-		return chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+reason(err)+". Nothing is lost: it goes on at the next start.").
+	if config, err = a.carryOut(w); err != nil {
+		return "", chat.WrapError(chat.CodeInternal, opRestore, err, "A restore could not be completed: "+reason(err)+". Nothing is lost: it goes on at the next start.").
 			WithHint("close other programs that read the data, and look whether the disk is writable")
 	}
-	return nil
+	return config, nil
 }
 
-func (a *Archive) carryOut(w swap) error {
+func (a *Archive) carryOut(w swap) (config string, err error) {
 	staging, aside := filepath.Join(a.dir, w.Staging), filepath.Join(a.dir, w.Aside)
 	if _, err := os.Lstat(filepath.Join(staging, DatabaseFile)); err == nil {
 		if err := a.exchange(staging, aside); err != nil {
-			return err
+			return "", err
 		}
 	}
 	a.at("installed")
+	if config, err = a.putConfig(staging, aside); err != nil {
+		return "", err
+	}
 	if !w.Keep {
 		for _, name := range databaseFiles {
 			if err := disk.Remove(disk.Backup, filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
+				return "", err
 			}
 		}
-		_ = disk.Remove(disk.Backup, aside) // only when nothing is in it
-		_ = disk.Remove(disk.Backup, filepath.Dir(aside))
 	}
+	_ = disk.Remove(disk.Backup, aside) // only when nothing is in it
+	_ = disk.Remove(disk.Backup, filepath.Dir(aside))
 	if err := os.RemoveAll(staging); err != nil {
-		return err
+		return "", err
 	}
 	a.at("cleared")
 	if err := disk.Remove(disk.Backup, filepath.Join(a.dir, swapFile)); err != nil {
+		return "", err
+	}
+	return config, syncDir(a.dir)
+}
+
+// putConfig puts the backup's configuration where there is none, and answers where.
+// One that is in force is the user's present choice and stays; the other is set aside,
+// as where the user's folder cannot be written: that must not keep the data away.
+func (a *Archive) putConfig(staging, aside string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(staging, configName))
+	if errors.Is(err, fs.ErrNotExist) || a.config == "" {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	have, err := os.ReadFile(a.config)
+	if err == nil && bytes.Equal(have, text) {
+		return "", nil
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := writeConfig(a.config, text); err == nil {
+			return a.config, nil
+		}
+	}
+	to := filepath.Join(aside, configName)
+	return to, writeConfig(to, text)
+}
+
+func writeConfig(path string, text []byte) error {
+	if err := disk.MkdirAll(disk.Backup, filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	return syncDir(a.dir)
+	return atomicfile.Write(path, text, 0o600)
 }
 
 // databaseFiles are the old database and its companions in the order in which

@@ -311,6 +311,9 @@ func TestRestoreOverDamage(t *testing.T) {
 			if got.Kept != nil || got.Present.Exists != (len(data) > 0) || (got.Present.Problem == "") != (len(data) == 0) {
 				t.Errorf("%+v", got)
 			}
+			if kept, err := os.ReadFile(filepath.Join(got.Aside, DatabaseFile+"-wal")); err != nil || !bytes.Equal(kept, log) {
+				t.Errorf("the log was not set aside (%v)", err)
+			}
 			if name != "empty" {
 				aside, err := os.ReadFile(filepath.Join(got.Aside, DatabaseFile))
 				if err != nil || !bytes.Equal(aside, data) {
@@ -476,7 +479,7 @@ func restoreUntilKilled() {
 	if from := os.Getenv("CONTEXTINFINITY_TEST_FROM"); from != "" {
 		_, err = a.Restore(context.Background(), from, agreed)
 	} else {
-		err = a.finishRestore()
+		_, err = a.finishRestore()
 	}
 	fmt.Println("it went through:", err)
 }

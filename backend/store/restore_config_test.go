@@ -1,0 +1,95 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// The backup's configuration comes with the data, also where the restore is completed
+// by the next start; a folder that cannot be written does not keep the data away.
+func TestRestoreBringsTheConfiguration(t *testing.T) {
+	type killed struct{}
+	for name, c := range map[string]struct {
+		kill string // the step at which the restore ends, if at one
+		home func(string) error
+		put  bool // in force afterwards; else set aside
+	}{
+		"at once":                {put: true},
+		"by the next start":      {kill: "installed", put: true},
+		"again":                  {kill: "cleared", put: true},
+		"no folder for it":       {home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
+		"no folder, next start":  {kill: "away " + DatabaseFile, home: func(home string) error { return os.WriteFile(home, nil, 0o600) }},
+		"where one is in force":  {home: func(home string) error { return writeConfig(filepath.Join(home, configName), []byte("# mine\n")) }},
+		"in force at next start": {kill: "written down", home: func(home string) error { return writeConfig(filepath.Join(home, configName), []byte("# mine\n")) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, backup := replaceable(t)
+			home := filepath.Join(t.TempDir(), "home")
+			if c.home != nil {
+				if err := c.home(home); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(home, configName)
+			a := NewArchive(ArchiveOptions{DataDir: dir, Config: path})
+			a.at = func(step string) {
+				if step == c.kill {
+					panic(killed{})
+				}
+			}
+			func() {
+				defer func() { _ = recover() }()
+				if _, err := a.Restore(t.Context(), backup, agreed); err != nil {
+					t.Error(err)
+				}
+			}()
+			s, err := Open(t.Context(), Options{DataDir: dir, Config: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if !c.put {
+				found, err := filepath.Glob(filepath.Join(dir, replacedDir, "*", configName))
+				if err != nil || len(found) != 1 {
+					t.Fatalf("set aside: %v %v", found, err)
+				}
+				path = found[0]
+			}
+			if text, err := os.ReadFile(path); err != nil || string(text) != "# past\n" {
+				t.Errorf("%q %v", text, err)
+			}
+		})
+	}
+}
+
+// A half restored data directory is not told as an empty one.
+func TestHalfRestoredDataIsNotBackedUp(t *testing.T) {
+	dir := t.TempDir()
+	if err := writeSwap(dir, swap{Staging: stagingPrefix + "1", Aside: filepath.Join(replacedDir, "1")}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := archiveOf(dir).Backup(t.Context(), t.TempDir()); chat.CodeOf(err) != chat.CodeConflict {
+		t.Error(err)
+	}
+}
+
+// Looking for a database makes none.
+func TestLookingMakesNoDatabase(t *testing.T) {
+	path := filepath.Join(t.TempDir(), DatabaseFile)
+	db, err := connect(path, readerPragmas, readers)
+	if err == nil {
+		err = db.Exec(`SELECT 1`).Error
+		_ = disconnect(db)
+	}
+	if err == nil {
+		t.Error("a database that is not there was opened")
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("it was made")
+	}
+}
