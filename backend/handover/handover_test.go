@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -330,5 +331,38 @@ func TestAddress(t *testing.T) {
 	}
 	if _, err := Address(deep); err == nil {
 		t.Error("a directory that is open to others was trusted")
+	}
+}
+
+// exhausted is a listener that fails at first, as where no file descriptors are left.
+type exhausted struct {
+	net.Listener
+	failed bool // of the one goroutine that accepts
+}
+
+func (l *exhausted) Accept() (net.Conn, error) {
+	if !l.failed {
+		l.failed = true
+		return nil, &net.OpError{Op: "accept", Net: "unix", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.Listener.Accept()
+}
+
+// A listener that fails for a moment is listened on again.
+func TestAFailedAcceptEndsNothing(t *testing.T) {
+	address, err := Address(shortDir(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Listen(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Serve(&exhausted{Listener: l}, Options{
+		Version: "1.0", Log: slog.New(slog.DiscardHandler), Check: func(Call) error { return nil }, Run: func(Call, Streams) int { return 7 },
+	})
+	t.Cleanup(func() { stop(t, s) })
+	if code, err := Ask(t.Context(), address, "1.0", NewCall([]string{"list"}), nothing()); code != 7 || err != nil {
+		t.Errorf("%d %v", code, err)
 	}
 }

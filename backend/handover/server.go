@@ -2,6 +2,7 @@ package handover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,6 +19,8 @@ const (
 	helloTime = 5 * time.Second
 	// maxCalls bounds how many calls are carried out at once.
 	maxCalls = 64
+	// acceptPause is how long a listener that fails is left alone.
+	acceptPause = 50 * time.Millisecond
 )
 
 // Options are what a Server is made of; all are required.
@@ -53,8 +56,13 @@ func Serve(l net.Listener, o Options) *Server {
 func (s *Server) accept() {
 	for {
 		c, err := s.listener.Accept()
-		if err != nil {
-			return // closed
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // no file descriptors left, say: there may be some again
+			s.o.Log.Warn("a start of the program could not be heard", "err", err)
+			time.Sleep(acceptPause)
+			continue
 		}
 		select {
 		case s.slots <- struct{}{}:
