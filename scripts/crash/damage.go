@@ -172,7 +172,7 @@ func (s *specimen) named(ctx context.Context, h *home, c damaged, add func(strin
 		return nil
 	}
 	for _, f := range doc.Findings {
-		if !slices.ContainsFunc(c.named, func(part string) bool { return !strings.Contains(f.Table+" "+f.ID, part) }) {
+		if !slices.ContainsFunc(c.named, func(part string) bool { return !strings.Contains(f.Table+" "+f.ID+" "+f.Message, part) }) {
 			return nil
 		}
 	}
@@ -286,7 +286,7 @@ func indexDamage(s *specimen, _ *rand.Rand) ([]damaged, error) {
 	var out []damaged
 	for _, c := range []struct{ query, named string }{
 		{`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id > 10`, "units_fts"},
-		{`DELETE FROM units_fts_data WHERE id > 10`, "units_fts"}, {`DELETE FROM units_fts_docsize`, "units_fts"}, {`DROP TABLE units_fts`, "units_fts"},
+		{`DELETE FROM units_fts_data WHERE id > 10`, "units_fts"}, {`DELETE FROM units_fts_docsize`, "text index"}, {`DROP TABLE units_fts`, "units_fts"},
 		{`UPDATE unit_embeddings SET vector = zeroblob(3)`, "unit_embeddings"}, {`DELETE FROM unit_embeddings`, ""},
 		{`DELETE FROM namespaces`, ""}, {`UPDATE namespaces SET dimension = 7`, "namespaces"}, {`DELETE FROM units`, "units"}, {`DELETE FROM chunks`, "chunks"},
 		{`DELETE FROM snapshots`, ""}, {`DELETE FROM jobs`, ""}, {`DELETE FROM metrics`, ""}, {`DELETE FROM turn_tokens`, ""},
