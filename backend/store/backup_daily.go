@@ -161,6 +161,32 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 	return now == mark, mapError("store.backup", err)
 }
 
+// standing is the newest backup in a folder with a word in its name, if it is whole and
+// nothing was written since; else empty.
+func (a *Archive) standing(ctx context.Context, dir, word string) (string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return "", mapError("store.backup", err)
+	}
+	b := chat.Backup{}
+	for _, e := range entries { // by name, and so by time
+		if _, at, ok := named(e.Name()); ok && e.Name() == backupName(word, at) {
+			b.Path = filepath.Join(dir, e.Name())
+		}
+	}
+	if b.Path == "" {
+		return "", nil
+	}
+	if describeBackup(ctx, &b, true); b.Problem != "" || !b.Checked {
+		return "", mapError("store.backup", ctx.Err())
+	}
+	same, err := a.unchangedSince(ctx, b.Path)
+	if err != nil || !same {
+		return "", err
+	}
+	return b.Path, nil
+}
+
 // dailyFile is a daily backup, known by its name.
 type dailyFile struct {
 	path string

@@ -168,16 +168,21 @@ func migrationFailed(op string, err error) error {
 	if mapped.Code != chat.CodeInternal {
 		return mapped
 	}
-	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded and stands as it was.").
+	return chat.WrapError(chat.CodeInternal, op, err, "The data could not be upgraded. Nothing of it is lost, and it is tried again at the next start.").
 		WithHint("the backup made before it is in the folder " + BackupDir)
 }
 
-// backupBefore writes a copy named by the version it has and the moment.
+// backupBefore writes a copy named by the version it has and the moment. An upgrade
+// that fails is tried at each start: the copy that stands from the try before is enough.
 func (s *Store) backupBefore(ctx context.Context, version int64) (string, error) {
 	dir := filepath.Join(s.dir, BackupDir)
 	if err := MakeDir(dir); err != nil {
 		return "", mapError("store.migrate", err)
 	}
-	b, err := s.archive.write(ctx, filepath.Join(dir, backupName(fmt.Sprintf("v%d", version), s.clock.Now())), chat.BackupMigration)
+	word := fmt.Sprintf("v%d", version)
+	if path, err := s.archive.standing(ctx, dir, word); err != nil || path != "" {
+		return path, err
+	}
+	b, err := s.archive.write(ctx, filepath.Join(dir, backupName(word, s.clock.Now())), chat.BackupMigration)
 	return b.Path, err
 }

@@ -286,13 +286,31 @@ func TestFailedUpgradeLeavesTheOldSchema(t *testing.T) {
 	f := newFixture(t)
 	f.session("kept")
 	f.ok(f.Store.Close())
-	_, err := open(f.ctx, Options{DataDir: f.dir, Clock: f.clock.Now},
-		nextSchema(t, "ALTER TABLE sessions ADD COLUMN mood TEXT; INSERT INTO nowhere VALUES (1)"))
-	if err == nil {
-		t.Fatal("a broken migration passed")
+	fails := func(want int) []chat.Backup {
+		t.Helper()
+		_, err := open(f.ctx, Options{DataDir: f.dir, Clock: f.clock.Now},
+			nextSchema(t, "ALTER TABLE sessions ADD COLUMN mood TEXT; INSERT INTO nowhere VALUES (1)"))
+		if err == nil {
+			t.Fatal("a broken migration passed")
+		}
+		f.clock.Advance(time.Minute)
+		list, err := f.archive.Backups(f.ctx, true)
+		f.ok(err)
+		if len(list) != want {
+			t.Fatalf("%d backups, want %d", len(list), want)
+		}
+		return list
 	}
+	fails(1)
+	made := fails(1) // nothing was written since
+	f.ok(os.Truncate(made[0].Path, made[0].Bytes/2))
+	fails(2) // that one is whole no more
 	f.open()
 	f.verifyClean()
+	f.session("new")
+	f.ok(f.Store.Close())
+	fails(3)
+	f.open()
 	columns, err := all[string](f.reader, `SELECT name FROM pragma_table_info('sessions') WHERE name = 'mood'`)
 	f.ok(err)
 	if len(columns) != 0 {
