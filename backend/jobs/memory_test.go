@@ -71,6 +71,11 @@ func (*memory) NextJob(context.Context, ...chat.JobType) (time.Duration, bool, e
 	return 0, false, nil
 }
 
+// JobFor: nobody else works here.
+func (*memory) JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error) {
+	return chat.Job{}, false, nil
+}
+
 func (m *memory) TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error) { return nil, nil }
 
 func (m *memory) FinishJob(_ context.Context, h chat.Hold) error {

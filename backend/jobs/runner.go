@@ -20,6 +20,7 @@ import (
 type Store interface {
 	ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error)
 	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
+	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
 	FinishJob(context.Context, chat.Hold) error
 	FailJob(ctx context.Context, h chat.Hold, msg string, retryAfter time.Duration) (chat.Job, error)
 	PostponeJob(ctx context.Context, h chat.Hold, pause time.Duration) error
@@ -293,7 +294,8 @@ const (
 	LevelIndexed   Level = "indexed"
 )
 
-// RunTurn does one turn's work up to a level, now, and returns the turn.
+// RunTurn does one turn's work up to a level, now, and returns the turn. Work that
+// another worker has begun is waited for.
 func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Turn, error) {
 	types := map[Level][]chat.JobType{
 		LevelCommitted: {chat.JobSummarizeTurn},
@@ -307,12 +309,28 @@ func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Tu
 	return r.d.Store.Turn(ctx, id)
 }
 
+// elsewhere is how often it is looked whether a job that another worker has is done.
+const elsewhere = 20 * time.Millisecond
+
 func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) error {
-	job, ok, err := r.d.Store.ClaimTurnJobs(ctx, lease, id, typ)
-	if err != nil || !ok {
-		return err
+	for {
+		job, ok, err := r.d.Store.ClaimTurnJobs(ctx, lease, id, typ)
+		if err != nil {
+			return err
+		}
+		if ok {
+			err = r.work(ctx, job, true)
+			r.Wake() // if it failed, its next try is due some time
+			return err
+		}
+		job, ok, err = r.d.Store.JobFor(ctx, id, typ)
+		if err != nil || !ok || job.State != chat.JobRunning {
+			return err
+		}
+		select {
+		case <-time.After(elsewhere):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	err = r.work(ctx, job, true)
-	r.Wake() // if it failed, its next try is due some time
-	return err
 }

@@ -311,3 +311,40 @@ func (b *bench) tries() int {
 	}
 	return n
 }
+
+// TestAskedForWhatAnotherHas: who waits for a turn's work waits for the worker that has
+// begun it, and does at once what a policy had put off.
+func TestAskedForWhatAnotherHas(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		d := b.deps(&slow{takes: time.Minute})
+		d.Timeout = func() time.Duration { return time.Hour }
+		r := jobs.NewRunner(d)
+		turn := b.final(1)
+		r.Start()
+		defer r.Stop()
+		time.Sleep(time.Second)
+		begun := time.Now()
+		_, err := r.RunTurn(t.Context(), turn.ID, jobs.LevelIndexed)
+		b.must(err)
+		if took := time.Since(begun); b.phase(turn.ID) != chat.PhaseDone || took < 30*time.Second {
+			t.Errorf("after %s the turn is %s", took, b.phase(turn.ID))
+		}
+	})
+	b := newBench(t)
+	d := b.deps(nil)
+	d.Commit = func() jobs.CommitPolicy { return jobs.CommitPolicy{MinTurns: 3} }
+	r := jobs.NewRunner(d)
+	turn := b.final(1)
+	_, err := r.Drain(t.Context())
+	b.must(err)
+	if b.phase(turn.ID) != chat.PhaseResponseFinalized {
+		t.Fatalf("the policy waits, but the turn is %s", b.phase(turn.ID))
+	}
+	_, err = r.RunTurn(t.Context(), turn.ID, jobs.LevelIndexed)
+	b.must(err)
+	if b.phase(turn.ID) != chat.PhaseDone {
+		t.Errorf("asked for, the turn is %s", b.phase(turn.ID))
+	}
+}

@@ -24,8 +24,8 @@ func (s *Store) ClaimJob(ctx context.Context, lease time.Duration, types ...chat
 	return s.claim(ctx, lease, "", types)
 }
 
-// ClaimTurnJobs is ClaimJob for the jobs of one turn. Somebody waits for it, so that
-// what it waits for itself is found out by trying.
+// ClaimTurnJobs is ClaimJob for the jobs of one turn, due or not. Somebody waits for it,
+// so that what it waits for itself is found out by trying.
 func (s *Store) ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error) {
 	if turn == "" {
 		return chat.Job{}, false, chat.Errorf(chat.CodeInvalid, "job.claim", "No turn was named.")
@@ -50,11 +50,11 @@ func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID
 		rows, err = all[jobRow](t.db, `
 			UPDATE jobs SET state = 'running', attempts = attempts + 1, claim = claim + 1, lease_until = ?, updated_at = ?
 			WHERE id = (SELECT id FROM jobs WHERE state IN ('queued', 'running')
-			  AND (state = 'queued' AND run_after <= ? OR state = 'running' AND lease_until <= ?)
+			  AND (state = 'queued' AND (run_after <= ? OR turn_id = ?) OR state = 'running' AND lease_until <= ?)
 			  AND attempts < ? AND job_type IN ? AND (? = '' OR turn_id = ?) AND (? <> '' OR NOT EXISTS (`+firstFailed+`))
 			  ORDER BY priority DESC, run_after, id LIMIT 1)
 			RETURNING *`,
-			chat.FormatTime(t.now.Add(min(lease, chat.MaxJobLease))), now, now, now, chat.MaxJobAttempts, anyType(types), turn, turn, turn)
+			chat.FormatTime(t.now.Add(min(lease, chat.MaxJobLease))), now, now, turn, now, chat.MaxJobAttempts, anyType(types), turn, turn, turn)
 		return err
 	})
 	if err != nil || len(rows) == 0 {
