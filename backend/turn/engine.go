@@ -67,6 +67,8 @@ type Engine struct {
 	runs map[chat.TurnID]*run
 	// unsettled are turns whose run ended without writing how, and what it left of them
 	unsettled map[chat.TurnID]Remains
+	// following counts, by branch, who is about to send or keep a queued message itself
+	following map[chat.BranchID]int
 	closed    bool
 	wg        sync.WaitGroup
 	// temporary chats whose answer is arriving
@@ -80,7 +82,7 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsettled: map[chat.TurnID]Remains{}, temporary: map[*Temporary]bool{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsettled: map[chat.TurnID]Remains{}, following: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
 	}
 }
 
@@ -277,6 +279,7 @@ func (e *Engine) finished(r *run) {
 // afterRun sends the branch's queued message once the answer before it is final.
 // After a failure it stays a draft: the user may want to change it.
 func (e *Engine) afterRun(r *run) {
+	defer e.followed(r.turn.BranchID) // left counted it
 	if r.settleErr != nil || e.isClosed() {
 		return
 	}
@@ -323,6 +326,8 @@ func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 	if berr != nil {
 		return nil, berr
 	}
+	e.follow(m.Branch)
+	defer e.followed(m.Branch)
 	if err := e.store.SaveDraft(ctx, chat.Draft{BranchID: m.Branch, Message: m.Content, Queued: true}); err != nil {
 		return nil, err
 	}
@@ -332,6 +337,30 @@ func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 		e.sendQueued(ctx, m.Branch, b.SessionID, last.Phase.Finalized())
 	}
 	return nil, nil
+}
+
+// follow says that a branch's queued message is being seen to, until followed: recovery
+// then leaves it alone.
+func (e *Engine) follow(branch chat.BranchID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.following[branch]++
+}
+
+func (e *Engine) followed(branch chat.BranchID) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.following[branch]--; e.following[branch] == 0 {
+		delete(e.following, branch)
+	}
+}
+
+// isFollowed reports that a turn runs, or that what follows it is being seen to: between
+// the two there is no moment.
+func (e *Engine) isFollowed(last chat.Turn, branch chat.BranchID) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.runs[last.ID] != nil || e.following[branch] > 0
 }
 
 func (e *Engine) isClosed() bool {

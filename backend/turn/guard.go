@@ -97,11 +97,12 @@ func (e *Engine) Unsettled() int {
 	return len(e.unsettled)
 }
 
-// left notes how a run left its turn.
+// left notes how a run left its turn. What follows it is the run's until afterRun.
 func (e *Engine) left(r *run) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.runs, r.turn.ID)
+	e.following[r.turn.BranchID]++
 	if r.settleErr != nil {
 		e.unsettled[r.turn.ID] = r.remains()
 	}

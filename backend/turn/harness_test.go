@@ -47,6 +47,7 @@ type recorder struct {
 	mu      sync.Mutex
 	frames  []chat.Frame
 	changes []chat.Change
+	hear    func(chat.Change) // called at each change, if set
 }
 
 func (r *recorder) Frame(f chat.Frame) {
@@ -57,8 +58,12 @@ func (r *recorder) Frame(f chat.Frame) {
 
 func (r *recorder) Change(c chat.Change) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.changes = append(r.changes, c)
+	hear := r.hear
+	r.mu.Unlock()
+	if hear != nil {
+		hear(c)
+	}
 }
 
 func (r *recorder) forget() {

@@ -72,18 +72,19 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 }
 
 // releaseDrafts turns messages that were queued behind a turn of an earlier run
-// into plain drafts: nothing is sent by itself after a restart.
+// into plain drafts: nothing is sent by itself after a restart. One that waits behind
+// a turn of this run stays.
 func (e *Engine) releaseDrafts(ctx context.Context) error {
 	queued, err := e.store.QueuedDrafts(ctx)
 	if err != nil {
 		return err
 	}
 	for _, d := range queued {
-		last, ok, err := e.store.LastTurn(ctx, d.BranchID)
+		last, _, err := e.store.LastTurn(ctx, d.BranchID)
 		if err != nil {
 			return err
 		}
-		if ok && e.IsRunning(last.ID) {
+		if e.isFollowed(last, d.BranchID) {
 			continue
 		}
 		b, err := e.store.Branch(ctx, d.BranchID)
