@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// restoreSteps are all that a restore comes by, in order.
+var restoreSteps = []string{
+	"copied", "checked", "backed up", "written down",
+	"away " + DatabaseFile, "away " + DatabaseFile + "-wal", "away " + DatabaseFile + "-shm", "away " + DatabaseFile + "-journal",
+	"journals away", "journals there", "installed", "cleared",
+}
+
+// A process that dies at any step of a restore leaves the old data or the new,
+// whole; after the decision the new, whoever opens it next, with no answer to it
+// but that meanwhile.
+func TestRestoreKilled(t *testing.T) {
+	if os.Getenv("CONTEXTINFINITY_TEST_RESTORE") != "" {
+		restoreUntilKilled()
+		return
+	}
+	dir, backup := replaceable(t)
+	t.Run("steps", func(t *testing.T) {
+		var steps []string
+		to := cloned(t, dir)
+		a := archiveOf(to)
+		a.at = func(step string) { steps = append(steps, step) }
+		if _, err := a.Restore(t.Context(), backup, agreed); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(steps, restoreSteps) {
+			t.Errorf("it came by %q", steps)
+		}
+	})
+	decided := slices.Index(restoreSteps, "written down")
+	for i, step := range restoreSteps {
+		t.Run(step, func(t *testing.T) {
+			to := cloned(t, dir)
+			killedAt(t, to, backup, step)
+			reader, err := Open(t.Context(), Options{DataDir: to, ReadOnly: true})
+			if err == nil {
+				err = reader.Close()
+			}
+			if wait := chat.CodeOf(err) == chat.CodeConflict; i >= decided && !wait {
+				t.Errorf("a reader of half restored data: %v", err)
+			}
+			want := "present"
+			if i >= decided {
+				want = "past"
+				// It dies again, at each later step once, before it comes to its end.
+				for _, again := range restoreSteps[max(i+1, slices.Index(restoreSteps, "installed")):] {
+					killedAt(t, to, "", again)
+				}
+			}
+			if now := titles(t, to); !slices.Equal(now, []string{want}) || journalsIn(t, to) != "journal of the "+want {
+				t.Errorf("there is %v with %q", now, journalsIn(t, to))
+			}
+			if left := leftovers(t, to); left != "" {
+				t.Errorf("left: %s", left)
+			}
+			if i < decided {
+				return
+			}
+			aside, _ := filepath.Glob(filepath.Join(to, replacedDir, "*"))
+			if len(aside) != 1 || journalsIn(t, aside[0]) != "journal of the present" {
+				t.Errorf("set aside: %v", aside)
+			}
+			list, err := archiveOf(to).Backups(t.Context(), true)
+			if err != nil || len(list) != 1 || list[0].Kind != chat.BackupBeforeRestore || list[0].Problem != "" {
+				t.Errorf("backups: %+v %v", list, err)
+			}
+		})
+	}
+}
+
+// cloned is a copy of a data directory.
+func cloned(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+// killedAt runs a restore, or the end of one, in a process that dies at a step.
+func killedAt(t *testing.T, dir, backup, step string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestRestoreKilled$")
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", "CONTEXTINFINITY_TEST_RESTORE="+step, "CONTEXTINFINITY_TEST_DIR="+dir, "CONTEXTINFINITY_TEST_FROM="+backup)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 137 {
+		t.Fatalf("it did not die at %q: %v %s", step, err, out)
+	}
+}
+
+func restoreUntilKilled() {
+	a := archiveOf(os.Getenv("CONTEXTINFINITY_TEST_DIR"))
+	a.at = func(step string) {
+		if step == os.Getenv("CONTEXTINFINITY_TEST_RESTORE") {
+			os.Exit(137)
+		}
+	}
+	var err error
+	if from := os.Getenv("CONTEXTINFINITY_TEST_FROM"); from != "" {
+		_, err = a.Restore(context.Background(), from, agreed)
+	} else {
+		_, err = a.finishRestore()
+	}
+	fmt.Println("it went through:", err)
+}
+
+// A file that says how far a restore came and cannot be read is no reason to guess.
+func TestUnreadableSwap(t *testing.T) {
+	for _, text := range []string{"", "{", `{"staging":"../elsewhere","aside":"replaced/x"}`, `{"staging":".restoring-1","aside":"/tmp"}`, `{"staging":"streams","aside":"x"}`} {
+		dir, _ := replaceable(t)
+		path := filepath.Join(dir, swapFile)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(t.Context(), Options{DataDir: dir}); chat.CodeOf(err) != chat.CodeCorrupt || !strings.Contains(err.Error(), swapFile) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if now := titles(t, dir); !slices.Equal(now, []string{"present"}) {
+			t.Errorf("%q: there is %v", text, now)
+		}
+	}
+}
