@@ -3,25 +3,31 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
 )
 
-// restoreSites are the calls to the disk that a restore makes, each with some of its hits.
-func restoreSites(found hits) []string {
-	var sites []string
+// each is every I/O site with some of its hits, and each of the actions.
+func (found hits) each(actions ...string) []string {
+	var specs []string
 	for _, site := range slices.Sorted(maps.Keys(found)) {
 		if !strings.HasPrefix(site, "io.") || site == "io.shm.write" {
 			continue
 		}
 		n := found[site]
 		for i := range min(n, mostHits) {
-			sites = append(sites, fmt.Sprintf("%s:%d", site, 1+i*n/min(n, mostHits)))
+			for _, action := range actions {
+				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, 1+i*n/min(n, mostHits), action))
+			}
 		}
 	}
-	return sites
+	return specs
 }
 
 // Each call to the disk that a restore makes fails, or the power goes there: the old
@@ -35,15 +41,9 @@ func TestEveryFaultOfARestore(t *testing.T) {
 	h := bench.fresh(t)
 	trace := filepath.Join(h.dir, "trace")
 	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).ok("restore", backup, "--yes")
-	sites := restoreSites(readHits(t, trace))
-	if len(sites) < 60 {
-		t.Fatalf("a restore reaches only %q", sites)
-	}
-	var specs []string
-	for _, site := range sites {
-		for _, action := range []string{"power", "eio", "enospc"} {
-			specs = append(specs, site+":"+action)
-		}
+	specs := readHits(t, trace).each("power", "eio", "enospc")
+	if len(specs) < 180 {
+		t.Fatalf("a restore reaches only %q", specs)
 	}
 	for _, spec := range sampled(specs, 9) {
 		t.Run(spec, func(t *testing.T) {
@@ -73,6 +73,51 @@ func TestEveryFaultOfARestore(t *testing.T) {
 			if turns := len(h.show(h.session).Turns); turns != 1 {
 				t.Errorf("restored again there are %d turns", turns)
 			}
+		})
+	}
+}
+
+// Each call to the disk that a backup makes fails, or the power goes there: a file with
+// the name is whole, but for one that has nothing in it; what was called written is
+// there, and a failure leaves no file.
+func TestEveryFaultOfABackup(t *testing.T) {
+	t.Parallel()
+	bench := newFaultBench(t)
+	h := bench.fresh(t)
+	trace := filepath.Join(h.dir, "trace")
+	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).ok("backup", filepath.Join(h.dir, "copy.db"))
+	specs := readHits(t, trace).each("power", "eio", "enospc")
+	if len(specs) < 40 {
+		t.Fatalf("a backup reaches only %q", specs)
+	}
+	for _, spec := range sampled(specs, 6) {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			h := bench.fresh(t)
+			dir := filepath.Join(h.dataDir(), store.BackupDir)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r := h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).run("backup", dir, "--json")
+			var doc struct{ Backups []chat.Backup }
+			h.run("backups", "--check", "--json").document(&doc)
+			whole := 0
+			for _, b := range doc.Backups {
+				switch {
+				case b.Problem == "" && b.Checked && b.Counts["turns"] == 1:
+					whole++
+				case r.code == 1 || b.Bytes > 0:
+					t.Errorf("exit %d, and there is %+v", r.code, b)
+				}
+			}
+			if r.code == 0 && whole != 1 || r.code == 1 && whole != 0 && !strings.Contains(spec, "syncdir") {
+				t.Errorf("exit %d with %d backups: %s", r.code, whole, r.stdout)
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, ".*")); r.code < 2 && (err != nil || len(left) > 0) && !strings.Contains(spec, ".remove") {
+				t.Errorf("left: %v %v", left, err)
+			}
+			h.clean()
+			h.ok("backup", dir)
 		})
 	}
 }
