@@ -309,26 +309,39 @@ func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Tu
 	return r.d.Store.Turn(ctx, id)
 }
 
-// elsewhere is how often it is looked whether a job that another worker has is done.
-const elsewhere = 20 * time.Millisecond
+// elsewhere and elsewhereMost are after what pauses it is looked whether a job that
+// another worker has is done.
+const (
+	elsewhere     = 10 * time.Millisecond
+	elsewhereMost = time.Second
+)
 
 func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) error {
-	for {
-		job, ok, err := r.d.Store.ClaimTurnJobs(ctx, lease, id, typ)
-		if err != nil {
+	refused := false
+	for pause := elsewhere; ; pause = min(2*pause, elsewhereMost) {
+		job, ok, err := r.d.Store.JobFor(ctx, id, typ)
+		if err != nil || !ok {
 			return err
 		}
-		if ok {
-			err = r.work(ctx, job, true)
-			r.Wake() // if it failed, its next try is due some time
-			return err
+		if job.State != chat.JobRunning {
+			if refused { // and not because somebody else has it
+				return nil
+			}
+			job, ok, err := r.d.Store.ClaimTurnJobs(ctx, lease, id, typ)
+			if err != nil {
+				return err
+			}
+			if ok {
+				err = r.work(ctx, job, true)
+				r.Wake() // if it failed, its next try is due some time
+				return err
+			}
+			refused = true
+			continue
 		}
-		job, ok, err = r.d.Store.JobFor(ctx, id, typ)
-		if err != nil || !ok || job.State != chat.JobRunning {
-			return err
-		}
+		refused = false
 		select {
-		case <-time.After(elsewhere):
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
