@@ -188,8 +188,18 @@ func (s *Store) PinSession(ctx context.Context, id chat.SessionID, pinned bool) 
 
 // ArchiveSession hides a session from list and search, or brings it back.
 func (s *Store) ArchiveSession(ctx context.Context, id chat.SessionID, archived bool) error {
+	return s.ArchiveSessions(ctx, []chat.SessionID{id}, archived)
+}
+
+// ArchiveSessions hides sessions or brings them back, all of them or none.
+func (s *Store) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
 	return s.write(ctx, "session.archive", func(t *tx) error {
-		return t.setSession(id, "archived_at", archivedAt(t, archived), ledger.EventSessionArchived, ledger.FlagChanged{On: archived})
+		for _, id := range ids {
+			if err := t.setSession(id, "archived_at", archivedAt(t, archived), ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
