@@ -65,3 +65,10 @@ type MeasureQuery struct {
 	Session SessionID
 	Limit   int
 }
+
+// Duplicate is a session that holds a copy of a branch's lineage.
+type Duplicate struct {
+	Session Session
+	Turns   int
+	LeftOut int // turns that are still open
+}

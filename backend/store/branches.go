@@ -53,6 +53,21 @@ func segments(db *gorm.DB, branch chat.BranchID) ([]segment, error) {
 	return segs, nil
 }
 
+// forkedAt is the lineage of a branch that forks off now after a turn_seq: without the
+// branches that begin there, and with what was pinned up to now on the last.
+func forkedAt(segs []segment, seq int64) []segment {
+	var out []segment
+	for i, g := range segs {
+		if i == 0 || g.From < seq {
+			g.To = min(g.To, seq)
+			out = append(out, g)
+		}
+	}
+	last := &out[len(out)-1]
+	last.LeftAt, last.LeftBy = endOfTime, endOfTime
+	return out
+}
+
 // shows reports that a turn is one of a lineage's.
 func shows(segs []segment, turn turnRow) bool {
 	return slices.ContainsFunc(segs, func(g segment) bool {

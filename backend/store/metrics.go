@@ -182,5 +182,7 @@ func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, 
 	case q.Session != "":
 		return "", `FROM turns t` + joined + ` WHERE t.session_id = ? ORDER BY t.id DESC LIMIT ?`, []any{q.Session, limit}, nil
 	}
-	return "", `FROM (SELECT * FROM turns ORDER BY id DESC LIMIT ?) t` + joined + ` ORDER BY t.id DESC`, []any{limit}, nil
+	// What a duplicate brought was asked and paid for once.
+	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + sourceDuplicate + `' OR t.created_at >= s.created_at
+		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
 }

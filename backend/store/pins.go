@@ -158,8 +158,7 @@ func (s *Store) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]
 		if err != nil {
 			return err
 		}
-		first, _ := cutAt(segs, seq+1)
-		standing, err = pinsOn(db, first)
+		standing, err = pinsOn(db, forkedAt(segs, seq))
 		return err
 	})
 	out := make([]chat.Pin, len(standing))

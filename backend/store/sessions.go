@@ -167,12 +167,16 @@ func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v cha
 		if !slices.Contains(efforts, v.Effort) {
 			return invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
-		if err := t.setSession(id, "system_prompt", v.SystemPrompt, ledger.EventSessionSettings, ledger.SettingsChanged(v)); err != nil {
-			return err
-		}
-		_, err := t.exec(`UPDATE sessions SET temperature = ?, effort = ? WHERE id = ?`, v.Temperature, v.Effort, id)
-		return err
+		return t.setSettings(id, v)
 	})
+}
+
+func (t *tx) setSettings(id chat.SessionID, v chat.SessionSettings) error {
+	if err := t.setSession(id, "system_prompt", v.SystemPrompt, ledger.EventSessionSettings, ledger.SettingsChanged(v)); err != nil {
+		return err
+	}
+	_, err := t.exec(`UPDATE sessions SET temperature = ?, effort = ? WHERE id = ?`, v.Temperature, v.Effort, id)
+	return err
 }
 
 // SetSessionModel sets the model the session uses from now on; empty: the default.
