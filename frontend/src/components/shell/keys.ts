@@ -37,10 +37,10 @@ function searchSessions(app: App): void {
   requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-shortcut="search"]')?.focus());
 }
 
-/** Esc steps back: out of a drawer first, then out of an edit, then it stops what streams here. */
+/** Esc steps back: out of a drawer or a view over the conversation first, then out of an edit, then it stops what streams here. */
 function escape(app: App, event: KeyboardEvent): void {
   if (app.layout.view !== 'chat' || document.querySelector('dialog[open]')) return;
-  if (app.layout.closeDrawer()) event.preventDefault();
+  if (app.layout.closeDrawer() || app.branches.closeWide()) event.preventDefault();
   else if (app.temporary.active) void (app.temporary.running && app.temporary.stop());
   else if (app.composer.editing) app.composer.cancelEdit();
   else if (app.conversation.running && app.conversation.newest) void app.turnActions.stop(app.conversation.newest);

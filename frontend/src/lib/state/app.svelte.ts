@@ -4,6 +4,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
+import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
 import { CommandRunner } from './commands.svelte';
 import { ComposerState } from './composer.svelte';
@@ -40,6 +41,7 @@ export class App {
   readonly composer: ComposerState;
   readonly turnActions: TurnActions;
   readonly inspector: InspectorState;
+  readonly branches: BranchesState;
   readonly memory: MemoryState;
   readonly modelSwitch: ModelSwitch;
   readonly sessionSettings = new SessionSettingsState();
@@ -63,6 +65,7 @@ export class App {
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
     this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts);
     this.inspector = new InspectorState(this.layout);
+    this.branches = new BranchesState(this);
     this.memory = new MemoryState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
     this.composer.takeCommands(new CommandRunner(this));
@@ -177,6 +180,7 @@ export class App {
     this.#modelsRefresh.cancel();
     this.sessions.stop();
     this.conversation.stop();
+    this.branches.stop();
     this.temporary.close();
     this.theme.stop();
     this.changes.stop();
