@@ -76,6 +76,7 @@ func bind(core *api.Core, s setup) desktop.Window {
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
 			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
+			api.NewBranches(core), api.NewSearch(core),
 			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		},
 	}

@@ -22,7 +22,8 @@ type SessionRow struct {
 	UpdatedAt    int64  `json:"updatedAt"`
 	Pinned       bool   `json:"pinned"`
 	Archived     bool   `json:"archived"`
-	Folder       string `json:"folder"` // empty: none
+	Folder       string `json:"folder"`  // empty: none
+	LeftOut      int    `json:"leftOut"` // of a duplicate just made: turns still open in the original
 	Branches     int    `json:"branches"`
 	Turns        int    `json:"turns"`   // of the active branch's lineage
 	Pending      int    `json:"pending"` // of the active branch

@@ -24,6 +24,8 @@ export interface SessionRow {
   archived: boolean;
   /** empty: none */
   folder: string;
+  /** of a duplicate just made: turns still open in the original */
+  leftOut: number;
   branches: number;
   /** of the active branch's lineage */
   turns: number;

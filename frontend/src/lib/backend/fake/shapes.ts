@@ -18,7 +18,7 @@ export function turnView(more: Partial<TurnView> = {}): TurnView {
 
 export function sessionRow(more: Partial<SessionRow> = {}): SessionRow {
   return {
-    id: 's1', title: '', activeBranch: 'b1', createdAt: 0, updatedAt: 0, pinned: false, archived: false,
+    id: 's1', title: '', activeBranch: 'b1', createdAt: 0, updatedAt: 0, pinned: false, archived: false, folder: '', leftOut: 0,
     branches: 1, turns: 0, pending: 0, status: '', ...more,
   };
 }
