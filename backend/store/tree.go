@@ -23,7 +23,10 @@ func (s *Store) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, er
 			return err
 		}
 		tree.Runs = runsOf(tree.Branches)
-		return readRuns(db, tree.Runs)
+		if err := readRuns(db, tree.Runs); err != nil {
+			return err
+		}
+		return countOpen(db, session, tree.Runs)
 	})
 	return tree, err
 }
@@ -110,8 +113,6 @@ type runRow struct {
 	IndexStatus string
 	StateAfter  *string
 	UpdatedAt   string
-	Pending     int
-	Open        int
 }
 
 func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
@@ -129,13 +130,7 @@ func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
 		WITH run AS MATERIALIZED (SELECT value ->> 0 AS at, value ->> 1 AS branch, value ->> 2 AS "from", value ->> 3 AS "to" FROM json_each(?))
 		SELECT run.at, a.id AS first_id, a.user_message_json AS first_user, z.id AS last_id,
 		  CASE WHEN z.id <> a.id THEN z.user_message_json END AS last_user,
-		  z.phase, z.outcome, z.index_status, z.state_after, z.updated_at,
-		  (SELECT count(*) FROM turns p WHERE p.branch_id = run.branch AND p.turn_seq BETWEEN run."from" AND run."to"
-		   AND p.phase = 'ResponseFinalized') AS pending,
-		  (SELECT count(*) FROM turns p WHERE p.branch_id = run.branch AND p.turn_seq BETWEEN run."from" AND run."to"
-		   AND p.phase IN ('Accepted', 'ContextPrepared', 'Responding'))
-		  + (SELECT count(*) FROM turns p WHERE p.branch_id = run.branch AND p.turn_seq BETWEEN run."from" AND run."to"
-		   AND p.phase = 'Failed' AND p.outcome <> 'discarded') AS open
+		  z.phase, z.outcome, z.index_status, z.state_after, z.updated_at
 		FROM run CROSS JOIN turns a ON a.branch_id = run.branch AND a.turn_seq = run."from"
 		CROSS JOIN turns z ON z.branch_id = run.branch AND z.turn_seq = run."to"`, string(b))
 	if err != nil {
@@ -143,12 +138,47 @@ func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
 	}
 	for _, r := range rows {
 		run := &runs[r.At]
-		run.Pending, run.Open = r.Pending, r.Open
 		run.First = treeTurn(turnRow{ID: r.FirstID, TurnSeq: run.From}, &r.FirstUser)
 		run.Last = treeTurn(turnRow{
 			ID: r.LastID, TurnSeq: run.To, BranchID: string(run.Branch), Phase: r.Phase, Outcome: r.Outcome, IndexStatus: r.IndexStatus,
 			StateAfter: r.StateAfter, UpdatedAt: r.UpdatedAt,
 		}, r.LastUser)
+	}
+	return nil
+}
+
+// countOpen counts the turns of runs that are pending and open. They are few, and have
+// indexes of their own: no other turn is read.
+func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
+	rows, err := all[struct {
+		BranchID chat.BranchID
+		TurnSeq  int64
+		Pending  bool
+	}](db, `
+		WITH b AS MATERIALIZED (SELECT id FROM branches WHERE session_id = ?)
+		SELECT t.branch_id, t.turn_seq, 1 AS pending FROM b CROSS JOIN turns t INDEXED BY idx_turns_pending ON t.branch_id = b.id
+		  WHERE t.phase = 'ResponseFinalized'
+		UNION ALL SELECT t.branch_id, t.turn_seq, 0 FROM b CROSS JOIN turns t INDEXED BY idx_turns_unfinished ON t.branch_id = b.id
+		  WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding')
+		UNION ALL SELECT t.branch_id, t.turn_seq, 0 FROM b CROSS JOIN turns t INDEXED BY idx_turns_failed ON t.branch_id = b.id
+		  WHERE t.phase = 'Failed' AND t.outcome <> 'discarded'`, session)
+	if err != nil {
+		return err
+	}
+	of := map[chat.BranchID][]int{} // a branch's runs, in order
+	for i, r := range runs {
+		of[r.Branch] = append(of[r.Branch], i)
+	}
+	for _, r := range rows {
+		for _, i := range of[r.BranchID] {
+			if run := &runs[i]; r.TurnSeq >= run.From && r.TurnSeq <= run.To {
+				if r.Pending {
+					run.Pending++
+				} else {
+					run.Open++
+				}
+			}
+		}
 	}
 	return nil
 }
