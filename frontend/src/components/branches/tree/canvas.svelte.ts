@@ -48,10 +48,16 @@ export class CanvasState {
     if (size.width > 0 && size.height > 0) this.#size = size;
   }
 
-  /** At full size, with that run in the middle. */
+  /** At full size: all of it from the top where it fits, else with that run in the middle. */
   home(runId: string): void {
-    this.#view = { ...this.#view, scale: this.#unit() };
-    const at = this.#layout().byId.get(runId);
+    const layout = this.#layout();
+    const scale = this.#unit();
+    this.#view = { ...this.#view, scale };
+    if (layout.height * scale <= this.#size.height - 32 && (layout.form === 'rows' || layout.width * scale <= this.#size.width - 32)) {
+      this.#view = layout.form === 'rows' ? { x: 16, y: 16, scale } : fit(layout, this.#size, scale);
+      return;
+    }
+    const at = layout.byId.get(runId);
     this.#set(at ? this.#toMiddle(at) : { ...this.#view, x: 16, y: 16 });
   }
 
