@@ -40,6 +40,7 @@ func window(o cli.OpenOptions) desktop.Window {
 			}
 		})
 		a.jobs.Start()
+		a.warm()
 		a.serve(raise)
 	}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)

@@ -189,8 +189,9 @@ type unitFound struct {
 	Start, End        int
 }
 
-// units reads the newest units that match. sure says that what the index finds holds
-// the terms; else the words are looked through for them.
+// units reads the newest units that match. Words are looked through for the terms; sure
+// says that the match asked for each, so that one of them is enough to see there: the index
+// knows more forms of a word.
 func (w *textSearch) units(match string, sure bool) error {
 	if match == "" {
 		return nil
@@ -263,7 +264,7 @@ func around(source string, r unitFound) string {
 func (w *textSearch) look(key saidIn, hit chat.TextHit, words string, sure bool) {
 	spans, score, ok := highlight.All(words, w.terms)
 	w.seen[key] = true
-	if !ok && !sure {
+	if !ok && !(sure && len(spans) > 0) { // the index also knows words that stand before a unit
 		return
 	}
 	hit.Snippet, hit.Spans = snippet(words, spans)

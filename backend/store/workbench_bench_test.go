@@ -1,13 +1,18 @@
 package store
 
 import (
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/internal/clock"
 )
 
 // p95 times each of some calls and reports the time that 95 of 100 stay below.
@@ -97,4 +102,25 @@ func BenchmarkDuplicate(b *testing.B) {
 		_, err := f.Duplicate(f.ctx, main.ID, "copy")
 		f.ok(err)
 	}
+}
+
+// into is where BenchmarkColdStartData leaves its data directory, for the program's own
+// benchmark to open.
+var into = flag.String("into", "", "directory for the data of the cold start")
+
+// BenchmarkColdStartData makes 1 000 sessions with 100 000 units and their vectors.
+func BenchmarkColdStartData(b *testing.B) {
+	if *into == "" {
+		b.Skip("-into DIRECTORY is not given")
+	}
+	f := &fixture{TB: b, ctx: b.Context(), clock: clock.NewFake(start), dir: *into}
+	f.ok(os.WriteFile(filepath.Join(f.dir, DatabaseFile), template(), 0o600))
+	f.open()
+	for i := range 1000 {
+		_, branch := f.session(fmt.Sprintf("session %d", i))
+		f.bulk(branch, 50)
+	}
+	f.bulkUnits(chat.Branch{}, 0)
+	f.embedAll(local.New())
+	f.ok(f.Store.Close())
 }

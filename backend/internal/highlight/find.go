@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Span is a half-open range of bytes.
@@ -15,12 +17,16 @@ type Span struct{ Start, End int }
 type Finder struct {
 	needle    []rune
 	matchCase bool
+	plain     bool // letters count without their accents, as in the text index
 	escaped   bool // stored JSON writes some of it in another way
 }
 
 // NewFinder looks for a text as it is written, or in any case.
 func NewFinder(text string, matchCase bool) Finder {
-	f := Finder{matchCase: matchCase}
+	return newFinder(text, Finder{matchCase: matchCase})
+}
+
+func newFinder(text string, f Finder) Finder {
 	for _, r := range text {
 		f.escaped = f.escaped || r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
 		f.needle = append(f.needle, f.fold(r))
@@ -67,7 +73,7 @@ func (f Finder) next(text string, at int) (start, end int) {
 	}
 	first := f.needle[0]
 	for at < len(text) {
-		r, n := foldAt(text, at)
+		r, n := f.foldAt(text, at)
 		if r == first {
 			if end, ok := f.matches(text, at+n); ok {
 				return at, end
@@ -84,7 +90,7 @@ func (f Finder) matches(text string, at int) (int, bool) {
 		if at >= len(text) {
 			return 0, false
 		}
-		r, n := foldAt(text, at)
+		r, n := f.foldAt(text, at)
 		if r != want {
 			return 0, false
 		}
@@ -97,15 +103,39 @@ func (f Finder) fold(r rune) rune {
 	if f.matchCase {
 		return r
 	}
+	if f.plain {
+		return fold(unaccented(r))
+	}
 	return fold(r)
 }
 
-func foldAt(text string, at int) (rune, int) {
+func (f Finder) foldAt(text string, at int) (rune, int) {
 	if b := text[at]; b < utf8.RuneSelf {
 		return lower[b], 1
 	}
 	r, n := utf8.DecodeRuneInString(text[at:])
-	return fold(r), n
+	return f.fold(r), n
+}
+
+// latinEnd is the first character after those of Latin scripts with accents.
+const latinEnd = 0x250
+
+var bases = func() (table [latinEnd]rune) {
+	for i := range table {
+		table[i] = rune(i)
+		if letters := norm.NFD.String(string(rune(i))); i >= utf8.RuneSelf {
+			table[i], _ = utf8.DecodeRuneInString(letters)
+		}
+	}
+	return table
+}()
+
+// unaccented is a Latin letter without its accents.
+func unaccented(r rune) rune {
+	if r >= 0 && r < latinEnd {
+		return bases[r]
+	}
+	return r
 }
 
 var lower = func() (table [utf8.RuneSelf]rune) {

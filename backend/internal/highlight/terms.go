@@ -14,7 +14,6 @@ type Term struct {
 	Prefix bool // it may be the beginning of a word: it is being typed
 	Phrase bool // it is looked for as it is
 	finder Finder
-	root   bool // finder looks for the word without its ending
 }
 
 // Parse reads a query: words, and phrases in quotes. The last word may be a beginning,
@@ -24,7 +23,7 @@ func Parse(query string) []Term {
 	for i, part := range strings.Split(query, `"`) {
 		if i%2 == 1 {
 			if words := strings.Join(strings.Fields(part), " "); hasWord(words) {
-				out = append(out, Term{Text: words, Phrase: true, finder: NewFinder(words, false)})
+				out = append(out, Term{Text: words, Phrase: true, finder: newFinder(words, Finder{plain: true})})
 			}
 			continue
 		}
@@ -37,8 +36,8 @@ func Parse(query string) []Term {
 	}
 	last, _ := utf8.DecodeLastRuneInString(query)
 	if n := len(out); n > 0 && !out[n-1].Phrase && !unicode.IsSpace(last) {
-		out[n-1].Prefix, out[n-1].root = true, false
-		out[n-1].finder = NewFinder(out[n-1].Text, false)
+		out[n-1].Prefix = true
+		out[n-1].finder = newFinder(out[n-1].Text, Finder{plain: true})
 	}
 	return slices.CompactFunc(out, func(a, b Term) bool { return a.Text == b.Text && a.Prefix == b.Prefix })
 }
@@ -48,8 +47,7 @@ func hasWord(s string) bool {
 }
 
 func newWord(word string) Term {
-	stem := Stem(word)
-	return Term{Text: word, finder: NewFinder(stem, false), root: stem != word}
+	return Term{Text: word, finder: newFinder(Stem(word), Finder{plain: true})}
 }
 
 // endings of English words, the longest first.
@@ -177,7 +175,12 @@ func All(text string, terms []Term) (spans []Span, score float64, all bool) {
 		spans = append(spans, found...)
 	}
 	slices.SortFunc(spans, func(a, b Span) int { return a.Start - b.Start })
-	spans = slices.CompactFunc(spans, func(a, b Span) bool { return b.Start < a.End })
+	end := 0
+	spans = slices.DeleteFunc(spans, func(s Span) bool { // one that lies over another
+		over := s.Start < end
+		end = max(end, s.End)
+		return over
+	})
 	return spans, score / (1 + float64(len(text))/evenLength), all
 }
 
