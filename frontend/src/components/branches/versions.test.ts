@@ -29,7 +29,7 @@ test.each([1, 2, 3])('turn %i, said otherwise, becomes one of two versions to wa
   await app.branches.refresh();
   const { unmount } = mountIn(app, Turn, { turn: conversation.turns.at(-1)!, index: 0 });
   const walker = await screen.findByRole('group', { name: `Versions of turn ${seq}` });
-  expect(walker).toHaveTextContent('2/2');
+  expect(walker).toHaveTextContent('Version 2/2');
   expect(within(walker).getByRole('button', { name: 'Next version' })).toBeDisabled();
   await user.click(within(walker).getByRole('button', { name: 'Previous version' }));
   await waitFor(() => expect(conversation.branchId).toBe(main));
@@ -38,7 +38,7 @@ test.each([1, 2, 3])('turn %i, said otherwise, becomes one of two versions to wa
 
   mountIn(app, Turn, { turn: conversation.turns.find((turn) => turn.seq === seq)!, index: 0 });
   const back = await screen.findByRole('group', { name: `Versions of turn ${seq}` });
-  expect(back).toHaveTextContent('1/2');
+  expect(back).toHaveTextContent('Version 1/2');
   await user.click(within(back).getByRole('button', { name: 'Next version' }));
   await waitFor(() => expect(conversation.branchId).not.toBe(main));
 });
