@@ -4,12 +4,14 @@
  */
 import type { Backend, ChatService, SessionsService, SettingsService } from './backend';
 import { BackendError, toBackendError } from './errors';
+import { arranging } from './fake/arranging';
 import { branchesService } from './fake/branches';
 import { documentBlocks, documents } from './fake/documents';
 import { seedForks } from './fake/forks';
 import { inspectService } from './fake/inspect';
 import { memoryBlocks, memoryService } from './fake/memory';
 import { Program, type ProgramSeed } from './fake/program';
+import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
 import { temporaryChats } from './fake/temporary';
@@ -64,6 +66,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     inspect: watch.service('inspect', inspectService(world, streams)),
     branches: watch.service('branches', branchesService(world)),
     memory: watch.service('memory', memoryService(world)),
+    search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     onFrame: (listener) => world.onFrame(listener),
     onChange: (listener) => world.onChange(listener),
@@ -167,6 +170,7 @@ function sessionsService(world: World): SessionsService {
       branch.view.label = label;
       world.changed('session', branch.sessionId, branch.sessionId);
     },
+    ...arranging(world),
     draft: async (branchId) => world.branch(branchId).draft,
     saveDraft: async (branchId, draft) => {
       world.branch(branchId).draft = structuredClone(draft) as Draft;
