@@ -4,6 +4,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
+import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
 import { CommandRunner } from './commands.svelte';
@@ -25,16 +26,19 @@ import { TemporaryConversation } from './temporary.svelte';
 import { ThemeState } from './theme.svelte';
 import { ToastsState } from './toasts.svelte';
 import { TurnActions } from './turnActions';
+import { UndoState } from './undo.svelte';
 
 export class App {
   readonly backend: Backend;
   readonly changes: Changes;
   readonly toasts = new ToastsState();
+  readonly undo = new UndoState(this.toasts);
   readonly layout: LayoutState;
   readonly theme: ThemeState;
   readonly startup: StartupState;
   readonly models: ModelsState;
   readonly sessions: SessionsState;
+  readonly arranging: ArrangingState;
   readonly draft: DraftState;
   readonly documents: DocumentsState;
   readonly conversation: ConversationState;
@@ -59,6 +63,7 @@ export class App {
     this.startup = new StartupState(backend);
     this.models = new ModelsState(backend);
     this.sessions = new SessionsState(backend, this.changes, this.toasts);
+    this.arranging = new ArrangingState(backend, this.sessions, this.toasts, this.undo, storage);
     this.draft = new DraftState(backend, this.toasts);
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
@@ -172,6 +177,19 @@ export class App {
     const row = this.sessions.find(sessionId);
     if (!row || !(await this.sessions.archive(row, archived))) return;
     if (archived && sessionId === this.conversation.sessionId) await this.#openLast('');
+  }
+
+  /** The same for several: all of them or none. */
+  async archiveSessions(ids: readonly string[], archived: boolean): Promise<void> {
+    if (ids.length === 1) return this.archiveSession(ids[0]!, archived);
+    if (!(await this.arranging.archive(ids, archived))) return;
+    if (archived && ids.includes(this.conversation.sessionId)) await this.#openLast('');
+  }
+
+  /** A copy of a session, opened. */
+  async duplicateSession(sessionId: string): Promise<void> {
+    const row = await this.arranging.duplicate(sessionId);
+    if (row) await this.openSession(row.id);
   }
 
   stop(): void {
