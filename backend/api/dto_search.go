@@ -29,7 +29,7 @@ type SearchGroup struct {
 	Archived  bool        `json:"archived"`
 	UpdatedAt int64       `json:"updatedAt"`
 	Marks     []Span      `json:"marks"` // where the title matches
-	Hits      []SearchHit `json:"hits"`  // at most five; none: the title matches alone
+	Hits      []SearchHit `json:"hits"`  // at most five, in a search of one session 200; none: the title matches alone
 	More      int         `json:"more"`  // finds of this session that are not in Hits
 }
 

@@ -55,6 +55,8 @@ const (
 	usualGroups = 30
 	mostGroups  = 200
 	groupHits   = 5
+	// sessionHits is how many finds a search in one session shows.
+	sessionHits = 200
 	// byMeaning is how many finds the vectors give.
 	byMeaning = 40
 	// likeness is the least calibrated similarity of a find by meaning alone.
@@ -86,7 +88,11 @@ func (s *Search) Everything(query SearchQuery) (SearchResult, error) {
 			return out, superseded(ctx, err)
 		}
 	}
-	out.Groups, out.Hits = g.list(), g.hits
+	most := groupHits
+	if query.SessionID != "" {
+		most = sessionHits
+	}
+	out.Groups, out.Hits = g.list(most), g.hits
 	limit := usualGroups
 	if query.Limit > 0 {
 		limit = min(query.Limit, mostGroups)
@@ -217,7 +223,7 @@ const aTitle = 3
 
 // list is the groups, the best session first: by its title and best find, then by how
 // many there are, then the newest.
-func (g *groups) list() []SearchGroup {
+func (g *groups) list(most int) []SearchGroup {
 	slices.SortStableFunc(g.found, func(a, b finding) int { return cmp.Compare(b.Score, a.Score) })
 	made := map[chat.SessionID]*SearchGroup{}
 	score := map[string]float64{}
@@ -242,7 +248,7 @@ func (g *groups) list() []SearchGroup {
 		if len(group.Hits) == 0 {
 			score[group.SessionID] += f.Score
 		}
-		if len(group.Hits) == groupHits {
+		if len(group.Hits) == most {
 			group.More++
 			continue
 		}

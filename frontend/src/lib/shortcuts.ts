@@ -9,13 +9,14 @@ export interface Shortcut {
 }
 
 export type ShortcutId =
-  | 'new' | 'temporary' | 'search' | 'sessions' | 'inspector' | 'switch' | 'settings' | 'composer' | 'zoomIn' | 'zoomOut' | 'zoomReset'
+  | 'new' | 'temporary' | 'search' | 'searchAll' | 'sessions' | 'inspector' | 'switch' | 'settings' | 'composer' | 'zoomIn' | 'zoomOut' | 'zoomReset'
   | 'rename' | 'archive' | 'send' | 'newline' | 'stop' | 'editLast' | 'scrollEnds' | 'turns';
 
 export const shortcuts: readonly Shortcut[] = [
   { id: 'new', keys: 'Ctrl+N', does: 'New conversation', group: 'Everywhere' },
   { id: 'temporary', keys: 'Ctrl+Shift+N', does: 'Temporary chat: nothing of it is written', group: 'Everywhere' },
   { id: 'search', keys: '/', does: 'Search the sessions by title', group: 'Everywhere' },
+  { id: 'searchAll', keys: 'Ctrl+Shift+F', does: 'Search everything that was said', group: 'Everywhere' },
   { id: 'switch', keys: 'Ctrl+J', does: 'Switch branch', group: 'Everywhere' },
   { id: 'sessions', keys: 'Ctrl+B', does: 'Show or hide the sessions', group: 'Everywhere' },
   { id: 'inspector', keys: 'Ctrl+I', does: 'Show or hide the inspector', group: 'Everywhere' },
@@ -45,6 +46,7 @@ export function windowShortcut(event: KeyboardEvent): ShortcutId | null {
   const command = event.ctrlKey || event.metaKey;
   if (!command && event.key === '/' && !isTyping(event.target)) return 'search';
   if (!command || event.altKey) return null;
+  if (event.shiftKey && event.key.toLowerCase() === 'f') return 'searchAll';
   switch (event.key.toLowerCase()) {
     case 'n': return event.shiftKey ? 'temporary' : 'new';
     case 'j': return 'switch';

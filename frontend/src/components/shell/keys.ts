@@ -20,6 +20,7 @@ function act(app: App, id: ShortcutId): void {
     new: () => void app.newSession(),
     temporary: () => void app.newTemporary(),
     search: () => searchSessions(app),
+    searchAll: () => app.search.show(),
     sessions: () => layout.toggle('sessions'),
     inspector: () => layout.toggle('inspector'),
     switch: () => void document.querySelector<HTMLElement>('[data-shortcut="switch"]')?.click(),
@@ -40,7 +41,7 @@ function searchSessions(app: App): void {
 /** Esc steps back: out of a drawer or a view over the conversation first, then out of an edit, then it stops what streams here. */
 function escape(app: App, event: KeyboardEvent): void {
   if (app.layout.view !== 'chat' || document.querySelector('dialog[open]')) return;
-  if (app.layout.closeDrawer() || app.branches.closeWide()) event.preventDefault();
+  if (app.layout.closeDrawer() || app.branches.closeWide() || (app.layout.isDrawer('inspector') && app.layout.closeSearch())) event.preventDefault();
   else if (app.temporary.active) void (app.temporary.running && app.temporary.stop());
   else if (app.composer.editing) app.composer.cancelEdit();
   else if (app.conversation.running && app.conversation.newest) void app.turnActions.stop(app.conversation.newest);

@@ -38,7 +38,7 @@ export interface SearchGroup {
   updatedAt: number;
   /** where the title matches */
   marks: Span[];
-  /** at most five; none: the title matches alone */
+  /** at most five, in a search of one session 200; none: the title matches alone */
   hits: SearchHit[];
   /** finds of this session that are not in Hits */
   more: number;

@@ -19,6 +19,7 @@ import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
 import { Refresh } from './refresh';
+import { SearchState } from './search.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
 import { StartupState } from './startup.svelte';
@@ -47,6 +48,7 @@ export class App {
   readonly inspector: InspectorState;
   readonly branches: BranchesState;
   readonly memory: MemoryState;
+  readonly search: SearchState;
   readonly modelSwitch: ModelSwitch;
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
@@ -72,6 +74,7 @@ export class App {
     this.inspector = new InspectorState(this.layout);
     this.branches = new BranchesState(this);
     this.memory = new MemoryState(this);
+    this.search = new SearchState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
     this.composer.takeCommands(new CommandRunner(this));
     this.jobs = new JobsState(backend);
@@ -199,6 +202,7 @@ export class App {
     this.sessions.stop();
     this.conversation.stop();
     this.branches.stop();
+    this.search.stop();
     this.temporary.close();
     this.theme.stop();
     this.changes.stop();

@@ -8,6 +8,7 @@ import type { FakeSession, World } from './world';
 
 const usualGroups = 30;
 const groupHits = 5;
+const sessionHits = 200;
 const usualPoints = 200;
 const mostPoints = 1000;
 const mostFinds = 5000;
@@ -30,6 +31,7 @@ function everything(world: World, query: SearchQuery): SearchResult {
   const terms = termsOf(query.text);
   const result: SearchResult = { groups: [], hits: 0, truncated: false, warning: '', totalMs: 0 };
   if (terms.length === 0) return result;
+  const most = query.sessionId === '' ? groupHits : sessionHits;
   const scored: { group: SearchGroup; score: number }[] = [];
   for (const session of world.sessions.values()) {
     if ((query.sessionId !== '' && session.row.id !== query.sessionId) || (session.row.archived && !query.archived)) continue;
@@ -38,7 +40,7 @@ function everything(world: World, query: SearchQuery): SearchResult {
     const marks = query.role === '' ? marksOf(title, terms) : [];
     result.hits += hits.length;
     if (hits.length === 0 && marks.length === 0) continue;
-    scored.push({ group: { sessionId: id, title, folder, archived, updatedAt, marks, hits: hits.slice(0, groupHits), more: Math.max(0, hits.length - groupHits) }, score: (marks.length > 0 ? 3 : 0) + (hits[0]?.score ?? 0) });
+    scored.push({ group: { sessionId: id, title, folder, archived, updatedAt, marks, hits: hits.slice(0, most), more: Math.max(0, hits.length - most) }, score: (marks.length > 0 ? 3 : 0) + (hits[0]?.score ?? 0) });
   }
   scored.sort((a, b) => b.score - a.score || b.group.hits.length + b.group.more - a.group.hits.length - a.group.more || b.group.updatedAt - a.group.updatedAt);
   const limit = query.limit > 0 ? query.limit : usualGroups;
@@ -69,11 +71,11 @@ function hitsOf(world: World, session: FakeSession, query: SearchQuery, terms: r
   return hits.sort((a, b) => b.score - a.score || b.at - a.at);
 }
 
-/** A word or, in quotes, several; the last word may be half written. */
+/** A word or, in quotes, several; what is written last may be half written. */
 type Term = RegExp;
 
 function termsOf(text: string): Term[] {
-  const parts = [...text.matchAll(/"([^"]+)"?|(\S+)/g)].map((found) => ({ words: (found[1] ?? found[2]!).trim(), phrase: found[1] !== undefined })).filter((part) => /[\p{L}\p{N}]/u.test(part.words));
+  const parts = [...text.matchAll(/"([^"]+)"?|(\S+)/g)].map((found) => ({ words: (found[1] ?? found[2]!).trim(), phrase: found[0].length > 1 && found[0].startsWith('"') && found[0].endsWith('"') })).filter((part) => /[\p{L}\p{N}]/u.test(part.words));
   return parts.map(({ words, phrase }, i) => new RegExp(`(?<![\\p{L}\\p{N}])${literally(words)}${phrase || i < parts.length - 1 ? '(?![\\p{L}\\p{N}])' : ''}`, 'giu'));
 }
 
