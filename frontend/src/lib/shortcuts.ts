@@ -10,7 +10,7 @@ export interface Shortcut {
 
 export type ShortcutId =
   | 'new' | 'temporary' | 'search' | 'searchAll' | 'sessions' | 'inspector' | 'switch' | 'settings' | 'composer' | 'zoomIn' | 'zoomOut' | 'zoomReset'
-  | 'rename' | 'archive' | 'send' | 'newline' | 'stop' | 'editLast' | 'scrollEnds' | 'turns';
+  | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'rename' | 'archive' | 'send' | 'newline' | 'stop' | 'editLast' | 'scrollEnds' | 'turns';
 
 export const shortcuts: readonly Shortcut[] = [
   { id: 'new', keys: 'Ctrl+N', does: 'New conversation', group: 'Everywhere' },
@@ -31,7 +31,11 @@ export const shortcuts: readonly Shortcut[] = [
   { id: 'newline', keys: 'Shift+Enter', does: 'Line break', group: 'Writing' },
   { id: 'stop', keys: 'Esc', does: 'Stop the answer, or leave an edit', group: 'Writing' },
   { id: 'editLast', keys: 'Up', does: 'Edit the last message, when the field is empty', group: 'Writing' },
-  { id: 'scrollEnds', keys: 'End', does: 'Jump to the newest turn', group: 'Reading' },
+  { id: 'find', keys: 'Ctrl+F', does: 'Find in this conversation', group: 'Reading' },
+  { id: 'findNext', keys: 'F3', does: 'The next find', group: 'Reading' },
+  { id: 'findPrevious', keys: 'Shift+F3', does: 'The find before', group: 'Reading' },
+  { id: 'goTo', keys: 'Ctrl+G', does: 'Go to a turn: number, percentage or day', group: 'Reading' },
+  { id: 'scrollEnds', keys: 'End', does: 'Jump to the newest turn, and Home to the first', group: 'Reading' },
   { id: 'turns', keys: 'Alt+Up', does: 'The turn before, and Alt+Down the next', group: 'Reading' },
 ];
 
@@ -44,6 +48,7 @@ export const shortcutGroups: readonly { title: string; shortcuts: readonly Short
 export function windowShortcut(event: KeyboardEvent): ShortcutId | null {
   if (event.defaultPrevented || event.isComposing) return null;
   const command = event.ctrlKey || event.metaKey;
+  if (!command && event.key === 'F3') return event.shiftKey ? 'findPrevious' : 'findNext';
   if (!command && event.key === '/' && !isTyping(event.target)) return 'search';
   if (!command || event.altKey) return null;
   if (event.shiftKey && event.key.toLowerCase() === 'f') return 'searchAll';
@@ -52,6 +57,8 @@ export function windowShortcut(event: KeyboardEvent): ShortcutId | null {
     case 'j': return 'switch';
     case 'b': return 'sessions';
     case 'i': return event.shiftKey ? null : 'inspector';
+    case 'f': return event.shiftKey ? null : 'find';
+    case 'g': return event.shiftKey ? null : 'goTo';
     case 'l': return 'composer';
     case ',': return 'settings';
     case '+': case '=': return 'zoomIn';

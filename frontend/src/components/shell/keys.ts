@@ -25,6 +25,10 @@ function act(app: App, id: ShortcutId): void {
     inspector: () => layout.toggle('inspector'),
     switch: () => void document.querySelector<HTMLElement>('[data-shortcut="switch"]')?.click(),
     settings: () => (layout.view === 'settings' ? layout.closeSettings() : layout.openSettings()),
+    find: () => app.find.show(),
+    findNext: () => void app.find.step(1),
+    findPrevious: () => void app.find.step(-1),
+    goTo: () => app.temporary.active || app.goTo.show(),
     composer: () => (app.temporary.active ? app.temporary : app.composer).focus(),
     zoomIn: () => void theme.setZoom(Math.min(zoomMax, theme.zoom + zoomStep)),
     zoomOut: () => void theme.setZoom(Math.max(zoomMin, theme.zoom - zoomStep)),
@@ -42,6 +46,7 @@ function searchSessions(app: App): void {
 function escape(app: App, event: KeyboardEvent): void {
   if (app.layout.view !== 'chat' || document.querySelector('dialog[open]')) return;
   if (app.layout.closeDrawer() || app.branches.closeWide() || (app.layout.isDrawer('inspector') && app.layout.closeSearch())) event.preventDefault();
+  else if (app.find.close()) event.preventDefault();
   else if (app.temporary.active) void (app.temporary.running && app.temporary.stop());
   else if (app.composer.editing) app.composer.cancelEdit();
   else if (app.conversation.running && app.conversation.newest) void app.turnActions.stop(app.conversation.newest);

@@ -12,6 +12,8 @@ import { ComposerState } from './composer.svelte';
 import { ConversationState } from './conversation.svelte';
 import { DocumentsState } from './documents.svelte';
 import { DraftState } from './draft.svelte';
+import { FindState } from './find.svelte';
+import { GoToState } from './goto.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
 import { LayoutState } from './layout.svelte';
@@ -53,6 +55,8 @@ export class App {
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
+  readonly find: FindState;
+  readonly goTo: GoToState;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
   readonly #offs: (() => void)[];
@@ -79,6 +83,8 @@ export class App {
     this.composer.takeCommands(new CommandRunner(this));
     this.jobs = new JobsState(backend);
     this.temporary = new TemporaryConversation(backend, this.changes, this.toasts);
+    this.find = new FindState(this);
+    this.goTo = new GoToState(this.conversation);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#offs = [
@@ -160,9 +166,9 @@ export class App {
     return true;
   }
 
-  /** Brings a turn of the open branch into view. */
-  async visitTurn(turnId: string): Promise<void> {
-    if (await this.leaveTemporary()) await this.conversation.jumpTo(turnId);
+  /** Brings a turn of the open branch into view, with texts marked in it. */
+  async visitTurn(turnId: string, highlight: string | readonly string[] = ''): Promise<void> {
+    if (await this.leaveTemporary()) await this.conversation.jumpTo(turnId, highlight);
   }
 
   async #openSession(sessionId: string, branchId = ''): Promise<void> {
@@ -203,6 +209,7 @@ export class App {
     this.conversation.stop();
     this.branches.stop();
     this.search.stop();
+    this.find.stop();
     this.temporary.close();
     this.theme.stop();
     this.changes.stop();
