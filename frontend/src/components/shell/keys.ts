@@ -1,8 +1,5 @@
-import { windowShortcut, type ShortcutId } from '$lib/shortcuts';
+import { windowShortcut } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
-import { zoomMax, zoomMin } from '$lib/state/theme.svelte';
-
-const zoomStep = 10;
 
 /** Shortcuts of the whole window. Those of one part (Enter in the composer, F2 on a session) are heard there. */
 export function onWindowKey(app: App, event: KeyboardEvent): void {
@@ -11,35 +8,7 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (!id || !app.startup.info || app.startup.fatal) return;
   if (app.startup.firstRun && !id.startsWith('zoom')) return;
   event.preventDefault();
-  act(app, id);
-}
-
-function act(app: App, id: ShortcutId): void {
-  const { layout, theme } = app;
-  const actions: Partial<Record<ShortcutId, () => void>> = {
-    new: () => void app.newSession(),
-    temporary: () => void app.newTemporary(),
-    search: () => searchSessions(app),
-    searchAll: () => app.search.show(),
-    sessions: () => layout.toggle('sessions'),
-    inspector: () => layout.toggle('inspector'),
-    switch: () => void document.querySelector<HTMLElement>('[data-shortcut="switch"]')?.click(),
-    settings: () => (layout.view === 'settings' ? layout.closeSettings() : layout.openSettings()),
-    find: () => app.find.show(),
-    findNext: () => void app.find.step(1),
-    findPrevious: () => void app.find.step(-1),
-    goTo: () => app.temporary.active || app.goTo.show(),
-    composer: () => (app.temporary.active ? app.temporary : app.composer).focus(),
-    zoomIn: () => void theme.setZoom(Math.min(zoomMax, theme.zoom + zoomStep)),
-    zoomOut: () => void theme.setZoom(Math.max(zoomMin, theme.zoom - zoomStep)),
-    zoomReset: () => void theme.setZoom(100),
-  };
-  actions[id]?.();
-}
-
-function searchSessions(app: App): void {
-  app.layout.reveal('sessions');
-  requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-shortcut="search"]')?.focus());
+  if (app.commands.why(id) === '') void app.commands.try(id);
 }
 
 /** Esc steps back: out of a drawer or a view over the conversation first, then out of an edit, then it stops what streams here. */

@@ -20,6 +20,7 @@ import { LayoutState } from './layout.svelte';
 import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
+import { PaletteState } from './palette.svelte';
 import { Refresh } from './refresh';
 import { SearchState } from './search.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
@@ -51,6 +52,8 @@ export class App {
   readonly branches: BranchesState;
   readonly memory: MemoryState;
   readonly search: SearchState;
+  readonly palette: PaletteState;
+  readonly commands: CommandRunner;
   readonly modelSwitch: ModelSwitch;
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
@@ -68,19 +71,21 @@ export class App {
     this.theme = new ThemeState(backend, this.toasts);
     this.startup = new StartupState(backend);
     this.models = new ModelsState(backend);
-    this.sessions = new SessionsState(backend, this.changes, this.toasts);
+    this.sessions = new SessionsState(backend, this.changes, this.toasts, this.undo);
     this.arranging = new ArrangingState(backend, this.sessions, this.toasts, this.undo, storage);
     this.draft = new DraftState(backend, this.toasts);
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
-    this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts);
+    this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo);
     this.inspector = new InspectorState(this.layout);
     this.branches = new BranchesState(this);
     this.memory = new MemoryState(this);
     this.search = new SearchState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
-    this.composer.takeCommands(new CommandRunner(this));
+    this.palette = new PaletteState(storage);
+    this.commands = new CommandRunner(this);
+    this.composer.takeCommands(this.commands);
     this.jobs = new JobsState(backend);
     this.temporary = new TemporaryConversation(backend, this.changes, this.toasts);
     this.find = new FindState(this);
@@ -183,7 +188,7 @@ export class App {
 
   /** Puts a session away; if it was the open one, the next takes its place. */
   async archiveSession(sessionId: string, archived: boolean): Promise<void> {
-    const row = this.sessions.find(sessionId);
+    const row = this.sessions.find(sessionId) ?? (sessionId === this.conversation.sessionId ? this.conversation.session : null);
     if (!row || !(await this.sessions.archive(row, archived))) return;
     if (archived && sessionId === this.conversation.sessionId) await this.#openLast('');
   }

@@ -8,6 +8,7 @@ import type { InspectorState } from './inspector.svelte';
 import type { LayoutState } from './layout.svelte';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
+import type { UndoState } from './undo.svelte';
 import { versionsOf, type Versions } from './versions';
 
 export interface BranchParts {
@@ -18,10 +19,12 @@ export interface BranchParts {
   inspector: InspectorState;
   layout: LayoutState;
   toasts: ToastsState;
+  undo: UndoState;
 }
 
 /** What is asked in a dialog before it is done. */
 export type BranchQuestion =
+  | { kind: 'session'; sessionId: string; title: string }
   | { kind: 'rename'; branchId: string; label: string }
   | { kind: 'fork'; turnId: string; seq: number }
   | { kind: 'compare'; left: string }
@@ -172,22 +175,22 @@ export class BranchesState {
   }
 
   rename(branchId: string, label: string): Promise<boolean> {
-    const { backend, toasts } = this.#parts;
+    const { backend, undo } = this.#parts;
     return this.#act(async () => {
       const before = this.#labelOf(branchId);
       if (before === label) return;
       await backend.sessions.renameBranch(branchId, label);
-      if (before) toasts.show(`Renamed to “${label}”`, { action: { label: 'Undo', run: () => void this.#act(() => backend.sessions.renameBranch(branchId, before)) } });
+      if (before) undo.did({ text: `Renamed the branch to “${label}”`, undo: () => backend.sessions.renameBranch(branchId, before) });
     });
   }
 
   /** Puts a branch out of sight, or back. */
   archive(branchId: string, archived: boolean): Promise<boolean> {
-    const { backend, toasts } = this.#parts;
+    const { backend, undo } = this.#parts;
     return this.#act(async () => {
       await backend.branches.archive(branchId, archived);
-      const undo = () => void this.#act(() => backend.branches.archive(branchId, !archived));
-      toasts.show(`${archived ? 'Archived' : 'Back in sight:'} “${this.#labelOf(branchId)}”`, { action: { label: 'Undo', run: undo } });
+      const name = `“${this.#labelOf(branchId)}”`;
+      undo.did({ text: archived ? `Archived ${name}` : `Back in sight: ${name}`, undone: archived ? `Back in sight: ${name}` : `Archived ${name} again`, undo: () => backend.branches.archive(branchId, !archived) });
     });
   }
 
