@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
@@ -47,6 +48,28 @@ func newRecollection(d recollectionDeps) recollection {
 		Settings: func() retrieval.Settings { return searchSettings(d.config()) },
 	})
 	return r
+}
+
+// warmAfter is how long the window has the machine to itself.
+const warmAfter = time.Second
+
+// warm reads the vectors behind the window, so that the first search does not wait for
+// them. Nothing is embedded and nobody is asked.
+func (a *app) warm() {
+	a.behind.Go(func() {
+		select {
+		case <-a.life.Done():
+			return
+		case <-time.After(warmAfter):
+		}
+		ns, ok, err := a.store.Serving(a.life)
+		if err == nil && ok {
+			err = a.index.Warm(a.life, ns)
+		}
+		if err != nil && a.life.Err() == nil {
+			a.log.Warn("the index of memory could not be read ahead", "err", err)
+		}
+	})
 }
 
 // searchSettings are the configured numbers of a search.

@@ -41,6 +41,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		})
 		a.jobs.Start()
 		a.upkeep.Start()
+		a.warm()
 		a.serve(raise)
 	}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
@@ -77,6 +78,7 @@ func bind(core *api.Core, s setup) desktop.Window {
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
 			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
+			api.NewBranches(core), api.NewSearch(core),
 			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		},
 	}

@@ -87,6 +87,11 @@ func (s *Inspect) NextContext(branchID, model, text string) (ContextView, error)
 	}
 	ctx, branch := s.c.ctx(), chat.BranchID(branchID)
 	p, budget, err := s.c.Turns.Preview(ctx, branch, model, chat.UserText(text))
+	return s.c.next(ctx, chat.Turn{BranchID: branch}, model, p, budget, err)
+}
+
+// next draws what a preview made: what would come after the turns before one.
+func (c *Core) next(ctx context.Context, before chat.Turn, model string, p prompt.PreparedContext, budget prompt.Budget, err error) (ContextView, error) {
 	if chat.CodeOf(err) == chat.CodeOverBudget {
 		v := contextView(prompt.Manifest{Budget: budget, Model: model}, nil)
 		e := errorView(chat.AsError(err))
@@ -102,15 +107,15 @@ func (s *Inspect) NextContext(branchID, model, text string) (ContextView, error)
 	}
 	v := contextView(p.Manifest(), p.Texts())
 	v.Same = true
-	b, err := s.c.Store.Branch(ctx, branch)
+	b, err := c.Store.Branch(ctx, before.BranchID)
 	if err != nil {
 		return v, err
 	}
-	if err := s.c.explain(ctx, &v, p.Manifest(), b.SessionID); err != nil {
+	if err := c.explain(ctx, &v, p.Manifest(), b.SessionID); err != nil {
 		return v, err
 	}
-	if before, ok := s.c.textsBefore(ctx, chat.Turn{BranchID: branch}); ok {
-		v.mark(before)
+	if texts, ok := c.textsBefore(ctx, before); ok {
+		v.mark(texts)
 	}
 	return v, nil
 }

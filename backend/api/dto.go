@@ -22,6 +22,8 @@ type SessionRow struct {
 	UpdatedAt    int64  `json:"updatedAt"`
 	Pinned       bool   `json:"pinned"`
 	Archived     bool   `json:"archived"`
+	Folder       string `json:"folder"`  // empty: none
+	LeftOut      int    `json:"leftOut"` // of a duplicate just made: turns still open in the original
 	Branches     int    `json:"branches"`
 	Turns        int    `json:"turns"`   // of the active branch's lineage
 	Pending      int    `json:"pending"` // of the active branch
@@ -41,6 +43,7 @@ type BranchView struct {
 	HeadState string `json:"headState"`
 	UpdatedAt int64  `json:"updatedAt"`
 	Active    bool   `json:"active"`
+	Archived  bool   `json:"archived"`
 }
 
 // Header is the window's mandatory header (SRD 17.1), for one branch. While a

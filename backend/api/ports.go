@@ -22,10 +22,19 @@ type Store interface {
 	Sessions(context.Context, chat.SessionQuery) ([]chat.SessionSummary, error)
 	RenameSession(context.Context, chat.SessionID, string) error
 	ArchiveSession(context.Context, chat.SessionID, bool) error
+	ArchiveSessions(context.Context, []chat.SessionID, bool) error
+	SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error
+	Folders(context.Context) ([]chat.Folder, error)
+	Duplicate(context.Context, chat.BranchID, string) (chat.Duplicate, error)
 	PinSession(context.Context, chat.SessionID, bool) error
 	SetSessionModel(context.Context, chat.SessionID, string) error
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
+	Tree(context.Context, chat.SessionID) (chat.Tree, error)
+	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
+	Find(context.Context, chat.FindQuery) (chat.Found, error)
+	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
+	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
 	RenameBranch(context.Context, chat.BranchID, string) error
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)

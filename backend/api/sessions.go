@@ -63,8 +63,10 @@ func (c *Core) row(ctx context.Context, id chat.SessionID) (SessionRow, error) {
 		if b.ID == s.ActiveBranch {
 			sum.Turns, sum.Pending = b.Turns, b.Pending
 		}
+		if b.ArchivedAt == nil {
+			sum.Branches++
+		}
 	}
-	sum.Branches = len(bs)
 	last, ok, err := c.Store.LastTurn(ctx, s.ActiveBranch)
 	if ok {
 		sum.LastPhase, sum.LastOutcome = last.Phase, last.Outcome
@@ -321,7 +323,7 @@ func (s *Sessions) Fork(turnID string, before bool, label string) (BranchView, e
 	if err != nil {
 		return BranchView{}, err
 	}
-	return s.branch(b)
+	return s.c.branch(b)
 }
 
 // Rollback starts a branch from an earlier state and switches to it. Nothing is deleted.
@@ -333,11 +335,11 @@ func (s *Sessions) Rollback(sessionID, stateID string) (BranchView, error) {
 	if err != nil {
 		return BranchView{}, err
 	}
-	return s.branch(b)
+	return s.c.branch(b)
 }
 
-func (s *Sessions) branch(b chat.Branch) (BranchView, error) {
-	bs, err := s.c.Store.Branches(s.c.ctx(), b.SessionID)
+func (c *Core) branch(b chat.Branch) (BranchView, error) {
+	bs, err := c.Store.Branches(c.ctx(), b.SessionID)
 	if err != nil {
 		return BranchView{}, err
 	}

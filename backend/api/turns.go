@@ -76,10 +76,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 
 // cost is in the currency of the configured prices, to a tenth of a cent.
 func (c *Core) cost(model string, u chat.Usage) string {
-	if c.Cost == nil {
-		return ""
-	}
-	price, ok := c.Cost(model, u)
+	price, ok := c.price(model, u)
 	if !ok {
 		return ""
 	}

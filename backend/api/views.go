@@ -27,7 +27,7 @@ func frameView(f chat.Frame) Frame {
 func sessionRow(s chat.SessionSummary, running bool) SessionRow {
 	return SessionRow{
 		ID: string(s.ID), Title: s.Title, ActiveBranch: string(s.ActiveBranch),
-		CreatedAt: ms(s.CreatedAt), UpdatedAt: ms(s.UpdatedAt), Pinned: s.Pinned, Archived: s.ArchivedAt != nil,
+		CreatedAt: ms(s.CreatedAt), UpdatedAt: ms(s.UpdatedAt), Pinned: s.Pinned, Archived: s.ArchivedAt != nil, Folder: s.Folder,
 		Branches: s.Branches, Turns: s.Turns, Pending: s.Pending, Status: sessionStatus(s, running),
 	}
 }
@@ -53,6 +53,7 @@ func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
 	return BranchView{
 		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns,
 		HeadSeq: b.HeadSeq, HeadState: string(b.HeadState), UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active,
+		Archived: b.ArchivedAt != nil,
 	}
 }
 

@@ -5,6 +5,7 @@ package branches
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"contextinfinity/backend/chat"
 )
@@ -20,6 +21,7 @@ type Store interface {
 	Fork(context.Context, chat.ForkPoint) (chat.Branch, error)
 	ForkBase(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.State, []chat.Turn, error)
 	SwitchBranch(context.Context, chat.SessionID, chat.BranchID) error
+	ArchiveBranch(context.Context, chat.BranchID, bool) error
 }
 
 // Committer commits the pending turns of a branch up to and including one.
@@ -73,10 +75,8 @@ func (s *Service) Before(ctx context.Context, id chat.TurnID, label string, acti
 }
 
 func (s *Service) after(ctx context.Context, t chat.Turn, label string, activate bool) (chat.Branch, error) {
-	if !t.Phase.Finalized() && t.Phase != chat.PhaseFailed {
-		return chat.Branch{}, chat.Errorf(chat.CodeConflict, "branches.fork",
-			"Turn #%d has no final answer yet, so nothing can branch off after it.", t.Seq).
-			WithHint("stop, keep or discard it first")
+	if err := forkable(t); err != nil {
+		return chat.Branch{}, err
 	}
 	if t.Pending() || t.Phase == chat.PhaseFailed { // before a failed turn there may be pending ones
 		if err := s.commit.CommitThrough(ctx, t); err != nil {
@@ -144,6 +144,92 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s covers no turn that still stands.", id)
 	}
 	return s.after(ctx, turns[0], label, true)
+}
+
+// RollbackTo starts a branch that ends with a turn of a branch's lineage, and switches
+// to it. A turn that is still pending is committed first.
+func (s *Service) RollbackTo(ctx context.Context, branch chat.BranchID, id chat.TurnID) (chat.Branch, error) {
+	t, err := s.shown(ctx, branch, id)
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	return s.after(ctx, t, fmt.Sprintf("rollback to #%d", t.Seq), true)
+}
+
+// shown is a turn of a branch's lineage.
+func (s *Service) shown(ctx context.Context, branch chat.BranchID, id chat.TurnID) (chat.Turn, error) {
+	t, err := s.store.Turn(ctx, id)
+	if err != nil {
+		return t, err
+	}
+	there, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: t.Seq, ToSeq: t.Seq, Limit: 1})
+	if err != nil {
+		return t, err
+	}
+	if len(there) == 0 || there[0].ID != id {
+		return t, chat.Errorf(chat.CodeNotFound, "branches.turn", "Turn #%d is not in the history of this branch.", t.Seq)
+	}
+	return t, nil
+}
+
+// Cut is what a branch would stand on that forked off after a turn of a lineage; empty:
+// before its first. Nothing is made. A state that the fork would need is made by rule,
+// without a model.
+func (s *Service) Cut(ctx context.Context, branch chat.BranchID, after chat.TurnID) (chat.Cut, error) {
+	cut := chat.Cut{Branch: branch}
+	if after != "" {
+		t, err := s.shown(ctx, branch, after)
+		if err != nil {
+			return cut, err
+		}
+		if err := forkable(t); err != nil {
+			return cut, err
+		}
+		cut.Seq = t.Seq
+	}
+	base, _, err := s.store.ForkBase(ctx, branch, after)
+	if cut.Head = base; err != nil || cut.Seq == 0 {
+		return cut, err
+	}
+	covers, err := s.store.StateTurnSeq(ctx, base.ID)
+	if err != nil || covers >= cut.Seq {
+		return cut, err
+	}
+	turns, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: branch, FromSeq: covers + 1, ToSeq: cut.Seq})
+	if err != nil {
+		return cut, err
+	}
+	turns = slices.DeleteFunc(turns, func(t chat.Turn) bool { return !t.Phase.Finalized() })
+	if len(turns) == 0 {
+		return cut, nil
+	}
+	sum, err := s.commit.Summarize(ctx, branch, base, turns)
+	cut.Head.ID, cut.Head.Seq = "", base.Seq+1
+	cut.Head.Summary, cut.Head.PinnedFacts, cut.Head.TokenCount, cut.Head.Origin = sum.Summary, sum.PinnedFacts, sum.TokenCount, chat.StateFallback
+	return cut, err
+}
+
+// forkable refuses a turn after which nothing can branch off.
+func forkable(t chat.Turn) error {
+	if t.Phase.Finalized() || t.Phase == chat.PhaseFailed {
+		return nil
+	}
+	return chat.Errorf(chat.CodeConflict, "branches.fork",
+		"Turn #%d has no final answer yet, so nothing can branch off after it.", t.Seq).
+		WithHint("stop, keep or discard it first")
+}
+
+// Archive hides a branch, or brings it back. Nothing is deleted; the active one stays.
+func (s *Service) Archive(ctx context.Context, id chat.BranchID, archived bool) error {
+	b, err := s.store.Branch(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := s.store.ArchiveBranch(ctx, id, archived); err != nil {
+		return err
+	}
+	s.changed(b.SessionID)
+	return nil
 }
 
 // Switch makes a branch its session's active one.

@@ -122,6 +122,7 @@ type Session struct {
 	Effort       string     `json:"effort,omitempty"`
 	Source       string     `json:"source"` // "native" or the importer's name
 	Pinned       bool       `json:"pinned,omitempty"`
+	Folder       string     `json:"folder,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
 	UpdatedAt    time.Time  `json:"updated_at"`
 	ArchivedAt   *time.Time `json:"archived_at,omitempty"`

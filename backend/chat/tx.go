@@ -179,6 +179,13 @@ type ForkState struct {
 	TokenCount  int
 }
 
+// Cut is a lineage as a branch would see it that forked off after a turn.
+type Cut struct {
+	Branch BranchID // whose lineage is cut
+	Seq    int64    // turn_seq of the last turn; 0: before the first
+	Head   State    // as that branch's would be
+}
+
 // Draft is a branch's unsent text, kept across restarts.
 type Draft struct {
 	BranchID  BranchID  `json:"branch_id"`

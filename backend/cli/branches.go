@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +24,7 @@ type branchRow struct {
 	HeadState chat.StateID  `json:"head_state"`
 	HeadSeq   int64         `json:"head_seq"`
 	Epoch     int64         `json:"epoch"`
+	Archived  bool          `json:"archived"`
 	UpdatedAt time.Time     `json:"updated_at"`
 }
 
@@ -32,7 +34,7 @@ func branchRows(session chat.Session, all []chat.BranchSummary) []branchRow {
 		rows[i] = branchRow{
 			ID: b.ID, Label: b.Label, Active: b.ID == session.ActiveBranch, Parent: b.ParentBranch, ForkTurn: b.ForkTurn,
 			ForkSeq: b.ForkSeq, Turns: b.Turns, Pending: b.Pending, LastSeq: b.LastSeq, HeadState: b.HeadState,
-			HeadSeq: b.HeadSeq, Epoch: b.Epoch, UpdatedAt: b.UpdatedAt,
+			HeadSeq: b.HeadSeq, Epoch: b.Epoch, Archived: b.ArchivedAt != nil, UpdatedAt: b.UpdatedAt,
 		}
 	}
 	return rows
@@ -44,7 +46,9 @@ type branchesReply struct {
 }
 
 func (c *call) branchesCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "branches SESSION", Short: "List a session's branches", Args: exactly("SESSION")}
+	var archived bool
+	cmd := &cobra.Command{Use: "branches SESSION", Short: "List a session's branches, or archive one", Args: exactly("SESSION")}
+	cmd.Flags().BoolVar(&archived, "archived", false, "archived ones too")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.reading(ctx, func(s *Services) (reply, error) {
 			session, err := s.session(ctx, args[0])
@@ -55,11 +59,34 @@ func (c *call) branchesCommand() *cobra.Command {
 			if err != nil {
 				return reply{}, err
 			}
+			all = slices.DeleteFunc(all, func(b chat.BranchSummary) bool { return b.ArchivedAt != nil && !archived })
 			doc := branchesReply{session.ID, branchRows(session, all)}
 			return reply{doc: doc, text: doc.print}, nil
 		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
+	cmd.AddCommand(c.archiveBranchCommand("archive", true), c.archiveBranchCommand("unarchive", false))
+	return cmd
+}
+
+func (c *call) archiveBranchCommand(use string, archived bool) *cobra.Command {
+	short, done := "Put a branch away; nothing is deleted", "Archived"
+	if !archived {
+		short, done = "Bring an archived branch back", "Brought back"
+	}
+	cmd := &cobra.Command{Use: use + " BRANCH", Short: short, Args: exactly("BRANCH")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			b, err := s.anyBranch(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			if err := s.Branches.Archive(ctx, b.ID, archived); err != nil {
+				return reply{}, err
+			}
+			return s.branchReply(ctx, b, done)
+		})
+	})
 	return cmd
 }
 
@@ -69,6 +96,9 @@ func (r branchesReply) print(o *output) {
 		mark, fork := "", ""
 		if b.Active {
 			mark = "*"
+		}
+		if b.Archived {
+			mark = "-"
 		}
 		if b.Parent != "" {
 			fork = "#" + decimal(b.ForkSeq)
@@ -135,14 +165,23 @@ committed first. The session's active branch stays as it is unless --switch is g
 }
 
 func (c *call) rollbackCommand() *cobra.Command {
-	var to string
+	var to, turn string
 	cmd := &cobra.Command{
 		Use:   "rollback SESSION --to STATE",
 		Short: "Go back to an earlier state on a new branch; nothing is deleted",
-		Args:  exactly("SESSION"),
+		Long: `With --turn in place of --to the new branch ends with a turn of the active branch; one that is
+still pending is committed first.`,
+		Args: exactly("SESSION"),
 	}
 	cmd.Flags().StringVar(&to, "to", "", "the state (see states)")
+	cmd.Flags().StringVar(&turn, "turn", "", "the turn that the new branch ends with, instead of a state")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if turn != "" && to != "" {
+			return reply{}, usagef("--to and --turn are two places to go back to; choose one.")
+		}
+		if turn != "" {
+			return c.rollbackTo(ctx, args[0], turn)
+		}
 		if to == "" {
 			return reply{}, usageHint("states "+clip(args[0], 26)+" lists them", "--to STATE is missing.")
 		}
@@ -164,6 +203,24 @@ func (c *call) rollbackCommand() *cobra.Command {
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
+}
+
+func (c *call) rollbackTo(ctx context.Context, typed, turn string) (reply, error) {
+	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+		session, err := s.session(ctx, typed)
+		if err != nil {
+			return reply{}, err
+		}
+		t, err := s.turn(ctx, turn)
+		if err != nil {
+			return reply{}, err
+		}
+		b, err := s.Branches.RollbackTo(ctx, session.ActiveBranch, t.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		return s.branchReply(ctx, b, "Rolled back, on the new branch")
+	})
 }
 
 func (c *call) switchCommand() *cobra.Command {

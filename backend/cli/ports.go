@@ -26,6 +26,11 @@ type Store interface {
 	SetSessionModel(context.Context, chat.SessionID, string) error
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
+	Tree(context.Context, chat.SessionID) (chat.Tree, error)
+	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
+	Find(context.Context, chat.FindQuery) (chat.Found, error)
+	SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error
+	Duplicate(ctx context.Context, branch chat.BranchID, title string) (chat.Duplicate, error)
 
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)

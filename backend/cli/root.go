@@ -53,8 +53,8 @@ func (c *call) persistent(f *pflag.FlagSet) {
 func (c *call) verbs() []*cobra.Command {
 	return []*cobra.Command{
 		c.sendCommand(), c.chatCommand(),
-		c.sessionsCommand(), c.showCommand(), c.searchCommand(),
-		c.branchesCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
+		c.sessionsCommand(), c.showCommand(), c.searchCommand(), c.findCommand(),
+		c.treeCommand(), c.branchesCommand(), c.compareCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
 		c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
 		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),
 		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.summarizeCommand(),

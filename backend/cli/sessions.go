@@ -12,12 +12,13 @@ import (
 
 func (c *call) sessionsCommand() *cobra.Command {
 	var q chat.SessionQuery
-	cmd := &cobra.Command{Use: "sessions", Short: "List sessions, or rename and archive them", Args: exactly()}
+	cmd := &cobra.Command{Use: "sessions", Short: "List sessions, or arrange them", Args: exactly()}
 	cmd.Flags().BoolVar(&q.Archived, "archived", false, "the archived ones")
 	cmd.Flags().StringVar(&q.Title, "title", "", "only those whose title contains this")
 	cmd.Flags().IntVar(&q.Limit, "limit", 0, "at most so many (0: all)")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) { return c.sessions(ctx, q) })
-	cmd.AddCommand(c.renameCommand(), c.archiveCommand("archive", true), c.archiveCommand("unarchive", false))
+	cmd.AddCommand(c.renameCommand(), c.archiveCommand("archive", true), c.archiveCommand("unarchive", false),
+		c.folderCommand(), c.duplicateCommand(), c.titleCommand())
 	return cmd
 }
 
@@ -34,6 +35,7 @@ type sessionRow struct {
 	Model        string         `json:"model"`
 	Source       string         `json:"source"`
 	Pinned       bool           `json:"pinned"`
+	Folder       string         `json:"folder"`
 	CreatedAt    time.Time      `json:"created_at"`
 	UpdatedAt    time.Time      `json:"updated_at"`
 	ArchivedAt   *time.Time     `json:"archived_at"`
@@ -42,7 +44,7 @@ type sessionRow struct {
 func rowOf(s chat.SessionSummary) sessionRow {
 	return sessionRow{
 		ID: s.ID, Title: s.Title, ActiveBranch: s.ActiveBranch, Branches: s.Branches, Turns: s.Turns, Pending: s.Pending,
-		LastPhase: s.LastPhase, LastOutcome: s.LastOutcome, Model: s.Model, Source: s.Source, Pinned: s.Pinned,
+		LastPhase: s.LastPhase, LastOutcome: s.LastOutcome, Model: s.Model, Source: s.Source, Pinned: s.Pinned, Folder: s.Folder,
 		CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt, ArchivedAt: s.ArchivedAt,
 	}
 }

@@ -43,7 +43,7 @@ func (s *State) apply(e Event) error {
 		return fmt.Errorf("payload version %d", env.Version)
 	}
 	switch e.Type {
-	case EventSessionCreated, EventSessionRenamed, EventSessionPrompt, EventSessionModel, EventSessionSettings,
+	case EventSessionCreated, EventSessionRenamed, EventSessionPrompt, EventSessionModel, EventSessionSettings, EventSessionFolder,
 		EventSessionPinned, EventSessionArchived, EventBranchSwitched:
 		return s.applySession(e, env.Data)
 	case EventBranchCreated, EventBranchRenamed, EventBranchArchived:
@@ -120,6 +120,8 @@ func (s *State) applySession(e Event, data json.RawMessage) error {
 				r.SystemPrompt = SumOfText(p.Text)
 			case EventSessionModel:
 				r.Model = p.Text
+			case EventSessionFolder:
+				r.Folder = SumOfFolder(p.Text)
 			case EventBranchSwitched:
 				r.ActiveBranch = p.Text
 			}

@@ -30,6 +30,14 @@ func SumOf(parts ...[]byte) Sum {
 // SumOfText is the sum of a text; an empty one is a content too.
 func SumOfText(s string) Sum { return SumOf([]byte(s)) }
 
+// SumOfFolder is the sum of a folder's name; empty for none, as before there were any.
+func SumOfFolder(name string) Sum {
+	if name == "" {
+		return ""
+	}
+	return SumOfText(name)
+}
+
 // SumOfHash is the sum of what has this SHA-256; empty for none.
 func SumOfHash(hash []byte) Sum {
 	return Sum(hex.EncodeToString(hash[:min(len(hash), sumBytes)]))
@@ -107,6 +115,7 @@ type (
 		Pinned       bool     `json:"pinned"`
 		Title        Sum      `json:"title"`
 		SystemPrompt Sum      `json:"system_prompt"`
+		Folder       Sum      `json:"folder,omitempty"` // empty: none
 	}
 	Branch struct {
 		CreatedAt    string `json:"created_at"`

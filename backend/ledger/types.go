@@ -12,6 +12,7 @@ const (
 	EventSessionPrompt   Type = "session_prompt_set"
 	EventSessionModel    Type = "session_model_set"
 	EventSessionSettings Type = "session_settings_set"
+	EventSessionFolder   Type = "session_folder_set" // empty: taken out
 	EventSessionImported Type = "session_imported"
 
 	EventBranchCreated  Type = "branch_created"
@@ -62,7 +63,7 @@ var known = func() map[Type]bool {
 	set := map[Type]bool{}
 	for _, t := range []Type{
 		EventSessionCreated, EventSessionRenamed, EventSessionArchived, EventSessionPinned, EventSessionPrompt,
-		EventSessionModel, EventSessionSettings, EventSessionImported, EventBranchCreated, EventBranchSwitched, EventBranchRenamed,
+		EventSessionModel, EventSessionSettings, EventSessionFolder, EventSessionImported, EventBranchCreated, EventBranchSwitched, EventBranchRenamed,
 		EventBranchArchived, EventTurnAccepted, EventTurnPrepared, EventTurnInterrupted, EventTurnResumed,
 		EventTurnFinalized, EventTurnFailed, EventTurnIndexed, EventStepStarted, EventStepEnded,
 		EventStateCommitted, EventPinAdded, EventPinEdited, EventPinRemoved, EventPinsMoved, EventSummaryCreated,

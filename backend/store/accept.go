@@ -150,34 +150,36 @@ func (t *tx) move(r *turnRow, to chat.Phase) error {
 // context is assembled anew, after a rejection for size or for a retry, keeps
 // its phase and gets the new manifest.
 func (s *Store) Prepare(ctx context.Context, p chat.Preparation) error {
-	err := s.write(ctx, "turn.prepare", func(t *tx) error {
-		turn, err := turnHead(t.db, p.TurnID)
-		if err != nil {
-			return err
-		}
-		if err := t.movePrepared(&turn); err != nil {
-			return err
-		}
-		if p.Manifest != nil && !json.Valid(p.Manifest) {
-			return invalid("The manifest is not JSON.")
-		}
-		memory, err := t.putRetrievals(turn, p.Retrieved)
-		if err != nil {
-			return err
-		}
-		if err := t.putManifest(turn, p.Manifest, memory.chunks); err != nil {
-			return err
-		}
-		if err := t.mergePrepared(p); err != nil {
-			return err
-		}
-		return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
-			ledger.TurnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
-	})
+	err := s.write(ctx, "turn.prepare", func(t *tx) error { return t.prepare(p) })
 	if err == nil {
 		s.setRunning(p.TurnID, true)
 	}
 	return err
+}
+
+func (t *tx) prepare(p chat.Preparation) error {
+	turn, err := turnHead(t.db, p.TurnID)
+	if err != nil {
+		return err
+	}
+	if err := t.movePrepared(&turn); err != nil {
+		return err
+	}
+	if p.Manifest != nil && !json.Valid(p.Manifest) {
+		return invalid("The manifest is not JSON.")
+	}
+	memory, err := t.putRetrievals(turn, p.Retrieved)
+	if err != nil {
+		return err
+	}
+	if err := t.putManifest(turn, p.Manifest, memory.chunks); err != nil {
+		return err
+	}
+	if err := t.mergePrepared(p); err != nil {
+		return err
+	}
+	return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnPrepared, turn.ID,
+		ledger.TurnPrepared{ManifestSHA256: hexHash(p.Manifest), Tokens: p.Tokens, RetrievedSHA256: memory.sum})
 }
 
 func (t *tx) putManifest(turn turnRow, manifest json.RawMessage, quoted []int64) error {

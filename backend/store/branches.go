@@ -53,6 +53,21 @@ func segments(db *gorm.DB, branch chat.BranchID) ([]segment, error) {
 	return segs, nil
 }
 
+// forkedAt is the lineage of a branch that forks off now after a turn_seq: without the
+// branches that begin there, and with what was pinned up to now on the last.
+func forkedAt(segs []segment, seq int64) []segment {
+	var out []segment
+	for i, g := range segs {
+		if i == 0 || g.From < seq {
+			g.To = min(g.To, seq)
+			out = append(out, g)
+		}
+	}
+	last := &out[len(out)-1]
+	last.LeftAt, last.LeftBy = endOfTime, endOfTime
+	return out
+}
+
 // shows reports that a turn is one of a lineage's.
 func shows(segs []segment, turn turnRow) bool {
 	return slices.ContainsFunc(segs, func(g segment) bool {
@@ -97,30 +112,38 @@ type branchSummaryRow struct {
 	UpdatedAt string
 }
 
-// Branches lists a session's branches, oldest first.
+// Branches lists a session's branches, oldest first, archived ones too.
 func (s *Store) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
 	var rows []branchSummaryRow
 	err := s.read(ctx, "branch.list", func(db *gorm.DB) (err error) {
 		if _, err = sessionByID(db, session); err != nil {
 			return err
 		}
-		rows, err = all[branchSummaryRow](db, `
-			SELECT b.*, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
-			  max(b.created_at, coalesce(last.updated_at, '')) AS updated_at,
-			  (SELECT count(*) FROM turns p WHERE p.branch_id = b.id AND p.phase = 'ResponseFinalized') AS pending
-			FROM branches b LEFT JOIN turns last ON last.id =
-			  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
-			WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
+		rows, err = branchSummaries(db, session)
 		return err
 	})
 	out := make([]chat.BranchSummary, len(rows))
 	for i, r := range rows {
-		out[i] = chat.BranchSummary{
-			Branch: r.Row.branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
-			LastSeq: r.LastSeq, UpdatedAt: moment(r.UpdatedAt),
-		}
+		out[i] = r.summary()
 	}
 	return out, err
+}
+
+func branchSummaries(db *gorm.DB, session chat.SessionID) ([]branchSummaryRow, error) {
+	return all[branchSummaryRow](db, `
+		SELECT b.*, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
+		  max(b.created_at, coalesce(last.updated_at, '')) AS updated_at,
+		  (SELECT count(*) FROM turns p WHERE p.branch_id = b.id AND p.phase = 'ResponseFinalized') AS pending
+		FROM branches b LEFT JOIN turns last ON last.id =
+		  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
+		WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
+}
+
+func (r branchSummaryRow) summary() chat.BranchSummary {
+	return chat.BranchSummary{
+		Branch: r.Row.branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
+		LastSeq: r.LastSeq, UpdatedAt: moment(r.UpdatedAt),
+	}
 }
 
 // insertBranch writes a branch and its event.
@@ -286,7 +309,7 @@ func (t *tx) freeLabel(session string) (string, error) {
 	return "fork " + itoa(n), err
 }
 
-// SwitchBranch makes a branch the session's active one.
+// SwitchBranch makes a branch the session's active one. An archived one comes back.
 func (s *Store) SwitchBranch(ctx context.Context, session chat.SessionID, branch chat.BranchID) error {
 	return s.write(ctx, "branch.switch", func(t *tx) error {
 		b, err := branchByID(t.db, branch)
@@ -295,6 +318,11 @@ func (s *Store) SwitchBranch(ctx context.Context, session chat.SessionID, branch
 		}
 		if b.SessionID != string(session) {
 			return invalid("Branch %s belongs to another session.", branch)
+		}
+		if b.ArchivedAt != nil { // what one works on is not put away
+			if err := t.archiveBranch(branch, false); err != nil {
+				return err
+			}
 		}
 		return t.activate(session, branch)
 	})
@@ -322,8 +350,12 @@ func (s *Store) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bo
 		if archived && len(active) > 0 {
 			return conflict("This is the session's active branch.").WithHint("switch to another one first")
 		}
-		return t.setBranch(id, "archived_at", archivedAt(t, archived), ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
+		return t.archiveBranch(id, archived)
 	})
+}
+
+func (t *tx) archiveBranch(id chat.BranchID, archived bool) error {
+	return t.setBranch(id, "archived_at", archivedAt(t, archived), ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
 }
 
 func (t *tx) setBranch(id chat.BranchID, column string, value any, kind ledger.Type, data any) error {

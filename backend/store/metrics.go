@@ -112,35 +112,77 @@ func (r metricsRow) row() chat.TurnMetricsRow {
 	return out
 }
 
+// metricColumns is what metricsRow needs of turns t and their own metrics m.
+const metricColumns = `t.id, t.turn_seq, t.usage_json, m.metrics_json,
+	(SELECT sm.metrics_json FROM steps st JOIN metrics sm ON sm.turn_id = t.id AND sm.step_id = st.id
+	 WHERE st.turn_id = t.id ORDER BY st.step_index DESC, st.attempt DESC LIMIT 1) AS step_json,
+	(SELECT count(*) FROM steps st WHERE st.turn_id = t.id) AS attempts`
+
 // Metrics are the newest turns of a branch with what was measured, newest first.
 func (s *Store) Metrics(ctx context.Context, branch chat.BranchID, limit int) ([]chat.TurnMetricsRow, error) {
-	var rows []metricsRow
-	err := s.read(ctx, "metrics.read", func(db *gorm.DB) error {
-		segs, err := segments(db, branch)
-		if err != nil {
-			return err
-		}
-		from, to, err := pageBounds(db, segs, chat.LineageQuery{Limit: limit, Newest: true})
-		if err != nil || from > to {
-			return err
-		}
-		scope, err := scopeJSON(segs)
-		if err != nil {
-			return err
-		}
-		rows, err = all[metricsRow](db, scopeCTE+`
-			SELECT t.id, t.turn_seq, t.usage_json, m.metrics_json,
-			  (SELECT sm.metrics_json FROM steps st JOIN metrics sm ON sm.turn_id = t.id AND sm.step_id = st.id
-			   WHERE st.turn_id = t.id ORDER BY st.step_index DESC, st.attempt DESC LIMIT 1) AS step_json,
-			  (SELECT count(*) FROM steps st WHERE st.turn_id = t.id) AS attempts
-			FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
-			LEFT JOIN metrics m ON m.turn_id = t.id AND m.step_id = ''
-			WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq DESC`, scope, from, to)
-		return err
-	})
-	out := make([]chat.TurnMetricsRow, len(rows))
-	for i, r := range rows {
-		out[i] = r.row()
+	measured, err := s.Measures(ctx, chat.MeasureQuery{Branch: branch, Limit: limit})
+	out := make([]chat.TurnMetricsRow, len(measured))
+	for i, m := range measured {
+		out[i] = m.TurnMetricsRow
 	}
 	return out, err
+}
+
+type measureRow struct {
+	Row       metricsRow `gorm:"embedded"`
+	SessionID string
+	Title     string
+	Model     string
+	CreatedAt string
+}
+
+// Measures are the newest turns of a branch's lineage, of a session or of all with what
+// was measured, newest first.
+func (s *Store) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnMeasure, error) {
+	var rows []measureRow
+	err := s.read(ctx, "metrics.read", func(db *gorm.DB) error {
+		with, from, args, err := measured(db, q)
+		if err != nil || from == "" {
+			return err
+		}
+		rows, err = all[measureRow](db, with+`SELECT `+metricColumns+`, t.session_id, s.title, t.primary_model AS model, t.created_at
+			`+from, args...)
+		return err
+	})
+	out := make([]chat.TurnMeasure, len(rows))
+	for i, r := range rows {
+		out[i] = chat.TurnMeasure{
+			TurnMetricsRow: r.Row.row(), Session: chat.SessionID(r.SessionID), Title: r.Title, Model: r.Model, At: moment(r.CreatedAt),
+		}
+	}
+	return out, err
+}
+
+// measured is where the turns of a query come from; an empty from is none. Identifiers
+// begin with the moment they were made: the newest turns of all are the last by name.
+func measured(db *gorm.DB, q chat.MeasureQuery) (with, from string, args []any, err error) {
+	const joined = ` JOIN sessions s ON s.id = t.session_id LEFT JOIN metrics m ON m.turn_id = t.id AND m.step_id = ''`
+	limit := q.Limit
+	if limit <= 0 {
+		limit = -1
+	}
+	switch {
+	case q.Branch != "":
+		segs, err := segments(db, q.Branch)
+		if err != nil {
+			return "", "", nil, err
+		}
+		first, last, err := pageBounds(db, segs, chat.LineageQuery{Limit: q.Limit, Newest: true})
+		if err != nil || first > last {
+			return "", "", nil, err
+		}
+		scope, err := scopeJSON(segs)
+		return scopeCTE, `FROM seg JOIN turns t ON t.branch_id = seg.branch AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"` + joined +
+			` WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq DESC`, []any{scope, first, last}, err
+	case q.Session != "":
+		return "", `FROM turns t` + joined + ` WHERE t.session_id = ? ORDER BY t.id DESC LIMIT ?`, []any{q.Session, limit}, nil
+	}
+	// What a duplicate brought was asked and paid for once.
+	return "", `FROM turns t` + joined + ` WHERE s.source <> '` + sourceDuplicate + `' OR t.created_at >= s.created_at
+		ORDER BY t.id DESC LIMIT ?`, []any{limit}, nil
 }

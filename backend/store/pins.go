@@ -150,6 +150,24 @@ func (s *Store) Pins(ctx context.Context, branch chat.BranchID) ([]chat.Pin, err
 	return out, err
 }
 
+// PinsAt are those that a branch forked now after a turn_seq would have.
+func (s *Store) PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error) {
+	var standing []pinned
+	err := s.read(ctx, "pin.list", func(db *gorm.DB) error {
+		segs, err := segments(db, branch)
+		if err != nil {
+			return err
+		}
+		standing, err = pinsOn(db, forkedAt(segs, seq))
+		return err
+	})
+	out := make([]chat.Pin, len(standing))
+	for i, p := range standing {
+		out[i] = p.pin(i)
+	}
+	return out, err
+}
+
 // AddPin pins a fact on a branch, after those it has.
 func (s *Store) AddPin(ctx context.Context, branch chat.BranchID, fact string, tokens int) (chat.Pin, error) {
 	return s.changePin(ctx, "pin.add", branch, "", fact, tokens)

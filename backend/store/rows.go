@@ -25,6 +25,7 @@ type sessionRow struct {
 	SystemPrompt string
 	Temperature  *float64
 	Effort       string
+	Folder       string
 }
 
 func (sessionRow) TableName() string { return "sessions" }
@@ -33,7 +34,7 @@ func (r sessionRow) session() chat.Session {
 	return chat.Session{
 		ID: chat.SessionID(r.ID), Title: r.Title, ActiveBranch: chat.BranchID(r.ActiveBranch),
 		SystemPrompt: r.SystemPrompt, Model: r.Model, Source: r.Source, Pinned: r.Pinned,
-		Temperature: r.Temperature, Effort: r.Effort,
+		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder,
 		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt), ArchivedAt: momentOrNil(r.ArchivedAt),
 	}
 }

@@ -167,12 +167,16 @@ func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v cha
 		if !slices.Contains(efforts, v.Effort) {
 			return invalid("%q is not an effort.", v.Effort).WithHint("choose minimal, low, medium or high, or none")
 		}
-		if err := t.setSession(id, "system_prompt", v.SystemPrompt, ledger.EventSessionSettings, ledger.SettingsChanged(v)); err != nil {
-			return err
-		}
-		_, err := t.exec(`UPDATE sessions SET temperature = ?, effort = ? WHERE id = ?`, v.Temperature, v.Effort, id)
-		return err
+		return t.setSettings(id, v)
 	})
+}
+
+func (t *tx) setSettings(id chat.SessionID, v chat.SessionSettings) error {
+	if err := t.setSession(id, "system_prompt", v.SystemPrompt, ledger.EventSessionSettings, ledger.SettingsChanged(v)); err != nil {
+		return err
+	}
+	_, err := t.exec(`UPDATE sessions SET temperature = ?, effort = ? WHERE id = ?`, v.Temperature, v.Effort, id)
+	return err
 }
 
 // SetSessionModel sets the model the session uses from now on; empty: the default.
@@ -188,8 +192,18 @@ func (s *Store) PinSession(ctx context.Context, id chat.SessionID, pinned bool) 
 
 // ArchiveSession hides a session from list and search, or brings it back.
 func (s *Store) ArchiveSession(ctx context.Context, id chat.SessionID, archived bool) error {
+	return s.ArchiveSessions(ctx, []chat.SessionID{id}, archived)
+}
+
+// ArchiveSessions hides sessions or brings them back, all of them or none.
+func (s *Store) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
 	return s.write(ctx, "session.archive", func(t *tx) error {
-		return t.setSession(id, "archived_at", archivedAt(t, archived), ledger.EventSessionArchived, ledger.FlagChanged{On: archived})
+		for _, id := range ids {
+			if err := t.setSession(id, "archived_at", archivedAt(t, archived), ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 

@@ -25,6 +25,7 @@ func (r sessionRow) told() *ledger.Session {
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ArchivedAt: text(r.ArchivedAt), Source: r.Source, ActiveBranch: r.ActiveBranch,
 		Model: r.Model, Effort: r.Effort, Temperature: r.Temperature, Pinned: r.Pinned,
 		Title: ledger.SumOfText(r.Title), SystemPrompt: ledger.SumOfText(r.SystemPrompt),
+		Folder: ledger.SumOfFolder(r.Folder),
 	}
 }
 

@@ -22,6 +22,7 @@ type assembly struct {
 	step    int         // index of the step it is for
 	turn    *chat.Turn  // nil for a preview: nothing is asked of a model then
 	memory  *recollection
+	cut     *chat.Cut // as a fork there would see the branch; nil: as it is
 }
 
 // assemble gathers what the lineage holds and has it put together. When only a
@@ -60,7 +61,19 @@ func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string
 	if err != nil {
 		return prompt.PreparedContext{}, prompt.Budget{}, err
 	}
-	a := assembly{branch: branch, model: m, current: current, memory: &recollection{}}
+	return e.preview(ctx, assembly{branch: branch, model: m, current: current, memory: &recollection{}})
+}
+
+// PreviewAt is Preview of a branch that would fork off at a cut. It is not made.
+func (e *Engine) PreviewAt(ctx context.Context, cut chat.Cut, model string, current chat.Message) (prompt.PreparedContext, prompt.Budget, error) {
+	m, err := e.modelFor(ctx, cut.Branch, model)
+	if err != nil {
+		return prompt.PreparedContext{}, prompt.Budget{}, err
+	}
+	return e.preview(ctx, assembly{branch: cut.Branch, seq: cut.Seq + 1, model: m, current: current, memory: &recollection{}, cut: &cut})
+}
+
+func (e *Engine) preview(ctx context.Context, a assembly) (prompt.PreparedContext, prompt.Budget, error) {
 	c, err := e.assemble(ctx, a)
 	if err != nil {
 		in, ierr := e.contextInput(ctx, a)
@@ -93,19 +106,35 @@ func (e *Engine) contextInput(ctx context.Context, a assembly) (prompt.Input, er
 	if in.System = s.SystemPrompt; in.System == "" {
 		in.System = e.settings().System
 	}
-	if in.Head, err = e.store.State(ctx, b.HeadState); err != nil {
-		return in, err
-	}
-	if in.Pins, err = e.store.Pins(ctx, a.branch); err != nil {
+	if err := e.knowledge(ctx, &in, a, b); err != nil {
 		return in, err
 	}
 	if in.Sizes, err = e.sizes(ctx, a.branch, a.seq, a.model); err != nil {
 		return in, err
 	}
+	if a.cut != nil { // a fork commits what is pending before it
+		for i := range in.Sizes {
+			in.Sizes[i].Pending = false
+		}
+	}
 	if err := e.history(ctx, &in, a); err != nil {
 		return in, err
 	}
 	return in, e.calibrate(ctx, &in, a)
+}
+
+// knowledge is what the branch knows beside what was said: its head and its pins.
+func (e *Engine) knowledge(ctx context.Context, in *prompt.Input, a assembly, b chat.Branch) (err error) {
+	if a.cut != nil {
+		in.Head = a.cut.Head
+		in.Pins, err = e.store.PinsAt(ctx, a.branch, a.cut.Seq)
+		return err
+	}
+	if in.Head, err = e.store.State(ctx, b.HeadState); err != nil {
+		return err
+	}
+	in.Pins, err = e.store.Pins(ctx, a.branch)
+	return err
 }
 
 func (e *Engine) count(m Model) func(string) int {
@@ -124,6 +153,9 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 		return err
 	}
 	for _, s := range summaries {
+		if a.cut != nil && s.To-1 > a.cut.Seq {
+			continue
+		}
 		in.Summaries = append(in.Summaries, prompt.Summary{
 			ID: s.ID, From: s.From, To: s.To, Tokens: s.TokenCount, Text: s.Content, Model: s.GeneratedBy,
 		})

@@ -32,6 +32,7 @@ type Store interface {
 	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
 	State(context.Context, chat.StateID) (chat.State, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
+	PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error)
 	Sizes(ctx context.Context, branch chat.BranchID, encoding string) ([]chat.TurnSize, error)
 	PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error
 	UsableSummaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)

@@ -90,6 +90,17 @@ func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.Vec
 	return hits, nil
 }
 
+// Warm reads the vectors that a search of all sessions looks through, so that the first
+// one does not wait for them.
+func (x *Index) Warm(ctx context.Context, ns chat.Namespace) error {
+	s := x.shard(key{ns.ID, ""}, ns.Embedder.Dimension)
+	if err := s.pull(ctx); err != nil {
+		return failed(err)
+	}
+	x.bound(s)
+	return nil
+}
+
 func failed(err error) error {
 	if code := chat.CodeOf(err); code != chat.CodeInternal {
 		return err

@@ -33,5 +33,5 @@ test('fork and switch: two ways on from the same turn, neither sees the other', 
 
 async function switchBranch(page: Page, name: RegExp): Promise<void> {
   await page.keyboard.press('Control+j');
-  await page.getByRole('menuitemradio', { name }).click();
+  await page.getByRole('dialog', { name: 'Switch branch' }).getByRole('button', { name }).click();
 }

@@ -75,6 +75,7 @@ export namespace api {
 	export class RecoveryReport {
 	    at: number;
 	    clean: boolean;
+	    summary: string;
 	    items: RecoveryItem[];
 	
 	    static createFrom(source: any = {}) {
@@ -85,6 +86,7 @@ export namespace api {
 	        if ('string' === typeof source) source = JSON.parse(source);
 	        this.at = source["at"];
 	        this.clean = source["clean"];
+	        this.summary = source["summary"];
 	        this.items = this.convertValues(source["items"], RecoveryItem);
 	    }
 	
@@ -116,6 +118,7 @@ export namespace api {
 	    state: string;
 	    attempts: number;
 	    lastError: string;
+	    waitsFor: number;
 	    runAfter: number;
 	    updatedAt: number;
 	
@@ -134,6 +137,7 @@ export namespace api {
 	        this.state = source["state"];
 	        this.attempts = source["attempts"];
 	        this.lastError = source["lastError"];
+	        this.waitsFor = source["waitsFor"];
 	        this.runAfter = source["runAfter"];
 	        this.updatedAt = source["updatedAt"];
 	    }
@@ -144,6 +148,7 @@ export namespace api {
 	    running: number;
 	    dead: number;
 	    recovery: RecoveryReport;
+	    earlier: RecoveryReport[];
 	    turns: TurnMetrics[];
 	
 	    static createFrom(source: any = {}) {
@@ -157,6 +162,7 @@ export namespace api {
 	        this.running = source["running"];
 	        this.dead = source["dead"];
 	        this.recovery = this.convertValues(source["recovery"], RecoveryReport);
+	        this.earlier = this.convertValues(source["earlier"], RecoveryReport);
 	        this.turns = this.convertValues(source["turns"], TurnMetrics);
 	    }
 	
@@ -274,6 +280,333 @@ export namespace api {
 	        this.whole = source["whole"];
 	    }
 	}
+	export class PinView {
+	    id: string;
+	    text: string;
+	    position: number;
+	    tokens: number;
+	    version: number;
+	    createdAt: number;
+	    inherited: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new PinView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.text = source["text"];
+	        this.position = source["position"];
+	        this.tokens = source["tokens"];
+	        this.version = source["version"];
+	        this.createdAt = source["createdAt"];
+	        this.inherited = source["inherited"];
+	    }
+	}
+	export class ErrorView {
+	    code: string;
+	    op: string;
+	    message: string;
+	    hint: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ErrorView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.code = source["code"];
+	        this.op = source["op"];
+	        this.message = source["message"];
+	        this.hint = source["hint"];
+	    }
+	}
+	export class TurnView {
+	    id: string;
+	    branchId: string;
+	    seq: number;
+	    phase: string;
+	    outcome: string;
+	    user: BlockView[];
+	    assistant: BlockView[];
+	    state: string;
+	    live: boolean;
+	    liveStep: string;
+	    liveSeq: number;
+	    displayed: number;
+	    durable: number;
+	    model: string;
+	    provider: string;
+	    inputTokens: number;
+	    outputTokens: number;
+	    cachedTokens: number;
+	    durationMs: number;
+	    attempts: number;
+	    retryOf: string;
+	    error?: ErrorView;
+	    indexStatus: string;
+	    stateAfter: string;
+	    createdAt: number;
+	    updatedAt: number;
+	    canContinue: boolean;
+	    cost: string;
+	    notice: string;
+	    memories: number;
+	    memoryError: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new TurnView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.branchId = source["branchId"];
+	        this.seq = source["seq"];
+	        this.phase = source["phase"];
+	        this.outcome = source["outcome"];
+	        this.user = this.convertValues(source["user"], BlockView);
+	        this.assistant = this.convertValues(source["assistant"], BlockView);
+	        this.state = source["state"];
+	        this.live = source["live"];
+	        this.liveStep = source["liveStep"];
+	        this.liveSeq = source["liveSeq"];
+	        this.displayed = source["displayed"];
+	        this.durable = source["durable"];
+	        this.model = source["model"];
+	        this.provider = source["provider"];
+	        this.inputTokens = source["inputTokens"];
+	        this.outputTokens = source["outputTokens"];
+	        this.cachedTokens = source["cachedTokens"];
+	        this.durationMs = source["durationMs"];
+	        this.attempts = source["attempts"];
+	        this.retryOf = source["retryOf"];
+	        this.error = this.convertValues(source["error"], ErrorView);
+	        this.indexStatus = source["indexStatus"];
+	        this.stateAfter = source["stateAfter"];
+	        this.createdAt = source["createdAt"];
+	        this.updatedAt = source["updatedAt"];
+	        this.canContinue = source["canContinue"];
+	        this.cost = source["cost"];
+	        this.notice = source["notice"];
+	        this.memories = source["memories"];
+	        this.memoryError = source["memoryError"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class TreeBranch {
+	    id: string;
+	    label: string;
+	    parentId: string;
+	    forkSeq: number;
+	    turns: number;
+	    own: number;
+	    pending: number;
+	    headSeq: number;
+	    headState: string;
+	    headShortId: string;
+	    archived: boolean;
+	    active: boolean;
+	    createdAt: number;
+	    updatedAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new TreeBranch(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.label = source["label"];
+	        this.parentId = source["parentId"];
+	        this.forkSeq = source["forkSeq"];
+	        this.turns = source["turns"];
+	        this.own = source["own"];
+	        this.pending = source["pending"];
+	        this.headSeq = source["headSeq"];
+	        this.headState = source["headState"];
+	        this.headShortId = source["headShortId"];
+	        this.archived = source["archived"];
+	        this.active = source["active"];
+	        this.createdAt = source["createdAt"];
+	        this.updatedAt = source["updatedAt"];
+	    }
+	}
+	export class BranchSide {
+	    branch: TreeBranch;
+	    fromSeq: number;
+	    toSeq: number;
+	    turns: TurnView[];
+	    summary: string;
+	    pins: PinView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new BranchSide(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.branch = this.convertValues(source["branch"], TreeBranch);
+	        this.fromSeq = source["fromSeq"];
+	        this.toSeq = source["toSeq"];
+	        this.turns = this.convertValues(source["turns"], TurnView);
+	        this.summary = source["summary"];
+	        this.pins = this.convertValues(source["pins"], PinView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class BranchComparison {
+	    shared: number;
+	    lastTurn: string;
+	    left: BranchSide;
+	    right: BranchSide;
+	
+	    static createFrom(source: any = {}) {
+	        return new BranchComparison(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.shared = source["shared"];
+	        this.lastTurn = source["lastTurn"];
+	        this.left = this.convertValues(source["left"], BranchSide);
+	        this.right = this.convertValues(source["right"], BranchSide);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class TreeRun {
+	    id: string;
+	    parent: string;
+	    branchId: string;
+	    fromSeq: number;
+	    toSeq: number;
+	    firstTurn: string;
+	    lastTurn: string;
+	    first: string;
+	    last: string;
+	    ends: boolean;
+	    headSeq: number;
+	    pending: number;
+	    open: number;
+	    state: string;
+	    updatedAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new TreeRun(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.parent = source["parent"];
+	        this.branchId = source["branchId"];
+	        this.fromSeq = source["fromSeq"];
+	        this.toSeq = source["toSeq"];
+	        this.firstTurn = source["firstTurn"];
+	        this.lastTurn = source["lastTurn"];
+	        this.first = source["first"];
+	        this.last = source["last"];
+	        this.ends = source["ends"];
+	        this.headSeq = source["headSeq"];
+	        this.pending = source["pending"];
+	        this.open = source["open"];
+	        this.state = source["state"];
+	        this.updatedAt = source["updatedAt"];
+	    }
+	}
+	export class BranchTree {
+	    rev: number;
+	    sessionId: string;
+	    active: string;
+	    turns: number;
+	    runs: TreeRun[];
+	    branches: TreeBranch[];
+	
+	    static createFrom(source: any = {}) {
+	        return new BranchTree(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.sessionId = source["sessionId"];
+	        this.active = source["active"];
+	        this.turns = source["turns"];
+	        this.runs = this.convertValues(source["runs"], TreeRun);
+	        this.branches = this.convertValues(source["branches"], TreeBranch);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class BranchView {
 	    id: string;
 	    label: string;
@@ -284,6 +617,7 @@ export namespace api {
 	    headState: string;
 	    updatedAt: number;
 	    active: boolean;
+	    archived: boolean;
 	
 	    static createFrom(source: any = {}) {
 	        return new BranchView(source);
@@ -300,6 +634,7 @@ export namespace api {
 	        this.headState = source["headState"];
 	        this.updatedAt = source["updatedAt"];
 	        this.active = source["active"];
+	        this.archived = source["archived"];
 	    }
 	}
 	export class BudgetView {
@@ -466,24 +801,6 @@ export namespace api {
 	}
 	
 	
-	export class ErrorView {
-	    code: string;
-	    op: string;
-	    message: string;
-	    hint: string;
-	
-	    static createFrom(source: any = {}) {
-	        return new ErrorView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.code = source["code"];
-	        this.op = source["op"];
-	        this.message = source["message"];
-	        this.hint = source["hint"];
-	    }
-	}
 	export class RedactionView {
 	    rule: string;
 	    count: number;
@@ -861,6 +1178,106 @@ export namespace api {
 	}
 	
 	
+	export class Span {
+	    from: number;
+	    to: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new Span(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.from = source["from"];
+	        this.to = source["to"];
+	    }
+	}
+	export class FindHit {
+	    turnId: string;
+	    seq: number;
+	    count: number;
+	    first: string;
+	    marks: Span[];
+	
+	    static createFrom(source: any = {}) {
+	        return new FindHit(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turnId = source["turnId"];
+	        this.seq = source["seq"];
+	        this.count = source["count"];
+	        this.first = source["first"];
+	        this.marks = this.convertValues(source["marks"], Span);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class FindResult {
+	    hits: FindHit[];
+	    total: number;
+	    truncated: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new FindResult(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.hits = this.convertValues(source["hits"], FindHit);
+	        this.total = source["total"];
+	        this.truncated = source["truncated"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Folder {
+	    name: string;
+	    sessions: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new Folder(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.sessions = source["sessions"];
+	    }
+	}
 	export class Header {
 	    sessionId: string;
 	    sessionTitle: string;
@@ -1149,6 +1566,104 @@ export namespace api {
 		}
 	}
 	
+	export class MetricPoint {
+	    session: string;
+	    title: string;
+	    at: number;
+	    model: string;
+	    cost: number;
+	    turn: TurnMetrics;
+	
+	    static createFrom(source: any = {}) {
+	        return new MetricPoint(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.session = source["session"];
+	        this.title = source["title"];
+	        this.at = source["at"];
+	        this.model = source["model"];
+	        this.cost = source["cost"];
+	        this.turn = this.convertValues(source["turn"], TurnMetrics);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class MetricsQuery {
+	    scope: string;
+	    sessionId: string;
+	    branchId: string;
+	    limit: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new MetricsQuery(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.scope = source["scope"];
+	        this.sessionId = source["sessionId"];
+	        this.branchId = source["branchId"];
+	        this.limit = source["limit"];
+	    }
+	}
+	export class MetricsSeries {
+	    points: MetricPoint[];
+	    inputTokens: number;
+	    outputTokens: number;
+	    cachedTokens: number;
+	    cost: string;
+	    unpriced: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new MetricsSeries(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.points = this.convertValues(source["points"], MetricPoint);
+	        this.inputTokens = source["inputTokens"];
+	        this.outputTokens = source["outputTokens"];
+	        this.cachedTokens = source["cachedTokens"];
+	        this.cost = source["cost"];
+	        this.unpriced = source["unpriced"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class ModelView {
 	    name: string;
 	    provider: string;
@@ -1235,30 +1750,7 @@ export namespace api {
 		    return a;
 		}
 	}
-	export class PinView {
-	    id: string;
-	    text: string;
-	    position: number;
-	    tokens: number;
-	    version: number;
-	    createdAt: number;
-	    inherited: boolean;
 	
-	    static createFrom(source: any = {}) {
-	        return new PinView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.id = source["id"];
-	        this.text = source["text"];
-	        this.position = source["position"];
-	        this.tokens = source["tokens"];
-	        this.version = source["version"];
-	        this.createdAt = source["createdAt"];
-	        this.inherited = source["inherited"];
-	    }
-	}
 	export class RangeView {
 	    id: string;
 	    fromSeq: number;
@@ -1340,6 +1832,163 @@ export namespace api {
 	
 	
 	
+	export class SearchHit {
+	    turnId: string;
+	    branchId: string;
+	    branchLabel: string;
+	    seq: number;
+	    role: string;
+	    at: number;
+	    snippet: string;
+	    marks: Span[];
+	    by: string;
+	    score: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new SearchHit(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turnId = source["turnId"];
+	        this.branchId = source["branchId"];
+	        this.branchLabel = source["branchLabel"];
+	        this.seq = source["seq"];
+	        this.role = source["role"];
+	        this.at = source["at"];
+	        this.snippet = source["snippet"];
+	        this.marks = this.convertValues(source["marks"], Span);
+	        this.by = source["by"];
+	        this.score = source["score"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class SearchGroup {
+	    sessionId: string;
+	    title: string;
+	    folder: string;
+	    archived: boolean;
+	    updatedAt: number;
+	    marks: Span[];
+	    hits: SearchHit[];
+	    more: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new SearchGroup(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.title = source["title"];
+	        this.folder = source["folder"];
+	        this.archived = source["archived"];
+	        this.updatedAt = source["updatedAt"];
+	        this.marks = this.convertValues(source["marks"], Span);
+	        this.hits = this.convertValues(source["hits"], SearchHit);
+	        this.more = source["more"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class SearchQuery {
+	    text: string;
+	    sessionId: string;
+	    role: string;
+	    since: number;
+	    until: number;
+	    archived: boolean;
+	    meaning: boolean;
+	    limit: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new SearchQuery(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.text = source["text"];
+	        this.sessionId = source["sessionId"];
+	        this.role = source["role"];
+	        this.since = source["since"];
+	        this.until = source["until"];
+	        this.archived = source["archived"];
+	        this.meaning = source["meaning"];
+	        this.limit = source["limit"];
+	    }
+	}
+	export class SearchResult {
+	    groups: SearchGroup[];
+	    hits: number;
+	    truncated: boolean;
+	    warning: string;
+	    totalMs: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new SearchResult(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.groups = this.convertValues(source["groups"], SearchGroup);
+	        this.hits = source["hits"];
+	        this.truncated = source["truncated"];
+	        this.warning = source["warning"];
+	        this.totalMs = source["totalMs"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class SendRequest {
 	    sessionId: string;
 	    branchId: string;
@@ -1410,6 +2059,8 @@ export namespace api {
 	    updatedAt: number;
 	    pinned: boolean;
 	    archived: boolean;
+	    folder: string;
+	    leftOut: number;
 	    branches: number;
 	    turns: number;
 	    pending: number;
@@ -1428,6 +2079,8 @@ export namespace api {
 	        this.updatedAt = source["updatedAt"];
 	        this.pinned = source["pinned"];
 	        this.archived = source["archived"];
+	        this.folder = source["folder"];
+	        this.leftOut = source["leftOut"];
 	        this.branches = source["branches"];
 	        this.turns = source["turns"];
 	        this.pending = source["pending"];
@@ -1449,96 +2102,6 @@ export namespace api {
 	        this.temperature = source["temperature"];
 	        this.effort = source["effort"];
 	    }
-	}
-	export class TurnView {
-	    id: string;
-	    branchId: string;
-	    seq: number;
-	    phase: string;
-	    outcome: string;
-	    user: BlockView[];
-	    assistant: BlockView[];
-	    state: string;
-	    live: boolean;
-	    liveStep: string;
-	    liveSeq: number;
-	    displayed: number;
-	    durable: number;
-	    model: string;
-	    provider: string;
-	    inputTokens: number;
-	    outputTokens: number;
-	    cachedTokens: number;
-	    durationMs: number;
-	    attempts: number;
-	    retryOf: string;
-	    error?: ErrorView;
-	    indexStatus: string;
-	    stateAfter: string;
-	    createdAt: number;
-	    updatedAt: number;
-	    canContinue: boolean;
-	    cost: string;
-	    notice: string;
-	    memories: number;
-	    memoryError: string;
-	
-	    static createFrom(source: any = {}) {
-	        return new TurnView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.id = source["id"];
-	        this.branchId = source["branchId"];
-	        this.seq = source["seq"];
-	        this.phase = source["phase"];
-	        this.outcome = source["outcome"];
-	        this.user = this.convertValues(source["user"], BlockView);
-	        this.assistant = this.convertValues(source["assistant"], BlockView);
-	        this.state = source["state"];
-	        this.live = source["live"];
-	        this.liveStep = source["liveStep"];
-	        this.liveSeq = source["liveSeq"];
-	        this.displayed = source["displayed"];
-	        this.durable = source["durable"];
-	        this.model = source["model"];
-	        this.provider = source["provider"];
-	        this.inputTokens = source["inputTokens"];
-	        this.outputTokens = source["outputTokens"];
-	        this.cachedTokens = source["cachedTokens"];
-	        this.durationMs = source["durationMs"];
-	        this.attempts = source["attempts"];
-	        this.retryOf = source["retryOf"];
-	        this.error = this.convertValues(source["error"], ErrorView);
-	        this.indexStatus = source["indexStatus"];
-	        this.stateAfter = source["stateAfter"];
-	        this.createdAt = source["createdAt"];
-	        this.updatedAt = source["updatedAt"];
-	        this.canContinue = source["canContinue"];
-	        this.cost = source["cost"];
-	        this.notice = source["notice"];
-	        this.memories = source["memories"];
-	        this.memoryError = source["memoryError"];
-	    }
-	
-		convertValues(a: any, classs: any, asMap: boolean = false): any {
-		    if (!a) {
-		        return a;
-		    }
-		    if (a.slice && a.map) {
-		        return (a as any[]).map(elem => this.convertValues(elem, classs));
-		    } else if ("object" === typeof a) {
-		        if (asMap) {
-		            for (const key of Object.keys(a)) {
-		                a[key] = new classs(a[key]);
-		            }
-		            return a;
-		        }
-		        return new classs(a);
-		    }
-		    return a;
-		}
 	}
 	export class SessionSnapshot {
 	    rev: number;
@@ -1654,6 +2217,7 @@ export namespace api {
 		    return a;
 		}
 	}
+	
 	export class Startup {
 	    version: string;
 	    firstRun: boolean;
@@ -1907,6 +2471,8 @@ export namespace api {
 		    return a;
 		}
 	}
+	
+	
 	
 	export class TurnPage {
 	    rev: number;

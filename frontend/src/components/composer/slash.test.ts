@@ -1,6 +1,7 @@
 import { screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
+import type { App } from '$lib/state/app.svelte';
 import { errorView } from '$lib/backend/fake/shapes';
 import { mountIn, startedApp } from '../../test/mount';
 import Composer from './Composer.svelte';
@@ -21,7 +22,7 @@ describe('slash commands', () => {
     await user.type(field, '/co');
     expect(screen.getByRole('listbox', { name: 'Commands' })).toBeVisible();
     expect(screen.getByRole('option', { selected: true })).toHaveTextContent('/commit');
-    await user.keyboard('{ArrowDown}');
+    await user.keyboard('{ArrowDown}{ArrowDown}');
     const chosen = screen.getByRole('option', { selected: true });
     expect([chosen.textContent, field.getAttribute('aria-activedescendant')]).toEqual([expect.stringContaining('/context'), chosen.id]);
     await user.keyboard('{Enter}');
@@ -133,4 +134,37 @@ describe('keys of the list', () => {
     ['Enter takes', press('Enter'), 3, '/pi', 'take'], ['Enter runs what is whole', press('Enter'), 1, '/commit', null], ['Enter takes a model', press('Enter'), 1, '/model so', 'take'],
     ['Enter of an input method is its own', press('Enter', { isComposing: true }), 3, '/pi', null], ['Shift+Tab leaves', press('Tab', { shiftKey: true }), 3, '/pi', null], ['nothing without a list', press('Enter'), 0, 'x', null],
   ])('%s', (_, event, count, typed, does) => expect(listKey(event, { count, typed })).toBe(does));
+});
+
+describe('commands that lead elsewhere', () => {
+  it.each([
+    ['/search what we promised', (app: App) => [app.layout.searching, app.search.text], [true, 'what we promised']],
+    ['/find lag', (app: App) => [app.find.open, app.find.text], [true, 'lag']],
+    ['/help', (app: App) => app.palette.open, 'keys'],
+    ['/compare throttled-backfill', (app: App) => app.branches.wide?.face, 'compare'],
+    ['/compare', (app: App) => app.branches.asking?.kind, 'compare'],
+    ['/rename Cutover', (app: App) => app.sessions.find(app.conversation.sessionId)?.title, 'Cutover'],
+    ['/rename', (app: App) => app.branches.asking?.kind, 'session'],
+  ])('%s', async (typed, seen, expected) => {
+    const { app, field, user, calls } = await composer();
+    await user.type(field, `${typed}{Enter}`);
+    await waitFor(() => expect(seen(app)).toEqual(expected));
+    await waitFor(() => expect(field.value).toBe(''));
+    expect(calls('chat.send')).toEqual([]);
+  });
+
+  it('/archive puts the session away, and it can be taken back', async () => {
+    const { app, backend, field, user } = await composer();
+    const id = app.conversation.sessionId;
+    await user.type(field, '/archive{Enter}');
+    await waitFor(() => expect([backend.world.session(id).row.archived, app.conversation.sessionId === id]).toEqual([true, false]));
+    await app.commands.run('undo');
+    expect(backend.world.session(id).row.archived).toBe(false);
+  });
+
+  it('/compare says which branches there are', async () => {
+    const { field, user } = await composer();
+    await user.type(field, '/compare nobody{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('There is no other branch “nobody”');
+  });
 });

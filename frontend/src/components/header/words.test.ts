@@ -3,6 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import type { SwitchPreview } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
+import BranchDialogs from '../branches/BranchDialogs.svelte';
 import Header from './Header.svelte';
 import { contextParts, pendingWords, phaseRuns, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
 
@@ -113,12 +114,13 @@ describe('the header', () => {
     await app.openSession(app.conversation.sessionId);
     const main = app.conversation.branchId;
     mountIn(app, Header, {});
+    mountIn(app, BranchDialogs, {});
     await userEvent.click(screen.getByRole('button', { name: /main/ }));
-    await userEvent.click(screen.getByRole('menuitem', { name: /New branch from here/ }));
+    await userEvent.click(screen.getByRole('button', { name: /New branch from here/ }));
     await userEvent.type(screen.getByRole('textbox', { name: 'Name' }), 'second try{Enter}');
     await expect.poll(() => app.conversation.header?.branchLabel).toBe('second try');
     await userEvent.click(screen.getByRole('button', { name: /second try/ }));
-    await userEvent.click(screen.getByRole('menuitemradio', { name: /main/ }));
+    await userEvent.click(screen.getByRole('button', { name: /^main 1 turn/ }));
     await expect.poll(() => app.conversation.branchId).toBe(main);
   });
 });

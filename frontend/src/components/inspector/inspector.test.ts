@@ -20,10 +20,12 @@ describe('tabs', () => {
     const { app, user } = await open('pending');
     screen.getByRole('tab', { name: /Pending/ }).focus();
     await user.keyboard('{ArrowLeft}');
+    expect(app.inspector.tab).toBe('branches');
+    await user.keyboard('{ArrowLeft}');
     expect(app.inspector.tab).toBe('activity');
     expect(screen.getByRole('tab', { name: /Activity/ })).toHaveFocus();
     await user.keyboard('{Home}');
-    expect(app.inspector.tab).toBe('pending');
+    expect(app.inspector.tab).toBe('branches');
   });
 });
 

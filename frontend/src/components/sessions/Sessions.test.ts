@@ -1,7 +1,7 @@
 import { screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
-import { sessionRow } from '$lib/backend/fake/shapes';
+import { block, sessionRow } from '$lib/backend/fake/shapes';
 import { mountIn, startedApp } from '../../test/mount';
 import { groupOf, grouped } from './grouping';
 import SessionLine from './SessionLine.svelte';
@@ -23,6 +23,16 @@ describe('groups of sessions', () => {
     ];
     expect(grouped(rows, now).map((line) => (line.kind === 'heading' ? line.title : line.id))).toEqual(['Pinned', 'a', 'Today', 'b', 'c', 'October', 'd']);
     expect(grouped([], now)).toEqual([]);
+  });
+
+  it('puts folders by name between the pinned and the days; a collapsed one shows its line alone', () => {
+    const rows = [
+      sessionRow({ id: 'p', pinned: true, folder: 'Work', updatedAt: now }), sessionRow({ id: 'a', folder: 'Work', updatedAt: now }), sessionRow({ id: 'b', updatedAt: now }),
+      sessionRow({ id: 'c', folder: 'Garden', updatedAt: now - 1 }), sessionRow({ id: 'd', folder: 'Work', updatedAt: now - 2 }),
+    ];
+    const ids = (collapsed: string[]) => grouped(rows, now, new Set(collapsed)).map((line) => (line.kind === 'folder' ? `${line.name} ${line.count}` : line.id));
+    expect(ids([])).toEqual(['heading:Pinned', 'p', 'Garden 1', 'c', 'Work 2', 'a', 'd', 'heading:Today', 'b']);
+    expect(ids(['Work'])).toEqual(['heading:Pinned', 'p', 'Garden 1', 'c', 'Work 2', 'heading:Today', 'b']);
   });
 });
 
@@ -58,11 +68,12 @@ describe('the sessions column', () => {
 });
 
 async function line(more = {}) {
-  const { app } = await startedApp();
+  const { app, backend } = await startedApp();
   const renamed: (string | null)[] = [];
+  const chosen: string[] = [];
   const row = sessionRow({ id: 's9', title: 'Rye loaf', ...more });
-  const props = { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: (title: string | null) => void renamed.push(title), onfocus: () => undefined };
-  return { app, renamed, props };
+  const props = { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: (title: string | null) => void renamed.push(title), onfocus: () => undefined, onchoose: (how: string) => void chosen.push(how) };
+  return { app, backend, chosen, renamed, props };
 }
 
 describe('a session’s line', () => {
@@ -80,5 +91,35 @@ describe('a session’s line', () => {
     await userEvent.type(field, ' 2{Escape}');
     await userEvent.type(field, '{Control>}a{/Control}Wheat{Enter}');
     expect(renamed).toEqual([null, 'Wheat']);
+  });
+
+  it.each([['{Control>}', 'one'], ['{Shift>}', 'range']])('is chosen, not opened, by a click with %s', async (held, how) => {
+    const { app, chosen, props } = await line();
+    const before = app.conversation.sessionId;
+    mountIn(app, SessionLine, props);
+    const user = userEvent.setup();
+    await user.keyboard(held);
+    await user.click(screen.getByRole('button', { name: 'Rye loaf' }));
+    expect([chosen, app.conversation.sessionId]).toEqual([[how], before]);
+  });
+
+  it('offers a title made from what was said; Tab takes it, Enter keeps it', async () => {
+    const { app, backend, renamed, props } = await line();
+    const session = backend.world.addSession('Rye loaf');
+    backend.world.addTurn(session.row.activeBranch, { user: [block('text', 'How wet is a rye dough? I have 500 g.')] });
+    mountIn(app, SessionLine, { ...props, row: { ...props.row, id: session.row.id }, renaming: true });
+    expect(await screen.findByText('How wet is a rye dough')).toBeInTheDocument();
+    await userEvent.keyboard('{Tab}');
+    expect(screen.getByRole('textbox')).toHaveValue('How wet is a rye dough');
+    await userEvent.keyboard('{Enter}');
+    expect(renamed).toEqual(['How wet is a rye dough']);
+  });
+
+  it('renames without a suggestion when none can be had', async () => {
+    const { app, backend, renamed, props } = await line();
+    backend.failNext('sessions.suggestTitle', { message: 'The disk is full' });
+    mountIn(app, SessionLine, { ...props, renaming: true });
+    await userEvent.type(screen.getByRole('textbox'), ' 2{Enter}');
+    expect([renamed, app.toasts.list]).toEqual([['Rye loaf 2'], []]);
   });
 });

@@ -1,8 +1,11 @@
-/** The session list in groups: pinned first, then by how long ago, then by month. */
+/** The session list in groups: pinned first, then folders by name, then by how long ago and by month. */
 import type { SessionRow } from '$lib/backend/types';
 
-/** A line of the list: the heading of a group, or a session. */
-export type Line = { kind: 'heading'; id: string; title: string } | { kind: 'session'; id: string; row: SessionRow };
+/** A line of the list: the heading of a group, a folder, or a session. */
+export type Line =
+  | { kind: 'heading'; id: string; title: string }
+  | { kind: 'folder'; id: string; name: string; count: number; open: boolean }
+  | { kind: 'session'; id: string; row: SessionRow };
 
 const day = 86_400_000;
 
@@ -22,15 +25,33 @@ export function groupOf(at: number, now: number): string {
   return date.getFullYear() === new Date(now).getFullYear() ? month : `${month} ${date.getFullYear()}`;
 }
 
-/** Rows come newest first, pinned ones before the others; the order within a group is kept. */
-export function grouped(rows: readonly SessionRow[], now: number): Line[] {
-  const lines: Line[] = [];
+/** Rows come newest first, pinned ones before the others; the order within a group is kept. A collapsed folder shows its line alone. */
+export function grouped(rows: readonly SessionRow[], now: number, collapsed: ReadonlySet<string> = new Set()): Line[] {
+  const pinned = rows.filter((row) => row.pinned && !row.archived);
+  const others = rows.filter((row) => !row.pinned || row.archived);
+  const lines = under('Pinned', pinned);
+  const folders = new Map<string, SessionRow[]>();
+  for (const row of others) {
+    if (row.folder !== '') folders.set(row.folder, [...(folders.get(row.folder) ?? []), row]);
+  }
+  for (const name of [...folders.keys()].sort((a, b) => a.localeCompare(b))) {
+    const inside = folders.get(name)!;
+    const open = !collapsed.has(name);
+    lines.push({ kind: 'folder', id: `folder:${name}`, name, count: inside.length, open });
+    if (open) lines.push(...inside.map(session));
+  }
   let current = '';
-  for (const row of rows) {
-    const group = row.pinned && !row.archived ? 'Pinned' : groupOf(row.updatedAt, now);
+  for (const row of others.filter((other) => other.folder === '')) {
+    const group = groupOf(row.updatedAt, now);
     if (group !== current) lines.push({ kind: 'heading', id: `heading:${group}`, title: group });
     current = group;
-    lines.push({ kind: 'session', id: row.id, row });
+    lines.push(session(row));
   }
   return lines;
+}
+
+const session = (row: SessionRow): Line => ({ kind: 'session', id: row.id, row });
+
+function under(title: string, rows: readonly SessionRow[]): Line[] {
+  return rows.length === 0 ? [] : [{ kind: 'heading', id: `heading:${title}`, title }, ...rows.map(session)];
 }

@@ -1,8 +1,5 @@
-import { windowShortcut, type ShortcutId } from '$lib/shortcuts';
+import { windowShortcut } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
-import { zoomMax, zoomMin } from '$lib/state/theme.svelte';
-
-const zoomStep = 10;
 
 /** Shortcuts of the whole window. Those of one part (Enter in the composer, F2 on a session) are heard there. */
 export function onWindowKey(app: App, event: KeyboardEvent): void {
@@ -11,36 +8,14 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (!id || !app.startup.info || app.startup.fatal) return;
   if (app.startup.firstRun && !id.startsWith('zoom')) return;
   event.preventDefault();
-  act(app, id);
+  if (app.commands.why(id) === '') void app.commands.try(id);
 }
 
-function act(app: App, id: ShortcutId): void {
-  const { layout, theme } = app;
-  const actions: Partial<Record<ShortcutId, () => void>> = {
-    new: () => void app.newSession(),
-    temporary: () => void app.newTemporary(),
-    search: () => searchSessions(app),
-    sessions: () => layout.toggle('sessions'),
-    inspector: () => layout.toggle('inspector'),
-    switch: () => void document.querySelector<HTMLElement>('[data-shortcut="switch"]')?.click(),
-    settings: () => (layout.view === 'settings' ? layout.closeSettings() : layout.openSettings()),
-    composer: () => (app.temporary.active ? app.temporary : app.composer).focus(),
-    zoomIn: () => void theme.setZoom(Math.min(zoomMax, theme.zoom + zoomStep)),
-    zoomOut: () => void theme.setZoom(Math.max(zoomMin, theme.zoom - zoomStep)),
-    zoomReset: () => void theme.setZoom(100),
-  };
-  actions[id]?.();
-}
-
-function searchSessions(app: App): void {
-  app.layout.reveal('sessions');
-  requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-shortcut="search"]')?.focus());
-}
-
-/** Esc steps back: out of a drawer first, then out of an edit, then it stops what streams here. */
+/** Esc steps back: out of a drawer or a view over the conversation first, then out of an edit, then it stops what streams here. */
 function escape(app: App, event: KeyboardEvent): void {
   if (app.layout.view !== 'chat' || document.querySelector('dialog[open]')) return;
-  if (app.layout.closeDrawer()) event.preventDefault();
+  if (app.layout.closeDrawer() || app.branches.closeWide() || (app.layout.isDrawer('inspector') && app.layout.closeSearch())) event.preventDefault();
+  else if (app.find.close()) event.preventDefault();
   else if (app.temporary.active) void (app.temporary.running && app.temporary.stop());
   else if (app.composer.editing) app.composer.cancelEdit();
   else if (app.conversation.running && app.conversation.newest) void app.turnActions.stop(app.conversation.newest);

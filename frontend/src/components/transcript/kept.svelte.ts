@@ -4,21 +4,31 @@
  */
 const most = 400;
 
+type Turns = readonly { id: string }[];
+
 export class KeptTurns {
-  #selected = $state.raw<[number, number] | null>(null);
-  #focused = $state(-1);
+  #selected = $state.raw<[string, string] | null>(null);
+  #focused = $state('');
   /** The turn that holds the whole selection, and its text, for pinning. */
   #selection = $state.raw<{ turnId: string; text: string } | null>(null);
   readonly #root: () => HTMLElement | undefined;
+  readonly #turns: () => Turns;
 
-  constructor(root: () => HTMLElement | undefined) {
+  constructor(root: () => HTMLElement | undefined, turns: () => Turns) {
     this.#root = root;
+    this.#turns = turns;
   }
 
+  /** Turns come and go at both ends of what is loaded: who stays is known by name, where, only now. */
   get indexes(): number[] {
-    const indexes = new Set<number>(this.#focused >= 0 ? [this.#focused] : []);
-    const [from, to] = this.#selected ?? [0, -1];
-    for (let index = from; index <= Math.min(to, from + most); index++) indexes.add(index);
+    if (this.#focused === '' && !this.#selected) return [];
+    const turns = this.#turns();
+    const indexOf = (id: string) => turns.findIndex((turn) => turn.id === id);
+    const indexes = new Set<number>();
+    if (this.#focused !== '') indexes.add(indexOf(this.#focused));
+    const [from, to] = (this.#selected ?? []).map(indexOf).sort((a, b) => a - b);
+    if (from !== undefined && to !== undefined && from >= 0) for (let index = from; index <= Math.min(to, from + most); index++) indexes.add(index);
+    indexes.delete(-1);
     return [...indexes];
   }
 
@@ -27,11 +37,11 @@ export class KeptTurns {
   }
 
   focused(event: FocusEvent): void {
-    this.#focused = indexOf(event.target as Node | null);
+    this.#focused = idOf(event.target as Node | null);
   }
 
   blurred(): void {
-    this.#focused = -1;
+    this.#focused = '';
   }
 
   selected(): void {
@@ -42,10 +52,10 @@ export class KeptTurns {
       this.#selection = null;
       return;
     }
-    const from = indexOf(selection.anchorNode);
-    const to = indexOf(selection.focusNode);
-    this.#selected = from < 0 || to < 0 ? null : [Math.min(from, to), Math.max(from, to)];
-    const turnId = from === to ? (turnOf(selection.anchorNode)?.dataset['turn'] ?? '') : '';
+    const from = idOf(selection.anchorNode);
+    const to = idOf(selection.focusNode);
+    this.#selected = from === '' || to === '' ? null : [from, to];
+    const turnId = from === to ? from : '';
     const text = turnId ? selection.toString().trim() : '';
     this.#selection = text ? { turnId, text } : null;
   }
@@ -56,6 +66,6 @@ function turnOf(node: Node | null): HTMLElement | null {
   return element?.closest<HTMLElement>('[data-turn]') ?? null;
 }
 
-function indexOf(node: Node | null): number {
-  return Number(turnOf(node)?.dataset['index'] ?? -1);
+function idOf(node: Node | null): string {
+  return turnOf(node)?.dataset['turn'] ?? '';
 }

@@ -9,11 +9,17 @@ const endPx = 32;
 /** How long after a wheel, key or drag a movement still counts as the reader's. */
 const handMs = 250;
 
+/** So many frames without a correction, and a jump has arrived; after so many it ends anyhow. */
+const calmFrames = 5;
+const holdFrames = 60;
+
 const upKeys = new Set(['ArrowUp', 'PageUp', 'Home']);
 
 export class TranscriptScroll {
   #following = $state(true);
   #hand = 0;
+  #hold = 0;
+  #holding = false;
   #pressed = false;
   #last = 0;
   #element: HTMLElement | undefined;
@@ -46,14 +52,51 @@ export class TranscriptScroll {
   }
 
   toEnd(lastIndex: number): void {
+    this.#hold++;
+    this.#holding = false;
     this.#following = true;
     if (lastIndex >= 0) this.#handle?.scrollToIndex(lastIndex, { align: 'end' });
     requestAnimationFrame(() => this.#grown());
   }
 
-  toIndex(index: number, align: 'start' | 'center' | 'nearest' = 'start'): void {
+  /** A jump is under way: what is drawn on it is on its way past. */
+  get holding(): boolean {
+    return this.#holding;
+  }
+
+  /** Leaves the end, wherever the end goes. */
+  leaveEnd(): void {
     this.#following = false;
-    this.#handle?.scrollToIndex(index, { align, offset: align === 'start' ? -16 : 0 });
+  }
+
+  toIndex(index: number): void {
+    this.#handle?.scrollToIndex(index, { align: 'start' });
+  }
+
+  /**
+   * Holds on to a target while the turns around it are drawn and measured, some frames after they were scrolled to.
+   * `offBy` says how many pixels too low it stands, null while it is not drawn. The reader's hand ends it.
+   */
+  hold(offBy: (port: DOMRect) => number | null, done: () => void, again: () => void): void {
+    const hold = ++this.#hold;
+    const began = performance.now();
+    let calm = 0;
+    this.#holding = true;
+    const look = (frame: number) => {
+      if (hold !== this.#hold) return;
+      const element = this.#element;
+      if (!element || this.#hand > began || calm === calmFrames || frame === holdFrames) {
+        this.#holding = false;
+        return done();
+      }
+      const off = offBy(element.getBoundingClientRect());
+      if (off === null && frame % 4 === 3) again();
+      const before = element.scrollTop;
+      if (off !== null && Math.abs(off) > 1) element.scrollTop += off;
+      calm = off !== null && Math.abs(element.scrollTop - before) < 1 ? calm + 1 : 0;
+      requestAnimationFrame(() => look(frame + 1));
+    };
+    requestAnimationFrame(() => look(0));
   }
 
   /** A position changed, by the reader or by what was drawn. */

@@ -64,6 +64,11 @@ export function newDay(before: TurnView | undefined, turn: TurnView): string {
   return date.toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long', ...(sameYear ? {} : { year: 'numeric' }) }).replace(',', '');
 }
 
+/** "Tuesday 18 November 2025" */
+export function fullDay(at: number): string {
+  return new Date(at).toLocaleDateString('en-GB', { weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }).replace(',', '');
+}
+
 /** What is read out when the newest turn moves on: its state, never its text. */
 export function announcement(turn: TurnView | undefined): string {
   switch (turn?.state) {

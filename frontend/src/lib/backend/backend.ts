@@ -6,8 +6,8 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DocumentView, Draft, Frame, Header, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, ModelView, PendingView, PinView,
-  RawStep, RecoveryReport, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
+  ActivityPanel, AttachPart, AttachResult, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DocumentView, Draft, FindResult, Folder, Frame, Header, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, PendingView, PinView,
+  RawStep, RecoveryReport, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
   StatePanel, StateView, StepView, StreamState, SwitchPreview, TurnPage, TurnView,
 } from './types';
 
@@ -29,11 +29,40 @@ export interface SessionsService {
   rollback(sessionID: string, stateID: string): Promise<BranchView>;
   switch(sessionID: string, branchID: string): Promise<void>;
   renameBranch(branchID: string, label: string): Promise<void>;
+  /** Empty takes it out of its folder. */
+  setFolder(ids: string[], folder: string): Promise<void>;
+  /** By name. */
+  folders(): Promise<Folder[]>;
+  /** All of them or none. */
+  archiveMany(ids: string[], archived: boolean): Promise<void>;
+  /** A new session that holds the lineage of that branch (empty: the active one); nothing is shared. */
+  duplicate(id: string, branchID: string): Promise<SessionRow>;
+  /** From what was said, made on this machine; empty while nothing was. */
+  suggestTitle(id: string): Promise<string>;
   draft(branchID: string): Promise<Draft>;
   /** queued=false takes a queued message back. */
   saveDraft(branchID: string, draft: Draft): Promise<void>;
   sessionSettings(sessionID: string): Promise<SessionSettings>;
   setSessionSettings(sessionID: string, settings: SessionSettings): Promise<void>;
+}
+
+export interface BranchesService {
+  tree(sessionID: string): Promise<BranchTree>;
+  /** Two branches of one session. */
+  compare(leftBranchID: string, rightBranchID: string): Promise<BranchComparison>;
+  /** Hidden in switcher and tree, deleted nowhere. The active branch cannot be. */
+  archive(branchID: string, archived: boolean): Promise<void>;
+  /** Back to a turn of a branch: a new branch that ends with it, made active. */
+  rollbackTo(branchID: string, turnID: string): Promise<BranchView>;
+  /** What the next request would hold on a branch that ends with that turn, without making it; an empty turn: before the first. */
+  contextAt(branchID: string, turnID: string, model: string): Promise<ContextView>;
+}
+
+export interface SearchService {
+  everything(query: SearchQuery): Promise<SearchResult>;
+  /** In the turns of a branch's lineage; case is ignored unless asked for. */
+  find(branchID: string, text: string, matchCase: boolean): Promise<FindResult>;
+  metrics(query: MetricsQuery): Promise<MetricsSeries>;
 }
 
 export interface ChatService {
@@ -129,6 +158,8 @@ export interface Backend {
   readonly chat: ChatService;
   readonly inspect: InspectService;
   readonly memory: MemoryService;
+  readonly branches: BranchesService;
+  readonly search: SearchService;
   readonly settings: SettingsService;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;

@@ -4,10 +4,14 @@
  */
 import type { Backend, ChatService, SessionsService, SettingsService } from './backend';
 import { BackendError, toBackendError } from './errors';
+import { arranging } from './fake/arranging';
+import { branchesService } from './fake/branches';
 import { documentBlocks, documents } from './fake/documents';
+import { seedForks } from './fake/forks';
 import { inspectService } from './fake/inspect';
 import { memoryBlocks, memoryService } from './fake/memory';
 import { Program, type ProgramSeed } from './fake/program';
+import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
 import { temporaryChats } from './fake/temporary';
@@ -21,6 +25,8 @@ export interface FakeOptions {
   keyringOk: boolean;
   pace: Partial<Pace>;
   sessions: number;
+  /** Forks of a session made for looking at its tree; 0: there is none. */
+  forks: number;
   /** Turns of the longest session. */
   longest: number;
   epoch: number;
@@ -49,6 +55,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
   });
   if (data === 'rich') seed(world, options.longest ?? 300);
   seedMany(world, options.sessions ?? 0);
+  if (options.forks) seedForks(world, options.forks);
   const watch = new Watch();
   return {
     world, streams, program, calls: watch.calls,
@@ -57,7 +64,9 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     sessions: watch.service('sessions', sessionsService(world)),
     chat: watch.service('chat', chatService(world, streams)),
     inspect: watch.service('inspect', inspectService(world, streams)),
+    branches: watch.service('branches', branchesService(world)),
     memory: watch.service('memory', memoryService(world)),
+    search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     onFrame: (listener) => world.onFrame(listener),
     onChange: (listener) => world.onChange(listener),
@@ -161,6 +170,7 @@ function sessionsService(world: World): SessionsService {
       branch.view.label = label;
       world.changed('session', branch.sessionId, branch.sessionId);
     },
+    ...arranging(world),
     draft: async (branchId) => world.branch(branchId).draft,
     saveDraft: async (branchId, draft) => {
       world.branch(branchId).draft = structuredClone(draft) as Draft;

@@ -28,7 +28,8 @@ function tsShapes(source: string): Shapes {
   return shapes;
 }
 
-const ts = tsShapes(readFileSync('src/lib/backend/types.ts', 'utf8'));
+const shapeFiles = (directory: string, names: string[]) => names.map((name) => readFileSync(`${directory}/${name}`, 'utf8')).join('\n');
+const ts = tsShapes(shapeFiles('src/lib/backend', ['types.ts', 'types_branches.ts', 'types_search.ts']));
 
 /** Methods of a service as `name/parameters`, from the bindings the program generated and from our interface. */
 function methodsOf(source: string, pattern: RegExp): string[] {
@@ -40,16 +41,16 @@ function interfaceOf(service: string): string {
 }
 
 describe('services', () => {
-  it.each(['Sessions', 'Chat', 'Inspect', 'Settings', 'Memory'])('%s offers what the program binds, and nothing else', (service) => {
+  it.each(['Sessions', 'Chat', 'Inspect', 'Settings', 'Memory', 'Branches', 'Search'])('%s offers what the program binds, and nothing else', (service) => {
     const bound = methodsOf(readFileSync(`wailsjs/go/api/${service}.d.ts`, 'utf8'), /export function (\w+)\((.*?)\):/g);
-    expect(bound.length).toBeGreaterThan(3);
+    expect(bound.length).toBeGreaterThan(2);
     expect(methodsOf(interfaceOf(service), /^  (\w+)\((.*?)\): Promise/gm)).toEqual(bound);
   });
 });
 
 describe('types', () => {
   it('mirror the shapes the program returns', () => {
-    const go = goShapes(readFileSync('../backend/api/dto.go', 'utf8') + readFileSync('../backend/api/dto_memory.go', 'utf8'));
+    const go = goShapes(shapeFiles('../backend/api', ['dto.go', 'dto_memory.go', 'dto_branches.go', 'dto_search.go']));
     expect(Object.keys(go).length).toBeGreaterThan(20);
     expect(ts).toEqual(go);
   });

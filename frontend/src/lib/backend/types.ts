@@ -2,6 +2,8 @@
  * What crosses between the window and the program: the shapes of backend/api/dto.go, field by field
  * (types.test.ts compares the two). Moments are Unix milliseconds, sizes bytes, lengths tokens.
  */
+export type * from './types_branches';
+export type * from './types_search';
 
 /** ErrorView is an error as the window shows it: what happened, what to do. */
 export interface ErrorView {
@@ -20,6 +22,10 @@ export interface SessionRow {
   updatedAt: number;
   pinned: boolean;
   archived: boolean;
+  /** empty: none */
+  folder: string;
+  /** of a duplicate just made: turns still open in the original */
+  leftOut: number;
   branches: number;
   /** of the active branch's lineage */
   turns: number;
@@ -42,6 +48,7 @@ export interface BranchView {
   headState: string;
   updatedAt: number;
   active: boolean;
+  archived: boolean;
 }
 
 /** Header is the window's mandatory header (SRD 17.1), for one branch. While a turn streams, frames update the stream cell. */

@@ -2,7 +2,7 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type { Backend, ChatService, InspectService, MemoryService, SessionsService, SettingsService } from './backend';
+import type { Backend, BranchesService, ChatService, InspectService, MemoryService, SearchService, SessionsService, SettingsService } from './backend';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
 import { EVENT_CHANGE, EVENT_FRAME, type Change, type Frame } from './types';
@@ -16,7 +16,7 @@ interface WailsWindow {
 
 /** Methods of a service that return a list, which Go may send as null when it is empty. */
 const listMethods: Record<string, readonly string[]> = {
-  Sessions: ['list'],
+  Sessions: ['list', 'folders'],
   Chat: ['temporaryTurns'],
   Inspect: ['pending', 'steps'],
   Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
@@ -34,6 +34,8 @@ export function wailsBackend(): Backend {
     chat: service<ChatService>('Chat'),
     inspect: service<InspectService>('Inspect'),
     memory: service<MemoryService>('Memory'),
+    branches: service<BranchesService>('Branches'),
+    search: service<SearchService>('Search'),
     settings: service<SettingsService>('Settings'),
     onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
     onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),

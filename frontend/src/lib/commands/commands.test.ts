@@ -19,7 +19,7 @@ describe('the list', () => {
   const models = [{ name: 'sonnet', detail: '' }, { name: 'local', detail: '' }];
   it('narrows as one types, and is gone once there is more', () => {
     expect(suggest('/', models)).toHaveLength(commands.length);
-    expect(suggest('/co', models).map((line) => line.label)).toEqual(['/commit', '/context']);
+    expect(suggest('/co', models).map((line) => line.label)).toEqual(['/commit', '/compare [branch]', '/context']);
     for (const typed of ['', 'x', '/pin ', '/zz', '//', '/co\n', 'a /co']) expect(suggest(typed, models)).toEqual([]);
   });
 

@@ -1,27 +1,16 @@
 /** Slash commands: which there are, and what a text in the composer means as one. Pure; carried out by state/commands. */
+import { entries, type CommandId, type Slash } from './list';
 
-export type CommandName = 'model' | 'fork' | 'rollback' | 'pin' | 'recall' | 'summarize' | 'commit' | 'context' | 'settings';
-
-export interface Command {
-  name: CommandName;
-  /** What follows the name, as the list shows it; empty for nothing. */
-  argument: string;
-  /** It means nothing without its argument. */
-  needed: boolean;
+/** A command as it is written: its name, and what it does as lists say it. */
+export interface Command extends Slash {
+  id: CommandId;
   does: string;
 }
 
-export const commands: readonly Command[] = [
-  { name: 'model', argument: 'NAME', needed: true, does: 'Answer with another model from now on' },
-  { name: 'fork', argument: '[label]', needed: false, does: 'New branch after the newest turn' },
-  { name: 'rollback', argument: '[#turn]', needed: false, does: 'New branch from an earlier state; nothing is deleted' },
-  { name: 'pin', argument: 'TEXT', needed: true, does: 'Pin a fact: every request holds it word for word' },
-  { name: 'recall', argument: 'TEXT', needed: true, does: 'Search your memory, and attach what was said to the message' },
-  { name: 'summarize', argument: '', needed: false, does: 'Make the range summaries that are due, now' },
-  { name: 'commit', argument: '', needed: false, does: 'Commit pending turns now' },
-  { name: 'context', argument: '', needed: false, does: 'What the model will see next' },
-  { name: 'settings', argument: '', needed: false, does: 'System prompt, temperature and effort of this session' },
-];
+/** By name. */
+export const commands: readonly Command[] = entries
+  .flatMap(({ id, title, slash }) => (slash ? [{ ...slash, id, does: title }] : []))
+  .sort((a, b) => a.name.localeCompare(b.name));
 
 /** What a text is: words to send, a command, one that lacks its argument, or a name no command has. */
 export type Parsed =

@@ -2,21 +2,9 @@
  * Marks shown text that is not durable yet (dotted underneath, SPEC 5), without touching the page's nodes: a highlight
  * over the last characters. Engines without the highlight API still have the bar and the counts that say the same.
  */
+import { painted } from '$lib/find/paint';
+
 const name = 'buffered';
-
-interface Registry {
-  get(name: string): Set<Range> | undefined;
-  set(name: string, highlight: Set<Range>): void;
-}
-
-function registry(): { ranges: Set<Range> } | null {
-  const highlights = (globalThis.CSS as unknown as { highlights?: Registry } | undefined)?.highlights;
-  const Make = (globalThis as unknown as { Highlight?: new () => Set<Range> }).Highlight;
-  if (!highlights || !Make) return null;
-  let ranges = highlights.get(name);
-  if (!ranges) highlights.set(name, (ranges = new Make()));
-  return { ranges };
-}
 
 /** How many characters at the end of the text its last `bytes` bytes are. */
 export function tailChars(text: string, bytes: number): number {
@@ -31,11 +19,11 @@ export function tailChars(text: string, bytes: number): number {
 
 /** Marks the last `chars` characters below `root`; returns what takes the mark away. */
 export function markTail(root: HTMLElement, chars: number): () => void {
-  const found = registry();
-  const range = found && chars > 0 ? rangeOfTail(root, chars) : null;
-  if (!found || !range) return () => undefined;
-  found.ranges.add(range);
-  return () => found.ranges.delete(range);
+  const ranges = painted(name);
+  const range = ranges && chars > 0 ? rangeOfTail(root, chars) : null;
+  if (!ranges || !range) return () => undefined;
+  ranges.add(range);
+  return () => ranges.delete(range);
 }
 
 function rangeOfTail(root: HTMLElement, chars: number): Range | null {

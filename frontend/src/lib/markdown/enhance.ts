@@ -6,24 +6,50 @@ import type { HLJSApi } from 'highlight.js';
 
 /** Longer code stays uncoloured: it would hold the page up. */
 const colourMost = 60_000;
+/** A longer formula stays as its source. */
+const texMost = 3_000;
 const rememberMost = 200;
 
 let highlighter: Promise<HLJSApi> | undefined;
 let mathematics: Promise<typeof import('katex').default> | undefined;
 const coloured = new Map<string, string>();
-const waiting = new WeakMap<Element, () => void>();
+const waiting = new WeakMap<Element, () => Promise<void>>();
 
 const seen = typeof IntersectionObserver === 'undefined' ? undefined : new IntersectionObserver(
   (entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       seen?.unobserve(entry.target);
-      waiting.get(entry.target)?.();
+      const work = waiting.get(entry.target);
       waiting.delete(entry.target);
+      if (work) soon(work);
     }
   },
   { rootMargin: '600px' },
 );
+
+/** Work that waits for a moment to spare: a page full of formulas is drawn over many frames, not in one. */
+const queue: (() => Promise<void>)[] = [];
+const budgetMs = 8;
+let draining = false;
+
+function soon(work: () => Promise<void>): void {
+  queue.push(work);
+  if (!draining) void drain();
+}
+
+async function drain(): Promise<void> {
+  draining = true;
+  let began = performance.now();
+  for (let work = queue.shift(); work; work = queue.shift()) {
+    // What cannot be coloured or drawn stays as its source; the next is not kept waiting.
+    await work().catch(() => undefined);
+    if (performance.now() - began < budgetMs) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    began = performance.now();
+  }
+  draining = false;
+}
 
 /** For {@attach}: runs again whenever the block's HTML changed. */
 export function enhance(html: string): (node: HTMLElement) => () => void {
@@ -44,7 +70,7 @@ function prepare(target: HTMLElement): void {
     target.innerHTML = known;
     return;
   }
-  waiting.set(target, () => void (target.dataset['tex'] === undefined ? colour(target) : drawMath(target)));
+  waiting.set(target, () => (target.dataset['tex'] === undefined ? colour(target) : drawMath(target)));
   seen?.observe(target);
 }
 
@@ -64,10 +90,12 @@ async function colour(code: HTMLElement): Promise<void> {
 }
 
 async function drawMath(target: HTMLElement): Promise<void> {
+  const tex = target.dataset['tex']!;
+  if (tex.length > texMost || !target.isConnected) return;
   mathematics ??= Promise.all([import('katex'), import('katex/dist/katex.min.css')]).then(([module]) => module.default);
   const katex = await mathematics;
   // trust: false refuses \href, \includegraphics and HTML; a formula that cannot be read stays as its source.
-  katex.render(target.dataset['tex']!, target, {
-    displayMode: target.classList.contains('math--display'), throwOnError: false, trust: false, strict: 'ignore', maxExpand: 500, maxSize: 40,
+  target.innerHTML = katex.renderToString(tex, {
+    displayMode: target.classList.contains('math--display'), throwOnError: false, trust: false, strict: 'ignore', maxExpand: 500, maxSize: 20,
   });
 }

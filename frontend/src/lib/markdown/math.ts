@@ -13,12 +13,18 @@ const inlineParen = /^\\\(((?:\\[^)]|[^\\])+?)\\\)/;
 const inlineDisplay = /^(?:\$\$((?:\\[^]|[^\\$])+?)\$\$|\\\[((?:\\[^\]]|[^\\])+?)\\\])/;
 const blockDisplay = /^(?:\$\$\s*\n?((?:\\[^]|[^\\$])+?)\n?\s*\$\$|\\\[\s*\n?((?:\\[^\]]|[^\\])+?)\n?\s*\\\])[ \t]*(?:\n+|$)/;
 
+/** The parser asks at each block: what lies after this one is none of its business. */
+function near(src: string): string {
+  const end = src.indexOf('\n\n');
+  return end < 0 ? src : src.slice(0, end);
+}
+
 export const mathExtension: MarkedExtension = {
   extensions: [
     {
       name: 'mathBlock',
       level: 'block',
-      start: (src) => src.match(/(?:^|\n)(?:\$\$|\\\[)/)?.index,
+      start: (src) => near(src).match(/(?:^|\n)(?:\$\$|\\\[)/)?.index,
       tokenizer: (src) => token('mathBlock', blockDisplay.exec(src), true),
       renderer: (found) => `<div class="math math--display" data-tex="${escapeHtml((found as MathToken).tex)}">${escapeHtml((found as MathToken).tex)}</div>`,
     },

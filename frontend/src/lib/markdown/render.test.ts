@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { GrowingMarkdown, render } from './render';
 import { sanitise } from './sanitise';
 import { tailChars } from './buffered';
+import { heavy, hostile } from './testing/hostile';
+import { parts, pieces } from './bound';
 
 const page = (text: string): HTMLElement => {
   const root = document.createElement('div');
@@ -9,33 +11,6 @@ const page = (text: string): HTMLElement => {
   return root;
 };
 
-const hostile: [string, string][] = [
-  ['script', '<script>alert(1)</script>'],
-  ['event handler', '<img src=x onerror=alert(1)>'],
-  ['event handler on a kept tag', '<b onclick="alert(1)">x</b>'],
-  ['javascript link', '[x](javascript:alert(1))'],
-  ['javascript link in disguise', '[x](&#106;avascript:alert(1))'],
-  ['javascript link with a line break', '<a href="java\nscript:alert(1)">x</a>'],
-  ['data link', '[x](data:text/html;base64,PHNjcmlwdD5hbGVydCgxKTwvc2NyaXB0Pg==)'],
-  ['vbscript', '[x](vbscript:msgbox)'],
-  ['file link', '[x](file:///etc/passwd)'],
-  ['iframe', '<iframe src="https://example.com"></iframe>'],
-  ['object', '<object data="x"></object><embed src="x">'],
-  ['style', '<style>body{display:none}</style><p style="position:fixed">x</p>'],
-  ['svg', '<svg><script>alert(1)</script><animate onbegin=alert(1)></svg>'],
-  ['svg picture in text', '![x](data:image/svg+xml;base64,PHN2Zy8+)'],
-  ['form', '<form action="https://example.com"><input name=q><button>Go</button></form>'],
-  ['remote image', '![x](https://example.com/x.png)'],
-  ['remote image as HTML', '<img src="https://example.com/x.png">'],
-  ['protocol relative image', '![x](//example.com/x.png)'],
-  ['meta refresh', '<meta http-equiv=refresh content="0;url=https://example.com">'],
-  ['base', '<base href="https://example.com/">'],
-  ['code fence language', '```"><img/src/onerror=alert(1)>\nx\n```'],
-  ['link title', '[x](https://example.com "\\"><img src=x onerror=alert(1)>")'],
-  ['math', '$\\href{javascript:alert(1)}{x}$ $"><img src=x onerror=alert(1)>$'],
-  ['mutation', '<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>'],
-  ['the program’s own button', '<button data-copy="code" class="button" data-kind="primary">Allow</button>'],
-];
 
 describe('Markdown of a model', () => {
   it.each(hostile)('draws nothing that acts: %s', (_, text) => {
@@ -83,6 +58,64 @@ describe('Markdown of a model', () => {
 
   it.each(['It costs $5 and $6.', '`$a$`', 'a $ b $ c', 'US$100 or US$200'])('leaves money alone: %s', (text) => {
     expect(page(text).querySelector('.math')).toBeNull();
+  });
+});
+
+describe('links', () => {
+  const host = (text: string) => page(text).querySelector('a .host')?.textContent ?? null;
+
+  it.each([
+    ['[the docs](https://example.com/a)', null],
+    ['[example.com](https://example.com/a)', null],
+    ['[www.example.com/b](https://example.com/a)', null],
+    ['<https://example.com/a>', null],
+    ['[node.js](https://nodejs.org/)', 'nodejs.org'],
+    ['[paypal.com](https://evil.example/)', 'evil.example'],
+    ['[pаypal](https://pаypal.com/)', 'xn--pypal-4ve.com'],
+    ['[pay](https://paypal.com@evil.example/)', 'evil.example'],
+    ['[‮moc.lapyap‬](https://evil.example/)', 'evil.example'],
+  ])('say where they lead when their words say something else: %s', (text, shown) => {
+    expect(host(text)).toBe(shown);
+  });
+
+  it('cannot turn the direction of what stands around them', () => {
+    expect(page('[a‮b](https://example.com)').textContent).not.toMatch(/[‪-‮⁦-⁩]/);
+  });
+});
+
+describe('texts that would take the parser long', () => {
+  it.each(heavy)('are drawn in small parts: %s', (_, make) => {
+    const text = make();
+    const { texts, left } = parts(text, 3);
+    expect(texts.length).toBeLessThanOrEqual(3);
+    for (const part of texts) {
+      expect(part.length).toBeLessThan(33_000);
+      const blocks = render(part);
+      expect(blocks.length).toBeLessThanOrEqual(1_501);
+      expect(blocks.reduce((sum, block) => sum + block.html.length, 0)).toBeLessThan(part.length * 30 + 1_000);
+    }
+    expect(texts.reduce((sum, part) => sum + part.length, left)).toBeGreaterThanOrEqual(text.length);
+  });
+
+  it('lose no character, and no fence', () => {
+    const code = `Before.\n\n\`\`\`go\n${'x := 1\n'.repeat(9_000)}\`\`\`\n\nAfter **it**.`;
+    const { texts, left } = parts(code);
+    expect(left).toBe(0);
+    const root = document.createElement('div');
+    root.innerHTML = texts.flatMap(render).map((block) => block.html).join('');
+    expect([...root.querySelectorAll('code[data-lang=go]')].reduce((sum, part) => sum + part.textContent!.split('x := 1').length - 1, 0)).toBe(9_000);
+    expect(root.querySelector('strong')?.textContent).toBe('it');
+  });
+
+  it('leave ordinary texts whole', () => {
+    const text = Array.from({ length: 40 }, (_, i) => `## ${i}\n\nSome *words* and \`code\`, [a link](https://example.com).\n\n- a\n  - b\n    - c\n\n| a | b |\n|---|---|\n| 1 | 2 |`).join('\n\n');
+    expect(pieces(text)).toEqual([{ text, plain: false }]);
+    expect(parts(text).texts).toEqual([text]);
+  });
+
+  it('show what is too much as the words it is', () => {
+    expect(page('> '.repeat(5_000) + 'deep').querySelector('p.plain')?.textContent).toContain('deep');
+    expect(page(`Fine *here*.\n\n${'*a '.repeat(3_000)}\n\nAnd *here*.`).querySelectorAll('em')).toHaveLength(2);
   });
 });
 

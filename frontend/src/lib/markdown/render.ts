@@ -1,5 +1,6 @@
 /** Markdown to safe HTML, block by block, so that a block that did not change is never drawn again. */
-import { Marked, type Token, type Tokens } from 'marked';
+import { Marked, type Token, type Tokens, type TokensList } from 'marked';
+import { pieces, type Piece } from './bound';
 import { escapeHtml } from './escape';
 import { languageName } from './languages';
 import { mathExtension } from './math';
@@ -17,10 +18,10 @@ const marked = new Marked(mathExtension, {
   renderer: {
     html: ({ text }) => keepHarmless(text),
     link({ href, title, tokens }) {
-      const words = this.parser.parseInline(tokens);
+      const words = this.parser.parseInline(tokens).replace(turning, '');
       if (!linkPattern.test(href)) return words;
       const kind = href.startsWith('contextinfinity:') ? ' class="ref"' : '';
-      return `<a href="${escapeHtml(href)}" title="${escapeHtml(title || (kind ? 'Jump to this turn' : href))}"${kind}>${words}</a>`;
+      return `<a href="${escapeHtml(href)}" title="${escapeHtml(title || (kind ? 'Jump to this turn' : href))}"${kind}>${words}${kind ? '' : hostOf(href, tokens)}</a>`;
     },
     image({ href, text }) {
       if (imagePattern.test(href)) return `<img src="${escapeHtml(href)}" alt="${escapeHtml(text)}">`;
@@ -41,6 +42,22 @@ const marked = new Marked(mathExtension, {
     checkbox: ({ checked }) => `<span class="task" aria-label="${checked ? 'Done' : 'To do'}">${checked ? '☑' : '☐'}</span> `,
   },
 });
+
+/** Characters that turn the direction of the text around them. */
+const turning = /[\u202a-\u202e\u2066-\u2069]/g;
+/** Words that read as an address. */
+const addressWords = /(?:^|[\s/@])((?:[\p{L}\p{N}-]+\.)+\p{L}{2,})(?=$|[\s/:?#])/u;
+
+/** Where a link leads, in letters that cannot be mistaken, if its words or its address could be. */
+function hostOf(href: string, tokens: readonly Token[]): string {
+  const url = URL.canParse(href) ? new URL(href) : null;
+  if (!url) return '';
+  const words = tokens.map((token) => token.raw).join('');
+  const said = addressWords.exec(words.toLowerCase())?.[1];
+  const bare = (host: string) => host.replace(/^www\./, '');
+  const doubtful = url.username !== '' || url.hostname.includes('xn--') || words.search(turning) >= 0 || (said !== undefined && bare(said) !== bare(url.hostname));
+  return doubtful ? ` <span class="host" dir="ltr">${escapeHtml(url.hostname)}</span>` : '';
+}
 
 function keepHarmless(html: string): string {
   return html.replace(/<!--[^]*?-->|<[^<>]*>|[<>]|[^<>]+/g, (piece) => {
@@ -67,7 +84,7 @@ const drawnLongest = 20_000;
 function draw(token: Token, cacheable: boolean): string {
   const known = cacheable ? drawn.get(token.raw) : undefined;
   if (known !== undefined) return known;
-  const html = sanitise(marked.parser([token]));
+  const html = token.type === 'plain' ? `<p class="plain">${escapeHtml(token.raw.trim())}</p>` : sanitise(marked.parser([token]));
   if (cacheable && token.raw.length <= drawnLongest) {
     if (drawn.size >= drawnMost) drawn.delete(drawn.keys().next().value!);
     drawn.set(token.raw, html);
@@ -78,11 +95,24 @@ function draw(token: Token, cacheable: boolean): string {
 const normalised = (text: string) => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 const empty = (token: Token) => token.type === 'space' || token.type === 'def';
 
-/** A whole text. Links may be defined anywhere in it. */
+/** A text of one part (bound.ts). Links may be defined anywhere in it. */
 export function render(text: string): Block[] {
-  const tokens = marked.lexer(normalised(text));
-  const cacheable = Object.keys(tokens.links).length === 0;
-  return tokens.filter((token) => !empty(token)).map((token) => ({ html: draw(token, cacheable) }));
+  return pieces(normalised(text)).flatMap((piece) => {
+    const tokens = lex(piece);
+    const cacheable = Object.keys(tokens.links).length === 0;
+    return tokens.filter((token) => !empty(token)).map((token) => ({ html: draw(token, cacheable) }));
+  });
+}
+
+/** What the parser must not have, or cannot read, is one token of plain words. */
+function lex(piece: Piece): TokensList {
+  try {
+    if (!piece.plain) return marked.lexer(piece.text);
+  } catch {
+    // Deeper than the stack: the words are shown as they are.
+  }
+  const raw = piece.text.trim() === '' ? { type: 'space', raw: piece.text } : { type: 'plain', raw: piece.text };
+  return Object.assign([raw as Token], { links: {} });
 }
 
 /**
@@ -97,7 +127,11 @@ export class GrowingMarkdown {
     const text = normalised(whole);
     if (!text.startsWith(this.#settledText)) this.#reset();
     const tail = text.slice(this.#settledText.length);
-    const tokens = [...marked.lexer(tail)];
+    const tokens = pieces(tail).flatMap((piece, i, all) => {
+      // The line break between two pieces belongs to the first.
+      const text = i < all.length - 1 ? `${piece.text}\n` : piece.text;
+      return [...lex({ ...piece, text })];
+    });
     const open = tokens.findLastIndex((token) => !empty(token));
     if (open > 0) this.#settle(tokens.slice(0, open), tail);
     const last = open >= 0 ? [{ html: draw(tokens[open]!, false) }] : [];

@@ -4,19 +4,25 @@
  */
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
+import { ArrangingState } from './arranging.svelte';
+import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
 import { CommandRunner } from './commands.svelte';
 import { ComposerState } from './composer.svelte';
 import { ConversationState } from './conversation.svelte';
 import { DocumentsState } from './documents.svelte';
 import { DraftState } from './draft.svelte';
+import { FindState } from './find.svelte';
+import { GoToState } from './goto.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
 import { LayoutState } from './layout.svelte';
 import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
+import { PaletteState } from './palette.svelte';
 import { Refresh } from './refresh';
+import { SearchState } from './search.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
 import { StartupState } from './startup.svelte';
@@ -24,6 +30,7 @@ import { TemporaryConversation } from './temporary.svelte';
 import { ThemeState } from './theme.svelte';
 import { ToastsState } from './toasts.svelte';
 import { TurnActions } from './turnActions';
+import { UndoState } from './undo.svelte';
 
 /** When the recovery report was made that was told last. */
 const toldKey = 'contextinfinity.recovery';
@@ -32,24 +39,32 @@ export class App {
   readonly backend: Backend;
   readonly changes: Changes;
   readonly toasts = new ToastsState();
+  readonly undo = new UndoState(this.toasts);
   readonly layout: LayoutState;
   readonly theme: ThemeState;
   readonly startup: StartupState;
   readonly models: ModelsState;
   readonly sessions: SessionsState;
+  readonly arranging: ArrangingState;
   readonly draft: DraftState;
   readonly documents: DocumentsState;
   readonly conversation: ConversationState;
   readonly composer: ComposerState;
   readonly turnActions: TurnActions;
   readonly inspector: InspectorState;
+  readonly branches: BranchesState;
   readonly memory: MemoryState;
+  readonly search: SearchState;
+  readonly palette: PaletteState;
+  readonly commands: CommandRunner;
   readonly modelSwitch: ModelSwitch;
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
   #recoveryNews = $state('');
   readonly #storage: Storage;
+  readonly find: FindState;
+  readonly goTo: GoToState;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
   readonly #offs: (() => void)[];
@@ -62,18 +77,25 @@ export class App {
     this.theme = new ThemeState(backend, this.toasts);
     this.startup = new StartupState(backend);
     this.models = new ModelsState(backend);
-    this.sessions = new SessionsState(backend, this.changes, this.toasts);
+    this.sessions = new SessionsState(backend, this.changes, this.toasts, this.undo);
+    this.arranging = new ArrangingState(backend, this.sessions, this.toasts, this.undo, storage);
     this.draft = new DraftState(backend);
     this.documents = new DocumentsState(backend, this.draft);
     this.conversation = new ConversationState(backend, this.changes, this.draft);
     this.composer = new ComposerState(backend, this.conversation, this.draft, () => this.documents.arriving.length > 0);
-    this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts);
+    this.turnActions = new TurnActions(backend, this.conversation, this.composer, this.toasts, this.undo);
     this.inspector = new InspectorState(this.layout);
+    this.branches = new BranchesState(this);
     this.memory = new MemoryState(this);
+    this.search = new SearchState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
-    this.composer.takeCommands(new CommandRunner(this));
+    this.palette = new PaletteState(storage);
+    this.commands = new CommandRunner(this);
+    this.composer.takeCommands(this.commands);
     this.jobs = new JobsState(backend);
     this.temporary = new TemporaryConversation(backend, this.changes, this.toasts);
+    this.find = new FindState(this);
+    this.goTo = new GoToState(this.conversation);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#offs = [
@@ -155,9 +177,9 @@ export class App {
     return true;
   }
 
-  /** Brings a turn of the open branch into view. */
-  async visitTurn(turnId: string): Promise<void> {
-    if (await this.leaveTemporary()) await this.conversation.jumpTo(turnId);
+  /** Brings a turn of the open branch into view, with texts marked in it. */
+  async visitTurn(turnId: string, highlight: string | readonly string[] = ''): Promise<void> {
+    if (await this.leaveTemporary()) await this.conversation.jumpTo(turnId, highlight);
   }
 
   async #openSession(sessionId: string, branchId = ''): Promise<void> {
@@ -172,9 +194,22 @@ export class App {
 
   /** Puts a session away; if it was the open one, the next takes its place. */
   async archiveSession(sessionId: string, archived: boolean): Promise<void> {
-    const row = this.sessions.find(sessionId);
+    const row = this.sessions.find(sessionId) ?? (sessionId === this.conversation.sessionId ? this.conversation.session : null);
     if (!row || !(await this.sessions.archive(row, archived))) return;
     if (archived && sessionId === this.conversation.sessionId) await this.#openLast('');
+  }
+
+  /** The same for several: all of them or none. */
+  async archiveSessions(ids: readonly string[], archived: boolean): Promise<void> {
+    if (ids.length === 1) return this.archiveSession(ids[0]!, archived);
+    if (!(await this.arranging.archive(ids, archived))) return;
+    if (archived && ids.includes(this.conversation.sessionId)) await this.#openLast('');
+  }
+
+  /** A copy of a session, opened. */
+  async duplicateSession(sessionId: string): Promise<void> {
+    const row = await this.arranging.duplicate(sessionId);
+    if (row) await this.openSession(row.id);
   }
 
   stop(): void {
@@ -183,6 +218,9 @@ export class App {
     this.#modelsRefresh.cancel();
     this.sessions.stop();
     this.conversation.stop();
+    this.branches.stop();
+    this.search.stop();
+    this.find.stop();
     this.temporary.close();
     this.theme.stop();
     this.changes.stop();

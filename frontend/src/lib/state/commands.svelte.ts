@@ -1,56 +1,123 @@
-import type { Backend } from '$lib/backend/backend';
 import { BackendError } from '$lib/backend/errors';
-import { findState, type Command } from '$lib/commands/commands';
-import type { ConversationState } from './conversation.svelte';
-import type { InspectorState } from './inspector.svelte';
-import type { MemoryState } from './memory.svelte';
-import type { ModelsState } from './models.svelte';
-import type { ModelSwitch } from './modelSwitch.svelte';
-import type { SessionSettingsState } from './sessionSettings.svelte';
-import type { ToastsState } from './toasts.svelte';
-import type { TurnActions } from './turnActions';
+import { findState } from '$lib/commands/commands';
+import type { CommandId } from '$lib/commands/list';
+import type { App } from './app.svelte';
+import { zoomMax, zoomMin } from './theme.svelte';
 
-export interface CommandParts {
-  backend: Backend;
-  conversation: ConversationState;
-  inspector: InspectorState;
-  memory: MemoryState;
-  models: ModelsState;
-  modelSwitch: ModelSwitch;
-  sessionSettings: SessionSettingsState;
-  toasts: ToastsState;
-  turnActions: TurnActions;
-}
+type Parts = Pick<
+  App,
+  | 'backend' | 'branches' | 'composer' | 'conversation' | 'find' | 'goTo' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'sessions' | 'sessionSettings'
+  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'newSession' | 'newTemporary' | 'archiveSession' | 'duplicateSession'
+>;
 
+const zoomStep = 10;
 const refused = (message: string, hint: string): BackendError => new BackendError({ code: 'invalid', op: 'command', message, hint });
 
-/** Carries slash commands out. One that cannot be done throws and says why; the composer keeps its text then. */
-export class CommandRunner {
-  readonly #parts: CommandParts;
+/** What needs a session that is kept. */
+const ofSession = new Set<CommandId>([
+  'renameSession', 'archiveSession', 'duplicateSession', 'sessionSettings', 'goTo', 'recall', 'switch', 'tree', 'fork', 'rollback', 'compare', 'renameBranch', 'model', 'pin', 'commit', 'summarize', 'context',
+]);
+/** And in it a turn. */
+const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback']);
 
-  constructor(parts: CommandParts) {
+/** Carries commands out, wherever they were given: by key, in the palette, as a slash command. One that cannot be done says why. */
+export class CommandRunner {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  async run(command: Command, argument: string): Promise<void> {
-    const { backend, conversation, inspector, memory, sessionSettings, toasts, turnActions } = this.#parts;
-    switch (command.name) {
-      case 'model': return this.#model(argument);
-      case 'fork': return this.#fork(argument);
-      case 'rollback': return this.#rollback(argument);
-      case 'recall': return memory.search(argument);
-      case 'pin': return turnActions.pinText(argument);
-      case 'context': return inspector.show('xray');
-      case 'settings': return sessionSettings.show();
-      case 'commit':
-        await backend.inspect.commitNow(conversation.branchId);
+  /** Why a command cannot be done now; empty: it can. */
+  why(id: CommandId): string {
+    const { conversation, temporary, undo } = this.#parts;
+    if (temporary.active && ofSession.has(id)) return 'Not in a temporary chat';
+    if (ofSession.has(id) && !conversation.session) return 'No session is open';
+    if (ofTurns.has(id) && !temporary.active && conversation.turns.length === 0) return 'Nothing was said yet';
+    switch (id) {
+      case 'undo': return undo.next === '' ? 'There is nothing to take back' : '';
+      case 'fork': return conversation.running ? 'An answer is still arriving' : '';
+      case 'compare': return conversation.branches.length < 2 ? 'There is one branch only' : '';
+      case 'commit': return (conversation.header?.pending ?? 0) === 0 ? 'No turn is pending' : '';
+      case 'stop': return (temporary.active ? temporary.running : conversation.running || this.#parts.composer.editing !== null) ? '' : 'Nothing is arriving';
+      default: return '';
+    }
+  }
+
+  /** Throws what went wrong; the composer keeps its text then. */
+  async run(id: CommandId, argument = ''): Promise<void> {
+    const why = this.why(id);
+    if (why !== '') throw refused(why, '');
+    const act = this.#acts()[id];
+    await act?.(argument);
+  }
+
+  /** As run, but tells what went wrong in a toast. */
+  async try(id: CommandId, argument = ''): Promise<void> {
+    try {
+      await this.run(id, argument);
+    } catch (error) {
+      this.#parts.toasts.error(error);
+    }
+  }
+
+  #acts(): Partial<Record<CommandId, (argument: string) => unknown>> {
+    const { backend, branches, composer, conversation, find, inspector, layout, memory, palette, search, sessions, sessionSettings, temporary, theme, toasts, turnActions, undo } = this.#parts;
+    const { sessionId, branchId } = conversation;
+    const zoom = (by: number) => theme.setZoom(Math.max(zoomMin, Math.min(zoomMax, theme.zoom + by)));
+    return {
+      palette: () => palette.toggle(),
+      help: () => palette.showKeys(),
+      undo: () => undo.undo(),
+      new: () => this.#parts.newSession(),
+      temporary: () => this.#parts.newTemporary(),
+      renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
+      archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
+      duplicateSession: () => this.#parts.duplicateSession(sessionId),
+      sessionSettings: () => sessionSettings.show(),
+      stop: () => (temporary.active ? temporary.stop() : composer.editing ? composer.cancelEdit() : conversation.newest && turnActions.stop(conversation.newest)),
+      search: () => searchTitles(layout),
+      searchAll: (text) => search.show(text === '' ? undefined : text),
+      find: (text) => find.show(text),
+      findNext: () => find.step(1),
+      findPrevious: () => find.step(-1),
+      goTo: () => this.#parts.goTo.show(),
+      recall: (text) => memory.search(text),
+      switch: () => document.querySelector<HTMLElement>('[data-shortcut="switch"]')?.click(),
+      tree: () => branches.showWide(),
+      fork: (label) => this.#fork(label),
+      rollback: (state) => this.#rollback(state),
+      compare: (label) => this.#compare(label),
+      renameBranch: () => branches.ask({ kind: 'rename', branchId, label: conversation.header?.branchLabel ?? '' }),
+      model: (name) => this.#model(name),
+      pin: (text) => turnActions.pinText(text),
+      commit: async () => {
+        await backend.inspect.commitNow(branchId);
         conversation.refreshHeader();
         toasts.show('Pending turns are being committed', { action: { label: 'Show', run: () => inspector.show('pending') } });
-        return;
-      case 'summarize':
-        await backend.inspect.summarize(conversation.branchId);
+      },
+      summarize: async () => {
+        await backend.inspect.summarize(branchId);
         toasts.show('The range summaries that were due are made', { action: { label: 'Show', run: () => inspector.show('state') } });
-    }
+      },
+      context: () => inspector.show('xray'),
+      tabBranches: () => inspector.show('branches'),
+      tabPending: () => inspector.show('pending'),
+      tabMemory: () => inspector.show('memory'),
+      tabState: () => inspector.show('state'),
+      tabActivity: () => inspector.show('activity'),
+      sessions: () => layout.toggle('sessions'),
+      inspector: () => layout.toggle('inspector'),
+      composer: () => (temporary.active ? temporary : composer).focus(),
+      settings: () => (layout.view === 'settings' ? layout.closeSettings() : layout.openSettings()),
+      zoomIn: () => zoom(zoomStep),
+      zoomOut: () => zoom(-zoomStep),
+      zoomReset: () => theme.setZoom(100),
+      light: () => theme.setChoice('light'),
+      dark: () => theme.setChoice('dark'),
+      contrast: () => theme.setChoice('contrast'),
+      system: () => theme.setChoice('system'),
+    };
   }
 
   async #model(name: string): Promise<void> {
@@ -63,9 +130,19 @@ export class CommandRunner {
 
   async #fork(label: string): Promise<void> {
     const { conversation, turnActions } = this.#parts;
+    if (conversation.hasNewer) await conversation.jumpToLatest();
     if (!conversation.newest) throw refused('There is no turn to fork after', 'Send a first message.');
-    if (conversation.running) throw refused('An answer is still arriving', 'Fork when it has ended, or stop it.');
     await turnActions.forkAfter(conversation.newest, label);
+  }
+
+  /** Beside the branch of that name; without one it is asked for. */
+  #compare(label: string): void {
+    const { branches, conversation } = this.#parts;
+    const left = conversation.branchId;
+    if (label === '') return branches.ask({ kind: 'compare', left });
+    const right = conversation.branches.find((branch) => branch.id !== left && branch.label.toLowerCase() === label.toLowerCase());
+    if (!right) throw refused(`There is no other branch “${label}”`, `There are ${conversation.branches.filter((branch) => branch.id !== left).slice(0, 8).map((branch) => branch.label).join(', ')}.`);
+    branches.compare(left, right.id);
   }
 
   /** To the state named, or to the one before the head. */
@@ -81,4 +158,9 @@ export class CommandRunner {
     const back = () => void conversation.switchBranch(from).catch((error: unknown) => toasts.error(error));
     toasts.show(`Back to #${state.turnSeq}, on the new branch “${branch.label}”`, { action: { label: 'Back', run: back } });
   }
+}
+
+function searchTitles(layout: Parts['layout']): void {
+  layout.reveal('sessions');
+  requestAnimationFrame(() => document.querySelector<HTMLInputElement>('[data-shortcut="search"]')?.focus());
 }

@@ -145,7 +145,7 @@ export class ComposerState {
   async #run(command: Command, argument: string): Promise<void> {
     const { text, branchId } = this.#draft;
     await this.#attempt(async () => {
-      await this.#commands?.run(command, argument);
+      await this.#commands?.run(command.id, argument);
       if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, { ...nothing, queued: false });
       else if (this.#draft.text === text && !this.#draft.queued) this.#draft.text = '';
     });

@@ -4,20 +4,35 @@ import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { BranchView, Change, Frame, Header, SessionRow, SessionSnapshot, TurnView } from '$lib/backend/types';
 import type { Changes } from './changes';
 import type { DraftState } from './draft.svelte';
-import { isRunning, merge, pageSize, replace } from './lineage';
+import type { Marks } from '$lib/find/ranges';
+import { isRunning, merge, mostLoaded, pageSize, replace } from './lineage';
 import { LiveTurn } from './live.svelte';
 import { Refresh } from './refresh';
 
 /** Where the transcript is asked to go. A new object each time, so that asking twice scrolls twice. */
 export interface ScrollIntent {
-  to: 'end' | 'turn';
+  /** place: the turn as it stood, `top` pixels under the upper edge. */
+  to: 'end' | 'turn' | 'place';
   turnId: string;
+  top?: number;
+  /** What to bring into view within the turn, and to mark. */
+  marks?: Marks | undefined;
+  /** The focus stays where it is: one goes on looking. */
+  quiet?: boolean;
+}
+
+/** Where the reader is. */
+export interface Place {
+  turnId: string;
+  seq: number;
+  top: number;
+  atEnd: boolean;
 }
 
 /** What the transcript draws: a session's branch, or a chat that is not kept. */
 export type TranscriptSource = Pick<
   ConversationState,
-  'turns' | 'newest' | 'hasOlder' | 'hasNewer' | 'prepending' | 'run' | 'intent' | 'written' | 'live' | 'loadOlder' | 'loadNewer' | 'jumpToLatest'
+  'turns' | 'newest' | 'hasOlder' | 'hasNewer' | 'prepending' | 'run' | 'intent' | 'written' | 'live' | 'loadOlder' | 'loadNewer' | 'jumpToLatest' | 'jumpToFirst'
 >;
 
 /** Frames kept for a turn the window has not heard of yet; the rest is fetched with the turn. */
@@ -44,6 +59,7 @@ export class ConversationState {
   #run = $state(0);
   #rev = 0;
   #serial = 0;
+  #jump = 0;
   #paging = false;
   readonly #early = new Map<string, Frame[]>();
   readonly #dirty = new Set<string>();
@@ -157,6 +173,7 @@ export class ConversationState {
       await this.#draft.flush();
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);
       if (serial !== this.#serial) return;
+      this.#jump++;
       this.#adopt(snapshot);
       this.#intent = { to: 'end', turnId: '' };
     } catch (error) {
@@ -189,27 +206,72 @@ export class ConversationState {
     if (this.hasNewer) await this.#loadPage(last + 1, Math.min(this.#lastSeq, last + pageSize), false);
   }
 
-  /** Brings a turn into view; loads its surroundings if they are far from what is loaded. */
-  async jumpTo(turnId: string): Promise<void> {
-    if (!this.#turns.some((turn) => turn.id === turnId)) {
-      const branchId = this.branchId;
-      const turn = await this.#backend.sessions.turn(branchId, turnId);
-      const page = await this.#backend.sessions.turns(branchId, Math.max(this.#firstSeq, turn.seq - pageSize / 2), turn.seq + pageSize / 2);
-      if (branchId !== this.branchId) return;
-      this.#replaceRun(page.turns);
-    }
-    this.#intent = { to: 'turn', turnId };
+  /** Brings a turn into view, with texts marked in it; loads its surroundings if they are far from what is loaded. */
+  async jumpTo(turnId: string, highlight: string | readonly string[] = ''): Promise<void> {
+    const terms = (typeof highlight === 'string' ? [highlight] : highlight).filter((term) => term.trim() !== '');
+    const marks = terms.length > 0 ? { terms, matchCase: false, turnId, nth: 0, everywhere: false } : undefined;
+    await this.#go({ to: 'turn', turnId, marks });
+  }
+
+  /** Brings a find into view while one goes on looking. */
+  async jumpToFind(marks: Marks): Promise<void> {
+    await this.#go({ to: 'turn', turnId: marks.turnId, marks, quiet: true });
+  }
+
+  /** To the turn of that number, or the next there is. */
+  async jumpToSeq(seq: number): Promise<void> {
+    const wanted = Math.min(this.#lastSeq, Math.max(this.#firstSeq, Math.round(seq)));
+    const loaded = this.#turns.find((turn) => turn.seq === wanted);
+    if (loaded) return this.#go({ to: 'turn', turnId: loaded.id });
+    const jump = ++this.#jump;
+    if (!(await this.#loadAround(wanted, jump))) return;
+    const found = this.#turns.find((turn) => turn.seq >= wanted) ?? this.#turns.at(-1);
+    if (found) this.#intent = { to: 'turn', turnId: found.id };
+  }
+
+  async jumpToFirst(): Promise<void> {
+    await this.jumpToSeq(this.#firstSeq);
+  }
+
+  /** Back to where the reader was. */
+  async returnTo(place: Place): Promise<void> {
+    if (place.atEnd) await this.jumpToLatest();
+    else await this.#go({ to: 'place', turnId: place.turnId, top: place.top, quiet: true });
   }
 
   /** Back to the newest turn, from wherever the reader was. */
   async jumpToLatest(): Promise<void> {
-    if (this.hasNewer) {
-      const branchId = this.branchId;
-      const page = await this.#backend.sessions.turns(branchId, Math.max(this.#firstSeq, this.#lastSeq - pageSize + 1), this.#lastSeq);
-      if (branchId !== this.branchId) return;
-      this.#replaceRun(page.turns);
-    }
+    const jump = ++this.#jump;
+    if (this.hasNewer && !(await this.#loadRun(Math.max(this.#firstSeq, this.#lastSeq - pageSize + 1), this.#lastSeq, jump))) return;
     this.#intent = { to: 'end', turnId: '' };
+  }
+
+  /** The turns at a number and their days, without showing them: for finding a day. */
+  async turnAt(seq: number): Promise<TurnView | undefined> {
+    return this.#turns.find((turn) => turn.seq === seq) ?? (await this.#backend.sessions.turns(this.branchId, seq, seq)).turns[0];
+  }
+
+  /** Of two jumps the later one wins, whichever answer comes first. */
+  async #go(intent: ScrollIntent): Promise<void> {
+    const jump = ++this.#jump;
+    if (!this.#turns.some((turn) => turn.id === intent.turnId)) {
+      const turn = await this.#backend.sessions.turn(this.branchId, intent.turnId);
+      if (jump !== this.#jump || !(await this.#loadAround(turn.seq, jump))) return;
+    }
+    this.#intent = intent;
+  }
+
+  #loadAround(seq: number, jump: number): Promise<boolean> {
+    return this.#loadRun(Math.max(this.#firstSeq, seq - pageSize / 2), seq + pageSize / 2, jump);
+  }
+
+  /** Shows these turns instead of those that are loaded. False: one has gone elsewhere meanwhile. */
+  async #loadRun(from: number, to: number, jump: number): Promise<boolean> {
+    const branchId = this.branchId;
+    const page = await this.#backend.sessions.turns(branchId, from, to);
+    if (branchId !== this.branchId || jump !== this.#jump) return false;
+    this.#replaceRun(page.turns);
+    return true;
   }
 
   /** Something was done to a turn: look at it at once, without waiting for its change event. */
@@ -285,6 +347,7 @@ export class ConversationState {
     // A step the window has not heard of: a new turn, a new attempt, or the end of one left behind.
     const early = this.#early.get(frame.turn) ?? [];
     if (early.length < earlyFrames) this.#early.set(frame.turn, [...early, frame]);
+    if (this.hasNewer) return; // the reader is far above: the turn's own change tells of it
     this.#dirty.add(frame.turn);
     this.#turnRefresh.soon();
   }
@@ -323,10 +386,20 @@ export class ConversationState {
       this.#prepending = before;
       this.#setTurns(merge(this.#turns, page.turns));
       await tick();
+      await this.#dropFar(before);
     } finally {
       this.#prepending = false;
       this.#paging = false;
     }
+  }
+
+  /** Lets go of what is farthest from where the reader goes, so that a long history never lies in memory as a whole. */
+  async #dropFar(fromEnd: boolean): Promise<void> {
+    const over = this.#turns.length - mostLoaded;
+    if (over <= 0 || (fromEnd && this.running)) return; // what streams is kept at hand
+    this.#prepending = !fromEnd;
+    this.#setTurns(fromEnd ? this.#turns.slice(0, mostLoaded) : this.#turns.slice(over));
+    await tick();
   }
 
   async #loadDirty(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { LayoutState } from './layout.svelte';
 
-export const inspectorTabs = ['pending', 'memory', 'xray', 'state', 'activity'] as const;
+export const inspectorTabs = ['branches', 'pending', 'memory', 'xray', 'state', 'activity'] as const;
 export type InspectorTab = (typeof inspectorTabs)[number];
 
 /** Which tab of the inspector is open, and which turn it was opened for. */

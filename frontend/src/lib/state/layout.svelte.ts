@@ -25,6 +25,7 @@ export class LayoutState {
   #view = $state<View>('chat');
   #section = $state('');
   #windowRem = $state(80);
+  #searching = $state(false);
   readonly #storage: Storage;
 
   constructor(storage: Storage) {
@@ -51,6 +52,24 @@ export class LayoutState {
     this.#view = 'chat';
   }
 
+  /** The search of everything stands in the place of the inspector, or over the conversation where that would be a drawer. */
+  get searching(): boolean {
+    return this.#searching;
+  }
+
+  openSearch(): void {
+    this.#view = 'chat';
+    this.#drawer = null;
+    this.#searching = true;
+  }
+
+  /** Says whether it was open. */
+  closeSearch(): boolean {
+    const open = this.#searching;
+    this.#searching = false;
+    return open;
+  }
+
   width(column: Column): number {
     return this.#widths[column];
   }
@@ -66,6 +85,7 @@ export class LayoutState {
   }
 
   isOpen(column: Column): boolean {
+    if (column === 'inspector' && this.#searching) return false;
     return this.isDrawer(column) ? this.#drawer === column : !this.#collapsed[column];
   }
 
@@ -76,6 +96,7 @@ export class LayoutState {
 
   reveal(column: Column): void {
     this.#view = 'chat';
+    if (column === 'inspector' || this.isDrawer('inspector')) this.#searching = false;
     if (this.isDrawer(column)) this.#drawer = column;
     else this.#setCollapsed(column, false);
   }

@@ -2,6 +2,8 @@ import type { TurnView } from '$lib/backend/types';
 
 /** How many turns one scroll to an end of what is loaded brings. */
 export const pageSize = 60;
+/** How many turns are kept loaded at most. */
+export const mostLoaded = 5 * pageSize;
 
 /** The loaded run of a lineage: in order of seq, without holes, each turn once. */
 export function merge(loaded: readonly TurnView[], page: readonly TurnView[]): TurnView[] {

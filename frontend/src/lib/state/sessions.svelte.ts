@@ -3,6 +3,7 @@ import type { SessionRow } from '$lib/backend/types';
 import type { Changes } from './changes';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
+import type { UndoState } from './undo.svelte';
 
 /** The session list: what it is filtered by, and what one does to a session. */
 export class SessionsState {
@@ -12,11 +13,13 @@ export class SessionsState {
   #loaded = $state(false);
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
+  readonly #undo: UndoState;
   readonly #refresh = new Refresh(() => this.#load());
   readonly #search = new Refresh(() => this.#load(), 120);
   readonly #off: () => void;
 
-  constructor(backend: Backend, changes: Changes, toasts: ToastsState) {
+  constructor(backend: Backend, changes: Changes, toasts: ToastsState, undo: UndoState) {
+    this.#undo = undo;
     this.#backend = backend;
     this.#toasts = toasts;
     this.#off = changes.on(['sessions', 'session', 'turn', 'head'], () => this.#refresh.soon());
@@ -59,7 +62,9 @@ export class SessionsState {
 
   async rename(id: string, title: string): Promise<void> {
     const name = title.trim();
-    if (name !== '' && name !== this.find(id)?.title) await this.#do(() => this.#backend.sessions.rename(id, name));
+    const before = (this.find(id) ?? (await this.#row(id)))?.title;
+    if (name === '' || name === before || !(await this.#do(() => this.#backend.sessions.rename(id, name)))) return;
+    if (before) this.#undo.did({ text: `Renamed to “${name}”`, undo: () => this.#again(() => this.#backend.sessions.rename(id, before)) });
   }
 
   async pin(id: string, pinned: boolean): Promise<void> {
@@ -70,8 +75,8 @@ export class SessionsState {
   async archive(row: SessionRow, archived: boolean): Promise<boolean> {
     const done = await this.#do(() => this.#backend.sessions.archive(row.id, archived));
     if (!done) return false;
-    const undo = { label: 'Undo', run: () => void this.#do(() => this.#backend.sessions.archive(row.id, !archived)) };
-    this.#toasts.show(archived ? `Archived “${row.title || 'New conversation'}”` : `“${row.title || 'New conversation'}” is back in the list`, { action: undo });
+    const name = `“${row.title || 'New conversation'}”`;
+    this.#undo.did({ text: archived ? `Archived ${name}` : `${name} is back in the list`, undone: archived ? `${name} is back in the list` : `Archived ${name} again`, undo: () => this.#again(() => this.#backend.sessions.archive(row.id, !archived)) });
     return true;
   }
 
@@ -88,6 +93,21 @@ export class SessionsState {
     } catch (error) {
       this.#toasts.error(error);
     }
+  }
+
+  /** A session that the filter leaves out of the list. */
+  async #row(id: string): Promise<SessionRow | undefined> {
+    try {
+      return (await this.#backend.sessions.list(this.#archived, '')).find((row) => row.id === id);
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Throws what went wrong. */
+  async #again(act: () => Promise<void>): Promise<void> {
+    await act();
+    await this.#refresh.now();
   }
 
   async #do(act: () => Promise<void>): Promise<boolean> {

@@ -1,9 +1,10 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Change, Frame, ImageUpload, StreamState, TurnView } from '$lib/backend/types';
+import type { Marks } from '$lib/find/ranges';
 import type { Changes } from './changes';
 import { imagesOf, textOf } from './composer.svelte';
-import type { ScrollIntent, TranscriptSource } from './conversation.svelte';
+import type { Place, ScrollIntent, TranscriptSource } from './conversation.svelte';
 import { DraftState } from './draft.svelte';
 import { isRunning } from './lineage';
 import { LiveTurn } from './live.svelte';
@@ -191,6 +192,19 @@ export class TemporaryConversation implements TranscriptSource {
 
   async jumpToLatest(): Promise<void> {
     this.#intent = { to: 'end', turnId: '' };
+  }
+
+  async jumpToFirst(): Promise<void> {
+    this.#intent = { to: 'turn', turnId: this.#turns[0]?.id ?? '' };
+  }
+
+  /** Brings a find into view while one goes on looking. */
+  async jumpToFind(marks: Marks): Promise<void> {
+    this.#intent = { to: 'turn', turnId: marks.turnId, marks, quiet: true };
+  }
+
+  async returnTo(place: Place): Promise<void> {
+    this.#intent = place.atEnd ? { to: 'end', turnId: '' } : { to: 'place', turnId: place.turnId, top: place.top, quiet: true };
   }
 
   // The transcript asks for neither where nothing is missing.

@@ -4,6 +4,7 @@ import { copyText } from '$lib/clipboard';
 import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
 import type { ToastsState } from './toasts.svelte';
+import type { UndoState } from './undo.svelte';
 
 /** What one does to a turn. If it cannot be done it changes nothing, and says so in a toast or, where noted, to its caller. */
 export class TurnActions {
@@ -11,8 +12,10 @@ export class TurnActions {
   readonly #conversation: ConversationState;
   readonly #composer: ComposerState;
   readonly #toasts: ToastsState;
+  readonly #undo: UndoState;
 
-  constructor(backend: Backend, conversation: ConversationState, composer: ComposerState, toasts: ToastsState) {
+  constructor(backend: Backend, conversation: ConversationState, composer: ComposerState, toasts: ToastsState, undo: UndoState) {
+    this.#undo = undo;
     this.#backend = backend;
     this.#conversation = conversation;
     this.#composer = composer;
@@ -57,8 +60,7 @@ export class TurnActions {
   async pinText(text: string): Promise<void> {
     const branchId = this.#conversation.branchId;
     const pin = await this.#backend.inspect.addPin(branchId, text);
-    const undo = { label: 'Undo', run: () => void this.#guard(() => this.#backend.inspect.removePin(branchId, pin.id)) };
-    this.#toasts.show('Pinned: every request from now on holds it', { action: undo });
+    this.#undo.did({ text: 'Pinned: every request from now on holds it', undone: 'It is no longer pinned', undo: () => this.#backend.inspect.removePin(branchId, pin.id) });
   }
 
   copy = (text: string): Promise<void> =>

@@ -4,9 +4,15 @@ import {api} from '../models';
 
 export function Archive(arg1:string,arg2:boolean):Promise<void>;
 
+export function ArchiveMany(arg1:Array<string>,arg2:boolean):Promise<void>;
+
 export function Create(arg1:string):Promise<api.SessionRow>;
 
 export function Draft(arg1:string):Promise<api.Draft>;
+
+export function Duplicate(arg1:string,arg2:string):Promise<api.SessionRow>;
+
+export function Folders():Promise<Array<api.Folder>>;
 
 export function Fork(arg1:string,arg2:boolean,arg3:string):Promise<api.BranchView>;
 
@@ -28,7 +34,11 @@ export function SaveDraft(arg1:string,arg2:api.Draft):Promise<void>;
 
 export function SessionSettings(arg1:string):Promise<api.SessionSettings>;
 
+export function SetFolder(arg1:Array<string>,arg2:string):Promise<void>;
+
 export function SetSessionSettings(arg1:string,arg2:api.SessionSettings):Promise<void>;
+
+export function SuggestTitle(arg1:string):Promise<string>;
 
 export function Switch(arg1:string,arg2:string):Promise<void>;
 

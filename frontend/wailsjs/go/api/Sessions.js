@@ -6,12 +6,24 @@ export function Archive(arg1, arg2) {
   return window['go']['api']['Sessions']['Archive'](arg1, arg2);
 }
 
+export function ArchiveMany(arg1, arg2) {
+  return window['go']['api']['Sessions']['ArchiveMany'](arg1, arg2);
+}
+
 export function Create(arg1) {
   return window['go']['api']['Sessions']['Create'](arg1);
 }
 
 export function Draft(arg1) {
   return window['go']['api']['Sessions']['Draft'](arg1);
+}
+
+export function Duplicate(arg1, arg2) {
+  return window['go']['api']['Sessions']['Duplicate'](arg1, arg2);
+}
+
+export function Folders() {
+  return window['go']['api']['Sessions']['Folders']();
 }
 
 export function Fork(arg1, arg2, arg3) {
@@ -54,8 +66,16 @@ export function SessionSettings(arg1) {
   return window['go']['api']['Sessions']['SessionSettings'](arg1);
 }
 
+export function SetFolder(arg1, arg2) {
+  return window['go']['api']['Sessions']['SetFolder'](arg1, arg2);
+}
+
 export function SetSessionSettings(arg1, arg2) {
   return window['go']['api']['Sessions']['SetSessionSettings'](arg1, arg2);
+}
+
+export function SuggestTitle(arg1) {
+  return window['go']['api']['Sessions']['SuggestTitle'](arg1);
 }
 
 export function Switch(arg1, arg2) {

@@ -42,6 +42,12 @@ export function nextContext(world: World, branchId: string, model: string, text:
   return { ...view, sections: [], error: errorView(`This does not fit: ${view.tokens} tokens, and ${view.ceiling} are allowed`, `Shorten the message by about ${over} tokens, or choose a model with a larger window.`, 'over_budget') };
 }
 
+/** What a branch that ends with turn `seq` would send next, before anything is written. */
+export function contextAt(world: World, branchId: string, seq: number, model: string): ContextView {
+  const chosen = model || world.session(world.branch(branchId).sessionId).model;
+  return assemble(world, branchId, chosen, '', seq + 1);
+}
+
 export function diffContext(world: World, turnId: string): ContextDiff {
   const to = contextOf(world, turnId);
   const turn = world.turn(turnId);

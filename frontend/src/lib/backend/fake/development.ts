@@ -6,7 +6,7 @@ const paces: Record<string, FakeOptions['pace']> = {
 };
 
 /**
- * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &pace=fast|slow. Also on
+ * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &forks=N, &pace=fast|slow. Also on
  * window.fake, for scripts that drive the page.
  */
 export function developmentBackend(asked: URLSearchParams): FakeBackend {
@@ -15,12 +15,13 @@ export function developmentBackend(asked: URLSearchParams): FakeBackend {
     data,
     longest: 10_000,
     sessions: Number(asked.get('sessions') ?? 0),
+    forks: Number(asked.get('forks') ?? 0),
     pace: paces[asked.get('pace') ?? ''] ?? {},
   });
   const { startup } = backend.program;
   startup.theme = asked.get('theme') ?? 'system';
   startup.textZoom = Number(asked.get('zoom') ?? 100);
-  const open = asked.get('open') ?? 'Orders to Postgres';
+  const open = asked.get('open') ?? (asked.has('forks') ? 'Three hundred ways' : 'Orders to Postgres');
   startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === open)?.row.id ?? '';
   (window as unknown as { fake: FakeBackend }).fake = backend;
   return backend;

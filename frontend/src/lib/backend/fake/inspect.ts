@@ -93,11 +93,12 @@ function moveJob(world: World, id: number, more: Partial<JobView>): void {
 
 function activity(world: World, branchId: string): ActivityPanel {
   const count = (state: string) => world.jobs.filter((job) => job.state === state).length;
-  const turns = branchId === '' ? [] : world.lineage(branchId).slice(-12).reverse().map(metrics);
+  const turns = branchId === '' ? [] : world.lineage(branchId).slice(-12).reverse().map(turnMetrics);
   return { jobs: world.jobs, queued: count('queued'), running: count('running'), dead: count('dead'), recovery: recovery(world), earlier: [], turns };
 }
 
-function metrics(turn: TurnView): TurnMetrics {
+/** A turn's figures. */
+export function turnMetrics(turn: TurnView): TurnMetrics {
   return {
     turnId: turn.id, turnSeq: turn.seq, estimateTokens: turn.inputTokens + 41, inputTokens: turn.inputTokens, outputTokens: turn.outputTokens,
     cachedTokens: turn.cachedTokens, searchMs: 0, assembleMs: 6 + (turn.seq % 5), firstByteMs: 480 + (turn.seq % 7) * 40, streamMs: 2_100 + (turn.seq % 9) * 160,

@@ -18,13 +18,13 @@ export function turnView(more: Partial<TurnView> = {}): TurnView {
 
 export function sessionRow(more: Partial<SessionRow> = {}): SessionRow {
   return {
-    id: 's1', title: '', activeBranch: 'b1', createdAt: 0, updatedAt: 0, pinned: false, archived: false,
+    id: 's1', title: '', activeBranch: 'b1', createdAt: 0, updatedAt: 0, pinned: false, archived: false, folder: '', leftOut: 0,
     branches: 1, turns: 0, pending: 0, status: '', ...more,
   };
 }
 
 export function branchView(more: Partial<BranchView> = {}): BranchView {
-  return { id: 'b1', label: 'main', parentId: '', forkSeq: 0, turns: 0, headSeq: 0, headState: '', updatedAt: 0, active: true, ...more };
+  return { id: 'b1', label: 'main', parentId: '', forkSeq: 0, turns: 0, headSeq: 0, headState: '', updatedAt: 0, active: true, archived: false, ...more };
 }
 
 export function jobView(more: Partial<JobView> = {}): JobView {

@@ -6,6 +6,7 @@ import { BackendError } from '../errors';
 export interface FakeBranch {
   view: BranchView;
   sessionId: string;
+  createdAt: number;
   /** Its own turns; those before forkSeq are its parent's. */
   turns: TurnView[];
   draft: Draft;
@@ -79,7 +80,7 @@ export class World {
     const id = this.id('b');
     const branch: FakeBranch = {
       view: branchView({ id, label, parentId, forkSeq, updatedAt: this.now() }),
-      sessionId, turns: [], draft: emptyDraft(), pins: [], states: [], ranges: [],
+      sessionId, createdAt: this.now(), turns: [], draft: emptyDraft(), pins: [], states: [], ranges: [],
     };
     this.branches.set(id, branch);
     this.session(sessionId).branchIds.push(id);

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+)
+
+// Branches shows a session's branches and goes back on them.
+type Branches struct{ c *Core }
+
+// NewBranches returns the service.
+func NewBranches(c *Core) *Branches { return &Branches{c} }
+
+// Tree is a session's branches as runs of turns.
+func (s *Branches) Tree(sessionID string) (BranchTree, error) {
+	v := BranchTree{SessionID: sessionID, Runs: []TreeRun{}, Branches: []TreeBranch{}}
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	v.Rev = s.c.Hub.Rev()
+	tree, err := s.c.Store.Tree(s.c.ctx(), chat.SessionID(sessionID))
+	if err != nil {
+		return v, err
+	}
+	v.Active = string(tree.Session.ActiveBranch)
+	heads := make(map[chat.BranchID]chat.TreeBranch, len(tree.Branches))
+	for _, b := range tree.Branches {
+		heads[b.ID] = b
+		v.Turns += b.Own()
+		v.Branches = append(v.Branches, treeBranch(b.BranchSummary, tree.Session.ActiveBranch))
+	}
+	for _, r := range tree.Runs {
+		parent := ""
+		if r.Parent >= 0 {
+			parent = v.Runs[r.Parent].ID
+		}
+		v.Runs = append(v.Runs, s.run(r, parent, heads[r.Branch]))
+	}
+	return v, nil
+}
+
+func (s *Branches) run(r chat.TreeRun, parent string, b chat.TreeBranch) TreeRun {
+	v := TreeRun{
+		ID: string(r.First.Turn.ID), Parent: parent, BranchID: string(r.Branch), FromSeq: r.From, ToSeq: r.To,
+		FirstTurn: string(r.First.Turn.ID), LastTurn: string(r.Last.Turn.ID), First: r.First.Title, Last: r.Last.Title,
+		Ends: r.Ends, Pending: r.Pending, Open: r.Open, UpdatedAt: ms(r.Last.Turn.UpdatedAt),
+	}
+	if r.To < r.From { // a branch without turns of its own
+		v.ID, v.UpdatedAt = string(r.Branch), ms(b.UpdatedAt)
+		return v
+	}
+	if b.Covers >= r.From && b.Covers <= r.To {
+		v.HeadSeq = b.Covers
+	}
+	v.State = turnState(r.Last.Turn, b.HeadState, s.c.Turns.IsRunning(r.Last.Turn.ID))
+	return v
+}
+
+func treeBranch(b chat.BranchSummary, active chat.BranchID) TreeBranch {
+	return TreeBranch{
+		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns, Own: b.Own(),
+		Pending: b.Pending, HeadSeq: b.HeadSeq, HeadState: string(b.HeadState), HeadShortID: chat.ShortID(b.HeadState),
+		Archived: b.ArchivedAt != nil, Active: b.ID == active, CreatedAt: ms(b.CreatedAt), UpdatedAt: ms(b.UpdatedAt),
+	}
+}
+
+// sideTurns is how many turns of each branch a comparison brings at once.
+const sideTurns = 100
+
+// Compare sets two branches of a session beside each other, from where they part.
+func (s *Branches) Compare(leftBranchID, rightBranchID string) (BranchComparison, error) {
+	v := BranchComparison{Left: emptySide(), Right: emptySide()}
+	if err := s.c.ready(); err != nil {
+		return v, err
+	}
+	ctx := s.c.ctx()
+	apart, err := s.c.Store.BranchesApart(ctx, chat.BranchID(leftBranchID), chat.BranchID(rightBranchID))
+	if err != nil {
+		return v, err
+	}
+	v.Shared, v.LastTurn = int(apart.Shared), string(apart.Last)
+	if v.Left, err = s.side(ctx, chat.BranchID(leftBranchID), apart.Shared); err != nil {
+		return v, err
+	}
+	v.Right, err = s.side(ctx, chat.BranchID(rightBranchID), apart.Shared)
+	return v, err
+}
+
+func emptySide() BranchSide { return BranchSide{Turns: []TurnView{}, Pins: []PinView{}} }
+
+// side is what a branch has after the turns it shares.
+func (s *Branches) side(ctx context.Context, id chat.BranchID, shared int64) (BranchSide, error) {
+	side := emptySide()
+	b, err := s.c.Store.Branch(ctx, id)
+	if err != nil {
+		return side, err
+	}
+	sess, err := s.c.Store.Session(ctx, b.SessionID)
+	if err != nil {
+		return side, err
+	}
+	all, err := s.c.Store.Branches(ctx, b.SessionID)
+	if err != nil {
+		return side, err
+	}
+	for _, x := range all {
+		if x.ID == id {
+			side.Branch = treeBranch(x, sess.ActiveBranch)
+		}
+	}
+	if last := int64(side.Branch.Turns); last > shared {
+		side.FromSeq, side.ToSeq = shared+1, last
+		if side.Turns, err = s.c.page(ctx, b, chat.LineageQuery{Branch: id, FromSeq: shared + 1, Limit: sideTurns}); err != nil {
+			return side, err
+		}
+	}
+	head, err := s.c.Store.State(ctx, b.HeadState)
+	if err != nil {
+		return side, err
+	}
+	side.Summary = head.Summary
+	pins, err := s.c.Store.Pins(ctx, id)
+	for _, p := range pins {
+		side.Pins = append(side.Pins, pinView(p, id))
+	}
+	return side, err
+}
+
+// Archive hides a branch in switcher and tree, or brings it back. Nothing is deleted,
+// and the active one cannot be hidden.
+func (s *Branches) Archive(branchID string, archived bool) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Branches.Archive(s.c.ctx(), chat.BranchID(branchID), archived)
+}
+
+// RollbackTo goes back to a turn: a new branch that ends with it, made active.
+func (s *Branches) RollbackTo(branchID, turnID string) (BranchView, error) {
+	if err := s.c.ready(); err != nil {
+		return BranchView{}, err
+	}
+	b, err := s.c.Branches.RollbackTo(s.c.ctx(), chat.BranchID(branchID), chat.TurnID(turnID))
+	if err != nil {
+		return BranchView{}, err
+	}
+	return s.c.branch(b)
+}
+
+// ContextAt is what the next request would hold on a branch that ended with a turn;
+// an empty turn: before the first. The branch is not made.
+func (s *Branches) ContextAt(branchID, turnID, model string) (ContextView, error) {
+	if err := s.c.ready(); err != nil {
+		return ContextView{}, err
+	}
+	ctx := s.c.ctx()
+	cut, err := s.c.Branches.Cut(ctx, chat.BranchID(branchID), chat.TurnID(turnID))
+	if err != nil {
+		return ContextView{}, err
+	}
+	p, budget, err := s.c.Turns.PreviewAt(ctx, cut, model, chat.UserText(" "))
+	return s.c.next(ctx, chat.Turn{BranchID: cut.Branch, Seq: cut.Seq + 1}, model, p, budget, err)
+}

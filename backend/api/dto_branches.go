@@ -1,0 +1,70 @@
+package api
+
+// BranchTree is a session's branches as runs of turns: a run ends where something
+// forks off and where its branch ends, so that a tree of a thousand turns is drawn
+// as its forks. Runs stand parents first, siblings oldest first.
+type BranchTree struct {
+	Rev       int64        `json:"rev"`
+	SessionID string       `json:"sessionId"`
+	Active    string       `json:"active"`
+	Turns     int          `json:"turns"` // of all branches
+	Runs      []TreeRun    `json:"runs"`
+	Branches  []TreeBranch `json:"branches"` // archived ones too, oldest first
+}
+
+// TreeRun is a run of turns of one branch, FromSeq to ToSeq, inclusive. A branch
+// without turns of its own is an empty run: ToSeq is FromSeq-1 and its turns are "".
+type TreeRun struct {
+	ID        string `json:"id"`     // of its first turn; of an empty run its branch
+	Parent    string `json:"parent"` // the run it goes on from; empty at a root
+	BranchID  string `json:"branchId"`
+	FromSeq   int64  `json:"fromSeq"`
+	ToSeq     int64  `json:"toSeq"`
+	FirstTurn string `json:"firstTurn"`
+	LastTurn  string `json:"lastTurn"`
+	First     string `json:"first"`   // first words of the first turn's message
+	Last      string `json:"last"`    // first words of the last turn's message; empty if it is the first
+	Ends      bool   `json:"ends"`    // here its branch ends
+	HeadSeq   int64  `json:"headSeq"` // the turn that a head here covers; 0: there is none
+	Pending   int    `json:"pending"`
+	Open      int    `json:"open"`  // incomplete, failed or unsent turns
+	State     string `json:"state"` // of its last turn, as in TurnView
+	UpdatedAt int64  `json:"updatedAt"`
+}
+
+// TreeBranch is a branch in the tree, the switcher and comparisons.
+type TreeBranch struct {
+	ID          string `json:"id"`
+	Label       string `json:"label"`
+	ParentID    string `json:"parentId"`
+	ForkSeq     int64  `json:"forkSeq"`
+	Turns       int    `json:"turns"` // of its lineage
+	Own         int    `json:"own"`   // its own turns
+	Pending     int    `json:"pending"`
+	HeadSeq     int64  `json:"headSeq"`
+	HeadState   string `json:"headState"`
+	HeadShortID string `json:"headShortId"`
+	Archived    bool   `json:"archived"`
+	Active      bool   `json:"active"`
+	CreatedAt   int64  `json:"createdAt"`
+	UpdatedAt   int64  `json:"updatedAt"`
+}
+
+// BranchComparison is two branches of a session beside each other, from where they
+// part.
+type BranchComparison struct {
+	Shared   int        `json:"shared"`   // turns both have
+	LastTurn string     `json:"lastTurn"` // the last of them; empty for none
+	Left     BranchSide `json:"left"`
+	Right    BranchSide `json:"right"`
+}
+
+// BranchSide is what one branch of a comparison has for itself.
+type BranchSide struct {
+	Branch  TreeBranch `json:"branch"`
+	FromSeq int64      `json:"fromSeq"` // of its first own turn after parting; 0 for none
+	ToSeq   int64      `json:"toSeq"`
+	Turns   []TurnView `json:"turns"` // the first hundred; the rest by Sessions.Turns
+	Summary string     `json:"summary"`
+	Pins    []PinView  `json:"pins"`
+}

@@ -1,0 +1,380 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/retrieval"
+)
+
+// Search finds what was said in all sessions and in one branch, and gives the figures
+// of turns. A newer search ends an older one of its kind.
+type Search struct {
+	c          *Core
+	everywhere latest
+	inBranch   latest
+}
+
+// NewSearch returns the service.
+func NewSearch(c *Core) *Search { return &Search{c: c} }
+
+// latest is of calls of which only the newest counts.
+type latest struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc
+}
+
+// begin ends the call before.
+func (l *latest) begin(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cancel != nil {
+		l.cancel()
+	}
+	l.cancel = cancel
+	return ctx, cancel
+}
+
+// superseded is the error of a search that a newer one ended.
+func superseded(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return chat.WrapError(chat.CodeCancelled, "search", context.Canceled, "A newer search took the place of this one.")
+	}
+	return err
+}
+
+const (
+	usualGroups = 30
+	mostGroups  = 200
+	groupHits   = 5
+	// sessionHits is how many finds a search in one session shows.
+	sessionHits = 200
+	// byMeaning is how many finds the vectors give.
+	byMeaning = 40
+	// likeness is the least calibrated similarity of a find by meaning alone.
+	likeness = 0.8
+)
+
+// Everything finds messages and titles in all sessions.
+func (s *Search) Everything(query SearchQuery) (SearchResult, error) {
+	out := SearchResult{Groups: []SearchGroup{}}
+	if err := s.c.ready(); err != nil {
+		return out, err
+	}
+	begun := time.Now()
+	if err := query.check(); err != nil || strings.TrimSpace(query.Text) == "" {
+		return out, err
+	}
+	ctx, done := s.everywhere.begin(s.c.ctx())
+	defer done()
+	found, err := s.c.Store.SearchText(ctx, chat.TextQuery{
+		Text: query.Text, Session: chat.SessionID(query.SessionID), Role: chat.Role(query.Role),
+		Since: moment(query.Since), Until: moment(query.Until), Archived: query.Archived,
+	})
+	if err != nil {
+		return out, superseded(ctx, err)
+	}
+	g := newGroups(found)
+	if query.Meaning {
+		if out.Warning, err = s.meaning(ctx, query, g); err != nil {
+			return out, superseded(ctx, err)
+		}
+	}
+	most := groupHits
+	if query.SessionID != "" {
+		most = sessionHits
+	}
+	out.Groups, out.Hits = g.list(most), g.hits
+	limit := usualGroups
+	if query.Limit > 0 {
+		limit = min(query.Limit, mostGroups)
+	}
+	out.Truncated = found.Truncated || len(out.Groups) > limit
+	out.Groups = out.Groups[:min(len(out.Groups), limit)]
+	out.TotalMs = time.Since(begun).Milliseconds()
+	return out, nil
+}
+
+func (q SearchQuery) check() error {
+	switch {
+	case q.Role != "" && chat.Role(q.Role) != chat.RoleUser && chat.Role(q.Role) != chat.RoleAssistant:
+		return chat.Errorf(chat.CodeInvalid, "search", "%q is nobody who speaks: it is user or assistant.", q.Role)
+	case q.Since < 0 || q.Until < 0 || q.Until > 0 && q.Until < q.Since:
+		return chat.Errorf(chat.CodeInvalid, "search", "The last day is before the first.")
+	case q.Limit < 0:
+		return chat.Errorf(chat.CodeInvalid, "search", "A search brings at least one session.")
+	}
+	return nil
+}
+
+// meaning adds what vectors find. Archived sessions are not among it.
+func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning string, err error) {
+	in := chat.Within{Scope: chat.ScopeAll, Role: chat.Role(q.Role), Since: moment(q.Since), Until: moment(q.Until)}
+	if q.SessionID != "" {
+		in.Scope, in.Session = chat.ScopeSession, chat.SessionID(q.SessionID)
+	}
+	found, err := s.c.Recollection.Engine.Search(ctx, retrieval.Query{Text: q.Text, Within: in, Limit: byMeaning, WordsAlone: true})
+	if err != nil {
+		return "", err
+	}
+	for _, h := range found.Hits {
+		if h.Cosine == 0 || h.Similarity < likeness {
+			continue
+		}
+		if err := s.meant(ctx, q, g, h); err != nil {
+			return "", err
+		}
+	}
+	return found.Warning, nil
+}
+
+// meant adds one find by meaning, or notes that what words found is alike too.
+func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieval.Hit) error {
+	key := said{h.SourceTurn, h.Role}
+	if at, ok := g.at[key]; ok {
+		g.found[at].by = "both"
+		g.found[at].Score += h.Similarity
+		return nil
+	}
+	sess, ok := g.sessions[h.SessionID]
+	if !ok {
+		var err error
+		if sess, err = s.c.Store.Session(ctx, h.SessionID); err != nil {
+			return err
+		}
+		if sess.ArchivedAt != nil && !q.Archived {
+			return nil
+		}
+		g.sessions[sess.ID] = sess
+	}
+	branch, label, err := s.opens(ctx, sess, h)
+	if err != nil {
+		return err
+	}
+	words, _ := highlight.Snippet(h.Source, []highlight.Span{{Start: h.Unit.Start, End: min(h.Unit.Start+1, len(h.Source))}})
+	g.add(finding{TextHit: chat.TextHit{
+		Turn: h.SourceTurn, Session: h.SessionID, Seq: h.TurnSeq, Role: h.Role, At: h.At, Branch: branch, BranchLabel: label,
+		Snippet: words, Score: h.Similarity,
+	}, by: "meaning"})
+	return nil
+}
+
+// opens is a branch to open a chunk's turn in: the active one if its lineage holds it.
+func (s *Search) opens(ctx context.Context, sess chat.Session, h retrieval.Hit) (chat.BranchID, string, error) {
+	id := h.BranchID
+	if id != sess.ActiveBranch {
+		there, err := s.c.Store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: h.TurnSeq, ToSeq: h.TurnSeq, Limit: 1})
+		if err != nil {
+			return "", "", err
+		}
+		if len(there) > 0 && there[0].ID == h.SourceTurn {
+			id = sess.ActiveBranch
+		}
+	}
+	b, err := s.c.Store.Branch(ctx, id)
+	return id, b.Label, err
+}
+
+// said names a message.
+type said struct {
+	turn chat.TurnID
+	role chat.Role
+}
+
+// finding is a hit and what found it.
+type finding struct {
+	chat.TextHit
+	by string
+}
+
+// groups gathers finds by session.
+type groups struct {
+	found    []finding
+	at       map[said]int
+	titles   map[chat.SessionID][]chat.Span
+	sessions map[chat.SessionID]chat.Session
+	hits     int
+}
+
+func newGroups(r chat.TextResult) *groups {
+	g := &groups{at: map[said]int{}, titles: r.Titles, sessions: r.Sessions}
+	for _, h := range r.Hits {
+		g.add(finding{h, "words"})
+	}
+	return g
+}
+
+func (g *groups) add(f finding) {
+	g.at[said{f.Turn, f.Role}] = len(g.found)
+	g.found = append(g.found, f)
+	g.hits++
+}
+
+// aTitle is what a title that matches counts beside what was said.
+const aTitle = 3
+
+// list is the groups, the best session first: by its title and best find, then by how
+// many there are, then the newest.
+func (g *groups) list(most int) []SearchGroup {
+	slices.SortStableFunc(g.found, func(a, b finding) int { return cmp.Compare(b.Score, a.Score) })
+	made := map[chat.SessionID]*SearchGroup{}
+	score := map[string]float64{}
+	of := func(id chat.SessionID) *SearchGroup {
+		if made[id] == nil {
+			s := g.sessions[id]
+			made[id] = &SearchGroup{
+				SessionID: string(id), Title: s.Title, Folder: s.Folder, Archived: s.ArchivedAt != nil, UpdatedAt: ms(s.UpdatedAt),
+				Marks: spanViews(s.Title, g.titles[id]), Hits: []SearchHit{},
+			}
+			if len(g.titles[id]) > 0 {
+				score[string(id)] = aTitle
+			}
+		}
+		return made[id]
+	}
+	for id := range g.titles {
+		of(id)
+	}
+	for _, f := range g.found {
+		group := of(f.Session)
+		if len(group.Hits) == 0 {
+			score[group.SessionID] += f.Score
+		}
+		if len(group.Hits) == most {
+			group.More++
+			continue
+		}
+		group.Hits = append(group.Hits, searchHit(f))
+	}
+	out := make([]SearchGroup, 0, len(made))
+	for _, group := range made {
+		out = append(out, *group)
+	}
+	slices.SortFunc(out, func(a, b SearchGroup) int {
+		return cmp.Or(cmp.Compare(score[b.SessionID], score[a.SessionID]), cmp.Compare(len(b.Hits)+b.More, len(a.Hits)+a.More),
+			cmp.Compare(b.UpdatedAt, a.UpdatedAt), cmp.Compare(a.SessionID, b.SessionID))
+	})
+	return out
+}
+
+func searchHit(f finding) SearchHit {
+	return SearchHit{
+		TurnID: string(f.Turn), BranchID: string(f.Branch), BranchLabel: f.BranchLabel, Seq: f.Seq, Role: string(f.Role), At: ms(f.At),
+		Snippet: f.Snippet, Marks: spanViews(f.Snippet, f.Spans), By: f.by, Score: f.Score,
+	}
+}
+
+// spanViews are spans as the page counts.
+func spanViews(text string, spans []chat.Span) []Span {
+	bytes := make([]highlight.Span, len(spans))
+	for i, sp := range spans {
+		bytes[i] = highlight.Span{Start: sp.Start, End: sp.End}
+	}
+	out := make([]Span, 0, len(spans))
+	for _, sp := range highlight.UTF16(text, bytes) {
+		out = append(out, Span{From: sp.Start, To: sp.End})
+	}
+	return out
+}
+
+// mostFinds bounds the turns that a find in a branch lists; all are counted.
+const mostFinds = 5000
+
+// Find finds a text in the turns of a branch's lineage, oldest first. Case is ignored
+// unless asked for.
+func (s *Search) Find(branchID, text string, matchCase bool) (FindResult, error) {
+	out := FindResult{Hits: []FindHit{}}
+	if err := s.c.ready(); err != nil {
+		return out, err
+	}
+	ctx, done := s.inBranch.begin(s.c.ctx())
+	defer done()
+	found, err := s.c.Store.Find(ctx, chat.FindQuery{Branch: chat.BranchID(branchID), Text: text, MatchCase: matchCase, Limit: mostFinds})
+	if err != nil {
+		return out, superseded(ctx, err)
+	}
+	out.Total, out.Truncated = found.Total, found.Truncated
+	for _, f := range found.Turns {
+		out.Hits = append(out.Hits, FindHit{
+			TurnID: string(f.Turn), Seq: f.Seq, Count: f.Count, First: f.First, Marks: spanViews(f.First, f.Spans),
+		})
+	}
+	return out, nil
+}
+
+const (
+	usualPoints = 200
+	mostPoints  = 1000
+)
+
+// Metrics are the figures of the newest turns, oldest first, and their sums.
+func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
+	out := MetricsSeries{Points: []MetricPoint{}}
+	if err := s.c.ready(); err != nil {
+		return out, err
+	}
+	q, err := query.measures()
+	if err != nil {
+		return out, err
+	}
+	rows, err := s.c.Store.Measures(s.c.ctx(), q)
+	if err != nil {
+		return out, err
+	}
+	slices.Reverse(rows)
+	cost, priced := 0.0, false
+	for _, r := range rows {
+		p := MetricPoint{Session: string(r.Session), Title: r.Title, At: ms(r.At), Model: r.Model, Cost: -1, Turn: metricsView(r.TurnMetricsRow)}
+		if price, ok := s.c.price(r.Model, r.Usage); ok {
+			p.Cost, priced = price, true
+			cost += price
+		} else {
+			out.Unpriced++
+		}
+		out.InputTokens += int64(r.Usage.InputTokens)
+		out.OutputTokens += int64(r.Usage.OutputTokens)
+		out.CachedTokens += int64(r.Usage.CachedInputTokens)
+		out.Points = append(out.Points, p)
+	}
+	if priced {
+		out.Cost = strconv.FormatFloat(cost, 'f', 4, 64)
+	}
+	return out, nil
+}
+
+func (q MetricsQuery) measures() (chat.MeasureQuery, error) {
+	m := chat.MeasureQuery{Limit: usualPoints}
+	if q.Limit > 0 {
+		m.Limit = min(q.Limit, mostPoints)
+	}
+	switch q.Scope {
+	case "branch":
+		m.Branch = chat.BranchID(q.BranchID)
+	case "session":
+		m.Session = chat.SessionID(q.SessionID)
+	case "all":
+		return m, nil
+	default:
+		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "%q is not a scope of figures.", q.Scope).WithHint("choose branch, session or all")
+	}
+	if m.Branch == "" && m.Session == "" {
+		return m, chat.Errorf(chat.CodeInvalid, "search.metrics", "The figures of a %s are those of one that is named.", q.Scope)
+	}
+	return m, nil
+}
+
+// price is what a call cost by the configured prices; false without any.
+func (c *Core) price(model string, u chat.Usage) (float64, bool) {
+	if c.Cost == nil {
+		return 0, false
+	}
+	return c.Cost(model, u)
+}

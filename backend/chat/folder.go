@@ -1,0 +1,30 @@
+package chat
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// folderRunes is the longest name of a folder.
+const folderRunes = 60
+
+// FolderName is a folder's name as it is kept: on one line, empty for none.
+func FolderName(name string) (string, error) {
+	name = strings.TrimSpace(name)
+	switch {
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "", Errorf(CodeInvalid, "session.folder", "A folder's name is one line of text; nothing was changed.")
+	case utf8.RuneCountInString(name) > folderRunes:
+		return "", Errorf(CodeInvalid, "session.folder", "A folder's name has at most %d characters; nothing was changed.", folderRunes)
+	}
+	return name, nil
+}
+
+// CopyTitle is what a duplicate of a session is called.
+func CopyTitle(title string) string {
+	if title == "" {
+		return ""
+	}
+	return title + " (copy)"
+}

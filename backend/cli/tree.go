@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+// treeRun is a run of turns of one branch: nothing forks off inside it.
+type treeRun struct {
+	Parent    int           `json:"parent"` // index of the run that this one goes on from; -1: none
+	BranchID  chat.BranchID `json:"branch_id"`
+	Label     string        `json:"label"`
+	From      int64         `json:"from_seq"`
+	To        int64         `json:"to_seq"` // from_seq - 1: the branch has no turns of its own
+	FirstTurn chat.TurnID   `json:"first_turn"`
+	LastTurn  chat.TurnID   `json:"last_turn"`
+	First     string        `json:"first"`
+	Last      string        `json:"last"`
+	Ends      bool          `json:"ends"`
+	Active    bool          `json:"active"`
+	Archived  bool          `json:"archived"`
+	Pending   int           `json:"pending"`
+	Open      int           `json:"open"`
+	UpdatedAt time.Time     `json:"updated_at"`
+}
+
+type treeReply struct {
+	SessionID chat.SessionID `json:"session_id"`
+	Title     string         `json:"title"`
+	Active    chat.BranchID  `json:"active_branch"`
+	Runs      []treeRun      `json:"runs"`
+	Branches  []branchRow    `json:"branches"`
+}
+
+func (c *call) treeCommand() *cobra.Command {
+	var archived bool
+	cmd := &cobra.Command{
+		Use: "tree SESSION", Short: "Draw a session's branches", Args: exactly("SESSION"),
+		Long: "Draws where branches fork. Turns between two forks are one line. The active branch's end is marked with a star.",
+	}
+	cmd.Flags().BoolVar(&archived, "archived", false, "archived branches too")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			session, err := s.session(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			tree, err := s.Store.Tree(ctx, session.ID)
+			if err != nil {
+				return reply{}, err
+			}
+			doc := newTreeReply(tree)
+			return reply{doc: doc, text: func(o *output) { doc.print(o, archived) }}, nil
+		})
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func newTreeReply(tree chat.Tree) treeReply {
+	doc := treeReply{SessionID: tree.Session.ID, Title: tree.Session.Title, Active: tree.Session.ActiveBranch, Runs: []treeRun{}}
+	all := make([]chat.BranchSummary, len(tree.Branches))
+	named := map[chat.BranchID]chat.BranchSummary{}
+	for i, b := range tree.Branches {
+		all[i] = b.BranchSummary
+		named[b.ID] = b.BranchSummary
+	}
+	doc.Branches = branchRows(tree.Session, all)
+	for _, r := range tree.Runs {
+		b := named[r.Branch]
+		doc.Runs = append(doc.Runs, treeRun{
+			Parent: r.Parent, BranchID: r.Branch, Label: b.Label, From: r.From, To: r.To, FirstTurn: r.First.Turn.ID, LastTurn: r.Last.Turn.ID,
+			First: r.First.Title, Last: r.Last.Title, Ends: r.Ends, Active: r.Branch == tree.Session.ActiveBranch,
+			Archived: b.ArchivedAt != nil, Pending: r.Pending, Open: r.Open, UpdatedAt: r.Last.Turn.UpdatedAt,
+		})
+	}
+	return doc
+}
+
+// print draws the runs with box characters, each below the one it goes on from.
+func (r treeReply) print(o *output, archived bool) {
+	o.printf("%s  %s\n", r.SessionID, o.bold(line(titleOf(r.Title))))
+	below := map[int][]int{}
+	for i, run := range r.Runs {
+		below[run.Parent] = append(below[run.Parent], i)
+	}
+	hidden := r.hidden(archived, below)
+	var draw func(parent int, indent string)
+	draw = func(parent int, indent string) {
+		var shown []int
+		for _, i := range below[parent] {
+			if !hidden[i] {
+				shown = append(shown, i)
+			}
+		}
+		for n, i := range shown {
+			corner, rule := "├─ ", "│  "
+			if n == len(shown)-1 {
+				corner, rule = "└─ ", "   "
+			}
+			o.printf("%s%s%s\n", indent, corner, r.Runs[i])
+			draw(i, indent+rule)
+		}
+	}
+	draw(-1, "")
+}
+
+// hidden are the runs of archived branches that nothing shown goes on from.
+func (r treeReply) hidden(archived bool, below map[int][]int) map[int]bool {
+	hidden := map[int]bool{}
+	for i := len(r.Runs) - 1; i >= 0 && !archived; i-- { // what goes on from a run stands after it
+		hidden[i] = r.Runs[i].Archived
+		for _, j := range below[i] {
+			hidden[i] = hidden[i] && hidden[j]
+		}
+	}
+	return hidden
+}
+
+func (r treeRun) String() string {
+	var b strings.Builder
+	if r.Ends && r.Active {
+		b.WriteString("* ")
+	}
+	b.WriteString(clip(r.Label, 32))
+	switch {
+	case r.To < r.From:
+		b.WriteString("  no turns of its own")
+	case r.To == r.From:
+		fmt.Fprintf(&b, "  #%d  %s", r.From, clip(r.First, 48))
+	default:
+		fmt.Fprintf(&b, "  #%d-#%d  %s … %s", r.From, r.To, clip(r.First, 32), clip(r.Last, 32))
+	}
+	for _, note := range []struct {
+		n    int
+		what string
+	}{{r.Pending, "pending"}, {r.Open, "open"}} {
+		if note.n > 0 {
+			fmt.Fprintf(&b, "  %d %s", note.n, note.what)
+		}
+	}
+	if r.Archived {
+		b.WriteString("  archived")
+	}
+	return b.String()
+}
+
+// sideRow is one side of a comparison.
+type sideRow struct {
+	BranchID chat.BranchID `json:"branch_id"`
+	Label    string        `json:"label"`
+	Turns    []shownTurn   `json:"turns"` // after those that both have
+	Summary  string        `json:"summary"`
+	Pins     []string      `json:"pins"`
+}
+
+type shownTurn struct {
+	ID    chat.TurnID `json:"turn_id"`
+	Seq   int64       `json:"turn_seq"`
+	Phase chat.Phase  `json:"phase"`
+	Title string      `json:"title"`
+}
+
+type compareReply struct {
+	Shared int64       `json:"shared"`    // turns that both have
+	Last   chat.TurnID `json:"last_turn"` // the last of them
+	Left   sideRow     `json:"left"`
+	Right  sideRow     `json:"right"`
+}
+
+func (c *call) compareCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "compare BRANCH OTHER", Short: "Set two branches of a session beside each other", Args: exactly("BRANCH", "OTHER")}
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			left, err := s.anyBranch(ctx, args[0])
+			if err != nil {
+				return reply{}, err
+			}
+			right, err := s.anyBranch(ctx, args[1])
+			if err != nil {
+				return reply{}, err
+			}
+			apart, err := s.Store.BranchesApart(ctx, left.ID, right.ID)
+			if err != nil {
+				return reply{}, err
+			}
+			doc := compareReply{Shared: apart.Shared, Last: apart.Last}
+			if doc.Left, err = s.side(ctx, left, apart.Shared); err != nil {
+				return reply{}, err
+			}
+			doc.Right, err = s.side(ctx, right, apart.Shared)
+			return reply{doc: doc, text: doc.print}, err
+		})
+	})
+	return cmd
+}
+
+func (s *Services) side(ctx context.Context, b chat.Branch, shared int64) (sideRow, error) {
+	row := sideRow{BranchID: b.ID, Label: b.Label, Turns: []shownTurn{}, Pins: []string{}}
+	err := s.eachTurn(ctx, b.ID, shared+1, func(t chat.Turn) error {
+		row.Turns = append(row.Turns, shownTurn{t.ID, t.Seq, t.Phase, t.User.Title()})
+		return nil
+	})
+	if err != nil {
+		return row, err
+	}
+	head, err := s.Store.State(ctx, b.HeadState)
+	if err != nil {
+		return row, err
+	}
+	row.Summary = head.Summary
+	pins, err := s.Store.Pins(ctx, b.ID)
+	for _, p := range pins {
+		row.Pins = append(row.Pins, p.Text)
+	}
+	return row, err
+}
+
+func (r compareReply) print(o *output) {
+	if r.Shared == 0 {
+		o.printf("They share no turn.\n")
+	} else {
+		o.printf("They share %d turns, up to #%d %s.\n", r.Shared, r.Shared, r.Last)
+	}
+	for _, side := range []sideRow{r.Left, r.Right} {
+		o.printf("\n%s  %s\n", o.bold(line(side.Label)), side.BranchID)
+		for _, t := range side.Turns {
+			o.printf("  #%d  %s\n", t.Seq, line(t.Title))
+		}
+		if len(side.Turns) == 0 {
+			o.printf("  no turns of its own after that\n")
+		}
+		for _, pin := range side.Pins {
+			o.printf("  pinned: %s\n", line(pin))
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package cli_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// said are the turns of a session, as show --json tells them.
+func (h *home) said(session string) []any {
+	h.t.Helper()
+	turns, _ := h.run("show", "--json", session).exits(0).document()["turns"].([]any)
+	return turns
+}
+
+// TestTheTreeIsDrawn: forks, the active branch, and archived ones only when asked for.
+func TestTheTreeIsDrawn(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	first := h.send("--new", "how to sail")
+	second := h.send("--session", first.SessionID, "and against the wind")
+	h.run("fork", first.TurnID, "--label", "what if").exits(0)
+	h.run("fork", second.TurnID, "--label", "spare").exits(0)
+	doc := h.run("tree", "--json", first.SessionID).exits(0).document()
+	branches, _ := doc["branches"].([]any)
+	if len(branches) != 3 {
+		t.Fatalf("%v", doc)
+	}
+	out := h.run("tree", first.SessionID).exits(0).out
+	for _, want := range []string{"└─ main  #1  how to sail", "   ├─ * main  #2  and against the wind", "   └─ what if  no turns of its own", "spare"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in\n%s", want, out)
+		}
+	}
+	var spare string
+	for _, b := range branches {
+		if row := b.(map[string]any); row["label"] == "spare" {
+			spare = row["branch_id"].(string)
+		}
+	}
+	h.run("branches", "archive", first.BranchID).exits(1)
+	h.run("branches", "archive", spare).exits(0)
+	for _, verb := range []string{"tree", "branches"} {
+		if out := h.run(verb, first.SessionID).exits(0).out; strings.Contains(out, "spare") {
+			t.Errorf("%s shows an archived branch:\n%s", verb, out)
+		}
+		if out := h.run(verb, first.SessionID, "--archived").exits(0).out; !strings.Contains(out, "spare") {
+			t.Errorf("%s --archived does not show it:\n%s", verb, out)
+		}
+	}
+	h.run("branches", "unarchive", spare).exits(0)
+	compared := h.run("compare", "--json", first.BranchID, spare).exits(0).document()
+	if compared["shared"] != 2.0 || compared["last_turn"] != second.TurnID {
+		t.Errorf("%v", compared)
+	}
+	if out := h.run("compare", first.BranchID, spare).exits(0).out; !strings.Contains(out, "They share 2 turns, up to #2") {
+		t.Errorf("%s", out)
+	}
+	h.run("rollback", first.SessionID, "--turn", first.TurnID, "--to", "x").exits(2)
+	if out := h.run("rollback", first.SessionID, "--turn", first.TurnID).exits(0).out; !strings.Contains(out, "rollback to #1") {
+		t.Errorf("%s", out)
+	}
+	h.run("rollback", first.SessionID, "--turn", second.TurnID).exits(1) // of the branch that was left
+	h.run("verify").exits(0)
+}
+
+func TestFindInASession(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.send("--new", "the Albatross flies")
+	h.send("--session", s.SessionID, "an albatross, and another ALBATROSS")
+	doc := h.run("find", "--json", "albatross", "--session", s.SessionID).exits(0).document()
+	if turns, _ := doc["turns"].([]any); len(turns) != 2 || doc["total"].(float64) < 3 {
+		t.Errorf("%v", doc)
+	}
+	if out := h.run("find", "Albatross", "--case", "--session", s.SessionID).exits(0).out; !strings.Contains(out, "#1") || strings.Contains(out, "#2") {
+		t.Errorf("%s", out)
+	}
+	if out := h.run("find", "pelican", "--session", s.SessionID).exits(0).out; !strings.Contains(out, "Nothing found") {
+		t.Errorf("%s", out)
+	}
+	h.run("find", "albatross").exits(2)
+	h.run("find", " ", "--session", s.SessionID).exits(2)
+}
+
+func TestSessionsAreArranged(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.send("--new", "Please help me bake a sourdough bread.")
+	folder := func() string {
+		rows := h.run("sessions", "--json").exits(0).document()["sessions"].([]any)
+		return rows[len(rows)-1].(map[string]any)["folder"].(string)
+	}
+	h.run("sessions", "folder", s.SessionID, " Kitchen ").exits(0)
+	if got := folder(); got != "Kitchen" {
+		t.Errorf("folder %q", got)
+	}
+	h.run("sessions", "folder", s.SessionID, strings.Repeat("x", 61)).exits(1)
+	made := h.run("sessions", "duplicate", "--json", s.SessionID).exits(0).document()
+	copied := made["session"].(map[string]any)
+	if made["turns"] != 1.0 || made["left_out"] != 0.0 || copied["folder"] != "Kitchen" || copied["session_id"] == s.SessionID {
+		t.Errorf("%v", made)
+	}
+	if turns := h.said(copied["session_id"].(string)); len(turns) != 1 {
+		t.Errorf("%v", turns)
+	}
+	h.run("sessions", "folder", s.SessionID).exits(0)
+	if out := h.run("sessions", "title", s.SessionID, "--set").exits(0).out; strings.TrimSpace(out) != "Bake a sourdough bread" {
+		t.Errorf("%q", out)
+	}
+	if out := h.run("sessions", "--title", "Bake a sourdough").exits(0).out; !strings.Contains(out, s.SessionID) {
+		t.Errorf("%s", out)
+	}
+	h.run("verify").exits(0)
+}

@@ -1,0 +1,93 @@
+package highlight
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Before and Length are how many bytes a snippet has before its first find, and in
+// all, where words end about there.
+const (
+	Before = 48
+	Length = 200
+)
+
+// Snippet is the words around the first span on one line, and where the spans stand
+// in it; those that are not in it are left out. Without spans it is the first words.
+func Snippet(text string, spans []Span) (string, []Span) {
+	from := 0
+	if len(spans) > 0 {
+		from = wordAt(text, spans[0].Start-Before, spans[0].Start)
+	}
+	to := min(len(text), from+Length)
+	if len(spans) > 0 {
+		to = max(to, min(spans[0].End, from+2*Length))
+	}
+	to = runeStart(text, to)
+	head, tail := "", ""
+	if from > 0 {
+		head = "…"
+	}
+	if to < len(text) {
+		tail = "…"
+	}
+	var in []Span
+	for _, s := range spans {
+		if s.Start >= from && s.Start < to {
+			in = append(in, Span{s.Start - from + len(head), min(s.End, to) - from + len(head)})
+		}
+	}
+	return head + oneLine(text[from:to]) + tail, in
+}
+
+// wordAt is where a word begins at or after a byte, but not after last.
+func wordAt(text string, at, last int) int {
+	if at <= 0 {
+		return 0
+	}
+	at = runeStart(text, at)
+	if i := strings.IndexAny(text[at:last], " \n\t"); i >= 0 {
+		return at + i + 1
+	}
+	return at
+}
+
+func runeStart(text string, at int) int {
+	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
+		at--
+	}
+	return at
+}
+
+// oneLine makes each control character a space or what takes as many bytes, so that
+// places stay where they are.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// UTF16 are spans as a page counts: in UTF-16 units.
+func UTF16(text string, spans []Span) []Span {
+	out := make([]Span, 0, len(spans))
+	for _, s := range spans {
+		from := units(text[:s.Start])
+		out = append(out, Span{from, from + units(text[s.Start:s.End])})
+	}
+	return out
+}
+
+func units(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if r > 0xFFFF {
+			n++
+		}
+	}
+	return n
+}

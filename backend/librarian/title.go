@@ -1,0 +1,200 @@
+package librarian
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/internal/stopwords"
+)
+
+// Title suggests what a conversation could be called, without a model: what was first
+// asked for, and the terms that the whole of it comes back to. It is empty while nothing
+// was said. The same turns give the same title.
+func Title(turns []chat.Turn) string {
+	about := firstRequest(turns)
+	if about == "" {
+		return ""
+	}
+	title := about
+	for i, term := range recurring(turns, about) {
+		next := title + ", " + term
+		if i == 0 {
+			next = title + ": " + term
+		}
+		if utf8.RuneCountInString(next) > chat.TitleRunes {
+			break
+		}
+		title = next
+	}
+	return chat.TitleFrom(title)
+}
+
+const (
+	// requestRunes is the most that is taken of the first request, where words end.
+	requestRunes = 40
+	// addedTerms is how many terms follow it.
+	addedTerms = 2
+)
+
+// openings are words before what is asked for, beside those that say nothing.
+var openings = map[string]bool{
+	"hello": true, "hi": true, "hey": true, "dear": true, "good": true, "morning": true, "thanks": true, "thank": true, "help": true,
+	"need": true, "want": true, "like": true, "trying": true, "maybe": true, "ok": true, "okay": true, "so": true, "there": true,
+	"hallo": true, "guten": true, "tag": true, "bitte": true, "danke": true, "kannst": true, "könntest": true, "möchte": true, "brauche": true,
+}
+
+// firstRequest is what the first message with words asks for: its first sentence that
+// says something, without what people begin with.
+func firstRequest(turns []chat.Turn) string {
+	for _, t := range turns {
+		words := withoutCode(t.User.RenderedText())
+		for _, sentence := range strings.FieldsFunc(words, func(r rune) bool { return strings.ContainsRune(".?!\n。？！", r) }) {
+			if about := subject(sentence); about != "" {
+				return about
+			}
+		}
+		if title := t.User.Title(); title != "" && strings.TrimSpace(words) == "" {
+			return title // documents alone
+		}
+	}
+	for _, t := range turns { // nothing but openings
+		if title := t.User.Title(); title != "" {
+			return title
+		}
+	}
+	return ""
+}
+
+// subject is a sentence from its first word that says something on; empty: none does.
+func subject(sentence string) string {
+	words := strings.Fields(sentence)
+	start := slices.IndexFunc(words, func(w string) bool {
+		w = strings.ToLower(strings.TrimFunc(w, notLetter))
+		return w != "" && !stopwords.Has(w) && !openings[w]
+	})
+	if start < 0 {
+		return ""
+	}
+	var b strings.Builder
+	for _, w := range words[start:] {
+		if b.Len() > 0 && utf8.RuneCountInString(b.String())+1+utf8.RuneCountInString(w) > requestRunes {
+			break
+		}
+		if b.Len() > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(w)
+	}
+	about := strings.TrimRight(chat.TitleFrom(b.String()), " ,;:-")
+	first, n := utf8.DecodeRuneInString(about)
+	return string(unicode.ToUpper(first)) + about[n:]
+}
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }
+
+// withoutCode leaves out what stands between code fences.
+func withoutCode(text string) string {
+	parts := strings.Split(text, "```")
+	var out []string
+	for i, p := range parts {
+		if i%2 == 0 {
+			out = append(out, p)
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// term is a word that a conversation uses.
+type term struct {
+	word   string // as it was first written
+	weight int
+	order  int
+	last   int // turn that it was counted for, and by whom
+}
+
+// recurring are the terms that most turns use, those first that the user names; what is
+// in the title already is left out.
+func recurring(turns []chat.Turn, title string) []string {
+	terms := map[string]*term{}
+	for i, t := range turns {
+		count(terms, t.User.RenderedText(), 2*i+1, 3)
+		if t.Assistant != nil {
+			count(terms, t.Assistant.RenderedText(), 2*i+2, 1)
+		}
+	}
+	for _, w := range strings.FieldsFunc(title, notLetter) {
+		delete(terms, highlight.Fold(highlight.Stem(w)))
+	}
+	var list []*term
+	least := max(4, len(turns)) // a word of one turn alone is not what it is about
+	for _, t := range terms {
+		if t.weight >= least && t.weight > 4 {
+			list = append(list, t)
+		}
+	}
+	slices.SortFunc(list, func(a, b *term) int {
+		if a.weight != b.weight {
+			return b.weight - a.weight
+		}
+		return a.order - b.order
+	})
+	out := []string{}
+	for _, t := range list[:min(len(list), addedTerms)] {
+		out = append(out, t.word)
+	}
+	return out
+}
+
+// shortest and longest are how many letters a term has.
+const (
+	shortestTerm = 4
+	longestTerm  = 24
+)
+
+// count adds the terms of a message, each once.
+func count(terms map[string]*term, text string, message, weight int) {
+	for _, w := range strings.FieldsFunc(withoutCode(text), notLetter) {
+		n := utf8.RuneCountInString(w)
+		if n < shortestTerm || n > longestTerm || stopwords.Has(strings.ToLower(w)) || openings[strings.ToLower(w)] || !strings.ContainsFunc(w, unicode.IsLetter) {
+			continue
+		}
+		key := highlight.Fold(highlight.Stem(w))
+		t := terms[key]
+		if t == nil {
+			t = &term{word: w, order: len(terms)}
+			terms[key] = t
+		}
+		if t.last != message {
+			t.last = message
+			t.weight += weight
+		}
+	}
+}
+
+// titleFirst and titleLast are how many turns of a conversation a title is made from.
+const (
+	titleFirst = 100
+	titleLast  = 300
+)
+
+// SuggestTitle names a session by what was said on its active branch.
+func SuggestTitle(ctx context.Context, store interface {
+	Session(context.Context, chat.SessionID) (chat.Session, error)
+	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
+}, id chat.SessionID) (string, error) {
+	sess, err := store.Session(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	first, err := store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, Limit: titleFirst})
+	if err != nil {
+		return "", err
+	}
+	last, err := store.Lineage(ctx, chat.LineageQuery{Branch: sess.ActiveBranch, FromSeq: titleFirst + 1, Limit: titleLast, Newest: true})
+	return Title(append(first, last...)), err
+}

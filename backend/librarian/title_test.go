@@ -1,0 +1,56 @@
+package librarian
+
+import (
+	"testing"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+func talk(said ...string) []chat.Turn {
+	var out []chat.Turn
+	for i := 0; i+1 < len(said); i += 2 {
+		answer := chat.AssistantText(said[i+1])
+		out = append(out, chat.Turn{Seq: int64(i/2 + 1), User: chat.UserText(said[i]), Assistant: &answer})
+	}
+	return out
+}
+
+func TestTitle(t *testing.T) {
+	tests := []struct {
+		name  string
+		turns []chat.Turn
+		want  string
+	}{
+		{"nothing", nil, ""},
+		{"what is asked", talk("Hello! Could you please help me set up PostgreSQL replication? It is urgent.", "Sure."), "Set up PostgreSQL replication"},
+		{"what it comes back to", talk(
+			"How do I deploy a Rails app?", "With Kamal, on a server of your own.",
+			"And the Kamal secrets?", "Kamal reads them from a file.",
+			"What does Kamal do on failure?", "It keeps the old container; Kamal rolls back.",
+			"Can the container keep its volume?", "Yes, a container has volumes.",
+			"Then which container runs cron?", "A second container.",
+		), "Deploy a Rails app: Kamal, container"},
+		{"not code", talk("```\nfunc main() {}\n```\nWhat prints this program", "Nothing."), "Prints this program"},
+		{"another script", talk("请解释量子纠缠。", "好的。"), "请解释量子纠缠"},
+		{"greetings alone", talk("Hi there", "Hello!"), "Hi there"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			for range 5 { // maps have no order
+				if got := Title(tt.turns); got != tt.want {
+					t.Fatalf("%q, want %q", got, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestTitleIsShort(t *testing.T) {
+	long := talk("Explain incomprehensibilities of intergovernmental telecommunication infrastructure standardization", "Well.",
+		"More on telecommunications interoperability", "Telecommunications interoperability is hard.",
+		"Still interoperability", "Interoperability again.")
+	if got := Title(long); got == "" || utf8.RuneCountInString(got) > chat.TitleRunes {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// texts is what was said on a branch, in order.
+func (f *fixture) texts(branch chat.BranchID) []string {
+	f.Helper()
+	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: branch})
+	f.ok(err)
+	var out []string
+	for _, t := range turns {
+		out = append(out, t.User.RenderedText())
+		if t.Assistant != nil {
+			out = append(out, t.Assistant.RenderedText())
+		}
+	}
+	return out
+}
+
+func (f *fixture) pinTexts(branch chat.BranchID) []string {
+	f.Helper()
+	pins, err := f.Pins(f.ctx, branch)
+	f.ok(err)
+	var out []string
+	for _, p := range pins {
+		out = append(out, p.Text)
+	}
+	return out
+}
+
+// TestDuplicateHoldsTheLineage: of each branch of a session that has one of everything,
+// the copy says the same, verifies, and leaves only the open turn out.
+func TestDuplicateHoldsTheLineage(t *testing.T) {
+	f := newFixture(t)
+	d := seed(f)
+	f.ok(f.SetFolder(f.ctx, []chat.SessionID{d.Session.ID}, "Travel"))
+	for name, branch := range map[string]chat.BranchID{"main": d.Main.ID, "child": d.Child.ID, "early": d.Early.ID, "inside": d.Inside.ID} {
+		t.Run(name, func(t *testing.T) {
+			want := f.texts(branch)
+			made, err := f.Duplicate(f.ctx, branch, "a copy")
+			f.ok(err)
+			open := 0
+			if name == "main" {
+				open = 1
+				want = want[:len(want)-1] // the ninth has no answer yet
+			}
+			if made.LeftOut != open {
+				t.Errorf("%d turns were left out, want %d", made.LeftOut, open)
+			}
+			copied := made.Session.ActiveBranch
+			if got := f.texts(copied); !slices.Equal(got, want) {
+				t.Errorf("the copy says %q, the original %q", got, want)
+			}
+			if got, want := f.pinTexts(copied), f.pinTexts(branch); !slices.Equal(got, want) {
+				t.Errorf("pins %q, want %q", got, want)
+			}
+			f.sameKnowledge(branch, copied)
+			s := made.Session
+			if s.Title != "a copy" || s.Folder != "Travel" || s.Model != "recall" || s.SystemPrompt != "Be brief." {
+				t.Errorf("%+v", s)
+			}
+			f.verifyClean()
+		})
+	}
+}
+
+// sameKnowledge compares heads and range summaries.
+func (f *fixture) sameKnowledge(a, b chat.BranchID) {
+	f.Helper()
+	summary := func(id chat.BranchID) string {
+		branch, err := f.Branch(f.ctx, id)
+		f.ok(err)
+		st, err := f.State(f.ctx, branch.HeadState)
+		f.ok(err)
+		return st.Summary
+	}
+	if x, y := summary(a), summary(b); x != y {
+		f.Errorf("the heads say %q and %q", x, y)
+	}
+	x, err := f.UsableSummaries(f.ctx, a)
+	f.ok(err)
+	y, err := f.UsableSummaries(f.ctx, b)
+	f.ok(err)
+	same := func(p, q chat.RangeSummary) bool { return p.From == q.From && p.To == q.To && p.Content == q.Content }
+	if !slices.EqualFunc(x, y, same) {
+		f.Errorf("range summaries %+v and %+v", x, y)
+	}
+}
+
+// TestDuplicateIsNotShared: what happens to either afterwards does not show in the other.
+func TestDuplicateIsNotShared(t *testing.T) {
+	f := newFixture(t)
+	session, branch := f.session("original")
+	file, err := f.AddFile(f.ctx, chat.NewFile{SessionID: session.ID, Name: "plan.md", MediaType: "text/markdown", Content: []byte("the plan is to sail"), Tokens: 5})
+	f.ok(err)
+	m := chat.UserText("read this")
+	m.Blocks = append(m.Blocks, chat.Document{File: file.ID, Name: "plan.md", Tokens: 5})
+	turn, err := f.Accept(f.ctx, chat.Acceptance{BranchID: branch.ID, User: m, Provider: "p", Model: "m"})
+	f.ok(err)
+	f.finalize(turn, "read")
+	f.commitAll(branch.ID)
+	made, err := f.Duplicate(f.ctx, branch.ID, "copy")
+	f.ok(err)
+	copied := made.Session.ActiveBranch
+	f.full(branch.ID, "only in the original", "yes")
+	f.full(copied, "only in the copy", "yes")
+	f.pin(copied, "a fact of the copy")
+	if got := strings.Join(f.texts(branch.ID), "|"); strings.Contains(got, "copy") {
+		t.Errorf("the original says %s", got)
+	}
+	if got := strings.Join(f.texts(copied), "|"); strings.Contains(got, "original") {
+		t.Errorf("the copy says %s", got)
+	}
+	if pins := f.pinTexts(branch.ID); len(pins) != 0 {
+		t.Errorf("the original has %q", pins)
+	}
+	files, err := f.Files(f.ctx, made.Session.ID)
+	f.ok(err)
+	if len(files) != 1 || files[0].ID == file.ID || files[0].TurnID == "" {
+		t.Fatalf("%+v", files)
+	}
+	content, err := f.FileContent(f.ctx, files[0].ID)
+	f.ok(err)
+	if string(content) != "the plan is to sail" {
+		t.Errorf("%q", content)
+	}
+	jobs, err := f.Jobs(f.ctx, chat.JobQuery{Session: made.Session.ID, Type: chat.JobIndexTurn})
+	f.ok(err)
+	if len(jobs) == 0 {
+		t.Error("nothing will be indexed of the copy")
+	}
+	f.verifyClean()
+}

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"context"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// SetFolder puts sessions into a folder, all of them or none; empty takes them out.
+// A folder is there as long as a session is in it.
+func (s *Store) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
+	folder = clean(folder)
+	return s.write(ctx, "session.folder", func(t *tx) error {
+		for _, id := range ids {
+			if err := t.setSession(id, "folder", folder, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Folders are the names sessions that are not archived are kept under, by name.
+func (s *Store) Folders(ctx context.Context) ([]chat.Folder, error) {
+	var out []chat.Folder
+	err := s.read(ctx, "session.folders", func(db *gorm.DB) (err error) {
+		out, err = all[chat.Folder](db, `SELECT folder AS name, count(*) AS sessions FROM sessions
+			WHERE folder <> '' AND archived_at IS NULL GROUP BY folder ORDER BY folder`)
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,257 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// Tree reads a session's branches as runs of turns: what forks is arithmetic on the
+// branches, and of each run two turns are read.
+func (s *Store) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, error) {
+	var tree chat.Tree
+	err := s.read(ctx, "branch.tree", func(db *gorm.DB) error {
+		row, err := sessionByID(db, session)
+		if err != nil {
+			return err
+		}
+		tree.Session = row.session()
+		if tree.Branches, err = treeBranches(db, session); err != nil {
+			return err
+		}
+		tree.Runs = runsOf(tree.Branches)
+		if err := readRuns(db, tree.Runs); err != nil {
+			return err
+		}
+		return countOpen(db, session, tree.Runs)
+	})
+	return tree, err
+}
+
+func treeBranches(db *gorm.DB, session chat.SessionID) ([]chat.TreeBranch, error) {
+	rows, err := branchSummaries(db, session)
+	if err != nil {
+		return nil, err
+	}
+	covers, err := all[struct {
+		ID        string
+		CoversSeq int64
+	}](db, `SELECT b.id, st.covers_seq FROM branches b JOIN states st ON st.id = b.head_state WHERE b.session_id = ?`, session)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[chat.BranchID]int64, len(covers))
+	for _, c := range covers {
+		at[chat.BranchID(c.ID)] = c.CoversSeq
+	}
+	out := make([]chat.TreeBranch, len(rows))
+	for i, r := range rows {
+		out[i] = chat.TreeBranch{BranchSummary: r.summary(), Covers: at[chat.BranchID(r.Row.ID)]}
+	}
+	return out, nil
+}
+
+// grower makes runs of branches.
+type grower struct {
+	children map[chat.BranchID][]chat.TreeBranch // oldest first
+	runs     []chat.TreeRun
+}
+
+// runsOf cuts branches into runs, parents first.
+func runsOf(branches []chat.TreeBranch) []chat.TreeRun {
+	g := grower{children: map[chat.BranchID][]chat.TreeBranch{}}
+	for _, b := range branches {
+		if b.ForkSeq > 0 {
+			g.children[b.ParentBranch] = append(g.children[b.ParentBranch], b)
+		}
+	}
+	for _, b := range branches {
+		if b.ForkSeq == 0 {
+			g.grow(b, -1)
+		}
+	}
+	return g.runs
+}
+
+// grow adds a branch's runs, each followed by the branches that fork off at its end.
+// The branch goes on before them: its turns are older than the forks.
+func (g *grower) grow(b chat.TreeBranch, parent int) {
+	from := b.ForkSeq + 1
+	var ends []int64
+	for _, c := range g.children[b.ID] {
+		if c.ForkSeq >= from && c.ForkSeq < b.LastSeq { // a damaged one is left out, and what hangs on it
+			ends = append(ends, c.ForkSeq)
+		}
+	}
+	ends = append(ends, b.LastSeq)
+	slices.Sort(ends)
+	made := map[int64]int{} // runs of b by their last turn_seq
+	for _, to := range slices.Compact(ends) {
+		g.runs = append(g.runs, chat.TreeRun{Parent: parent, Branch: b.ID, From: from, To: to, Ends: to == b.LastSeq})
+		parent = len(g.runs) - 1
+		made[to], from = parent, to+1
+	}
+	for _, c := range g.children[b.ID] {
+		if at, ok := made[c.ForkSeq]; ok {
+			g.grow(c, at)
+		}
+	}
+}
+
+// runRow is what is read of a run: its first and last turn, and counts.
+type runRow struct {
+	At          int
+	FirstID     string
+	FirstUser   string
+	LastID      string
+	LastUser    *string // nil: the first is the last
+	Phase       string
+	Outcome     string
+	IndexStatus string
+	StateAfter  *string
+	UpdatedAt   string
+}
+
+func readRuns(db *gorm.DB, runs []chat.TreeRun) error {
+	list := make([][4]any, 0, len(runs))
+	for i, r := range runs {
+		if r.To >= r.From {
+			list = append(list, [4]any{i, r.Branch, r.From, r.To})
+		}
+	}
+	b, err := chat.MarshalJSON(list)
+	if err != nil {
+		return err
+	}
+	rows, err := all[runRow](db, `
+		WITH run AS MATERIALIZED (SELECT value ->> 0 AS at, value ->> 1 AS branch, value ->> 2 AS "from", value ->> 3 AS "to" FROM json_each(?))
+		SELECT run.at, a.id AS first_id, a.user_message_json AS first_user, z.id AS last_id,
+		  CASE WHEN z.id <> a.id THEN z.user_message_json END AS last_user,
+		  z.phase, z.outcome, z.index_status, z.state_after, z.updated_at
+		FROM run CROSS JOIN turns a ON a.branch_id = run.branch AND a.turn_seq = run."from"
+		CROSS JOIN turns z ON z.branch_id = run.branch AND z.turn_seq = run."to"`, string(b))
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		run := &runs[r.At]
+		run.First = treeTurn(turnRow{ID: r.FirstID, TurnSeq: run.From}, &r.FirstUser)
+		run.Last = treeTurn(turnRow{
+			ID: r.LastID, TurnSeq: run.To, BranchID: string(run.Branch), Phase: r.Phase, Outcome: r.Outcome, IndexStatus: r.IndexStatus,
+			StateAfter: r.StateAfter, UpdatedAt: r.UpdatedAt,
+		}, r.LastUser)
+	}
+	return nil
+}
+
+// countOpen counts the turns of runs that are pending and open. They are few, and have
+// indexes of their own: no other turn is read.
+func countOpen(db *gorm.DB, session chat.SessionID, runs []chat.TreeRun) error {
+	rows, err := all[struct {
+		BranchID chat.BranchID
+		TurnSeq  int64
+		Pending  bool
+	}](db, `
+		WITH b AS MATERIALIZED (SELECT id FROM branches WHERE session_id = ?)
+		SELECT t.branch_id, t.turn_seq, 1 AS pending FROM b CROSS JOIN turns t INDEXED BY idx_turns_pending ON t.branch_id = b.id
+		  WHERE t.phase = 'ResponseFinalized'
+		UNION ALL SELECT t.branch_id, t.turn_seq, 0 FROM b CROSS JOIN turns t INDEXED BY idx_turns_unfinished ON t.branch_id = b.id
+		  WHERE t.phase IN ('Accepted', 'ContextPrepared', 'Responding')
+		UNION ALL SELECT t.branch_id, t.turn_seq, 0 FROM b CROSS JOIN turns t INDEXED BY idx_turns_failed ON t.branch_id = b.id
+		  WHERE t.phase = 'Failed' AND t.outcome <> 'discarded'`, session)
+	if err != nil {
+		return err
+	}
+	of := map[chat.BranchID][]int{} // a branch's runs, in order
+	for i, r := range runs {
+		of[r.Branch] = append(of[r.Branch], i)
+	}
+	for _, r := range rows {
+		for _, i := range of[r.BranchID] {
+			if run := &runs[i]; r.TurnSeq >= run.From && r.TurnSeq <= run.To {
+				if r.Pending {
+					run.Pending++
+				} else {
+					run.Open++
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// treeTurn is a turn's head with the first words of its message, if that is given.
+func treeTurn(r turnRow, user *string) chat.TreeTurn {
+	t := chat.TreeTurn{Turn: chat.Turn{
+		ID: chat.TurnID(r.ID), BranchID: chat.BranchID(r.BranchID), Seq: r.TurnSeq, Phase: chat.Phase(r.Phase), Outcome: chat.Outcome(r.Outcome),
+		IndexStatus: chat.IndexStatus(r.IndexStatus), StateAfter: chat.StateID(text(r.StateAfter)), UpdatedAt: moment(r.UpdatedAt),
+	}}
+	if user != nil {
+		m, _ := decodeMessage(chat.RoleUser, *user) // one that cannot be read has no words to show
+		t.Title = m.Title()
+	}
+	return t
+}
+
+// BranchesApart tells where two branches part. CodeInvalid: they are of two sessions.
+func (s *Store) BranchesApart(ctx context.Context, a, b chat.BranchID) (chat.BranchesApart, error) {
+	var apart chat.BranchesApart
+	err := s.read(ctx, "branch.compare", func(db *gorm.DB) error {
+		left, err := segments(db, a)
+		if err != nil {
+			return err
+		}
+		right, err := segments(db, b)
+		if err != nil {
+			return err
+		}
+		if left[0].Session != right[0].Session {
+			return invalid("The two branches are of different sessions.").WithHint("compare branches of one session")
+		}
+		ends, err := lastSeqs(db, left, right)
+		if err != nil {
+			return err
+		}
+		var owner string
+		apart.Shared, owner = sharedTurns(left, right, ends)
+		if apart.Shared == 0 {
+			return nil
+		}
+		apart.Last, err = one[chat.TurnID](db, "turn", apart.Shared, `SELECT id FROM turns WHERE branch_id = ? AND turn_seq = ?`, owner, apart.Shared)
+		return err
+	})
+	return apart, err
+}
+
+// lastSeqs is the smaller of two lineages' last turn_seq.
+func lastSeqs(db *gorm.DB, left, right []segment) (int64, error) {
+	a, err := lastSeq(db, left)
+	if err != nil {
+		return 0, err
+	}
+	b, err := lastSeq(db, right)
+	return min(a, b), err
+}
+
+// sharedTurns is the last turn_seq that two lineages share, up to end, and the branch
+// that owns that turn.
+func sharedTurns(left, right []segment, end int64) (int64, string) {
+	var shared int64
+	owner := ""
+	for i := range min(len(left), len(right)) {
+		if left[i].Branch != right[i].Branch {
+			break
+		}
+		to := min(left[i].To, right[i].To, end)
+		if to > left[i].From {
+			shared, owner = to, left[i].Branch
+		}
+		if left[i].To != right[i].To {
+			break
+		}
+	}
+	return shared, owner
+}

@@ -1,0 +1,14 @@
+/** Pinned facts that one branch has and the other has not. */
+import type { PinView } from '$lib/backend/types';
+
+export interface PinDifference {
+  left: PinView[];
+  right: PinView[];
+  /** How many both have. */
+  same: number;
+}
+
+export function differingPins(left: readonly PinView[], right: readonly PinView[]): PinDifference {
+  const [mine, theirs] = [new Set(left.map((pin) => pin.text)), new Set(right.map((pin) => pin.text))];
+  return { left: left.filter((pin) => !theirs.has(pin.text)), right: right.filter((pin) => !mine.has(pin.text)), same: left.filter((pin) => theirs.has(pin.text)).length };
+}

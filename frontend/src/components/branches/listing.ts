@@ -1,0 +1,31 @@
+/** How branches are listed: the open one first, then by use; archived ones apart. */
+import type { BranchView, TreeBranch } from '$lib/backend/types';
+import { counted } from '$shared/format';
+
+type Listed = Pick<BranchView, 'id' | 'label' | 'updatedAt' | 'archived'>;
+
+export interface Listing<T> {
+  /** Newest first. */
+  branches: T[];
+  archived: T[];
+  /** Found, but beyond what is listed. */
+  more: number;
+}
+
+/** More than anyone reads; the rest is found by typing. */
+export const mostListed = 100;
+
+/** Branches whose name holds all words of the query. */
+export function list<T extends Listed>(all: readonly T[], query: string, current = '', most = mostListed): Listing<T> {
+  const words = query.trim().toLocaleLowerCase().split(/\s+/);
+  const found = all.filter((branch) => words.every((word) => branch.label.toLocaleLowerCase().includes(word)));
+  found.sort((a, b) => Number(b.id === current) - Number(a.id === current) || b.updatedAt - a.updatedAt);
+  const [branches, archived] = [found.filter((branch) => !branch.archived), found.filter((branch) => branch.archived)];
+  const room = Math.max(0, most - branches.length);
+  return { branches: branches.slice(0, most), archived: archived.slice(0, room), more: Math.max(0, found.length - most) };
+}
+
+/** "12 turns, forked after #35". */
+export function detailOf(branch: Pick<BranchView | TreeBranch, 'turns' | 'parentId' | 'forkSeq'>): string {
+  return `${counted(branch.turns, 'turn')}${branch.parentId ? `, forked after #${branch.forkSeq}` : ''}`;
+}

@@ -1,0 +1,52 @@
+/** What one does to a run of the tree: the same list for its menu and for the card that shows it. */
+import type { BranchesState } from '$lib/state/branches.svelte';
+import type { DraggedTurn } from '$lib/turnDrag';
+import { GitBranch, Pencil, ScanEye, Undo } from '$shared/icons';
+import type { MenuItem } from '$shared/menu';
+import Archive from '@lucide/svelte/icons/archive';
+import ArchiveRestore from '@lucide/svelte/icons/archive-restore';
+import ArrowRight from '@lucide/svelte/icons/arrow-right';
+import Columns2 from '@lucide/svelte/icons/columns-2';
+import type { Node } from './forest';
+
+export type ActId = 'open' | 'fork' | 'rollback' | 'compare' | 'context' | 'rename' | 'archive';
+
+/** The turn that is meant by a run: its last one, or of a run without turns the one it goes on from. */
+export function pointOf({ run, parent }: Node): DraggedTurn | null {
+  const turnId = run.lastTurn || (parent?.run.lastTurn ?? '');
+  return turnId === '' ? null : { turnId, seq: run.toSeq };
+}
+
+/** States a turn can be gone on from. */
+const final = new Set(['pending', 'committed', 'head', 'degraded', '']);
+
+export function actsOf(node: Node, current: string, branches: number, point: DraggedTurn | null = pointOf(node)): (MenuItem & { id: ActId })[] {
+  const { run, branch } = node;
+  const open = branch?.id === current;
+  const seq = point?.seq ?? 0;
+  const unanswered = point?.turnId === run.lastTurn && !final.has(run.state);
+  const why = !point ? 'Nothing was said here yet' : unanswered ? `#${seq} has no final answer yet` : undefined;
+  return [
+    { id: 'open', label: node.lit ? 'Go to it' : 'Open', icon: ArrowRight, hint: 'Enter' },
+    { id: 'fork', label: `Fork after #${seq}…`, icon: GitBranch, disabled: why !== undefined, detail: why },
+    { id: 'rollback', label: `Roll back to #${seq}`, icon: Undo, disabled: why !== undefined, detail: why ?? 'A new branch that ends there; nothing is deleted' },
+    { id: 'compare', label: 'Compare with…', icon: Columns2, disabled: branches < 2, detail: branches < 2 ? 'There is one branch only' : undefined },
+    { id: 'context', label: 'What would be sent', icon: ScanEye, disabled: unanswered, detail: unanswered ? why : undefined },
+    { id: 'rename', label: 'Rename branch…', icon: Pencil },
+    { id: 'archive', label: branch?.archived ? 'Bring back from the archive' : 'Archive branch', icon: branch?.archived ? ArchiveRestore : Archive, disabled: open && !branch?.archived, detail: open && !branch?.archived ? 'It is the open one; switch first' : undefined },
+  ];
+}
+
+export async function actOn(branches: BranchesState, node: Node, id: ActId, point: DraggedTurn | null = pointOf(node)): Promise<void> {
+  const { run, branch } = node;
+  const branchId = run.branchId;
+  switch (id) {
+    case 'open': return void (await branches.openRun(run, node.lit));
+    case 'fork': return void (point && branches.ask({ kind: 'fork', ...point }));
+    case 'rollback': return void (point && (await branches.rollback(branchId, point.turnId, point.seq)));
+    case 'compare': return branches.ask({ kind: 'compare', left: branchId });
+    case 'context': return branches.ask({ kind: 'context', branchId, turnId: point?.turnId ?? '', seq: point?.seq ?? 0 });
+    case 'rename': return branches.ask({ kind: 'rename', branchId, label: branch?.label ?? '' });
+    case 'archive': return void (await branches.archive(branchId, !branch?.archived));
+  }
+}

@@ -1,0 +1,162 @@
+/** The tree as it is drawn and walked: runs with their parents and children, the lit path, what a search finds. */
+import type { BranchTree, TreeBranch, TreeRun } from '$lib/backend/types';
+
+/** A drawn run. Runs that nothing drawn forks off from are joined into one. */
+export interface Node {
+  run: TreeRun;
+  /** The branch it belongs to. */
+  branch: TreeBranch | undefined;
+  parent: Node | null;
+  /** Oldest first. */
+  children: Node[];
+  depth: number;
+  /** Of the branch that is open. */
+  lit: boolean;
+  /** The open branch ends here. */
+  here: boolean;
+}
+
+export interface Forest {
+  /** Parents first, siblings oldest first. */
+  nodes: Node[];
+  roots: Node[];
+  /** Where more than one way goes on. */
+  forks: Node[];
+  /** By the id of every run that was joined into it. */
+  byId: ReadonlyMap<string, Node>;
+}
+
+export interface Growth {
+  /** The branch that is open. */
+  current: string;
+  /** Archived branches too. */
+  archived: boolean;
+}
+
+/** How many turns a run has. */
+export const turnsOf = (run: TreeRun): number => run.toSeq - run.fromSeq + 1;
+
+export function grow(tree: BranchTree, { current, archived }: Growth): Forest {
+  const branches = new Map(tree.branches.map((branch) => [branch.id, branch]));
+  const runs = new Map(tree.runs.map((run) => [run.id, run]));
+  const lit = pathTo(tree, current, runs);
+  const kept = archived ? null : keptRuns(tree, branches, lit);
+  const shown = kept ? tree.runs.filter((run) => kept.has(run.id)) : tree.runs;
+  const children = byParent(shown);
+  const byId = new Map<string, Node>();
+  const nodes: Node[] = [];
+  for (const first of shown) {
+    if (byId.has(first.id)) continue;
+    const parent = byId.get(first.parent) ?? null;
+    const joined = chain(first, children);
+    const run = joined.length === 1 ? first : joinRuns(joined);
+    const node: Node = { run, branch: branches.get(run.branchId), parent, children: [], depth: parent ? parent.depth + 1 : 0, lit: lit.has(first.id), here: run.ends && run.branchId === current };
+    for (const { id } of joined) byId.set(id, node);
+    parent?.children.push(node);
+    nodes.push(node);
+  }
+  return { nodes, roots: nodes.filter((node) => !node.parent), forks: nodes.filter((node) => node.children.length > 1), byId };
+}
+
+function byParent(runs: readonly TreeRun[]): Map<string, TreeRun[]> {
+  const groups = new Map<string, TreeRun[]>();
+  for (const run of runs) {
+    const group = groups.get(run.parent);
+    if (group) group.push(run);
+    else groups.set(run.parent, [run]);
+  }
+  return groups;
+}
+
+function pathTo(tree: BranchTree, branchId: string, runs: ReadonlyMap<string, TreeRun>): Set<string> {
+  const path = new Set<string>();
+  let run = tree.runs.find((candidate) => candidate.ends && candidate.branchId === branchId);
+  for (; run && !path.has(run.id); run = runs.get(run.parent)) path.add(run.id);
+  return path;
+}
+
+/** Runs of branches that are not archived, and what those grew from. Parents come first, so the last are looked at first. */
+function keptRuns(tree: BranchTree, branches: ReadonlyMap<string, TreeBranch>, lit: ReadonlySet<string>): Set<string> {
+  const kept = new Set<string>();
+  for (const run of [...tree.runs].reverse()) {
+    if (!kept.has(run.id) && !lit.has(run.id) && branches.get(run.branchId)?.archived) continue;
+    kept.add(run.id);
+    kept.add(run.parent);
+  }
+  return kept;
+}
+
+/** A run and those of its branch that follow it with nothing drawn beside them. */
+function chain(first: TreeRun, children: ReadonlyMap<string, TreeRun[]>): TreeRun[] {
+  const joined = [first];
+  for (let last = first; ; ) {
+    const [next, other] = children.get(last.id) ?? [];
+    if (!next || other || next.branchId !== last.branchId) return joined;
+    joined.push(next);
+    last = next;
+  }
+}
+
+function joinRuns(runs: readonly TreeRun[]): TreeRun {
+  const [first, last] = [runs[0]!, runs.at(-1)!];
+  const sum = (of: (run: TreeRun) => number) => runs.reduce((total, run) => total + of(run), 0);
+  return {
+    ...first, toSeq: last.toSeq, lastTurn: last.lastTurn, last: last.last || last.first, ends: last.ends, state: last.state,
+    headSeq: runs.reduce((seq, run) => run.headSeq || seq, 0), pending: sum((run) => run.pending), open: sum((run) => run.open),
+    updatedAt: Math.max(...runs.map((run) => run.updatedAt)),
+  };
+}
+
+/** Nodes a query finds: "#57" by turn, everything else by all its words in label and messages. Of the open branch first for a turn. */
+export function findNodes(forest: Forest, query: string): Node[] {
+  const wanted = query.trim().toLocaleLowerCase();
+  if (wanted === '') return [];
+  const seq = /^#(\d+)$/.exec(wanted)?.[1];
+  if (seq) {
+    const found = forest.nodes.filter(({ run }) => run.fromSeq <= Number(seq) && Number(seq) <= run.toSeq);
+    return [...found.filter((node) => node.lit), ...found.filter((node) => !node.lit)];
+  }
+  const words = wanted.split(/\s+/);
+  return forest.nodes.filter(({ run, branch }) => {
+    const text = `${run.ends ? (branch?.label ?? '') : ''} ${run.first} ${run.last}`.toLocaleLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}
+
+export type Form = 'rows' | 'tree';
+
+/** Where a key leads from a node; null for a key that leads nowhere. Rows are walked as a list, the tree by its kin. */
+export function walk(forest: Forest, form: Form, order: readonly Node[], from: Node, key: string): Node | null {
+  switch (key) {
+    case 'Home': return order[0] ?? null;
+    case 'End': return order.find((node) => node.here) ?? order.at(-1) ?? null;
+    case ']': return beside(forest.forks, order, from, 1);
+    case '[': return beside(forest.forks, order, from, -1);
+  }
+  if (form === 'rows') {
+    switch (key) {
+      case 'ArrowDown': return order[order.indexOf(from) + 1] ?? null;
+      case 'ArrowUp': return order[order.indexOf(from) - 1] ?? null;
+      case 'ArrowLeft': return from.parent;
+      case 'ArrowRight': return from.children[0] ?? null;
+    }
+    return null;
+  }
+  const siblings = from.parent?.children ?? forest.roots;
+  switch (key) {
+    case 'ArrowUp': return from.parent;
+    case 'ArrowDown': return from.children.find((child) => child.lit) ?? from.children[0] ?? null;
+    case 'ArrowLeft': return siblings[siblings.indexOf(from) - 1] ?? null;
+    case 'ArrowRight': return siblings[siblings.indexOf(from) + 1] ?? null;
+  }
+  return null;
+}
+
+/** The next fork in the order of drawing, round again at the end. */
+function beside(forks: readonly Node[], order: readonly Node[], from: Node, step: 1 | -1): Node | null {
+  if (forks.length === 0) return null;
+  const at = order.indexOf(from);
+  const sorted = [...forks].sort((a, b) => order.indexOf(a) - order.indexOf(b));
+  if (step > 0) return sorted.find((fork) => order.indexOf(fork) > at) ?? sorted[0]!;
+  return sorted.findLast((fork) => order.indexOf(fork) < at) ?? sorted.at(-1)!;
+}

@@ -1,0 +1,240 @@
+import { describe, expect, test } from 'vitest';
+import { treeOf } from '$lib/backend/fake/branches';
+import { seedForks } from '$lib/backend/fake/forks';
+import { World } from '$lib/backend/fake/world';
+import type { BranchTree } from '$lib/backend/types';
+import { versionsOf } from '$lib/state/versions';
+import { findNodes, grow, turnsOf, walk, type Forest, type Form, type Node } from './forest';
+import { layOut } from './layout';
+import { centre, fit, reveal, seen, touches, within, zoomAt } from './viewport';
+
+/** main #1..#4; a after #2 with two turns; b after #2, empty; c off a's first turn (#3); d before turn 1. */
+function small() {
+  const world = new World(0);
+  const session = world.addSession('Small');
+  const main = session.row.activeBranch;
+  for (let i = 1; i <= 4; i++) world.addTurn(main, { id: `m${i}` });
+  const fork = (label: string, parent: string, after: number, ids: string[]) => {
+    const branch = world.addBranch(session.row.id, label, parent, after);
+    for (const id of ids) world.addTurn(branch.view.id, { id });
+    return branch.view.id;
+  };
+  const a = fork('a', main, 2, ['a3', 'a4']);
+  const b = fork('b', main, 2, []);
+  const c = fork('c', a, 3, ['c4']);
+  const d = fork('d', '', 0, ['d1']);
+  return { world, session: session.row.id, main, a, b, c, d, tree: () => treeOf(world, session.row.id) };
+}
+
+function large(forks = 300): BranchTree {
+  const world = new World(0);
+  seedForks(world, forks);
+  return treeOf(world, [...world.sessions.keys()][0]!);
+}
+
+const plain = (forest: Forest) => forest.nodes.map(({ run, parent }) => [run.id, parent?.run.id ?? '', run.fromSeq, run.toSeq]);
+
+describe('the runs of a program in memory', () => {
+  test('end where something forks off, and stand parents first, oldest sibling first', () => {
+    const { b, tree } = small();
+    expect(tree().runs.map((run) => [run.id, run.parent, run.fromSeq, run.toSeq, run.ends])).toEqual([
+      ['m1', '', 1, 2, false], ['m3', 'm1', 3, 4, true], ['a3', 'm1', 3, 3, false], ['a4', 'a3', 4, 4, true], ['c4', 'a3', 4, 4, true], [b, 'm1', 3, 2, true], ['d1', '', 1, 1, true],
+    ]);
+  });
+
+  test('are each branch’s lineage, read from its end to the root', () => {
+    const world = new World(0);
+    seedForks(world, 60);
+    const [session] = [...world.sessions.keys()];
+    const tree = treeOf(world, session!);
+    const runs = new Map(tree.runs.map((run) => [run.id, run]));
+    for (const end of tree.runs.filter((run) => run.ends)) {
+      const turns: number[] = [];
+      for (let run = runs.get(end.id); run; run = runs.get(run.parent)) turns.unshift(...Array.from({ length: turnsOf(run) }, (_, i) => run!.fromSeq + i));
+      expect(turns).toEqual(world.lineage(end.branchId).map((turn) => turn.seq));
+    }
+    expect(tree.runs.reduce((sum, run) => sum + turnsOf(run), 0)).toBe(tree.turns);
+  });
+});
+
+describe('the forest', () => {
+  test('lights the way to the open branch alone', () => {
+    const { c, tree } = small();
+    const forest = grow(tree(), { current: c, archived: false });
+    expect(forest.nodes.filter((node) => node.lit).map((node) => node.run.id)).toEqual(['m1', 'a3', 'c4']);
+    expect(forest.nodes.filter((node) => node.here).map((node) => node.run.id)).toEqual(['c4']);
+  });
+
+  test('hides archived branches, joins what nothing stands beside any more, and brings them back when asked', () => {
+    const { world, main, a, b, c, tree } = small();
+    for (const id of [a, b]) world.branch(id).view.archived = true;
+    // c forked off a, so the turns of a that c goes on from stay.
+    const forest = grow(tree(), { current: main, archived: false });
+    expect(plain(forest)).toEqual([['m1', '', 1, 2], ['m3', 'm1', 3, 4], ['a3', 'm1', 3, 3], ['c4', 'a3', 4, 4], ['d1', '', 1, 1]]);
+    world.branch(c).view.archived = true;
+    const less = grow(tree(), { current: main, archived: false });
+    expect(plain(less)).toEqual([['m1', '', 1, 4], ['d1', '', 1, 1]]);
+    expect(less.byId.get('m3')).toBe(less.nodes[0]);
+    expect(less.nodes[0]!.run).toMatchObject({ lastTurn: 'm4', ends: true });
+    expect(grow(tree(), { current: main, archived: true }).nodes).toHaveLength(7);
+    // The open one is always drawn.
+    expect(grow(tree(), { current: c, archived: false }).nodes.find((node) => node.here)?.run.id).toBe('c4');
+  });
+
+  test('finds by label, by words and by turn, the open branch first', () => {
+    const { world, c, tree } = small();
+    world.turn('a4').user = [{ ...world.turn('a4').user[0]!, text: 'Sourdough Überraschung' }];
+    const forest = grow(tree(), { current: c, archived: false });
+    const ids = (query: string) => findNodes(forest, query).map((node) => node.run.id);
+    expect(ids('  ÜBERRASCHUNG sour')).toEqual(['a4']);
+    expect(ids('d')).toContain('d1');
+    expect(ids('#3')).toEqual(['a3', 'm3']);
+    expect(ids('#99')).toEqual([]);
+    expect(ids('')).toEqual([]);
+  });
+});
+
+describe.each<Form>(['rows', 'tree'])('laid out as %s', (form) => {
+  const tree = large();
+  const forest = grow(tree, { current: tree.active, archived: true });
+  const layout = layOut(forest, form, 360);
+
+  test('nothing overlaps', () => {
+    const boxes = [...layout.placed].sort((a, b) => a.y - b.y);
+    for (let i = 0; i < boxes.length; i++) {
+      for (let j = i + 1; j < boxes.length && boxes[j]!.y < boxes[i]!.y + boxes[i]!.h; j++) {
+        const [a, b] = [boxes[i]!, boxes[j]!];
+        expect(a.x + a.w <= b.x || b.x + b.w <= a.x, `${a.node.run.id} and ${b.node.run.id}`).toBe(true);
+      }
+    }
+  });
+
+  test('every run has a place, parents above their children, nothing left of the edge', () => {
+    expect(layout.placed).toHaveLength(forest.nodes.length);
+    for (const at of layout.placed) {
+      const parent = at.node.parent && layout.byId.get(at.node.parent.run.id)!;
+      if (parent) expect(at.y).toBeGreaterThanOrEqual(parent.y + parent.h);
+      expect(Math.min(at.x, at.y)).toBeGreaterThanOrEqual(0);
+      expect(at.x + at.w).toBeLessThanOrEqual(layout.width);
+      expect(at.y + at.h).toBeLessThanOrEqual(layout.height);
+    }
+    expect(layout.edges).toHaveLength(forest.nodes.length - forest.roots.length);
+  });
+
+  test('siblings stand in the order of their age', () => {
+    for (const node of forest.nodes) {
+      const beside = node.children.filter((child) => child.run.branchId !== node.run.branchId).map((child) => layout.byId.get(child.run.id)!);
+      const along = beside.map((at) => (form === 'rows' ? at.y : at.x));
+      expect(along).toEqual([...along].sort((a, b) => a - b));
+    }
+  });
+
+  test('opening another branch moves nothing', () => {
+    const other = layOut(grow(tree, { current: tree.branches.at(-1)!.id, archived: true }), form, 360);
+    const places = (of: typeof layout) => of.placed.map(({ node, x, y }) => [node.run.id, x, y]);
+    expect(places(other)).toEqual(places(layout));
+  });
+
+  test('a new fork leaves the order of all others as it was', () => {
+    const world = new World(0);
+    seedForks(world, 40);
+    const session = [...world.sessions.keys()][0]!;
+    const order = () => layOut(grow(treeOf(world, session), { current: '', archived: true }), form, 360).placed.filter((at) => at.node.run.ends).map((at) => at.node.run.branchId);
+    const before = order();
+    const made = world.addBranch(session, 'new', world.session(session).branchIds[0]!, 20);
+    world.addTurn(made.view.id);
+    expect(order().filter((id) => id !== made.view.id)).toEqual(before);
+  });
+
+  test('nothing is no reason to fail', () => {
+    const none = layOut(grow({ ...tree, runs: [], branches: [] }, { current: '', archived: false }), form, 360);
+    expect([none.placed, none.edges, none.width, none.height]).toEqual([[], [], 0, 0]);
+  });
+});
+
+describe('keys', () => {
+  const { tree, c } = small();
+  const forest = grow(tree(), { current: c, archived: false });
+  const steps = (form: Form, from: string, keys: string[]) => {
+    const order = layOut(forest, form, 360).placed.map((at) => at.node);
+    return keys.reduce((node, key) => walk(forest, form, order, node, key) ?? node, forest.byId.get(from)!).run.id;
+  };
+
+  test.each<[string, Form, string, string[], string]>([
+    ['down to the child on the open branch', 'tree', 'm1', ['ArrowDown'], 'a3'],
+    ['up to the parent', 'tree', 'c4', ['ArrowUp', 'ArrowUp'], 'm1'],
+    ['right to the next sibling', 'tree', 'm3', ['ArrowRight'], 'a3'],
+    ['left to the one before', 'tree', 'c4', ['ArrowLeft'], 'a4'],
+    ['nowhere beyond the edge', 'tree', 'm1', ['ArrowUp', 'ArrowLeft'], 'm1'],
+    ['from root to root', 'tree', 'm1', ['ArrowRight'], 'd1'],
+    ['down the rows', 'rows', 'm1', ['ArrowDown', 'ArrowDown'], 'c4'],
+    ['up the rows', 'rows', 'c4', ['ArrowUp'], 'a3'],
+    ['left to the parent', 'rows', 'm3', ['ArrowLeft'], 'm1'],
+    ['right to the first child', 'rows', 'a3', ['ArrowRight'], 'a4'],
+    ['Home to the root', 'rows', 'c4', ['Home'], 'm1'],
+    ['End to where one is', 'rows', 'm1', ['End'], 'c4'],
+    ['] to the next fork, and round', 'rows', 'm1', [']', ']'], 'm1'],
+    ['[ to the fork before', 'tree', 'c4', ['['], 'a3'],
+  ])('lead %s', (_, form, from, keys, to) => expect(steps(form, from, keys)).toBe(to));
+
+  test('walk past every run of a large tree', () => {
+    const all = large(80);
+    const big = grow(all, { current: all.active, archived: false });
+    const order = layOut(big, 'rows', 360).placed.map((at) => at.node);
+    const seenRuns = new Set([order[0]!]);
+    for (let at: Node | null = order[0]!; at; at = walk(big, 'rows', order, at, 'ArrowDown')) seenRuns.add(at);
+    expect(seenRuns.size).toBe(big.nodes.length);
+  });
+});
+
+describe('the view', () => {
+  const size = { width: 400, height: 300 };
+  const all = { width: 4000, height: 2000 };
+
+  test('zooms about the point under the pointer', () => {
+    const view = { x: -100, y: -50, scale: 1 };
+    const at = zoomAt(view, 1.5, 120, 80);
+    expect([(120 - at.x) / at.scale, (80 - at.y) / at.scale]).toEqual([220, 130]);
+    expect(zoomAt(view, 1e9, 0, 0).scale).toBeLessThan(10);
+    expect(zoomAt(view, 1e-9, 0, 0).scale).toBeGreaterThan(0);
+  });
+
+  test('fits all of it', () => {
+    const view = fit(all, size);
+    expect(touches({ x: all.width, y: all.height, w: 0, h: 0 }, seen(view, size, 0))).toBe(true);
+    expect(touches({ x: 0, y: 0, w: 0, h: 0 }, seen(view, size, 0))).toBe(true);
+    expect(fit({ width: 10, height: 10 }, size).scale).toBe(1);
+  });
+
+  test('moves no more than it must to show a box, and never loses the tree', () => {
+    const view = { x: 0, y: 0, scale: 1 };
+    expect(reveal(view, { x: 50, y: 50, w: 100, h: 20 }, size)).toEqual(view);
+    const far = reveal(view, { x: 900, y: 700, w: 100, h: 20 }, size);
+    expect(touches({ x: 900, y: 700, w: 100, h: 20 }, seen(far, size, 0))).toBe(true);
+    const lost = within({ x: 1e6, y: -1e6, scale: 1 }, all, size);
+    expect(touches({ x: 0, y: 0, ...{ w: all.width, h: all.height } }, seen(lost, size, 0))).toBe(true);
+    expect(centre(view, { x: 100, y: 100, w: 0, h: 0 }, size)).toMatchObject({ x: 100, y: 50 });
+  });
+});
+
+describe('versions of a message', () => {
+  test('are the turns that stand right after one fork, each on the branch used last that holds it', () => {
+    const { world, main, a, c, tree } = small();
+    world.branch(c).view.updatedAt = 5_000;
+    const versions = versionsOf(tree(), main);
+    expect(versions.get('m3')).toEqual({ at: 0, all: [{ turnId: 'm3', seq: 3, branchId: main }, { turnId: 'a3', seq: 3, branchId: c }] });
+    expect(versions.get('a3')?.at).toBe(1);
+    expect(versions.get('a4')?.all.map((version) => version.turnId)).toEqual(['a4', 'c4']);
+    expect(versions.get('m1')?.all.map((version) => version.turnId)).toEqual(['m1', 'd1']);
+    expect(versions.get('m2')).toBeUndefined();
+    // The open branch is the one to stay on.
+    expect(versionsOf(tree(), a).get('m3')?.all[1]?.branchId).toBe(a);
+  });
+
+  test('leave archived ways out, the open one never', () => {
+    const { world, main, a, c, tree } = small();
+    for (const id of [a, c]) world.branch(id).view.archived = true;
+    expect(versionsOf(tree(), main).get('m3')).toBeUndefined();
+    expect(versionsOf(tree(), a).get('a3')?.all.map((version) => version.turnId)).toEqual(['m3', 'a3']);
+  });
+});

@@ -1,0 +1,63 @@
+/** The window onto a layout: how far it is moved, and how large it is drawn. */
+import type { Box } from './layout';
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/** A point of the layout stands at point * scale + (x, y) on the screen. */
+export interface View {
+  x: number;
+  y: number;
+  scale: number;
+}
+
+export const scaleMin = 0.02;
+export const scaleMax = 4;
+/** Room left around what is fitted or brought into view. */
+const edge = 16;
+
+const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);
+
+/** Larger or smaller, with what is under that point staying there. */
+export function zoomAt(view: View, factor: number, x: number, y: number): View {
+  const scale = clamp(view.scale * factor, scaleMin, scaleMax);
+  const by = scale / view.scale;
+  return { scale, x: x - (x - view.x) * by, y: y - (y - view.y) * by };
+}
+
+/** All of it, never larger than `most`. */
+export function fit(all: Size, size: Size, most = 1): View {
+  const scale = clamp(Math.min((size.width - 2 * edge) / all.width, (size.height - 2 * edge) / all.height), scaleMin, most);
+  return within({ scale, x: (size.width - all.width * scale) / 2, y: edge }, all, size);
+}
+
+/** The least movement that shows a box whole; one that is larger than the window shows its beginning. */
+export function reveal(view: View, box: Box, size: Size): View {
+  const along = (at: number, from: number, length: number, room: number) => {
+    const [low, high] = [edge - from, room - edge - (from + length)];
+    return high < low ? low : clamp(at, low, high);
+  };
+  return { ...view, x: along(view.x, box.x * view.scale, box.w * view.scale, size.width), y: along(view.y, box.y * view.scale, box.h * view.scale, size.height) };
+}
+
+export function centre(view: View, box: Box, size: Size): View {
+  return { ...view, x: size.width / 2 - (box.x + box.w / 2) * view.scale, y: size.height / 2 - (box.y + box.h / 2) * view.scale };
+}
+
+/** Keeps it from being lost: it never leaves the window, and what fits is not pushed out of it. */
+export function within(view: View, all: Size, size: Size): View {
+  const along = (at: number, length: number, room: number) => {
+    const spare = room - length;
+    return spare >= 2 * edge ? clamp(at, edge, spare - edge) : clamp(at, spare - edge, edge);
+  };
+  return { ...view, x: along(view.x, all.width * view.scale, size.width), y: along(view.y, all.height * view.scale, size.height) };
+}
+
+/** What of the layout is seen, and a little beyond. */
+export function seen(view: View, size: Size, beyond = 120): Box {
+  return { x: (-view.x - beyond) / view.scale, y: (-view.y - beyond) / view.scale, w: (size.width + 2 * beyond) / view.scale, h: (size.height + 2 * beyond) / view.scale };
+}
+
+export const touches = (a: Box, b: Box): boolean => a.x <= b.x + b.w && b.x <= a.x + a.w && a.y <= b.y + b.h && b.y <= a.y + a.h;

@@ -1,0 +1,54 @@
+import type { BranchView, SessionRow, Setting } from '$lib/backend/types';
+import { entries } from '$lib/commands/list';
+import type { App } from '$lib/state/app.svelte';
+import { moment } from '$shared/format';
+import { groupId } from '../settings/sections';
+import type { Item } from './items';
+
+/** What is asked of the program when the palette opens. */
+export interface Asked {
+  sessions: readonly SessionRow[];
+  settings: readonly Setting[];
+}
+
+/** Everything one may mean, as lines of the palette. */
+export function gather(app: App, { sessions, settings }: Asked, typed: string): Item[] {
+  return [...commands(app), ...turnOf(app, typed), ...sessions.filter((row) => row.id !== app.conversation.sessionId || app.temporary.active).map((row) => session(app, row)), ...(app.temporary.active ? [] : app.conversation.branches.filter((one) => one.id !== app.conversation.branchId && !one.archived).map((one) => branch(app, one))), ...models(app), ...settings.map((one) => setting(app, one)), ...messages(app, typed)];
+}
+
+function commands(app: App): Item[] {
+  return entries
+    .filter((entry) => !entry.local && entry.id !== 'model')
+    .map((entry) => ({
+      id: `command:${entry.id}`, kind: 'command', title: entry.title, words: `${entry.slash?.name ?? ''} ${entry.words ?? ''}`.trim(), keys: entry.keys,
+      detail: entry.id === 'undo' ? app.undo.next : entry.slash && !entry.keys ? `/${entry.slash.name}` : undefined, why: app.commands.why(entry.id), argument: entry.slash?.needed && entry.id !== 'find' && entry.id !== 'searchAll' ? entry.title : undefined,
+      run: (argument) => app.commands.try(entry.id, argument),
+    }));
+}
+
+const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || 'New conversation', words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.openSession(row.id) });
+
+const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: `${one.turns} turns`, run: () => app.branches.open(one.id) });
+
+function models(app: App): Item[] {
+  return app.models.list.map((model) => ({
+    id: `model:${model.name}`, kind: 'model', title: `Answer with ${model.name}`, words: `model ${model.provider} ${model.modelId}`, detail: model.name === app.conversation.model ? 'in use' : model.provider,
+    why: model.usable ? app.commands.why('model') : model.why, run: () => app.commands.try('model', model.name),
+  }));
+}
+
+const setting = (app: App, one: Setting): Item => ({ id: `setting:${one.key}`, kind: 'setting', title: `${one.group}: ${one.label}`, words: `${one.key} ${one.help}`, detail: [one.value, one.unit].filter(Boolean).join(' '), run: () => app.layout.openSettings(groupId(one.group)) });
+
+/** "#12" is a turn. */
+function turnOf(app: App, typed: string): Item[] {
+  const seq = Number(/^#\s*(\d+)$/.exec(typed.trim())?.[1] ?? 0);
+  if (seq === 0) return [];
+  const why = app.commands.why('goTo') || (seq < app.conversation.firstSeq || seq > app.conversation.lastSeq ? `There are #${app.conversation.firstSeq} to #${app.conversation.lastSeq}` : '');
+  return [{ id: 'turn', kind: 'turn', title: `Go to turn #${seq}`, why, run: () => app.conversation.jumpToSeq(seq) }];
+}
+
+/** What was said is found by the search of everything. */
+function messages(app: App, typed: string): Item[] {
+  const text = typed.trim();
+  return text === '' || /^[>#]/.test(text) ? [] : [{ id: 'search', kind: 'search', title: `Search messages for “${text}”`, keys: 'Ctrl+Shift+F', run: () => app.search.show(text) }];
+}

@@ -1,0 +1,147 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import { commands } from '$lib/commands/commands';
+import { entries } from '$lib/commands/list';
+import { capsOf } from '$lib/keys';
+import { shortcutGroups } from '$lib/shortcuts';
+import { mountIn, startedApp } from '../../test/mount';
+import { sectionsOf, type Item } from './items';
+import KeySheet from './KeySheet.svelte';
+import Palette from './Palette.svelte';
+
+async function palette() {
+  const started = await startedApp({ data: 'rich' });
+  const { app, backend } = started;
+  app.layout.measured(80);
+  await app.openSession([...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!.row.id);
+  const show = () => {
+    app.palette.toggle();
+    return mountIn(app, Palette, {});
+  };
+  let view = show();
+  const again = () => {
+    view.unmount();
+    view = show();
+  };
+  return { ...started, again, field: () => screen.getByRole('combobox') as HTMLInputElement, chosen: () => screen.getByRole('option', { selected: true }), user: userEvent.setup() };
+}
+
+describe('the palette', () => {
+  it('finds a command by a few letters and carries it out', async () => {
+    const { app, field, chosen, user } = await palette();
+    expect(field()).toHaveFocus();
+    await user.type(field(), 'fullsize');
+    expect([chosen().textContent, field().getAttribute('aria-activedescendant')]).toEqual([expect.stringContaining('Show the tree at full size'), chosen().id]);
+    await user.keyboard('{Enter}');
+    await waitFor(() => expect(app.branches.wide).toEqual({ face: 'tree' }));
+    expect([app.palette.open, app.palette.recent]).toEqual(['', ['command:tree']]);
+  });
+
+  it('finds sessions, branches, models, settings, turns, and hands words to the search', async () => {
+    const { app, field, user, again } = await palette();
+    const under = (group: string) => within(screen.getByRole('group', { name: group }));
+    await user.type(field(), 'lofoten');
+    expect(await under('Sessions').findByRole('option', { name: /Lofoten in February/ })).toBeVisible();
+    await user.clear(field());
+    await user.type(field(), 'throttled');
+    expect(under('Branches').getByRole('option')).toHaveTextContent('throttled-backfill');
+    await user.clear(field());
+    await user.type(field(), 'sonnet');
+    expect(under('Models').getByRole('option', { name: /Answer with sonnet/ })).toHaveTextContent('in use');
+    await user.clear(field());
+    await user.type(field(), 'compact at');
+    await user.click(await under('Settings').findByRole('option', { name: /Compact at.*0.85/ }));
+    await waitFor(() => expect([app.layout.view, app.layout.section]).toEqual(['settings', 'group:Context budget']));
+    again();
+    await user.type(field(), '#146{Enter}');
+    await waitFor(() => expect(app.conversation.intent).toMatchObject({ to: 'turn', turnId: 't0146' }));
+    again();
+    await user.type(field(), 'nothing is called so');
+    await user.click(screen.getByRole('option', { name: /Search messages for “nothing is called so”/ }));
+    await waitFor(() => expect([app.layout.searching, app.search.text]).toEqual([true, 'nothing is called so']));
+  });
+
+  it('says why a command cannot be done now, and does not do it', async () => {
+    const { app, field, chosen, user } = await palette();
+    await user.type(field(), 'take back');
+    expect(chosen()).toHaveTextContent('There is nothing to take back');
+    expect(chosen()).toHaveAttribute('aria-disabled', 'true');
+    await user.keyboard('{Enter}');
+    expect(app.palette.open).toBe('commands');
+  });
+
+  it('asks a command for its text', async () => {
+    const { backend, field, user } = await palette();
+    await user.type(field(), 'pin a fact{Enter}');
+    await user.type(screen.getByRole('combobox', { name: /^Pin a fact/ }), 'Never on a Friday.{Enter}');
+    await waitFor(() => expect(backend.calls.filter(({ name }) => name === 'inspect.addPin').map(({ args }) => args[1])).toEqual(['Never on a Friday.']));
+  });
+
+  it('steps back with Esc', async () => {
+    const { app, field, user } = await palette();
+    await user.type(field(), 'pin a fact{Enter}{Escape}');
+    expect(screen.getByRole('combobox', { name: /^Find a command/ })).toBeVisible();
+    await user.keyboard('{Escape}');
+    expect(app.palette.open).toBe('');
+  });
+});
+
+describe('what the palette shows', () => {
+  const item = (id: string, more: Partial<Item> = {}): Item => ({ id, kind: 'command', title: id, run: () => undefined, ...more });
+
+  it('is recent first, and lets no kind bury the others', () => {
+    const items = [item('alpha'), item('beta', { why: 'Not now' }), ...Array.from({ length: 30 }, (_, i) => item(`session ${i}`, { kind: 'session' }))];
+    const shown = sectionsOf(items, '', ['alpha', 'beta', 'gone']).map(({ title, items: some }) => [title, some.length]);
+    expect(shown).toEqual([['Recent', 1], ['Commands', 1], ['Sessions', 7]]);
+    expect(sectionsOf(items, '>', ['alpha']).map(({ title }) => title)).toEqual(['Commands']);
+    expect(sectionsOf(items, 'session', [])[0]!.items).toHaveLength(7);
+  });
+
+  it('puts what is meant by its other words behind its title, and what was used lately before', () => {
+    const items = [item('Show the memory', { words: 'chunks' }), item('Chunks of wood', { kind: 'session' }), item('Chunk one'), item('Chunk two')];
+    const ids = (recent: string[]) => sectionsOf(items, 'chunk', recent).flatMap(({ items: some }) => some.map(({ id }) => id));
+    expect(ids([]).at(0)).toBe('Chunk one');
+    expect(ids(['Chunk two']).at(0)).toBe('Chunk two');
+    expect(ids([])).toContain('Show the memory');
+  });
+});
+
+describe('the sheet of keys', () => {
+  it('lists every key and every written command once, and is searched', async () => {
+    const { app } = await startedApp();
+    app.palette.showKeys();
+    mountIn(app, KeySheet, {});
+    const listed = shortcutGroups.flatMap((group) => group.entries);
+    expect(new Set(listed).size).toBe(entries.filter(({ keys, slash }) => keys || slash).length);
+    for (const { name } of commands) expect(screen.getByText(new RegExp(`^/${name}\\b`))).toBeVisible();
+    const field = screen.getByRole('textbox', { name: 'Search keys and commands' });
+    expect(field).toHaveFocus();
+    await userEvent.type(field, 'ctrl+k');
+    expect(screen.getAllByRole('definition')).toHaveLength(1);
+    await userEvent.type(field, 'zzz');
+    expect(screen.getByRole('status')).toHaveTextContent('No key or command holds');
+    await userEvent.click(screen.getByRole('button', { name: 'Close' }));
+    expect(app.palette.open).toBe('');
+  });
+
+  it.each([['Ctrl+Shift+N', false, ['Ctrl', 'Shift', 'N']], ['Ctrl+Shift+N', true, ['⌘', '⇧', 'N']], ['Ctrl++', false, ['Ctrl', '+']], ['Alt+Up', true, ['⌥', '↑']], ['?', true, ['?']], ['+', false, ['+']]])('names %s (Mac: %s)', (keys, mac, caps) => expect(capsOf(keys, mac)).toEqual(caps));
+});
+
+describe('commands', () => {
+  it('each have an id of their own, and slash commands a name', () => {
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(entries.length);
+    expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length);
+  });
+
+  it('that the palette offers are all carried out or say why', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    app.conversation.stop();
+    const done = new Set<string>();
+    for (const { id, local } of entries) {
+      if (local || id === 'new' || id === 'temporary') continue;
+      if (app.commands.why(id) === '') await app.commands.run(id, id === 'model' ? 'sonnet' : id === 'pin' ? 'x' : '').then(() => done.add(id), (error: Error) => expect(error.message).toBeTruthy());
+    }
+    expect(done.size).toBeGreaterThan(25);
+  });
+});

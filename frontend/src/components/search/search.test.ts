@@ -1,0 +1,148 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { SearchGroup } from '$lib/backend/types';
+import { wordsOf } from '$lib/state/search.svelte';
+import { mountIn, startedApp } from '../../test/mount';
+import { foundWords, lineGroups, lineTarget } from './lines';
+import SearchPanel from './SearchPanel.svelte';
+
+const group = (more: Partial<SearchGroup> = {}): SearchGroup => ({ sessionId: 's', title: 'T', folder: '', archived: false, updatedAt: 0, marks: [], hits: [], more: 0, ...more });
+
+async function panel() {
+  const started = await startedApp({ data: 'rich' });
+  const { app } = started;
+  app.layout.measured(80);
+  await app.openSession([...started.backend.world.sessions.values()].find(({ row }) => row.title === 'Rye loaf, wetter dough')!.row.id);
+  app.search.narrow({ meaning: false });
+  app.search.show();
+  mountIn(app, SearchPanel, {});
+  const field = screen.getByRole('combobox', { name: 'Search titles and messages of all sessions' }) as HTMLInputElement;
+  const chosen = () => screen.getByRole('option', { selected: true });
+  const calls = (name: string) => started.backend.calls.filter((call) => call.name === name).map((call) => call.args);
+  return { ...started, field, chosen, calls, user: userEvent.setup() };
+}
+
+describe('search of everything', () => {
+  it('finds as one types, in groups, and the field names the line that Enter opens', async () => {
+    const { field, chosen, user } = await panel();
+    expect(field).toHaveFocus();
+    expect(screen.getByText('Everything you ever said and were told')).toBeVisible();
+    await user.type(field, '"orders sche');
+    const found = await screen.findByRole('group', { name: 'Orders to Postgres' });
+    expect(within(found).getAllByRole('option')).toHaveLength(7);
+    expect(screen.getByRole('status')).toHaveTextContent(/146 finds in 1 session/);
+    expect(field.getAttribute('aria-activedescendant')).toBe(chosen().id);
+    expect([chosen().querySelector('mark')!.textContent, chosen().textContent]).toEqual(['orders sche', expect.stringContaining('by words')]);
+  });
+
+  it('walks over all lines, and opens the turn in its branch with its words marked', async () => {
+    const { app, field, chosen, user } = await panel();
+    await user.type(field, '"slots survive"');
+    await screen.findByRole('group', { name: 'Orders to Postgres' });
+    const first = chosen().id;
+    await user.keyboard('{ArrowDown}');
+    expect(chosen().id).not.toBe(first);
+    await user.keyboard('{ArrowUp}{Control>}{Enter}{/Control}');
+    await waitFor(() => expect(app.conversation.session?.title).toBe('Orders to Postgres'));
+    await waitFor(() => expect(app.conversation.intent.to).toBe('turn'));
+    const { branchId, intent } = app.conversation;
+    expect(['logical-replication', 'throttled-backfill', 'big-bang-window']).toContain(app.conversation.header!.branchLabel);
+    expect(app.conversation.turns.find((turn) => turn.id === intent.turnId)?.branchId).toBe(branchId);
+    expect([intent.marks?.terms, app.layout.searching]).toEqual([['Slots survive'], true]);
+    expect(field).toHaveFocus();
+    expect(chosen()).toHaveTextContent('open');
+    await user.keyboard('{ArrowDown}{Enter}');
+    await waitFor(() => expect(app.conversation.branchId).not.toBe(branchId));
+    await waitFor(() => expect(field).not.toHaveFocus());
+    expect(app.layout.searching).toBe(true);
+  });
+
+  it('goes away where it lies over the conversation, and is as it was when it comes back', async () => {
+    const { app, field, user } = await panel();
+    app.layout.measured(56);
+    await user.type(field, 'standby first');
+    await screen.findByRole('group', { name: 'Orders to Postgres' });
+    await user.keyboard('{Enter}');
+    await waitFor(() => expect(app.layout.searching).toBe(false));
+    app.search.show();
+    expect([app.search.text, app.search.groups.length > 0, app.search.opened !== '']).toEqual(['standby first', true, true]);
+  });
+
+  it('brings the rest of a session’s finds', async () => {
+    const { app, field, chosen, user, calls } = await panel();
+    await user.type(field, '"orders schema"');
+    const found = await screen.findByRole('group', { name: 'Orders to Postgres' });
+    await user.click(within(found).getByText('141 more finds in this session'));
+    await waitFor(() => expect(within(found).getAllByRole('option').length).toBe(147));
+    expect(calls('search.everything').at(-1)).toMatchObject([{ sessionId: app.search.groups[0]!.sessionId }]);
+    expect([chosen().id, screen.queryByText(/more find/)]).toEqual([within(found).getAllByRole('option')[6]!.id, null]);
+  });
+
+  it('never lets an older answer stand for a newer question', async () => {
+    const { app, backend, calls } = await panel();
+    const release = backend.hold('search.everything');
+    app.search.text = 'lofoten';
+    const old = app.search.run();
+    app.search.text = 'rota';
+    release();
+    await old;
+    expect([app.search.result, app.search.searching]).toEqual([null, true]);
+    await waitFor(() => expect(app.search.groups.map(({ title }) => title)).toEqual(['On-call rota for December']));
+    expect(calls('search.everything').length).toBe(2);
+  });
+
+  it('says what failed, and tries again', async () => {
+    const { backend, field, user } = await panel();
+    backend.failNext('search.everything', { message: 'The index is locked', hint: 'Wait a moment.' });
+    await user.type(field, 'lofoten');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The index is locked');
+    await user.click(screen.getByRole('button', { name: 'Try again' }));
+    expect(await screen.findByRole('group', { name: 'Lofoten in February' })).toBeVisible();
+    expect(screen.queryByRole('alert')).toBeNull();
+  });
+
+  it('teaches where nothing was found, and narrows', async () => {
+    const { field, user, calls } = await panel();
+    await user.type(field, 'old shed');
+    await user.clear(field);
+    await user.type(field, 'plans shed');
+    expect(await screen.findByText('Nothing holds “plans shed”')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Search the archive too' }));
+    expect(await screen.findByRole('group', { name: 'Old plans for the shed' })).toHaveTextContent('Archived');
+    await user.click(screen.getByRole('button', { name: 'Meaning' }));
+    await user.click(screen.getByRole('radio', { name: 'This session' }));
+    await waitFor(() => expect(calls('search.everything').at(-1)).toMatchObject([{ archived: true, meaning: true, sessionId: expect.stringMatching(/^s/) }]));
+    await user.click(screen.getByRole('button', { name: /^Filter/ }));
+    await user.selectOptions(screen.getByLabelText('Who'), 'user');
+    await user.type(screen.getByLabelText('To, that day included'), '1999-12-31');
+    await waitFor(() => expect(calls('search.everything').at(-1)).toMatchObject([{ role: 'user', until: new Date('2000-01-01T00:00:00').getTime() }]));
+    await user.click(screen.getAllByRole('button', { name: 'Clear the filter' })[0]!);
+    await waitFor(() => expect(calls('search.everything').at(-1)).toMatchObject([{ role: '', until: 0, archived: false, meaning: true }]));
+  });
+
+  it('closes with Esc', async () => {
+    const { app, user } = await panel();
+    await user.keyboard('{Escape}');
+    expect(app.layout.searching).toBe(false);
+  });
+});
+
+describe('lines of what was found', () => {
+  it('leave no way to more where all is shown or the title alone matches', () => {
+    const hit = { turnId: 't', branchId: 'b', branchLabel: 'main', seq: 1, role: 'user', at: 0, snippet: '', marks: [], by: 'words', score: 1 };
+    const kinds = (one: SearchGroup) => lineGroups([one])[0]!.lines.map((line) => line.kind);
+    expect([kinds(group({ hits: [hit], more: 3 })), kinds(group({ hits: [hit] })), kinds(group({ more: 0 }))]).toEqual([['title', 'hit', 'more'], ['title', 'hit'], ['title']]);
+  });
+
+  it.each([['ArrowDown', 0, 3, 1], ['ArrowDown', 2, 3, 0], ['ArrowUp', 0, 3, 2], ['PageDown', 1, 30, 9], ['PageUp', 3, 30, 0], ['ArrowDown', -1, 0, -1], ['x', 0, 3, -1]])('%s from %i of %i leads to %i', (key, at, count, to) => expect(lineTarget(key, at, count)).toBe(to));
+
+  it('counts in a sentence', () => {
+    const result = { groups: [group()], hits: 0, truncated: false, warning: '', totalMs: 12 };
+    expect(foundWords(result)).toContain('1 session by title');
+    expect(foundWords({ ...result, hits: 3, truncated: true })).toContain('3 finds in more than 1 session');
+    expect(foundWords({ ...result, groups: [] })).toBe('Nothing was found');
+  });
+
+  it('marks each word once', () => expect(wordsOf({ snippet: 'a rye and a rye', marks: [{ from: 2, to: 5 }, { from: 12, to: 15 }] })).toEqual(['rye']));
+});

@@ -1,0 +1,240 @@
+import { fireEvent, screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { createRawSnippet } from 'svelte';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { FakeBackend } from '$lib/backend/fake';
+import type { App } from '$lib/state/app.svelte';
+import { SelectionState } from '$lib/state/selection.svelte';
+import { mountIn, startedApp } from '../../test/mount';
+import DropZone from './DropZone.svelte';
+import FolderDialog from './FolderDialog.svelte';
+import FolderLine from './FolderLine.svelte';
+import SelectionBar from './SelectionBar.svelte';
+import { putSessions, takeSessions } from './sessionDrag';
+import SessionList from './SessionList.svelte';
+
+describe('choosing several', () => {
+  const order = ['a', 'b', 'c', 'd', 'e'];
+  it('toggles one, extends from the last one chosen in both directions, and takes all or none', () => {
+    const selection = new SelectionState();
+    selection.toggle('c');
+    selection.extend(order, 'e');
+    expect(selection.ids).toEqual(['c', 'd', 'e']);
+    selection.extend(order, 'a');
+    expect(selection.ids).toEqual(['a', 'b', 'c']);
+    selection.toggle('b');
+    expect(selection.ids).toEqual(['a', 'c']);
+    selection.all(order);
+    expect(selection.size).toBe(5);
+    selection.clear();
+    expect(selection.size).toBe(0);
+  });
+
+  it('begins a range where the focus was when nothing was chosen', () => {
+    const selection = new SelectionState();
+    selection.extend(order, 'd', 'b');
+    expect(selection.ids).toEqual(['b', 'c', 'd']);
+  });
+
+  it('lets go of what is no longer in the list', () => {
+    const selection = new SelectionState();
+    selection.all(order);
+    selection.keep(['b', 'x']);
+    expect(selection.ids).toEqual(['b']);
+  });
+});
+
+/** A drag's data, which jsdom has not. */
+function transfer(): DataTransfer {
+  const data = new Map<string, string>();
+  return { get types() { return [...data.keys()]; }, setData: (type: string, text: string) => void data.set(type, text), getData: (type: string) => data.get(type) ?? '', effectAllowed: 'all', dropEffect: 'none' } as unknown as DataTransfer;
+}
+
+describe('dragging sessions', () => {
+  it('tells a drop which ones, and elsewhere their titles', () => {
+    const event = { dataTransfer: transfer() } as unknown as DragEvent;
+    putSessions(event, ['a', 'b'], 'Rye\nOats');
+    expect([takeSessions(event), event.dataTransfer!.getData('text/plain')]).toEqual([['a', 'b'], 'Rye\nOats']);
+    expect(takeSessions({ dataTransfer: transfer() } as unknown as DragEvent)).toEqual([]);
+  });
+
+  it('says in words what a drop would do, and does it', async () => {
+    const { app } = await startedApp();
+    const dropped: string[][] = [];
+    const children = createRawSnippet(() => ({ render: () => '<h2>Work</h2>' }));
+    mountIn(app, DropZone, { words: 'Move here', ondropped: (ids: string[]) => void dropped.push(ids), children });
+    const zone = screen.getByText('Work').parentElement!;
+    const dataTransfer = transfer();
+    await fireEvent(zone, dragEvent('dragenter', transfer()));
+    expect(screen.queryByText('Move here')).toBeNull();
+    putSessions({ dataTransfer } as unknown as DragEvent, ['a'], 'Rye');
+    await fireEvent(zone, dragEvent('dragenter', dataTransfer));
+    expect(screen.getByText('Move here')).toBeVisible();
+    await fireEvent(zone, dragEvent('drop', dataTransfer));
+    expect([dropped, screen.queryByText('Move here')]).toEqual([[['a']], null]);
+  });
+});
+
+function dragEvent(name: string, dataTransfer: DataTransfer): Event {
+  return Object.assign(new Event(name, { bubbles: true, cancelable: true }), { dataTransfer });
+}
+
+describe('arranging sessions', () => {
+  let app: App;
+  let backend: FakeBackend;
+  beforeEach(async () => {
+    ({ app, backend } = await startedApp({ data: 'rich' }));
+  });
+  const row = (title: string) => app.sessions.list.find((candidate) => candidate.title === title)!;
+  const folder = (title: string) => [...backend.world.sessions.values()].find((session) => session.row.title === title)!.row.folder;
+  const undo = () => app.undo.undo();
+
+  it('moves several into a folder, and undo puts each back where it was', async () => {
+    await app.arranging.move([row('Invoice number formats').id], 'Work');
+    const ids = [row('Invoice number formats').id, row('On-call rota for December').id];
+    expect(await app.arranging.move(ids, ' Office ')).toBe(true);
+    expect([folder('Invoice number formats'), folder('On-call rota for December'), row('On-call rota for December').folder]).toEqual(['Office', 'Office', 'Office']);
+    expect(await undo()).toBe(true);
+    await waitFor(() => expect([folder('Invoice number formats'), folder('On-call rota for December')]).toEqual(['Work', '']));
+  });
+
+  it('asks for nothing when all are there already', async () => {
+    const before = backend.calls.length;
+    expect(await app.arranging.move([row('Invoice number formats').id], '')).toBe(true);
+    expect(backend.calls.length).toBe(before);
+  });
+
+  it('says why when it cannot be done, and keeps what was chosen', async () => {
+    backend.failNext('sessions.setFolder', { message: 'The disk is full' });
+    app.arranging.selection.toggle(row('Invoice number formats').id);
+    expect(await app.arranging.move(app.arranging.selection.ids, 'Work')).toBe(false);
+    expect([app.toasts.list.at(-1)?.text, app.arranging.selection.size, folder('Invoice number formats')]).toEqual(['The disk is full', 1, '']);
+  });
+
+  it('renames a folder with the archived sessions in it', async () => {
+    const shed = [...backend.world.sessions.values()].find((session) => session.row.archived)!;
+    shed.row.folder = 'Work';
+    await app.arranging.move([row('Invoice number formats').id], 'Work');
+    await app.arranging.renameFolder('Work', 'Office');
+    expect([folder('Invoice number formats'), shed.row.folder]).toEqual(['Office', 'Office']);
+    expect(await undo()).toBe(true);
+    await waitFor(() => expect([folder('Invoice number formats'), shed.row.folder]).toEqual(['Work', 'Work']));
+  });
+
+  it('archives several with the open one among them: another opens, and undo brings all back', async () => {
+    const open = app.conversation.sessionId;
+    const ids = [open, row('Invoice number formats').id];
+    await app.archiveSessions(ids, true);
+    const away = () => ids.map((id) => backend.world.session(id).row.archived);
+    expect([away(), app.conversation.sessionId === open]).toEqual([[true, true], false]);
+    expect(await undo()).toBe(true);
+    await waitFor(() => expect(away()).toEqual([false, false]));
+  });
+
+  it('opens a copy and says what is not in it', async () => {
+    await app.duplicateSession(row('Every state of a turn').id);
+    const made = backend.world.session(app.conversation.sessionId).row;
+    expect(made.title).toBe('Every state of a turn (copy)');
+    expect(app.toasts.list.at(-1)?.hint).toBe('2 turns are still open in the original and not in the copy.');
+  });
+
+  it('remembers which folders are collapsed, and opens one that something is moved into', async () => {
+    app.arranging.collapse('Work', true);
+    expect(localStorage.getItem('contextinfinity.folders.collapsed')).toBe('["Work"]');
+    await app.arranging.move([row('Invoice number formats').id], 'Work');
+    expect(app.arranging.collapsed.has('Work')).toBe(false);
+  });
+
+  it('does to all that is chosen what is done to one of it, and to one alone otherwise', () => {
+    app.arranging.selection.all(['a', 'b']);
+    expect([app.arranging.meant('a'), app.arranging.meant('z')]).toEqual([['a', 'b'], ['z']]);
+  });
+
+  it('offers what the bar can do with what is chosen', async () => {
+    const ids = [row('Invoice number formats').id, row('On-call rota for December').id];
+    app.arranging.selection.all(ids);
+    mountIn(app, SelectionBar, {});
+    expect(screen.getByRole('status')).toHaveTextContent('2 sessions chosen');
+    await userEvent.click(screen.getByRole('button', { name: /Move to a folder/ }));
+    expect(app.arranging.asking).toEqual(ids);
+    await userEvent.click(screen.getByRole('button', { name: /^Archive/ }));
+    await waitFor(() => expect(ids.every((id) => backend.world.session(id).row.archived)).toBe(true));
+  });
+
+  it('asks for a folder: one that is there by arrows, a new one by its name', async () => {
+    const id = row('Invoice number formats').id;
+    await app.arranging.move([row('On-call rota for December').id], 'Work');
+    app.arranging.askFolder([id]);
+    const { unmount } = mountIn(app, FolderDialog, { ids: [id] });
+    const there = await screen.findByRole('button', { name: /Work/ });
+    await userEvent.click(screen.getByRole('textbox'));
+    await userEvent.keyboard('{ArrowDown}');
+    expect(there).toHaveFocus();
+    await userEvent.keyboard('{Enter}');
+    await waitFor(() => expect([folder('Invoice number formats'), app.arranging.asking]).toEqual(['Work', null]));
+    unmount();
+    mountIn(app, FolderDialog, { ids: [id] });
+    await userEvent.type(screen.getByRole('textbox'), 'Taxes{Enter}');
+    await waitFor(() => expect(folder('Invoice number formats')).toBe('Taxes'));
+  });
+
+  it('takes the folder that is there when its name is written in other letters', async () => {
+    const id = row('Invoice number formats').id;
+    await app.arranging.move([row('On-call rota for December').id], 'Work');
+    mountIn(app, FolderDialog, { ids: [id] });
+    await screen.findByRole('button', { name: /Work/ });
+    await userEvent.type(screen.getByRole('textbox'), 'work{Enter}');
+    await waitFor(() => expect(folder('Invoice number formats')).toBe('Work'));
+  });
+
+  it('closes, opens and empties a folder from its line', async () => {
+    await app.arranging.move([row('Invoice number formats').id, row('On-call rota for December').id], 'Work');
+    const onrename = vi.fn();
+    mountIn(app, FolderLine, { id: 'folder:Work', name: 'Work', count: 2, open: true, reachable: true, onrename, onfocus: () => undefined });
+    await userEvent.click(screen.getByRole('button', { name: /^Work 2 sessions/ }));
+    expect(app.arranging.collapsed.has('Work')).toBe(true);
+    await userEvent.click(screen.getByRole('button', { name: 'Actions for the folder Work' }));
+    await userEvent.click(within(screen.getByRole('menu')).getByRole('menuitem', { name: /Take all out/ }));
+    await waitFor(() => expect([folder('Invoice number formats'), folder('On-call rota for December')]).toEqual(['', '']));
+    expect(onrename).not.toHaveBeenCalled();
+  });
+
+  it('does everything from the keyboard', async () => {
+    mountIn(app, SessionList, {});
+    const { selection } = app.arranging;
+    const list = screen.getByRole('group', { name: 'Sessions' });
+    const press = (key: string, more: KeyboardEventInit = {}) => fireEvent.keyDown(list, { key, ...more });
+    const title = () => selection.ids.map((id) => app.sessions.find(id)?.title);
+    await press('Home');
+    await press('ArrowDown', { shiftKey: true });
+    expect(title()).toEqual(['Orders to Postgres', 'Lofoten in February']);
+    await press('Escape');
+    expect(selection.size).toBe(0);
+    await press('a', { ctrlKey: true });
+    expect(selection.size).toBe(app.sessions.list.length);
+    await press('Escape');
+    await press(' ', { ctrlKey: true });
+    expect(title()).toEqual(['Lofoten in February']);
+    await press('m');
+    expect(app.arranging.asking).toEqual(selection.ids);
+    app.arranging.closeFolder();
+    const id = selection.ids[0]!;
+    await press('Delete');
+    await waitFor(() => expect([backend.world.session(id).row.archived, selection.size]).toEqual([true, 0]));
+  });
+
+  it('walks into a folder, closes it with Left and opens it with Right', async () => {
+    await app.arranging.move([row('Invoice number formats').id, row('On-call rota for December').id], 'Work');
+    mountIn(app, SessionList, {});
+    const press = (key: string) => fireEvent.keyDown(screen.getByRole('group', { name: 'Sessions' }), { key });
+    await press('Home');
+    for (let i = 0; i < 3; i++) await press('ArrowDown'); // past two pinned ones and the folder's line, to its first session
+    await press('ArrowLeft'); // to the folder
+    await press('ArrowLeft'); // which closes
+    expect([...app.arranging.collapsed]).toEqual(['Work']);
+    await press('ArrowRight');
+    expect([...app.arranging.collapsed]).toEqual([]);
+    await press('F2');
+    expect(screen.getByRole('heading', { name: 'Rename the folder “Work”' })).toBeInTheDocument();
+  });
+});

@@ -1,0 +1,58 @@
+/** Sessions in folders, put away together, copied and named, as a program in memory does it. */
+import type { SessionsService } from '../backend';
+import { BackendError } from '../errors';
+import { errorView } from './shapes';
+import type { World } from './world';
+
+type Arranging = Pick<SessionsService, 'setFolder' | 'folders' | 'archiveMany' | 'duplicate' | 'suggestTitle'>;
+
+const folderChars = 60;
+const titleChars = 60;
+const open = ['accepted', 'preparing', 'responding', 'incomplete', 'unsent'];
+
+export function arranging(world: World): Arranging {
+  /** All of them or none: an unknown one refuses the others too. */
+  const each = (ids: readonly string[], change: (row: { archived: boolean; folder: string }) => void) => {
+    const rows = ids.map((id) => world.session(id).row);
+    for (const row of rows) change(row);
+    for (const id of ids) world.changed('sessions', id, id);
+  };
+  return {
+    setFolder: async (ids, folder) => {
+      const name = folder.trim();
+      if (/\p{Cc}/u.test(name)) throw new BackendError(errorView('A folder’s name is one line of text; nothing was changed.'));
+      if ([...name].length > folderChars) throw new BackendError(errorView(`A folder’s name has at most ${folderChars} characters; nothing was changed.`));
+      each(ids, (row) => (row.folder = name));
+    },
+    folders: async () => {
+      const count = new Map<string, number>();
+      for (const { row } of world.sessions.values()) if (row.folder !== '') count.set(row.folder, (count.get(row.folder) ?? 0) + 1);
+      return [...count].map(([name, sessions]) => ({ name, sessions })).sort((a, b) => a.name.localeCompare(b.name));
+    },
+    archiveMany: async (ids, archived) => each(ids, (row) => (row.archived = archived)),
+    duplicate: async (id, branchId) => duplicate(world, id, branchId),
+    suggestTitle: async (id) => {
+      const first = world.lineage(world.session(id).row.activeBranch)[0]?.user.find((block) => block.kind === 'text')?.text ?? '';
+      const sentence = first.trim().split(/[.?!\n]/)[0]!.replace(/\s+/g, ' ');
+      return sentence.length <= titleChars ? sentence : `${sentence.slice(0, sentence.lastIndexOf(' ', titleChars))}…`;
+    },
+  };
+}
+
+function duplicate(world: World, id: string, branchId: string) {
+  const { row, model, settings } = world.session(id);
+  const from = world.branch(branchId || row.activeBranch);
+  if (from.sessionId !== id) throw new BackendError(errorView('That branch belongs to another session', '', 'not_found'));
+  const lineage = world.lineage(from.view.id);
+  const final = lineage.filter((turn) => !open.includes(turn.state));
+  const copy = world.addSession(row.title === '' ? '' : `${row.title} (copy)`, { folder: row.folder }, model);
+  copy.settings = { ...settings };
+  for (const turn of final) {
+    const { id: _, branchId: __, seq: ___, ...rest } = structuredClone(turn);
+    world.addTurn(copy.row.activeBranch, rest);
+  }
+  const made = world.branch(copy.row.activeBranch);
+  Object.assign(made, { pins: structuredClone(from.pins), states: structuredClone(from.states), ranges: structuredClone(from.ranges) });
+  world.changed('sessions', copy.row.id, copy.row.id);
+  return { ...world.row(copy), leftOut: lineage.length - final.length };
+}

@@ -1,0 +1,146 @@
+/** The tree of a program in memory: the same runs, in the same order, as backend/api gives. */
+import type { BranchesService } from '../backend';
+import { BackendError } from '../errors';
+import type { BranchSide, BranchTree, BranchView, TreeBranch, TreeRun, TurnView } from '../types';
+import { contextAt } from './context';
+import { errorView } from './shapes';
+import { headOf, type FakeBranch, type World } from './world';
+
+const excerptChars = 90;
+const pageOfComparison = 100;
+
+export function branchesService(world: World): BranchesService {
+  return {
+    tree: async (sessionId) => treeOf(world, sessionId),
+    compare: async (leftId, rightId) => {
+      const [left, right] = [world.branch(leftId), world.branch(rightId)];
+      if (left.sessionId !== right.sessionId) throw new BackendError(errorView('These branches belong to two sessions', 'Compare branches of one session.'));
+      if (leftId === rightId) throw new BackendError(errorView('That is the same branch twice', 'Choose another one to compare it with.'));
+      const [a, b] = [world.lineage(leftId), world.lineage(rightId)];
+      let shared = 0;
+      while (shared < a.length && a[shared]?.id === b[shared]?.id) shared++;
+      return { shared, lastTurn: a[shared - 1]?.id ?? '', left: sideOf(world, left, a.slice(shared)), right: sideOf(world, right, b.slice(shared)) };
+    },
+    archive: async (branchId, archived) => {
+      const { view, sessionId } = world.branch(branchId);
+      if (archived && world.session(sessionId).row.activeBranch === branchId) throw new BackendError(errorView(`“${view.label}” is the branch that is open`, 'Switch to another one, then archive it.', 'conflict'));
+      view.archived = archived;
+      world.changed('session', sessionId, sessionId);
+    },
+    rollbackTo: async (branchId, turnId) => rollbackTo(world, branchId, turnId),
+    contextAt: async (branchId, turnId, model) => contextAt(world, branchId, turnId === '' ? 0 : onBranch(world, branchId, turnId).seq, model),
+  };
+}
+
+function onBranch(world: World, branchId: string, turnId: string): TurnView {
+  const turn = world.lineage(branchId).find((candidate) => candidate.id === turnId);
+  if (!turn) throw new BackendError(errorView('That turn is not on this branch', 'Choose one of its own turns.', 'not_found'));
+  return turn;
+}
+
+function rollbackTo(world: World, branchId: string, turnId: string): BranchView {
+  const { seq, state } = onBranch(world, branchId, turnId);
+  if (['accepted', 'preparing', 'responding', 'incomplete', 'failed', 'unsent'].includes(state)) throw new BackendError(errorView(`Turn #${seq} has no final answer`, 'Roll back to a turn that was answered.', 'conflict'));
+  const { sessionId } = world.branch(branchId);
+  const made = world.addBranch(sessionId, `rollback to #${seq}`, branchId, seq);
+  world.session(sessionId).row.activeBranch = made.view.id;
+  world.changed('session', sessionId, sessionId);
+  return world.branchViewOf(made);
+}
+
+function sideOf(world: World, branch: FakeBranch, own: TurnView[]): BranchSide {
+  const states = branch.states;
+  return {
+    branch: treeBranch(world, branch), fromSeq: own[0]?.seq ?? 0, toSeq: own.at(-1)?.seq ?? 0, turns: own.slice(0, pageOfComparison),
+    summary: (states.find((state) => state.head) ?? states[0])?.summary ?? '', pins: branch.pins,
+  };
+}
+
+/** Where a branch really goes on from: a fork before its parent's own turns belongs to an ancestor. */
+function joint(world: World, branch: FakeBranch): { branch: FakeBranch; seq: number } | null {
+  const seq = branch.view.forkSeq;
+  let parentId = branch.view.parentId;
+  while (parentId !== '' && seq > 0) {
+    const parent = world.branch(parentId);
+    if (seq > parent.view.forkSeq || parent.view.parentId === '') return { branch: parent, seq };
+    parentId = parent.view.parentId;
+  }
+  return null;
+}
+
+export function treeOf(world: World, sessionId: string): BranchTree {
+  const session = world.session(sessionId);
+  const branches = session.branchIds.map((id) => world.branch(id));
+  const joints = new Map(branches.map((branch) => [branch, joint(world, branch)]));
+  const cuts = new Map<FakeBranch, Set<number>>(branches.map((branch) => [branch, new Set()]));
+  for (const at of joints.values()) if (at) cuts.get(at.branch)?.add(at.seq);
+  const runs: TreeRun[] = [];
+  const endings = new Map<string, string>();
+  for (const branch of branches) {
+    const at = joints.get(branch);
+    let parent = at ? (endings.get(`${at.branch.view.id}/${at.seq}`) ?? '') : '';
+    for (const run of runsOf(branch, cuts.get(branch)!)) {
+      runs.push({ ...run, parent });
+      parent = run.id;
+      endings.set(`${branch.view.id}/${run.toSeq}`, run.id);
+    }
+  }
+  return {
+    rev: world.rev, sessionId, active: session.row.activeBranch, turns: branches.reduce((sum, branch) => sum + branch.turns.length, 0),
+    runs: parentsFirst(runs), branches: branches.map((branch) => treeBranch(world, branch)),
+  };
+}
+
+function runsOf(branch: FakeBranch, cuts: ReadonlySet<number>): TreeRun[] {
+  const { id, forkSeq } = branch.view;
+  const head = headOf(branch.turns)?.seq ?? 0;
+  if (branch.turns.length === 0) {
+    return [{ id, parent: '', branchId: id, fromSeq: forkSeq + 1, toSeq: forkSeq, firstTurn: '', lastTurn: '', first: '', last: '', ends: true, headSeq: 0, pending: 0, open: 0, state: '', updatedAt: branch.view.updatedAt }];
+  }
+  const runs: TreeRun[] = [];
+  let turns: TurnView[] = [];
+  for (const turn of branch.turns) {
+    turns.push(turn);
+    const ends = turn === branch.turns.at(-1);
+    if (!ends && !cuts.has(turn.seq)) continue;
+    runs.push(runOf(id, turns, ends, head));
+    turns = [];
+  }
+  return runs;
+}
+
+function runOf(branchId: string, turns: readonly TurnView[], ends: boolean, head: number): TreeRun {
+  const [first, last] = [turns[0]!, turns.at(-1)!];
+  const count = (states: string[]) => turns.filter((turn) => states.includes(turn.state) && turn.outcome !== 'discarded').length;
+  return {
+    id: first.id, parent: '', branchId, fromSeq: first.seq, toSeq: last.seq, firstTurn: first.id, lastTurn: last.id,
+    first: excerpt(first), last: last === first ? '' : excerpt(last), ends, headSeq: head >= first.seq && head <= last.seq ? head : 0,
+    pending: count(['pending']), open: count(['incomplete', 'failed', 'unsent']), state: last.state, updatedAt: Math.max(last.createdAt, last.updatedAt),
+  };
+}
+
+const excerpt = (turn: TurnView): string => turn.user.filter((block) => block.kind === 'text').map((block) => block.text).join(' ').replace(/\s+/g, ' ').slice(0, excerptChars);
+
+/** Branches come oldest first, so children of one run already stand in the order of their age. */
+function parentsFirst(runs: readonly TreeRun[]): TreeRun[] {
+  const children = new Map<string, TreeRun[]>();
+  for (const run of runs) children.set(run.parent, [...(children.get(run.parent) ?? []), run]);
+  const ordered: TreeRun[] = [];
+  const waiting = [...(children.get('') ?? [])].reverse();
+  for (let run = waiting.pop(); run; run = waiting.pop()) {
+    ordered.push(run);
+    waiting.push(...[...(children.get(run.id) ?? [])].reverse());
+  }
+  return ordered;
+}
+
+function treeBranch(world: World, branch: FakeBranch): TreeBranch {
+  const lineage = world.lineage(branch.view.id);
+  const head = headOf(lineage);
+  const { id, label, parentId, forkSeq, archived, updatedAt } = branch.view;
+  return {
+    id, label, parentId, forkSeq, archived, updatedAt, turns: lineage.length, own: branch.turns.length,
+    pending: lineage.filter((turn) => turn.state === 'pending').length, headSeq: head?.seq ?? 0, headState: head?.stateAfter ?? '',
+    headShortId: (head?.stateAfter ?? '').slice(-4).toUpperCase(), active: world.session(branch.sessionId).row.activeBranch === id, createdAt: branch.createdAt,
+  };
+}

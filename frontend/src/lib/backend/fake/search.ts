@@ -1,0 +1,157 @@
+/** The search of a program in memory: the same groups, marks and sums as backend/api gives. */
+import type { SearchService } from '../backend';
+import { BackendError } from '../errors';
+import type { BlockView, FindHit, FindResult, MetricPoint, MetricsQuery, MetricsSeries, SearchGroup, SearchHit, SearchQuery, SearchResult, Span, TurnView } from '../types';
+import { turnMetrics } from './inspect';
+import { errorView } from './shapes';
+import type { FakeSession, World } from './world';
+
+const usualGroups = 30;
+const groupHits = 5;
+const sessionHits = 200;
+const usualPoints = 200;
+const mostPoints = 1000;
+const mostFinds = 5000;
+const before = 48;
+const length = 200;
+/** Dollars a million tokens, in and out, of the models that have a price. */
+const prices: Record<string, [number, number]> = { sonnet: [3, 15] };
+
+export function searchService(world: World): SearchService {
+  return {
+    everything: async (query) => everything(world, query),
+    find: async (branchId, text, matchCase) => find(world, branchId, text, matchCase),
+    metrics: async (query) => metrics(world, query),
+  };
+}
+
+function everything(world: World, query: SearchQuery): SearchResult {
+  const started = performance.now();
+  if (query.until > 0 && query.until < query.since) throw new BackendError(errorView('The last day is before the first.'));
+  const terms = termsOf(query.text);
+  const result: SearchResult = { groups: [], hits: 0, truncated: false, warning: '', totalMs: 0 };
+  if (terms.length === 0) return result;
+  const most = query.sessionId === '' ? groupHits : sessionHits;
+  const scored: { group: SearchGroup; score: number }[] = [];
+  for (const session of world.sessions.values()) {
+    if ((query.sessionId !== '' && session.row.id !== query.sessionId) || (session.row.archived && !query.archived)) continue;
+    const hits = hitsOf(world, session, query, terms);
+    const { id, title, folder, archived, updatedAt } = session.row;
+    const marks = query.role === '' ? marksOf(title, terms) : [];
+    result.hits += hits.length;
+    if (hits.length === 0 && marks.length === 0) continue;
+    scored.push({ group: { sessionId: id, title, folder, archived, updatedAt, marks, hits: hits.slice(0, most), more: Math.max(0, hits.length - most) }, score: (marks.length > 0 ? 3 : 0) + (hits[0]?.score ?? 0) });
+  }
+  scored.sort((a, b) => b.score - a.score || b.group.hits.length + b.group.more - a.group.hits.length - a.group.more || b.group.updatedAt - a.group.updatedAt);
+  const limit = query.limit > 0 ? query.limit : usualGroups;
+  return { ...result, groups: scored.slice(0, limit).map(({ group }) => group), truncated: scored.length > limit, totalMs: Math.round(performance.now() - started) };
+}
+
+/** What a session's turns hold, the best first. */
+function hitsOf(world: World, session: FakeSession, query: SearchQuery, terms: readonly Term[]): SearchHit[] {
+  const active = new Set(world.lineage(session.row.activeBranch).map((turn) => turn.id));
+  const hits: SearchHit[] = [];
+  for (const branchId of session.branchIds) {
+    for (const turn of world.branch(branchId).turns) {
+      if ((query.since > 0 && turn.createdAt < query.since) || (query.until > 0 && turn.createdAt >= query.until)) continue;
+      for (const [role, blocks] of [['user', turn.user], ['assistant', turn.assistant]] as const) {
+        if (query.role !== '' && query.role !== role) continue;
+        const text = wordsOf(blocks);
+        const marks = marksOf(text, terms);
+        const alike = query.meaning && isAlike(text, terms);
+        if (marks.length === 0 && !alike) continue;
+        const opens = active.has(turn.id) ? session.row.activeBranch : branchId;
+        hits.push({
+          turnId: turn.id, branchId: opens, branchLabel: world.branch(opens).view.label, seq: turn.seq, role, at: turn.createdAt, ...snippet(text, marks),
+          by: marks.length === 0 ? 'meaning' : alike ? 'both' : 'words', score: Math.min(1, marks.length / (terms.length + 2)) + (alike ? 0.8 : 0),
+        });
+      }
+    }
+  }
+  return hits.sort((a, b) => b.score - a.score || b.at - a.at);
+}
+
+/** A word or, in quotes, several; what is written last may be half written. */
+type Term = RegExp;
+
+function termsOf(text: string): Term[] {
+  const parts = [...text.matchAll(/"([^"]+)"?|(\S+)/g)].map((found) => ({ words: (found[1] ?? found[2]!).trim(), phrase: found[0].length > 1 && found[0].startsWith('"') && found[0].endsWith('"') })).filter((part) => /[\p{L}\p{N}]/u.test(part.words));
+  return parts.map(({ words, phrase }, i) => new RegExp(`(?<![\\p{L}\\p{N}])${literally(words)}${phrase || i < parts.length - 1 ? '(?![\\p{L}\\p{N}])' : ''}`, 'giu'));
+}
+
+const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+
+/** Where the terms stand, in order; nowhere unless all of them are there. */
+function marksOf(text: string, terms: readonly Term[]): Span[] {
+  const marks: Span[] = [];
+  for (const term of terms) {
+    const found = [...text.matchAll(term)];
+    if (found.length === 0) return [];
+    for (const one of found) marks.push({ from: one.index, to: one.index + one[0].length });
+  }
+  return marks.sort((a, b) => a.from - b.from).filter((mark, i, all) => i === 0 || mark.from >= all[i - 1]!.to);
+}
+
+/** Stands for a comparison of vectors: a long word of the query, whatever its ending. */
+function isAlike(text: string, terms: readonly Term[]): boolean {
+  const stems = terms.flatMap((term) => term.source.match(/\p{L}{6,}/gu) ?? []).map((word) => word.slice(0, 5).toLowerCase());
+  const lower = text.toLowerCase();
+  return stems.some((stem) => lower.includes(stem));
+}
+
+const wordsOf = (blocks: readonly BlockView[]): string => blocks.filter((block) => block.kind === 'text').map((block) => block.text).join('\n');
+
+/** The words around the first mark on one line, and where the marks stand in it. */
+function snippet(text: string, marks: readonly Span[]): { snippet: string; marks: Span[] } {
+  const first = marks[0];
+  let from = first ? Math.max(0, first.from - before) : 0;
+  if (from > 0) {
+    const space = text.slice(from, first!.from).search(/\s/);
+    if (space >= 0) from += space + 1;
+  }
+  const to = Math.min(text.length, Math.max(from + length, first ? Math.min(first.to, from + 2 * length) : 0));
+  const head = from > 0 ? '…' : '';
+  const inside = marks.filter((mark) => mark.from >= from && mark.from < to).map((mark) => ({ from: mark.from - from + head.length, to: Math.min(mark.to, to) - from + head.length }));
+  return { snippet: `${head}${text.slice(from, to).replace(/\s/g, ' ')}${to < text.length ? '…' : ''}`, marks: inside };
+}
+
+function find(world: World, branchId: string, text: string, matchCase: boolean): FindResult {
+  const turns = world.lineage(branchId);
+  if (text === '') return { hits: [], total: 0, truncated: false };
+  const wanted = new RegExp(literally(text), matchCase ? 'gu' : 'giu');
+  const hits = turns.flatMap((turn): FindHit[] => {
+    const words = [wordsOf(turn.user), wordsOf(turn.assistant)].join('\n');
+    const marks = [...words.matchAll(wanted)].map((found) => ({ from: found.index, to: found.index + found[0].length }));
+    if (marks.length === 0) return [];
+    const cut = snippet(words, marks);
+    return [{ turnId: turn.id, seq: turn.seq, count: marks.length, first: cut.snippet, marks: cut.marks }];
+  });
+  return { hits: hits.slice(0, mostFinds), total: hits.reduce((sum, hit) => sum + hit.count, 0), truncated: hits.length > mostFinds };
+}
+
+function metrics(world: World, query: MetricsQuery): MetricsSeries {
+  const limit = query.limit > 0 ? Math.min(query.limit, mostPoints) : usualPoints;
+  const turns = measured(world, query).filter((turn) => turn.inputTokens > 0).sort((a, b) => a.createdAt - b.createdAt).slice(-limit);
+  const points = turns.map((turn): MetricPoint => {
+    const { id, title } = world.sessionOf(turn).row;
+    return { session: id, title, at: turn.createdAt, model: turn.model, cost: costOf(turn), turn: turnMetrics(turn) };
+  });
+  const sum = (of: (turn: TurnView) => number) => turns.reduce((all, turn) => all + of(turn), 0);
+  const priced = points.filter((point) => point.cost >= 0);
+  return {
+    points, inputTokens: sum((turn) => turn.inputTokens), outputTokens: sum((turn) => turn.outputTokens), cachedTokens: sum((turn) => turn.cachedTokens),
+    cost: priced.length === 0 ? '' : priced.reduce((all, point) => all + point.cost, 0).toFixed(4), unpriced: points.length - priced.length,
+  };
+}
+
+function measured(world: World, { scope, sessionId, branchId }: MetricsQuery): TurnView[] {
+  if (scope === 'branch') return world.lineage(branchId);
+  if (scope === 'session') return world.session(sessionId).branchIds.flatMap((id) => world.branch(id).turns);
+  if (scope === 'all') return [...world.branches.values()].flatMap((branch) => branch.turns);
+  throw new BackendError(errorView(`“${scope}” is not a scope of figures`, 'Choose branch, session or all.'));
+}
+
+function costOf(turn: TurnView): number {
+  const price = prices[turn.model];
+  return price ? (turn.inputTokens * price[0] + turn.outputTokens * price[1]) / 1e6 : -1;
+}

@@ -1,0 +1,100 @@
+/**
+ * Everything one can tell the window to do: the one list behind the palette, the slash commands, the shortcuts and their
+ * sheet. What each does is in state/commands.
+ */
+
+export type CommandId =
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'sessionSettings' | 'stop'
+  | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
+  | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
+  | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
+  | 'sessions' | 'inspector' | 'composer' | 'settings' | 'zoomIn' | 'zoomOut' | 'zoomReset' | 'light' | 'dark' | 'contrast' | 'system'
+  | 'rename' | 'archive' | 'send' | 'newline' | 'editLast' | 'scrollEnds' | 'turns';
+
+export const commandGroups = ['Sessions', 'Branches', 'Search', 'Memory and context', 'Writing', 'Reading', 'Window'] as const;
+export type CommandGroup = (typeof commandGroups)[number];
+
+/** How a command is written in the composer. */
+export interface Slash {
+  name: string;
+  /** What follows the name, as lists show it; empty for nothing. */
+  argument: string;
+  /** It means nothing without its argument. */
+  needed: boolean;
+}
+
+export interface Entry {
+  id: CommandId;
+  title: string;
+  group: CommandGroup;
+  keys?: string;
+  /** More keys for the same. */
+  also?: string;
+  slash?: Slash;
+  /** Other words one may look for it by. */
+  words?: string;
+  /** A key of one place, heard there alone: not in the palette. */
+  local?: true;
+}
+
+const slash = (name: string, argument = ''): Slash => ({ name, argument, needed: argument !== '' && !argument.startsWith('[') });
+
+export const entries: readonly Entry[] = [
+  { id: 'palette', title: 'Find a command', group: 'Window', keys: 'Ctrl+K', local: true },
+  { id: 'help', title: 'Keys and commands', group: 'Window', keys: '?', also: 'Ctrl+/', slash: slash('help'), words: 'shortcuts help sheet' },
+  { id: 'undo', title: 'Take back what was done last', group: 'Window', keys: 'Ctrl+Z', words: 'undo' },
+  { id: 'new', title: 'New conversation', group: 'Sessions', keys: 'Ctrl+N', words: 'chat session create' },
+  { id: 'temporary', title: 'Temporary chat: nothing of it is written', group: 'Sessions', keys: 'Ctrl+Shift+N', words: 'incognito private' },
+  { id: 'renameSession', title: 'Rename this session', group: 'Sessions', slash: slash('rename', '[title]'), words: 'title' },
+  { id: 'archiveSession', title: 'Archive this session', group: 'Sessions', slash: slash('archive'), words: 'put away delete remove' },
+  { id: 'duplicateSession', title: 'Duplicate this session', group: 'Sessions', words: 'copy' },
+  { id: 'sessionSettings', title: 'System prompt, temperature and effort of this session', group: 'Sessions', slash: slash('settings'), words: 'session settings' },
+  { id: 'rename', title: 'Rename the session in the list', group: 'Sessions', keys: 'F2', local: true },
+  { id: 'archive', title: 'Archive the session in the list', group: 'Sessions', keys: 'Delete', local: true },
+  { id: 'switch', title: 'Switch branch', group: 'Branches', keys: 'Ctrl+J' },
+  { id: 'tabBranches', title: 'Show the branches', group: 'Branches', words: 'tree inspector' },
+  { id: 'tree', title: 'Show the tree at full size', group: 'Branches', words: 'branches graph map' },
+  { id: 'fork', title: 'New branch after the newest turn', group: 'Branches', slash: slash('fork', '[label]'), words: 'fork' },
+  { id: 'rollback', title: 'New branch from an earlier state; nothing is deleted', group: 'Branches', slash: slash('rollback', '[#turn]'), words: 'roll back revert' },
+  { id: 'compare', title: 'Compare this branch with another', group: 'Branches', slash: slash('compare', '[branch]'), words: 'diff two branches' },
+  { id: 'renameBranch', title: 'Rename this branch', group: 'Branches', words: 'label' },
+  { id: 'search', title: 'Search the sessions by title', group: 'Search', keys: '/' },
+  { id: 'searchAll', title: 'Search everything that was said', group: 'Search', keys: 'Ctrl+Shift+F', slash: slash('search', 'TEXT'), words: 'global messages all' },
+  { id: 'find', title: 'Find in this conversation', group: 'Search', keys: 'Ctrl+F', slash: slash('find', 'TEXT') },
+  { id: 'findNext', title: 'The next find', group: 'Search', keys: 'F3', local: true },
+  { id: 'findPrevious', title: 'The find before', group: 'Search', keys: 'Shift+F3', local: true },
+  { id: 'recall', title: 'Search your memory, and attach what was said to the message', group: 'Memory and context', slash: slash('recall', 'TEXT') },
+  { id: 'tabMemory', title: 'Show the memory', group: 'Memory and context', words: 'chunks inspector' },
+  { id: 'pin', title: 'Pin a fact: every request holds it word for word', group: 'Memory and context', slash: slash('pin', 'TEXT') },
+  { id: 'context', title: 'What the model will see next', group: 'Memory and context', slash: slash('context'), words: 'x-ray xray inspector prompt' },
+  { id: 'commit', title: 'Commit pending turns now', group: 'Memory and context', slash: slash('commit') },
+  { id: 'tabPending', title: 'Show what is pending', group: 'Memory and context', words: 'inspector' },
+  { id: 'summarize', title: 'Make the range summaries that are due, now', group: 'Memory and context', slash: slash('summarize') },
+  { id: 'tabState', title: 'Show the head summary and its history', group: 'Memory and context', words: 'state inspector pins' },
+  { id: 'tabActivity', title: 'Show activity: jobs, figures, recovery', group: 'Memory and context', words: 'inspector charts cost telemetry' },
+  { id: 'model', title: 'Answer with another model from now on', group: 'Writing', slash: slash('model', 'NAME') },
+  { id: 'composer', title: 'To the message', group: 'Writing', keys: 'Ctrl+L', words: 'write focus composer' },
+  { id: 'send', title: 'Send', group: 'Writing', keys: 'Enter', local: true },
+  { id: 'newline', title: 'Line break', group: 'Writing', keys: 'Shift+Enter', local: true },
+  { id: 'stop', title: 'Stop the answer, or leave an edit', group: 'Writing', keys: 'Esc' },
+  { id: 'editLast', title: 'Edit the last message, when the field is empty', group: 'Writing', keys: 'Up', local: true },
+  { id: 'goTo', title: 'Go to a turn: number, percentage or day', group: 'Reading', keys: 'Ctrl+G', words: 'jump date' },
+  { id: 'scrollEnds', title: 'Jump to the newest turn, and Home to the first', group: 'Reading', keys: 'End', local: true },
+  { id: 'turns', title: 'The turn before, and Alt+Down the next', group: 'Reading', keys: 'Alt+Up', local: true },
+  { id: 'sessions', title: 'Show or hide the sessions', group: 'Window', keys: 'Ctrl+B', words: 'sidebar' },
+  { id: 'inspector', title: 'Show or hide the inspector', group: 'Window', keys: 'Ctrl+I', words: 'panel' },
+  { id: 'settings', title: 'Settings', group: 'Window', keys: 'Ctrl+,', words: 'preferences options configuration' },
+  { id: 'zoomIn', title: 'Larger text', group: 'Window', keys: 'Ctrl++', words: 'zoom' },
+  { id: 'zoomOut', title: 'Smaller text', group: 'Window', keys: 'Ctrl+-', words: 'zoom' },
+  { id: 'zoomReset', title: 'Text at 100 %', group: 'Window', keys: 'Ctrl+0', words: 'zoom' },
+  { id: 'light', title: 'Light theme', group: 'Window', words: 'appearance look' },
+  { id: 'dark', title: 'Dark theme', group: 'Window', words: 'appearance look night' },
+  { id: 'contrast', title: 'High contrast theme', group: 'Window', words: 'appearance look accessibility' },
+  { id: 'system', title: 'Theme of the system', group: 'Window', words: 'appearance look' },
+];
+
+const byId = new Map(entries.map((entry) => [entry.id, entry]));
+
+export function entryOf(id: CommandId): Entry {
+  return byId.get(id)!;
+}

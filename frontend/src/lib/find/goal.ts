@@ -1,0 +1,59 @@
+/** Where "go to" leads: a turn's number, a share of the way, or a day. Pure. */
+
+export type Goal = { kind: 'seq'; seq: number } | { kind: 'day'; at: number } | { kind: 'none'; why: string };
+
+const months = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december'];
+const none = (why: string): Goal => ({ kind: 'none', why });
+
+/** `now` is for days without a year, and "yesterday". */
+export function goalOf(typed: string, first: number, last: number, now: Date): Goal {
+  const text = typed.trim().toLowerCase();
+  if (text === '') return none('');
+  const number = /^#?\s*(\d[\d\s.,'_]*)$/.exec(text);
+  const percent = /^(\d{1,3}(?:[.,]\d+)?)\s*%$/.exec(text);
+  if (percent) {
+    const share = Number(percent[1]!.replace(',', '.'));
+    return share > 100 ? none('The end is at 100 %') : { kind: 'seq', seq: Math.round(first + ((last - first) * share) / 100) };
+  }
+  const day = dayOf(text, now);
+  if (day) return Number.isNaN(day.getTime()) ? none('There is no such day') : { kind: 'day', at: day.getTime() };
+  if (number) {
+    const seq = Number(number[1]!.replace(/\D/g, ''));
+    return seq < first || seq > last ? none(`This branch holds #${first} to #${last}`) : { kind: 'seq', seq };
+  }
+  return none('A number, a percentage or a day: #1200, 40 %, 18 November, 2026-11-18, yesterday');
+}
+
+/** The beginning of a day; undefined if the text is none, invalid if there is no such day. */
+function dayOf(text: string, now: Date): Date | undefined {
+  const back = { today: 0, yesterday: 1 }[text];
+  if (back !== undefined) return new Date(now.getFullYear(), now.getMonth(), now.getDate() - back);
+  const iso = /^(\d{4})-(\d{1,2})(?:-(\d{1,2}))?$/.exec(text);
+  if (iso) return valid(Number(iso[1]), Number(iso[2]), Number(iso[3] ?? 1));
+  const numeric = /^(\d{1,2})[./](\d{1,2})[./](\d{4})$/.exec(text);
+  if (numeric) return valid(Number(numeric[3]), Number(numeric[2]), Number(numeric[1]));
+  const named = /^(?:(\d{1,2})\.?\s+)?([a-z]{3,})\.?(?:\s+(\d{1,2})(?:st|nd|rd|th)?,?)?(?:\s+(\d{4}))?$/.exec(text);
+  const month = named ? months.findIndex((name) => name.startsWith(named[2]!)) + 1 : 0;
+  if (!named || month === 0) return undefined;
+  const day = Number(named[1] ?? named[3] ?? 1);
+  const year = Number(named[4] ?? now.getFullYear());
+  const date = valid(year, month, day);
+  // Without a year the last such day is meant, not one to come.
+  return !named[4] && date > now ? valid(year - 1, month, day) : date;
+}
+
+function valid(year: number, month: number, day: number): Date {
+  const date = new Date(year, month - 1, day);
+  return date.getMonth() === month - 1 && date.getDate() === day ? date : new Date(NaN);
+}
+
+/** The first number in [first, last] whose moment is at or after `at`; the last if none is. A lineage has no holes. */
+export async function seqOfDay(at: number, first: number, last: number, momentOf: (seq: number) => Promise<number>): Promise<number> {
+  let [low, high] = [first, last];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await momentOf(middle)) >= at) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}

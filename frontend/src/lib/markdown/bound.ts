@@ -1,0 +1,135 @@
+/**
+ * Bounds on what the Markdown parser is given. Texts that would take it long, or to the end of the stack, are told apart
+ * by their lines and shown as the plain words they are: a line without end, a paragraph without end, lists and quotes
+ * nested as nobody nests them, tables of thousands of cells.
+ */
+export interface Piece {
+  text: string;
+  plain: boolean;
+}
+
+/** Characters drawn in one go. */
+export const partChars = 32_000;
+const partLines = 1_500;
+/** A longer line or paragraph is not looked through for what is bold in it. */
+const longest = 6_000;
+/** Brackets, stars and their like in one paragraph. */
+const mostMarks = 1_200;
+const deepest = 12;
+const mostCells = 2_000;
+
+const fence = /^ {0,3}(`{3,}|~{3,})/;
+const item = /^\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)/;
+const tableRow = /^\s*\|.*\|\s*$/;
+const markers = /[[\]*_`$<>!\\~&|]/g;
+
+/** The first parts of a text, drawn one after another, cut where blocks end. A fence cut in two is closed and opened again. */
+export function parts(text: string, most = Infinity, size = partChars): { texts: string[]; left: number } {
+  if (text.length <= size && afterLines(text, 0, partLines) >= text.length) return { texts: [text], left: 0 };
+  const found: string[] = [];
+  let opened = '';
+  let at = 0;
+  while (at < text.length && found.length < most) {
+    const to = Math.min(at + size, afterLines(text, at, partLines));
+    const end = to >= text.length ? text.length : cutAt(text, at, to);
+    const raw = text.slice(at, end);
+    const open = openFence(opened + raw);
+    found.push(opened + raw + (open && end < text.length ? `\n${open.mark}` : ''));
+    opened = open ? `${open.line}\n` : '';
+    at = end;
+  }
+  return { texts: found, left: text.length - at };
+}
+
+/** Where so many lines end. */
+function afterLines(text: string, from: number, lines: number): number {
+  let at = from;
+  for (let n = 0; n < lines && at < text.length; n++) {
+    const end = text.indexOf('\n', at);
+    at = end < 0 ? text.length : end + 1;
+  }
+  return at;
+}
+
+function cutAt(text: string, from: number, to: number): number {
+  const middle = from + Math.floor((to - from) / 2);
+  const half = text.slice(middle, to);
+  for (const border of ['\n\n', '\n', ' ']) {
+    const at = half.lastIndexOf(border);
+    if (at >= 0) return middle + at + border.length;
+  }
+  const code = text.charCodeAt(to - 1);
+  return code >= 0xd800 && code <= 0xdbff ? to - 1 : to; // never between the halves of a character
+}
+
+/** The fence a text ends within. */
+function openFence(text: string): { mark: string; line: string } | null {
+  let open: { mark: string; line: string } | null = null;
+  for (const line of text.split('\n')) {
+    const mark = fence.exec(line)?.[1];
+    if (!mark) continue;
+    if (!open) open = { mark, line: line.slice(0, 200) };
+    else if (mark.startsWith(open.mark) && line.trim() === mark) open = null;
+  }
+  return open;
+}
+
+/** The text in pieces the parser may have, and pieces it may not. */
+export function pieces(text: string): Piece[] {
+  const found: Piece[] = [];
+  const add = (line: string, plain: boolean) => {
+    const last = found.at(-1);
+    if (last && last.plain === plain) last.text += `\n${line}`;
+    else found.push({ text: line, plain });
+  };
+  let open = '';
+  let cells = 0;
+  for (const paragraph of paragraphs(text)) {
+    const heavy = open === '' && tooMuch(paragraph);
+    for (const line of paragraph) {
+      const mark = fence.exec(line)?.[1];
+      const within = open !== '';
+      if (mark && !heavy) open = !within ? mark : mark.startsWith(open) && line.trim() === mark ? '' : open;
+      if (within || mark) {
+        add(line, heavy);
+        continue;
+      }
+      if (tableRow.test(line)) cells += count(line, '|') - 1;
+      add(line, heavy || line.length > longest || depth(line) > deepest || cells > mostCells);
+    }
+  }
+  return found;
+}
+
+/** Lines, grouped by the blank ones that end each group. */
+function paragraphs(text: string): string[][] {
+  const groups: string[][] = [[]];
+  for (const line of text.split('\n')) {
+    groups.at(-1)!.push(line);
+    if (line.trim() === '') groups.push([]);
+  }
+  return groups;
+}
+
+/** Words that belong together, too many for one look. Each item and row is looked at by itself. */
+function tooMuch(lines: readonly string[]): boolean {
+  let [chars, marks] = [0, 0];
+  for (const line of lines) {
+    if (item.test(line) || tableRow.test(line)) [chars, marks] = [0, 0];
+    if (fence.test(line)) return false;
+    chars += line.length;
+    if (chars > longest) return true;
+    marks += line.match(markers)?.length ?? 0;
+    if (marks > mostMarks) return true;
+  }
+  return false;
+}
+
+/** How deep in quotes and lists a line begins. */
+function depth(line: string): number {
+  const start = /^(?:\s*(?:>|[-*+](?=\s)|\d{1,9}[.)](?=\s)))+/.exec(line.slice(0, 400))?.[0];
+  if (!start) return 0;
+  return Math.max((start.match(/>|[-*+]|\d+[.)]/g) ?? []).length, /^\s*/.exec(line)![0].length / 2);
+}
+
+const count = (text: string, char: string) => text.split(char).length - 1;

@@ -1,0 +1,15 @@
+/**
+ * Long texts whose parts were all drawn lately. A virtual list draws the same ones again and again: then they come whole,
+ * from what the renderer remembers, and keep their height.
+ */
+const most = 40;
+const texts = new Set<string>();
+
+export const drawnWhole = {
+  has: (text: string): boolean => texts.has(text),
+  add(text: string): void {
+    texts.delete(text);
+    texts.add(text);
+    if (texts.size > most) texts.delete(texts.values().next().value!);
+  },
+};

@@ -1,0 +1,250 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { BranchTree, BranchView, TreeBranch, TreeRun } from '$lib/backend/types';
+import type { Changes } from './changes';
+import type { ComposerState } from './composer.svelte';
+import type { ConversationState } from './conversation.svelte';
+import type { InspectorState } from './inspector.svelte';
+import type { LayoutState } from './layout.svelte';
+import { Refresh } from './refresh';
+import type { ToastsState } from './toasts.svelte';
+import type { UndoState } from './undo.svelte';
+import { versionsOf, type Versions } from './versions';
+
+export interface BranchParts {
+  backend: Backend;
+  changes: Changes;
+  composer: ComposerState;
+  conversation: ConversationState;
+  inspector: InspectorState;
+  layout: LayoutState;
+  toasts: ToastsState;
+  undo: UndoState;
+}
+
+/** What is asked in a dialog before it is done. */
+export type BranchQuestion =
+  | { kind: 'session'; sessionId: string; title: string }
+  | { kind: 'rename'; branchId: string; label: string }
+  | { kind: 'fork'; turnId: string; seq: number }
+  | { kind: 'compare'; left: string }
+  | { kind: 'context'; branchId: string; turnId: string; seq: number };
+
+/** What lies over conversation and inspector. */
+export type Wide = { face: 'tree' } | { face: 'compare'; left: string; right: string };
+
+/** A turn that streams changes often; the tree need not follow each time. */
+const pauseMs = 400;
+
+/** The branches of the open session as a tree, and what one does to them. */
+export class BranchesState {
+  #tree = $state.raw<BranchTree | null>(null);
+  #error = $state.raw<BackendError | null>(null);
+  #selected = $state('');
+  #archived = $state(false);
+  #wide = $state.raw<Wide | null>(null);
+  #asking = $state.raw<BranchQuestion | null>(null);
+  #busy = $state(false);
+  #followed = '';
+  readonly #parts: BranchParts;
+  readonly #versions = $derived.by(() => (this.#tree ? versionsOf(this.#tree, this.#parts.conversation.branchId) : new Map<string, Versions>()));
+  readonly #refresh = new Refresh(() => this.#load(), pauseMs);
+  readonly #off: () => void;
+
+  constructor(parts: BranchParts) {
+    this.#parts = parts;
+    this.#off = parts.changes.on(['session', 'turn', 'head'], (change) => {
+      if (change.session === this.#followed && this.#followed !== '') this.#refresh.soon();
+    });
+  }
+
+  /** Null until it is known. */
+  get tree(): BranchTree | null {
+    return this.#tree;
+  }
+
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  /** An act is under way. */
+  get busy(): boolean {
+    return this.#busy;
+  }
+
+  /** The run one looks at in the tree; empty for none. */
+  get selected(): string {
+    return this.#selected;
+  }
+
+  set selected(runId: string) {
+    this.#selected = runId;
+  }
+
+  /** Archived branches are drawn too. */
+  get archived(): boolean {
+    return this.#archived;
+  }
+
+  set archived(shown: boolean) {
+    this.#archived = shown;
+  }
+
+  get wide(): Wide | null {
+    return this.#wide;
+  }
+
+  get asking(): BranchQuestion | null {
+    return this.#asking;
+  }
+
+  ask(question: BranchQuestion | null): void {
+    this.#asking = question;
+  }
+
+  /** The ways a message was put, for a turn that is one of several; undefined for any other. */
+  versions(turnId: string): Versions | undefined {
+    return this.#versions.get(turnId);
+  }
+
+  find(branchId: string): TreeBranch | undefined {
+    return this.#tree?.branches.find((branch) => branch.id === branchId);
+  }
+
+  /** Looks at the branches of a session from now on; of one that is looked at already this costs nothing. */
+  follow(sessionId: string): void {
+    if (sessionId === this.#followed) return;
+    this.#followed = sessionId;
+    this.#tree = null;
+    this.#error = null;
+    this.#selected = '';
+    this.#wide = null;
+    if (sessionId !== '') void this.#refresh.now();
+  }
+
+  refresh(): Promise<void> {
+    return this.#refresh.now();
+  }
+
+  /** Opens the tab with the tree. */
+  show(): void {
+    this.#parts.inspector.show('branches');
+  }
+
+  /** The tree over conversation and inspector. */
+  showWide(): void {
+    this.#parts.layout.closeDrawer();
+    this.#wide = { face: 'tree' };
+  }
+
+  /** Two branches beside each other, over conversation and inspector. */
+  compare(left: string, right: string): void {
+    this.#asking = null;
+    this.#parts.layout.closeSettings();
+    this.#parts.layout.closeDrawer();
+    this.#wide = { face: 'compare', left, right };
+  }
+
+  /** Says whether there was anything to close. */
+  closeWide(): boolean {
+    const open = this.#wide !== null;
+    this.#wide = null;
+    return open;
+  }
+
+  /** Opens a branch, at a turn if one is named. */
+  open(branchId: string, turnId = ''): Promise<boolean> {
+    return this.#act(() => this.#goTo(branchId, turnId));
+  }
+
+  /** A run's own branch, or the open one where that holds the run. */
+  openRun(run: TreeRun, lit: boolean): Promise<boolean> {
+    const branchId = lit ? this.#parts.conversation.branchId : run.branchId;
+    this.closeWide();
+    return this.open(branchId, run.ends && run.branchId === branchId ? '' : run.firstTurn);
+  }
+
+  /** A branch that goes on after a turn. */
+  fork(turnId: string, seq: number, label: string): Promise<boolean> {
+    return this.#act(() => this.#begin(() => this.#parts.backend.sessions.fork(turnId, false, label), (branch) => `New branch “${branch.label}” after #${seq}`));
+  }
+
+  /** Back to a turn: a branch that ends with it. Nothing is deleted. */
+  rollback(branchId: string, turnId: string, seq: number): Promise<boolean> {
+    return this.#act(() => this.#begin(() => this.#parts.backend.branches.rollbackTo(branchId, turnId), (branch) => `Back to #${seq}, on the new branch “${branch.label}”`));
+  }
+
+  rename(branchId: string, label: string): Promise<boolean> {
+    const { backend, undo } = this.#parts;
+    return this.#act(async () => {
+      const before = this.#labelOf(branchId);
+      if (before === label) return;
+      await backend.sessions.renameBranch(branchId, label);
+      if (before) undo.did({ text: `Renamed the branch to “${label}”`, undo: () => backend.sessions.renameBranch(branchId, before) });
+    });
+  }
+
+  /** Puts a branch out of sight, or back. */
+  archive(branchId: string, archived: boolean): Promise<boolean> {
+    const { backend, undo } = this.#parts;
+    return this.#act(async () => {
+      await backend.branches.archive(branchId, archived);
+      const name = `“${this.#labelOf(branchId)}”`;
+      undo.did({ text: archived ? `Archived ${name}` : `Back in sight: ${name}`, undone: archived ? `Back in sight: ${name}` : `Archived ${name} again`, undo: () => backend.branches.archive(branchId, !archived) });
+    });
+  }
+
+  stop(): void {
+    this.#off();
+    this.#refresh.cancel();
+  }
+
+  #labelOf(branchId: string): string {
+    return (this.find(branchId) ?? this.#parts.conversation.branches.find((branch) => branch.id === branchId))?.label ?? '';
+  }
+
+  async #goTo(branchId: string, turnId: string): Promise<void> {
+    const { composer, conversation } = this.#parts;
+    if (branchId !== conversation.branchId) {
+      composer.cancelEdit();
+      await conversation.switchBranch(branchId);
+    }
+    if (turnId !== '') await conversation.jumpTo(turnId);
+  }
+
+  async #begin(make: () => Promise<BranchView>, words: (branch: BranchView) => string): Promise<void> {
+    const { composer, conversation, toasts } = this.#parts;
+    const before = conversation.branchId;
+    const branch = await make();
+    this.closeWide();
+    await conversation.open(conversation.sessionId, branch.id);
+    toasts.show(words(branch), { action: { label: 'Back', run: () => void this.open(before) } });
+    composer.focus();
+  }
+
+  /** Says whether it went well; what did not is told in a toast, and nothing is different then. */
+  async #act(act: () => Promise<void>): Promise<boolean> {
+    this.#busy = true;
+    try {
+      await act();
+      return true;
+    } catch (error) {
+      this.#parts.toasts.error(error);
+      return false;
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  async #load(): Promise<void> {
+    const sessionId = this.#followed;
+    try {
+      const tree = await this.#parts.backend.branches.tree(sessionId);
+      if (sessionId !== this.#followed) return;
+      this.#tree = tree;
+      this.#error = null;
+    } catch (error) {
+      if (sessionId === this.#followed) this.#error = toBackendError(error);
+    }
+  }
+}

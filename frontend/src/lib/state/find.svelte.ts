@@ -1,0 +1,229 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { FindResult } from '$lib/backend/types';
+import { findIn } from '$lib/find/local';
+import type { Marks } from '$lib/find/ranges';
+import type { Changes } from './changes';
+import type { ConversationState, Place } from './conversation.svelte';
+import { Refresh } from './refresh';
+import type { TemporaryConversation } from './temporary.svelte';
+import type { ToastsState } from './toasts.svelte';
+
+export interface FindParts {
+  backend: Backend;
+  changes: Changes;
+  conversation: ConversationState;
+  temporary: TemporaryConversation;
+  toasts: ToastsState;
+}
+
+/** While one types. */
+const typingMs = 120;
+/** What was found is looked for again when turns changed, not more often than this. */
+const changedMs = 1_000;
+
+/** Finding a text in the conversation that is open: what is looked for, what was found, and which find one is at. */
+export class FindState {
+  #open = $state(false);
+  #text = $state('');
+  #matchCase = $state(false);
+  #result = $state.raw<FindResult | null>(null);
+  #error = $state.raw<BackendError | null>(null);
+  /** The turn among the hits, and the find in that turn. -1: at none yet. */
+  #at = $state(-1);
+  #nth = $state(0);
+  #focusAsked = $state(0);
+  #serial = 0;
+  /** What the result answers. */
+  #asked = '';
+  #origin: Place | null = null;
+  #originIn = '';
+  #where: () => Place | null = () => null;
+  readonly #parts: FindParts;
+  readonly #typing = new Refresh(() => this.#search(true), typingMs);
+  readonly #changed = new Refresh(() => this.#search(false), changedMs);
+  readonly #off: () => void;
+
+  constructor(parts: FindParts) {
+    this.#parts = parts;
+    this.#off = parts.changes.on(['turn'], () => this.#open && this.#text !== '' && this.#changed.soon());
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  set text(text: string) {
+    this.#text = text;
+    if (text.trim() === '') this.#clear();
+    else this.#typing.soon();
+  }
+
+  get matchCase(): boolean {
+    return this.#matchCase;
+  }
+
+  set matchCase(on: boolean) {
+    this.#matchCase = on;
+    this.#typing.soon();
+  }
+
+  /** Null until it is known. */
+  get result(): FindResult | null {
+    return this.#result;
+  }
+
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  /** Which of all finds one is at, from 1; 0 for none. */
+  get position(): number {
+    if (!this.#result || this.#at < 0) return 0;
+    return this.#result.hits.slice(0, this.#at).reduce((sum, hit) => sum + hit.count, 0) + this.#nth + 1;
+  }
+
+  /** Moves each time the field is asked to take the focus. */
+  get focusAsked(): number {
+    return this.#focusAsked;
+  }
+
+  /** What the transcript marks while one looks. */
+  get marks(): Marks | null {
+    if (!this.#open || this.#text.trim() === '') return null;
+    return { terms: [this.#text], matchCase: this.#matchCase, turnId: this.#result?.hits[this.#at]?.turnId ?? '', nth: this.#nth, everywhere: true };
+  }
+
+  /** The transcript says where its reader is. Returns what ends that. */
+  follow(where: () => Place | null): () => void {
+    this.#where = where;
+    return () => {
+      if (this.#where === where) this.#where = () => null;
+    };
+  }
+
+  show(text = ''): void {
+    if (!this.#open) {
+      this.#origin = this.#where();
+      this.#originIn = this.#id;
+    }
+    this.#open = true;
+    this.#focusAsked++;
+    if (text !== '') this.text = text;
+    else if (this.#text !== '' && !this.#result) this.#typing.soon();
+  }
+
+  /** Says whether there was anything to close. */
+  close(back = false): boolean {
+    if (!this.#open) return false;
+    this.#open = false;
+    this.#clear();
+    if (back && this.#origin && this.#originIn === this.#id) void this.#quietly(this.#source.returnTo(this.#origin));
+    this.#origin = null;
+    return true;
+  }
+
+  /** Another conversation is shown: what was found is not in it. */
+  moved(): void {
+    if (!this.#open) return;
+    this.#clear();
+    if (this.#text.trim() !== '') this.#typing.soon();
+  }
+
+  /** To the next find or the one before, around the ends. */
+  async step(by: 1 | -1): Promise<void> {
+    if (!this.#open) return this.show();
+    const asked = this.#asked;
+    await this.#typing.now();
+    if (asked !== this.#asked) return; // what was typed last is only now found, and in view
+    const hits = this.#result?.hits ?? [];
+    if (hits.length === 0) return;
+    this.#nth += by;
+    if (this.#at < 0 || this.#nth < 0 || this.#nth >= hits[this.#at]!.count) {
+      this.#at = (Math.max(this.#at, by > 0 ? -1 : 0) + by + hits.length) % hits.length;
+      this.#nth = by > 0 ? 0 : hits[this.#at]!.count - 1;
+    }
+    await this.#visit();
+  }
+
+  stop(): void {
+    this.#off();
+    this.#typing.cancel();
+    this.#changed.cancel();
+  }
+
+  get #source(): ConversationState | TemporaryConversation {
+    return this.#parts.temporary.active ? this.#parts.temporary : this.#parts.conversation;
+  }
+
+  get #id(): string {
+    return this.#parts.temporary.active ? this.#parts.temporary.id : this.#parts.conversation.branchId;
+  }
+
+  #clear(): void {
+    this.#serial++;
+    this.#asked = '';
+    this.#typing.cancel();
+    this.#changed.cancel();
+    this.#result = null;
+    this.#error = null;
+    this.#at = -1;
+    this.#nth = 0;
+  }
+
+  /** Typing brings the nearest find into view; a conversation that went on moves nobody. */
+  async #search(go: boolean): Promise<void> {
+    const { temporary, conversation, backend } = this.#parts;
+    const question = JSON.stringify([this.#id, this.#text, this.#matchCase]);
+    if (this.#text.trim() === '' || (go && this.#result && question === this.#asked)) return;
+    const serial = ++this.#serial;
+    const before = this.#result?.hits[this.#at]?.turnId ?? '';
+    try {
+      const result = temporary.active
+        ? findIn(temporary.turns, this.#text, this.#matchCase)
+        : await backend.search.find(conversation.branchId, this.#text, this.#matchCase);
+      if (serial !== this.#serial) return;
+      this.#asked = question;
+      this.#error = null;
+      this.#result = result;
+      if (go) {
+        this.#at = this.#nearest(result);
+        this.#nth = 0;
+        await this.#visit();
+      } else this.#stay(before);
+    } catch (error) {
+      if (serial !== this.#serial) return;
+      this.#clear();
+      this.#error = toBackendError(error);
+    }
+  }
+
+  /** The first find at or under where the reader was, else the last above. */
+  #nearest({ hits }: FindResult): number {
+    const seq = this.#where()?.seq ?? this.#origin?.seq ?? 0;
+    const below = hits.findIndex((hit) => hit.seq >= seq);
+    return below >= 0 ? below : hits.length - 1;
+  }
+
+  #stay(turnId: string): void {
+    this.#at = this.#result?.hits.findIndex((hit) => hit.turnId === turnId) ?? -1;
+    this.#nth = Math.max(0, Math.min(this.#nth, (this.#result?.hits[this.#at]?.count ?? 1) - 1));
+  }
+
+  async #visit(): Promise<void> {
+    const marks = this.marks;
+    if (marks && marks.turnId !== '') await this.#quietly(this.#source.jumpToFind(marks));
+  }
+
+  async #quietly(jump: Promise<void>): Promise<void> {
+    try {
+      await jump;
+    } catch (error) {
+      this.#parts.toasts.error(error);
+    }
+  }
+}

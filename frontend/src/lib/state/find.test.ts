@@ -1,0 +1,135 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
+import { App } from './app.svelte';
+import { mostLoaded } from './lineage';
+
+let backend: FakeBackend;
+let app: App;
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  backend = fakeBackend({ data: 'rich', longest: 1_000 });
+  app = new App(backend);
+  await app.start();
+  await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Ten thousand turns')!.row.id);
+});
+
+afterEach(() => {
+  app.stop();
+  backend.streams.stopAll();
+  vi.useRealTimers();
+  localStorage.clear();
+});
+
+const settled = () => vi.advanceTimersByTimeAsync(300);
+const seqAt = () => app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq;
+
+describe('find in the conversation', () => {
+  it('goes from find to find around the ends, and loads turns that are far', async () => {
+    app.find.show();
+    app.find.text = 'Message 77';
+    await settled();
+    expect(app.find.result?.hits.map((hit) => hit.seq)).toEqual([77, ...Array.from({ length: 10 }, (_, i) => 770 + i)]);
+    const there = app.find.result!.total;
+    // A find of the user's words and one of an answer that repeats them.
+    expect(app.find.position).toBe(1);
+    expect(seqAt()).toBe(77);
+    await app.find.step(-1);
+    expect([app.find.position, seqAt()]).toEqual([there, 779]);
+    expect(app.conversation.intent).toMatchObject({ quiet: true, marks: { terms: ['Message 77'], everywhere: true } });
+    await app.find.step(1);
+    expect([app.find.position, seqAt()]).toEqual([1, 77]);
+  });
+
+  it('matches the case when asked, and says when there is nothing', async () => {
+    app.find.show('message 77');
+    await settled();
+    const any = app.find.result!.total;
+    app.find.matchCase = true;
+    await settled();
+    expect(app.find.result!.total).toBeLessThan(any);
+    app.find.text = 'nothing of the kind';
+    await settled();
+    expect([app.find.result!.total, app.find.position]).toEqual([0, 0]);
+    await app.find.step(1);
+    expect(app.find.position).toBe(0);
+  });
+
+  it('of two questions shows the later, whichever answer comes first', async () => {
+    const release = backend.hold('search.find');
+    app.find.show('Message 1');
+    await settled();
+    app.find.text = '';
+    release();
+    await settled();
+    expect(app.find.result).toBeNull();
+  });
+
+  it('brings the reader back, unless one stays', async () => {
+    const [before] = app.conversation.turns;
+    app.find.follow(() => ({ turnId: before!.id, seq: before!.seq, top: -30, atEnd: false }));
+    app.find.show('Message 77');
+    await settled();
+    expect(app.find.close(true)).toBe(true);
+    await settled();
+    expect(app.conversation.intent).toMatchObject({ to: 'place', turnId: before!.id, top: -30 });
+    expect([app.find.marks, app.find.close(true)]).toEqual([null, false]);
+  });
+
+  it('an error is said, and the next question asked all the same', async () => {
+    backend.failNext('search.find', { message: 'The history cannot be read' });
+    app.find.show('Message 1');
+    await settled();
+    expect(app.find.error?.message).toBe('The history cannot be read');
+    app.find.text = 'Message 2';
+    await settled();
+    expect([app.find.error, app.find.position]).toEqual([null, 1]);
+  });
+});
+
+describe('reaching any turn', () => {
+  it('by number, share and day', async () => {
+    await app.goTo.go('#500');
+    expect(seqAt()).toBe(500);
+    await app.goTo.go('100 %');
+    expect(seqAt()).toBe(1_000);
+    const wanted = backend.world.lineage(app.conversation.branchId)[300]!;
+    const day = new Date(wanted.createdAt);
+    const first = backend.world.lineage(app.conversation.branchId).find((turn) => turn.createdAt >= new Date(day.getFullYear(), day.getMonth(), day.getDate()).getTime())!;
+    await app.goTo.go(`${day.getFullYear()}-${day.getMonth() + 1}-${day.getDate()}`);
+    expect(seqAt()).toBe(first.seq);
+    expect(await app.goTo.go('nowhere')).toBe(false);
+    await app.conversation.jumpToFirst();
+    expect(seqAt()).toBe(1);
+  });
+
+  it('marks what it was opened for', async () => {
+    const turn = backend.world.lineage(app.conversation.branchId)[3]!;
+    await app.visitTurn(turn.id, ['goes on', '  ']);
+    expect(app.conversation.intent.marks).toEqual({ terms: ['goes on'], matchCase: false, turnId: turn.id, nth: 0, everywhere: false });
+  });
+
+  it('of two jumps the later wins', async () => {
+    const lineage = backend.world.lineage(app.conversation.branchId);
+    const release = backend.hold('sessions.turn');
+    const slow = app.conversation.jumpTo(lineage[5]!.id);
+    await app.conversation.jumpToSeq(700);
+    release();
+    await slow;
+    expect(seqAt()).toBe(700);
+  });
+
+  it('keeps no more than a few pages, whichever way one reads', async () => {
+    const { conversation } = app;
+    while (conversation.hasOlder) {
+      await conversation.loadOlder();
+      expect(conversation.turns.length).toBeLessThanOrEqual(mostLoaded);
+    }
+    expect([conversation.turns[0]!.seq, conversation.turns.at(-1)!.seq]).toEqual([1, mostLoaded]);
+    while (conversation.hasNewer) {
+      await conversation.loadNewer();
+      expect(conversation.turns.length).toBeLessThanOrEqual(mostLoaded);
+    }
+    expect(conversation.turns.map((turn) => turn.seq)).toEqual(Array.from({ length: mostLoaded }, (_, i) => 1_000 - mostLoaded + 1 + i));
+  });
+});

@@ -1,0 +1,49 @@
+const storageKey = 'contextinfinity.palette';
+const kept = 6;
+
+/** Whether the palette or the sheet of keys is open, and what was chosen in the palette lately. */
+export class PaletteState {
+  #open = $state<'' | 'commands' | 'keys'>('');
+  #recent = $state.raw<readonly string[]>([]);
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+    try {
+      const saved: unknown = JSON.parse(storage.getItem(storageKey) ?? '[]');
+      if (Array.isArray(saved)) this.#recent = saved.filter((id) => typeof id === 'string').slice(0, kept);
+    } catch {
+      // Not ours or torn: nothing is recent.
+    }
+  }
+
+  get open(): '' | 'commands' | 'keys' {
+    return this.#open;
+  }
+
+  /** Ids of lines, the latest first. */
+  get recent(): readonly string[] {
+    return this.#recent;
+  }
+
+  toggle(): void {
+    this.#open = this.#open === 'commands' ? '' : 'commands';
+  }
+
+  showKeys(): void {
+    this.#open = 'keys';
+  }
+
+  close(): void {
+    this.#open = '';
+  }
+
+  used(id: string): void {
+    this.#recent = [id, ...this.#recent.filter((other) => other !== id)].slice(0, kept);
+    try {
+      this.#storage.setItem(storageKey, JSON.stringify(this.#recent));
+    } catch {
+      // A full or forbidden storage costs what was recent, nothing else.
+    }
+  }
+}

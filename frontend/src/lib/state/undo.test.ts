@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { ToastsState } from './toasts.svelte';
+import { UndoState } from './undo.svelte';
+
+function undoing() {
+  const toasts = new ToastsState();
+  const undo = new UndoState(toasts);
+  const back: string[] = [];
+  const did = (name: string) => undo.did({ text: `Archived ${name}`, undo: async () => void back.push(name) });
+  return { toasts, undo, back, did, texts: () => toasts.list.map((toast) => toast.text) };
+}
+
+describe('undo', () => {
+  it('takes acts back newest first, by key or by their toast, each once', async () => {
+    const { toasts, undo, back, did, texts } = undoing();
+    for (const name of ['a', 'b', 'c']) did(name);
+    expect(undo.next).toBe('Archived c');
+    toasts.act(toasts.list[1]!.id);
+    await new Promise((resolve) => setTimeout(resolve));
+    await undo.undo();
+    expect([back, undo.next]).toEqual([['b', 'c'], 'Archived a']);
+    expect(texts()).toEqual(['Archived a', 'Undone: archived b', 'Undone: archived c']);
+    expect([await undo.undo(), await undo.undo(), back]).toEqual([true, false, ['b', 'c', 'a']]);
+  });
+
+  it('keeps what could not be taken back, and says why', async () => {
+    const { undo, texts } = undoing();
+    let full = true;
+    undo.did({ text: 'Renamed it', undone: 'It has its old name again', undo: () => (full ? Promise.reject(new Error('The disk is full')) : Promise.resolve()) });
+    await undo.undo();
+    expect([undo.next, texts().at(-1)]).toEqual(['Renamed it', 'The disk is full']);
+    full = false;
+    await undo.undo();
+    expect([undo.next, texts().at(-1)]).toEqual(['', 'It has its old name again']);
+  });
+
+  it('takes one back at a time', async () => {
+    const { undo, back, did } = undoing();
+    let release = () => {};
+    did('a');
+    undo.did({ text: 'Moved b', undo: () => new Promise<void>((resolve) => (release = resolve)) });
+    const first = undo.undo();
+    expect(await undo.undo()).toBe(false);
+    release();
+    await first;
+    expect([back, undo.next]).toEqual([[], 'Archived a']);
+  });
+
+  it('remembers a bounded number', async () => {
+    const { undo, back, did } = undoing();
+    for (let i = 0; i < 25; i++) did(String(i));
+    while (await undo.undo());
+    expect([back.length, back.at(-1)]).toEqual([20, '5']);
+  });
+});
