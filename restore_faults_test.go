@@ -121,3 +121,57 @@ func TestEveryFaultOfABackup(t *testing.T) {
 		})
 	}
 }
+
+// Each call to the disk that a start on earlier data makes, or on none, fails, or the
+// power goes there: the next start works, nothing is missing, and of what is upgraded a
+// copy stands.
+func TestEveryFaultOfAStart(t *testing.T) {
+	t.Parallel()
+	sessions := func(h *home) int {
+		var doc struct{ Sessions []chat.Session }
+		h.ok("sessions", "--json").document(&doc)
+		return len(doc.Sessions)
+	}
+	for name, upgrade := range map[string]bool{"upgrade": true, "first": false} {
+		start := func(t *testing.T) *home {
+			h := newHome(t, shipped(t), "[backup]\ndaily = false\n")
+			if upgrade {
+				firstVersion(t, filepath.Join(h.dataDir(), store.DatabaseFile))
+			}
+			return h
+		}
+		whole := start(t)
+		trace := filepath.Join(whole.dir, "trace")
+		whole.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE=" + trace).ok("reconcile")
+		want := sessions(whole)
+		specs := readHits(t, trace).each("power", "eio", "enospc")
+		if len(specs) < 60 || (want > 0) != upgrade {
+			t.Fatalf("%d sessions; a start reaches only %q", want, specs)
+		}
+		// Where the log is begun there is none yet to die in.
+		tried := append(sampled(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
+		for _, spec := range slices.Compact(slices.Sorted(slices.Values(tried))) {
+			t.Run(name+" "+spec, func(t *testing.T) {
+				t.Parallel()
+				h := start(t)
+				r := h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).run("reconcile", "--json")
+				if r.code == 1 {
+					var doc struct{ Error *failure }
+					if r.document(&doc); doc.Error == nil || doc.Error.Code == "" || doc.Error.Code == chat.CodeCorrupt {
+						t.Errorf("%s", r.stdout)
+					}
+				}
+				h.ok("reconcile")
+				h.clean()
+				if got := sessions(h); got != want {
+					t.Errorf("%d sessions, want %d", got, want)
+				}
+				if upgrade && !slices.ContainsFunc(h.copies(), func(b chat.Backup) bool {
+					return b.Kind == chat.BackupMigration && b.Schema == 1 && b.Checked && b.Problem == ""
+				}) {
+					t.Errorf("the copies are %+v", h.copies())
+				}
+			})
+		}
+	}
+}

@@ -65,9 +65,15 @@ func probe(ctx context.Context, path string, steps fs.FS) (found, error) {
 	return have, nil
 }
 
-// readVersion opens the file read-only for a moment.
+// readVersion opens the file read-only for a moment. A file that died in the middle of
+// a change that has no write-ahead log, as that to having one, is what it was before
+// only once the change was taken back, which SQLite does where it may write.
 func readVersion(ctx context.Context, path string) (int64, error) {
-	q := url.Values{"mode": {"ro"}, "_pragma": {"busy_timeout(5000)", "query_only(1)"}}
+	mode := "ro"
+	if sizeOf(path+"-journal") > 0 {
+		mode = "rw"
+	}
+	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "query_only(1)"}}
 	db, err := sql.Open(sqlite.DriverName, fileURI(path)+"?"+q.Encode())
 	if err != nil {
 		return 0, err

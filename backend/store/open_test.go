@@ -214,6 +214,9 @@ func TestUnopenableIsLeftAlone(t *testing.T) {
 
 func TestForeignDatabaseIsRefused(t *testing.T) {
 	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, DatabaseFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	db, err := connect(filepath.Join(dir, DatabaseFile), nil, 1)
 	if err == nil {
 		err = errors.Join(db.Exec(`CREATE TABLE bookmarks (url TEXT)`).Error, disconnect(db))

@@ -40,7 +40,7 @@ var transactions = []string{
 	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
 	"ledger.snapshot", "setting.write", "branch.archive", "branch.fork", "branch.rename",
 	"branch.switch", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
-	"session.archive", "session.model", "session.pin", "session.prompt", "session.rename",
+	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings",
 }
 
