@@ -610,7 +610,11 @@ type Startup struct {
 	LastSession string     `json:"lastSession"`
 	Theme       string     `json:"theme"` // system, light, dark, contrast
 	TextZoom    int        `json:"textZoom"`
-	Durability  string     `json:"durability"` // buffered, write_ahead
+	// of code beside the rest of the text, percent
+	CodeSize     int    `json:"codeSize"`
+	MessageWidth string `json:"messageWidth"` // narrow, normal, wide, full
+	Motion       string `json:"motion"`       // system, reduced
+	Durability   string `json:"durability"`   // buffered, write_ahead
 }
 
 // Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq

@@ -42,6 +42,7 @@ func (s *Settings) Startup() Startup {
 	cfg := s.config.Config()
 	v := Startup{
 		Version: s.c.Version, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
+		CodeSize: cfg.Appearance.CodeSize, MessageWidth: cfg.Appearance.Width, Motion: cfg.Appearance.Motion,
 		Durability: cfg.Stream.Durability,
 	}
 	if err := s.config.Err(); err != nil {

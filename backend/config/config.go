@@ -180,6 +180,9 @@ type Export struct {
 type Appearance struct {
 	Theme    string // "system", "light", "dark", "contrast"
 	TextZoom int    // percent
+	Motion   string // "system", "reduced"
+	CodeSize int    // percent of the size code has by default
+	Width    string // of messages: "narrow", "normal", "wide", "full"
 }
 
 // Origins of a value.

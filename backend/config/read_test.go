@@ -97,7 +97,8 @@ func TestDefaultsOfTheSpecification(t *testing.T) {
 		"librarian.commit": "eager", "librarian.target_tokens": "1200", "librarian.timeout_s": "30", "librarian.min_turns": "1",
 		"context.infinity": "true", "context.history": "elastic",
 		"tools.max_steps": "16", "tools.result_max_bytes": "65536",
-		"appearance.theme": "system", "appearance.text_zoom": "100",
+		"appearance.theme": "system", "appearance.text_zoom": "100", "appearance.code_size": "100",
+		"appearance.message_width": "normal", "appearance.motion": "system",
 		"budget.fallback_context_limit": "8192", "budget.fallback_max_output": "4096",
 	}
 	got := map[string]string{}

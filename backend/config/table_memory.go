@@ -267,4 +267,19 @@ var memoryTable = []key{
 		def: 100, min: 80, max: 200,
 		help: "Size of all text. No effect on the token budget.",
 	}, func(c *Config) any { return &c.Appearance.TextZoom }},
+	{spec{
+		name: "appearance.code_size", group: groupAppearance, label: "Code size", unit: "%",
+		def: 100, min: 75, max: 175,
+		help: "Size of code beside the rest of the text, which it grows with. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Appearance.CodeSize }},
+	{spec{
+		name: "appearance.message_width", group: groupAppearance, label: "Message width", def: "normal",
+		choices: []string{"narrow", "normal", "wide", "full"},
+		help:    "How wide a line of the conversation may become. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Appearance.Width }},
+	{spec{
+		name: "appearance.motion", group: groupAppearance, label: "Motion", def: "system",
+		choices: []string{"system", "reduced"},
+		help:    "reduced stands still whatever the desktop says. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Appearance.Motion }},
 }

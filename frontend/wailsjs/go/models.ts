@@ -2227,6 +2227,9 @@ export namespace api {
 	    lastSession: string;
 	    theme: string;
 	    textZoom: number;
+	    codeSize: number;
+	    messageWidth: string;
+	    motion: string;
 	    durability: string;
 	
 	    static createFrom(source: any = {}) {
@@ -2243,6 +2246,9 @@ export namespace api {
 	        this.lastSession = source["lastSession"];
 	        this.theme = source["theme"];
 	        this.textZoom = source["textZoom"];
+	        this.codeSize = source["codeSize"];
+	        this.messageWidth = source["messageWidth"];
+	        this.motion = source["motion"];
 	        this.durability = source["durability"];
 	    }
 	

@@ -67,7 +67,8 @@ function unasked(items: readonly Item[], recent: readonly string[], all: boolean
 function fitOf(item: Item, query: string): { score: number; marks: Span[] } | null {
   if (item.kind === 'search' || item.kind === 'turn') return { score: 0, marks: [] };
   const fit = fuzzy(item.title, query);
-  const other = item.words ? fuzzy(item.words, query) : null;
+  // Of its other words one has to begin so: letters scattered over them mean nothing.
+  const other = item.words?.toLowerCase().split(/\s+/).some((word) => word.startsWith(query.toLowerCase())) ? fuzzy(item.words, query) : null;
   if (other && (!fit || other.score * otherWords > fit.score)) return { score: other.score * otherWords, marks: [] };
   return fit;
 }

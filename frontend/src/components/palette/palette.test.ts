@@ -3,7 +3,7 @@ import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import { commands } from '$lib/commands/commands';
 import { entries } from '$lib/commands/list';
-import { capsOf } from '$lib/keys';
+import { capsOf, withKeys } from '$lib/keys';
 import { shortcutGroups } from '$lib/shortcuts';
 import { mountIn, startedApp } from '../../test/mount';
 import { sectionsOf, type Item } from './items';
@@ -126,6 +126,10 @@ describe('the sheet of keys', () => {
   });
 
   it.each([['Ctrl+Shift+N', false, ['Ctrl', 'Shift', 'N']], ['Ctrl+Shift+N', true, ['⌘', '⇧', 'N']], ['Ctrl++', false, ['Ctrl', '+']], ['Alt+Up', true, ['⌥', '↑']], ['?', true, ['?']], ['+', false, ['+']]])('names %s (Mac: %s)', (keys, mac, caps) => expect(capsOf(keys, mac)).toEqual(caps));
+});
+
+it('labels name their keys as the machine does', () => {
+  expect([withKeys('Settings (Ctrl+,)', true), withKeys('Settings (Ctrl+,)', false), withKeys('Close', true), withKeys('Look: Light. Changes it', true)]).toEqual(['Settings (⌘,)', 'Settings (Ctrl+,)', 'Close', 'Look: Light. Changes it']);
 });
 
 describe('commands', () => {

@@ -32,7 +32,8 @@ export function lineTarget(key: string, at: number, count: number): number {
   return Math.max(0, Math.min(count - 1, at + step));
 }
 
-export const byWords: Record<string, string> = { words: 'by words', meaning: 'by meaning', both: 'by words and meaning' };
+/** Why it was found. */
+export const byWords: Record<string, string> = { words: 'by words', meaning: 'by meaning', both: 'by both' };
 
 /** How much was found, in a sentence. */
 export function foundWords({ groups, hits, truncated, totalMs }: SearchResult): string {

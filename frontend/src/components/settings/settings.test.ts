@@ -204,3 +204,32 @@ test('Esc goes back to the conversation', async () => {
   await user.keyboard('{Escape}');
   expect(app.layout.view).toBe('chat');
 });
+
+describe('appearance', () => {
+  const written = (backend: { calls: { name: string; args: unknown[] }[] }) => backend.calls.filter((call) => call.name === 'settings.set').map((call) => call.args);
+
+  test('width, motion and code size change the page at once, and are kept', async () => {
+    const { app, backend } = await open('appearance');
+    const root = document.documentElement;
+    await userEvent.click(await screen.findByRole('radio', { name: 'Wide' }));
+    await userEvent.click(screen.getByRole('radio', { name: 'Reduced' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Larger code' }));
+    expect([root.dataset.width, root.dataset.motion, root.style.getPropertyValue('--code-zoom'), app.theme.code]).toEqual(['wide', 'reduced', '1.05', 105]);
+    expect(written(backend)).toEqual([['appearance.message_width', 'wide'], ['appearance.motion', 'reduced'], ['appearance.code_size', '105']]);
+    expect(JSON.parse(localStorage.getItem('contextinfinity.look')!)).toEqual({ theme: 'system', zoom: 100, code: 105, width: 'wide', motion: 'reduced' });
+  });
+
+  test('what start-up tells is taken over, what it cannot mean is not', async () => {
+    const { app } = await open('appearance');
+    app.theme.adopt({ theme: 'dark', textZoom: 150, codeSize: 900, messageWidth: 'huge', motion: 'reduced' });
+    expect([app.theme.choice, app.theme.zoom, app.theme.code, app.theme.width, app.theme.motion]).toEqual(['dark', 150, 175, 'normal', 'reduced']);
+  });
+
+  test('a size stops at its ends and goes back to 100 %', async () => {
+    const { app } = await open('appearance');
+    await app.theme.setZoom(200);
+    expect(await screen.findByRole('button', { name: 'Larger text' })).toBeDisabled();
+    await userEvent.click(await screen.findByRole('button', { name: 'Back to 100 %' }));
+    expect(app.theme.zoom).toBe(100);
+  });
+});

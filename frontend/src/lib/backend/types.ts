@@ -706,6 +706,12 @@ export interface Startup {
   /** system, light, dark, contrast */
   theme: string;
   textZoom: number;
+  /** of code beside the rest of the text, percent */
+  codeSize: number;
+  /** narrow, normal, wide, full */
+  messageWidth: string;
+  /** system, reduced */
+  motion: string;
   /** buffered, write_ahead */
   durability: string;
 }

@@ -12,7 +12,7 @@ const beside = 10;
 const anywhere = 1;
 const gap = 0.15;
 /** A letter on average; what is only scattered over a text is no fit. */
-const least = 3.5;
+const least = 5;
 
 /** null: it does not fit. An empty query fits everything alike. Spaces in the query may stand for anything. */
 export function fuzzy(text: string, query: string): Fit | null {

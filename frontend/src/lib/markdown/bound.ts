@@ -10,7 +10,7 @@ export interface Piece {
 
 /** Characters drawn in one go. */
 export const partChars = 32_000;
-const partLines = 1_500;
+const partLines = 600;
 /** A longer line or paragraph is not looked through for what is bold in it. */
 const longest = 6_000;
 /** Brackets, stars and their like in one paragraph. */

@@ -2,18 +2,15 @@
  * What a block gets only when it is seen: colours in code, drawn mathematics. Both come in chunks of their own, loaded
  * at the first need; until then, and without them, the text itself stands there.
  */
-import type { HLJSApi } from 'highlight.js';
+import { colours } from './colouring';
 
-/** Longer code stays uncoloured: it would hold the page up. */
-const colourMost = 60_000;
 /** A longer formula stays as its source. */
 const texMost = 3_000;
 const rememberMost = 200;
 
-let highlighter: Promise<HLJSApi> | undefined;
 let mathematics: Promise<typeof import('katex').default> | undefined;
 const coloured = new Map<string, string>();
-const waiting = new WeakMap<Element, () => Promise<void>>();
+const waiting = new WeakMap<Element, () => unknown>();
 
 const seen = typeof IntersectionObserver === 'undefined' ? undefined : new IntersectionObserver(
   (entries) => {
@@ -22,13 +19,13 @@ const seen = typeof IntersectionObserver === 'undefined' ? undefined : new Inter
       seen?.unobserve(entry.target);
       const work = waiting.get(entry.target);
       waiting.delete(entry.target);
-      if (work) soon(work);
+      void work?.();
     }
   },
   { rootMargin: '600px' },
 );
 
-/** Work that waits for a moment to spare: a page full of formulas is drawn over many frames, not in one. */
+/** Formulas that wait for a moment to spare: a page full of them is drawn over many frames, not in one. */
 const queue: (() => Promise<void>)[] = [];
 const budgetMs = 8;
 let draining = false;
@@ -42,7 +39,7 @@ async function drain(): Promise<void> {
   draining = true;
   let began = performance.now();
   for (let work = queue.shift(); work; work = queue.shift()) {
-    // What cannot be coloured or drawn stays as its source; the next is not kept waiting.
+    // What cannot be drawn stays as its source; the next is not kept waiting.
     await work().catch(() => undefined);
     if (performance.now() - began < budgetMs) continue;
     await new Promise((resolve) => setTimeout(resolve));
@@ -55,7 +52,7 @@ async function drain(): Promise<void> {
 export function enhance(html: string): (node: HTMLElement) => () => void {
   return (node) => {
     const targets: HTMLElement[] = [];
-    if (html.includes('data-lang=')) targets.push(...node.querySelectorAll<HTMLElement>('code[data-lang]'));
+    if (html.includes('data-lang=')) targets.push(...node.querySelectorAll<HTMLElement>('code[data-lang]:not([data-lang=""])'));
     if (html.includes('data-tex=')) targets.push(...node.querySelectorAll<HTMLElement>('.math[data-tex]'));
     for (const target of targets) prepare(target);
     return () => {
@@ -70,22 +67,18 @@ function prepare(target: HTMLElement): void {
     target.innerHTML = known;
     return;
   }
-  waiting.set(target, () => (target.dataset['tex'] === undefined ? colour(target) : drawMath(target)));
+  waiting.set(target, target.dataset['tex'] === undefined ? () => colour(target) : () => soon(() => drawMath(target)));
   seen?.observe(target);
 }
 
 const keyOf = (code: HTMLElement) => `${code.dataset['lang']}\n${code.textContent}`;
 
 async function colour(code: HTMLElement): Promise<void> {
-  const language = code.dataset['lang']!.toLowerCase();
-  const text = code.textContent ?? '';
-  if (language === '' || text.length > colourMost) return;
-  highlighter ??= import('highlight.js/lib/common').then((module) => module.default);
-  const hljs = await highlighter;
-  if (!hljs.getLanguage(language) || !code.isConnected) return;
-  const html = hljs.highlight(text, { language, ignoreIllegals: true }).value; // escapes the text itself
+  const key = keyOf(code);
+  const html = await colours(code.textContent ?? '', code.dataset['lang']!.toLowerCase());
+  if (html === null || !code.isConnected || keyOf(code) !== key) return;
   if (coloured.size >= rememberMost) coloured.delete(coloured.keys().next().value!);
-  coloured.set(keyOf(code), html);
+  coloured.set(key, html);
   code.innerHTML = html;
 }
 

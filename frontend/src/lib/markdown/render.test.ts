@@ -91,7 +91,7 @@ describe('texts that would take the parser long', () => {
     for (const part of texts) {
       expect(part.length).toBeLessThan(33_000);
       const blocks = render(part);
-      expect(blocks.length).toBeLessThanOrEqual(1_501);
+      expect(blocks.length).toBeLessThanOrEqual(601);
       expect(blocks.reduce((sum, block) => sum + block.html.length, 0)).toBeLessThan(part.length * 30 + 1_000);
     }
     expect(texts.reduce((sum, part) => sum + part.length, left)).toBeGreaterThanOrEqual(text.length);

@@ -109,7 +109,7 @@ export class App {
     await this.startup.load();
     const info = this.startup.info;
     if (!info || this.startup.fatal) return;
-    this.theme.adopt(info.theme, info.textZoom);
+    this.theme.adopt(info);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
     if (this.startup.firstRun) return;
     await this.#openLast(info.lastSession);

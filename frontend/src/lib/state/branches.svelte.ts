@@ -133,16 +133,23 @@ export class BranchesState {
 
   /** The tree over conversation and inspector. */
   showWide(): void {
-    this.#parts.layout.closeDrawer();
+    this.#clear();
     this.#wide = { face: 'tree' };
   }
 
   /** Two branches beside each other, over conversation and inspector. */
   compare(left: string, right: string): void {
     this.#asking = null;
-    this.#parts.layout.closeSettings();
-    this.#parts.layout.closeDrawer();
+    this.#clear();
     this.#wide = { face: 'compare', left, right };
+  }
+
+  /** What would lie over the wide view goes. */
+  #clear(): void {
+    const { layout } = this.#parts;
+    layout.closeSettings();
+    layout.closeDrawer();
+    if (layout.isDrawer('inspector')) layout.closeSearch();
   }
 
   /** Says whether there was anything to close. */

@@ -1,20 +1,38 @@
 import type { Backend } from '$lib/backend/backend';
+import type { Startup } from '$lib/backend/types';
 import type { ToastsState } from './toasts.svelte';
 
 export const themeChoices = ['system', 'light', 'dark', 'contrast'] as const;
 export type ThemeChoice = (typeof themeChoices)[number];
 
+export const widthChoices = ['narrow', 'normal', 'wide', 'full'] as const;
+export type WidthChoice = (typeof widthChoices)[number];
+
+export const motionChoices = ['system', 'reduced'] as const;
+export type MotionChoice = (typeof motionChoices)[number];
+
 export const zoomMin = 80;
 export const zoomMax = 200;
+export const codeMin = 75;
+export const codeMax = 175;
 
 /** Configuration keys of what this state shows. */
 export const themeKey = 'appearance.theme';
 export const zoomKey = 'appearance.text_zoom';
+export const codeKey = 'appearance.code_size';
+export const widthKey = 'appearance.message_width';
+export const motionKey = 'appearance.motion';
+
+/** What the configuration says of the look, as start-up tells it. */
+export type Look = Pick<Startup, 'theme' | 'textZoom' | 'codeSize' | 'messageWidth' | 'motion'>;
 
 /** The look: applied to the page at once, then written to the configuration. */
 export class ThemeState {
   #choice = $state<ThemeChoice>('system');
   #zoom = $state(100);
+  #code = $state(100);
+  #width = $state<WidthChoice>('normal');
+  #motion = $state<MotionChoice>('system');
   #systemDark = $state(false);
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
@@ -45,10 +63,27 @@ export class ThemeState {
     return this.#zoom;
   }
 
+  /** Size of code beside the rest of the text, percent. */
+  get code(): number {
+    return this.#code;
+  }
+
+  /** How wide a line of the conversation may become. */
+  get width(): WidthChoice {
+    return this.#width;
+  }
+
+  get motion(): MotionChoice {
+    return this.#motion;
+  }
+
   /** Takes over what the configuration says, without writing it back. */
-  adopt(choice: string, zoom: number): void {
-    this.#choice = themeChoices.find((known) => known === choice) ?? 'system';
-    this.#zoom = clampZoom(zoom || 100);
+  adopt(look: Look): void {
+    this.#choice = themeChoices.find((known) => known === look.theme) ?? 'system';
+    this.#zoom = clamp(look.textZoom || 100, zoomMin, zoomMax);
+    this.#code = clamp(look.codeSize || 100, codeMin, codeMax);
+    this.#width = widthChoices.find((known) => known === look.messageWidth) ?? 'normal';
+    this.#motion = motionChoices.find((known) => known === look.motion) ?? 'system';
     this.#apply();
   }
 
@@ -59,9 +94,27 @@ export class ThemeState {
   }
 
   async setZoom(zoom: number): Promise<void> {
-    this.#zoom = clampZoom(zoom);
+    this.#zoom = clamp(zoom, zoomMin, zoomMax);
     this.#apply();
     await this.#save(zoomKey, String(this.#zoom));
+  }
+
+  async setCode(size: number): Promise<void> {
+    this.#code = clamp(size, codeMin, codeMax);
+    this.#apply();
+    await this.#save(codeKey, String(this.#code));
+  }
+
+  async setWidth(width: WidthChoice): Promise<void> {
+    this.#width = width;
+    this.#apply();
+    await this.#save(widthKey, width);
+  }
+
+  async setMotion(motion: MotionChoice): Promise<void> {
+    this.#motion = motion;
+    this.#apply();
+    await this.#save(motionKey, motion);
   }
 
   /** Light, dark, contrast, and round again. */
@@ -77,7 +130,10 @@ export class ThemeState {
   #apply(): void {
     const root = document.documentElement;
     root.dataset.theme = this.drawn;
+    root.dataset.width = this.#width;
+    root.dataset.motion = this.#motion;
     root.style.setProperty('--text-zoom', String(this.#zoom / 100));
+    root.style.setProperty('--code-zoom', String(this.#code / 100));
     // Chromium judges container queries in rem again only when their container changes: without this the columns
     // would fold for large text only after the next resize of the window.
     const { body } = document;
@@ -90,7 +146,7 @@ export class ThemeState {
   /** For public/theme.js, which draws the first frame before the program has answered. */
   #remember(): void {
     try {
-      localStorage.setItem('contextinfinity.look', JSON.stringify({ theme: this.#choice, zoom: this.#zoom }));
+      localStorage.setItem('contextinfinity.look', JSON.stringify({ theme: this.#choice, zoom: this.#zoom, code: this.#code, width: this.#width, motion: this.#motion }));
     } catch {
       // Then the first frame is drawn as the system is.
     }
@@ -105,6 +161,6 @@ export class ThemeState {
   }
 }
 
-function clampZoom(zoom: number): number {
-  return Math.min(zoomMax, Math.max(zoomMin, Math.round(zoom)));
+function clamp(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, Math.round(value)));
 }

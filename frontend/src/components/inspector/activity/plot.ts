@@ -60,7 +60,7 @@ function options(box: HTMLElement, chart: Chart, labels: readonly string[], onpo
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: { x: { time: false, range: (_, min, max) => [min - 0.5, max + 0.5] }, y: { range: (_, __, max) => [0, chart.top || Math.max(max, 1e-4) * 1.05] } },
     axes: [
-      { ...axis, grid: { show: false }, size: 1.25 * rem(), values: (_, at) => at.map((i) => (Number.isInteger(i) ? (labels[i] ?? '') : '')), space: 3 * rem() },
+      { ...axis, grid: { show: false }, size: 1.5 * rem(), gap: 0.375 * rem(), values: (_, at) => at.map((i) => (Number.isInteger(i) ? (labels[i] ?? '') : '')), space: 3 * rem() },
       { ...axis, size: 3.5 * rem(), values: (_, at) => at.map((value) => chart.format(value)), space: 2 * rem() },
     ],
     series: [{}, ...series.map((one) => drawing(one, token))],

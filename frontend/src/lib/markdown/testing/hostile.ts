@@ -42,7 +42,7 @@ export const heavy: readonly [string, () => string][] = [
   ['a line of 10 MB', () => 'x'.repeat(10_000_000)],
   ['10 MB of words in a line', () => 'word '.repeat(2_000_000)],
   ['10 000 quotes in quotes', () => `${'> '.repeat(10_000)}x`],
-  ['10 000 lists in lists', () => Array.from({ length: 10_000 }, (_, i) => `${' '.repeat(Math.min(2 * i, 2_000))}- x`).join('\n')],
+  ['10 000 lists in lists', () => Array.from({ length: 10_000 }, (_, i) => `${' '.repeat(Math.min(2 * i, 400))}- x`).join('\n')],
   ['a list of lists in a line', () => `${'1. '.repeat(4_000)}x`],
   ['a table of 20 000 rows', () => `|a|b|c|d|e|f|\n|-|-|-|-|-|-|\n${'|1|2|3|4|5|6|\n'.repeat(20_000)}`],
   ['a table of 2 000 columns', () => `|${'a|'.repeat(2_000)}\n|${'-|'.repeat(2_000)}\n${`|${'1|'.repeat(2_000)}\n`.repeat(50)}`],

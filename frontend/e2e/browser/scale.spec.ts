@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process';
+import type { Page } from '@playwright/test';
+import { expect, test } from '../harness/fixtures.ts';
+import type { Home } from '../harness/home.ts';
+import { repository } from '../harness/process.ts';
+import { Conversation } from './conversation.ts';
+
+test('10 000 turns: opens at its end, any turn is reached, words are found, and little of it is in the page', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  tenThousandTurns(home);
+  await launch();
+  const chat = new Conversation(page);
+  await page.getByRole('navigation').getByText('Ten thousand turns').first().click();
+  await chat.ready();
+  await expect(chat.turn(10_000)).toBeInViewport();
+  await expect(chat.answer(10_000)).toContainText('Answer 10000, in some words');
+  await small(page);
+
+  const list = page.getByRole('log', { name: 'Conversation' });
+  await list.focus();
+  await page.keyboard.press('Home');
+  await expect(chat.turn(1)).toBeInViewport();
+  await expect(chat.answer(1)).toContainText('Answer 1, in some words');
+  await expect(chat.turn(10_000)).toHaveCount(0);
+  await small(page);
+
+  await goTo(page, '#5000');
+  await expect(chat.turn(5_000)).toBeInViewport();
+  await expect(chat.turn(5_000)).toBeFocused();
+  await expect(chat.answer(5_000)).toContainText('Answer 5000, in some words');
+  await small(page);
+  // What is near it is there too, on both sides.
+  await expect(chat.turn(4_999)).toHaveCount(1);
+  await expect(chat.turn(5_001)).toHaveCount(1);
+
+  await page.keyboard.press('Control+f');
+  const find = page.getByRole('search', { name: 'Find in this conversation' });
+  await find.getByRole('textbox').fill('question 7777,');
+  await expect(find.getByRole('status')).toHaveText('1 of 1');
+  await expect(chat.turn(7_777)).toBeInViewport();
+  expect(await painted(page)).toEqual(['Question 7777,']);
+  await small(page);
+  // Esc leads back to where one was.
+  await page.keyboard.press('Escape');
+  await expect(find).toBeHidden();
+  await expect(chat.turn(5_000)).toBeInViewport();
+
+  await list.focus();
+  await page.keyboard.press('End');
+  await expect(chat.turn(10_000)).toBeInViewport();
+  provider.answer('And on we go', 'As ever.');
+  await chat.askAndWait(10_001, 'And on we go', 'As ever.');
+  await expect(chat.turn(10_001)).toBeInViewport();
+  await small(page);
+});
+
+/** Makes the conversation by the row: said through the provider it would take minutes. */
+function tenThousandTurns(home: Home): void {
+  const make = ['test', '-run', '^$', '-bench', 'TranscriptData', '-benchtime', '1x', './backend/store', '-args', '-into', home.dataDir];
+  execFileSync('go', make, { cwd: repository, stdio: 'pipe' });
+}
+
+async function goTo(page: Page, where: string): Promise<void> {
+  await page.keyboard.press('Control+g');
+  const dialog = page.getByRole('dialog', { name: 'Go to a turn' });
+  await dialog.getByRole('textbox').fill(where);
+  await page.keyboard.press('Enter');
+  await expect(dialog).toBeHidden();
+}
+
+async function small(page: Page): Promise<void> {
+  expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(3_000);
+}
+
+/** The words under the marks of finds, as the engine paints them. */
+function painted(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
+    ['found', 'found-here'].flatMap((name) => [...(CSS.highlights.get(name) ?? [])].map(String)),
+  );
+}

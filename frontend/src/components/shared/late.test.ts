@@ -1,0 +1,18 @@
+import { render, screen } from '@testing-library/svelte';
+import { tick } from 'svelte';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import Skeleton from './Skeleton.svelte';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+test('an outline is drawn only for what takes longer than a moment', async () => {
+  const { unmount } = render(Skeleton, { props: { label: 'Figures' } });
+  await vi.advanceTimersByTimeAsync(140);
+  expect(screen.queryByRole('status')).toBeNull();
+  await vi.advanceTimersByTimeAsync(20);
+  await tick();
+  expect(screen.getByRole('status')).toHaveTextContent('Figures: loading');
+  unmount();
+  expect(vi.getTimerCount()).toBe(0);
+});

@@ -1,0 +1,73 @@
+/**
+ * Code to coloured HTML, in a worker. Where the engine has none, or refuses it, the page does it itself, in moments to
+ * spare. Code that takes too long stays uncoloured.
+ */
+import type { Asked } from './colouring.worker';
+
+/** Longer code stays uncoloured. */
+const most = { worker: 60_000, page: 15_000 };
+const patienceMs = 4_000;
+
+type Answer = (html: string | null) => void;
+
+let worker: Worker | null | undefined;
+let answered = false;
+let ids = 0;
+const waiting = new Map<number, Answer>();
+
+/** Null where the language is not known, or the code too long. The HTML holds nothing but spans and escaped text. */
+export async function colours(text: string, language: string): Promise<string | null> {
+  if (worker === undefined) worker = start();
+  if (!worker) return inPage(text, language);
+  if (text.length > most.worker) return null;
+  const html = await ask(worker, { id: ++ids, text, language });
+  return html === undefined ? inPage(text, language) : html;
+}
+
+function start(): Worker | null {
+  if (typeof Worker === 'undefined') return null;
+  try {
+    const made = new Worker(new URL('./colouring.worker.ts', import.meta.url), { type: 'module' });
+    made.onmessage = ({ data }: MessageEvent<{ id: number; html: string | null }>) => {
+      answered = true;
+      waiting.get(data.id)?.(data.html);
+      waiting.delete(data.id);
+    };
+    made.onerror = () => void end(made);
+    return made;
+  } catch {
+    return null;
+  }
+}
+
+/** Undefined: this worker never worked, and the page has to do it. */
+async function ask(asked: Worker, question: Asked): Promise<string | null | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      // One that worked before is at code it cannot end: the next code gets a new one.
+      if (asked === worker) end(asked);
+    }, patienceMs);
+    waiting.set(question.id, (html) => {
+      clearTimeout(timer);
+      resolve(html === null && !answered ? undefined : html);
+    });
+    asked.postMessage(question);
+  });
+}
+
+function end(ended: Worker): void {
+  ended.terminate();
+  worker = answered ? undefined : null;
+  for (const answer of waiting.values()) answer(null);
+  waiting.clear();
+}
+
+let highlighter: Promise<typeof import('highlight.js/lib/common').default> | undefined;
+
+async function inPage(text: string, language: string): Promise<string | null> {
+  if (text.length > most.page) return null;
+  highlighter ??= import('highlight.js/lib/common').then((module) => module.default);
+  const hljs = await highlighter;
+  await new Promise((resolve) => setTimeout(resolve)); // one code in a task
+  return hljs.getLanguage(language) ? hljs.highlight(text, { language, ignoreIllegals: true }).value : null;
+}

@@ -1,0 +1,13 @@
+/** Colours code beside the page: however long it takes, nothing waits for it. */
+import hljs from 'highlight.js/lib/common';
+
+export interface Asked {
+  id: number;
+  text: string;
+  language: string;
+}
+
+addEventListener('message', ({ data }: MessageEvent<Asked>) => {
+  const html = hljs.getLanguage(data.language) ? hljs.highlight(data.text, { language: data.language, ignoreIllegals: true }).value : null;
+  postMessage({ id: data.id, html });
+});
