@@ -83,10 +83,9 @@ func (d *desk) run(args ...string) result {
 	verb := cli.App{
 		Version: version, In: strings.NewReader(""), Out: out, Err: errs,
 		Open: func(context.Context, cli.OpenOptions) (*cli.Services, error) {
-			return &cli.Services{
-				Store: d.store, Turns: d.turns, Jobs: d.jobs, Branches: d.branches, Models: verbModels{d.catalog},
-				Counter: counter{}, Memory: d.engine, Stats: d.stats, Close: func() error { return nil },
-			}, nil
+			s := d.services()
+			s.Close = func() error { return nil }
+			return s, nil
 		},
 	}
 	code := cli.Run(context.Background(), verb, append([]string{"--data-dir", d.dir, "--config", d.config}, args...))

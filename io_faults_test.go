@@ -286,6 +286,10 @@ func (p *host) says(text string) string {
 		p.t.Fatal(err)
 	}
 	p.await("it had dealt with "+text, p.err, func(s string) bool { return strings.Contains(s[err:], mark) })
+	before, _, _ := strings.Cut(p.err.String()[err:], "error: There is no command "+mark)
+	if !strings.HasPrefix(text, "/") && !strings.Contains(before, "error") { // what it printed before comes through another pipe
+		p.await("the answer to "+text+" is printed", p.out, func(s string) bool { return strings.Contains(s[out:], "\n") })
+	}
 	return p.out.String()[out:] + p.err.String()[err:]
 }
 

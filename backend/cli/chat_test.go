@@ -48,7 +48,7 @@ func TestChatCommands(t *testing.T) {
 		"/model test", "/model", "/sessions", "/switch "+earlier.SessionID, "back here", "/new", "//slash", "/quit", "never sent",
 	)
 	for _, want := range []string{
-		"/continue", "no message yet", "Pinned ", "I like tea", "Branched off after #1", "from #1", "Committed 1 turn", "From now on test answers",
+		"/continue", "no message yet", "Pinned ", "I like tea", "Branched off after #1", "from #1", ", head #2", "From now on test answers",
 		"test-1", "earlier session", "Now in: earlier session",
 	} {
 		if !strings.Contains(r.err, want) {
