@@ -17,7 +17,7 @@ export class Conversation {
 
   /** A turn of the branch, by its number. */
   turn(seq: number): Locator {
-    return this.page.getByRole('article', { name: new RegExp(`^Turn ${seq}\\b`) });
+    return this.page.getByRole('log').getByRole('article', { name: new RegExp(`^Turn ${seq}\\b`) });
   }
 
   /** What the model said in a turn, as drawn. */
