@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { hostile } from '../../src/lib/markdown/testing/hostile.ts';
+import { heavy, hostile } from '../../src/lib/markdown/testing/hostile.ts';
 import { expect, test } from '../harness/fixtures.ts';
 import { Conversation } from './conversation.ts';
 
@@ -27,6 +27,31 @@ test('nothing that an answer tries runs, and no request leaves but those to the 
   expect(await answer.evaluate(acting)).toEqual([]);
 
   expect(page.url()).toBe(`${served.url}/`);
+  expect(seen.ran).toEqual([]);
+  expect(seen.outside(served.url)).toEqual([]);
+});
+
+test('answers that hold a parser up leave the window answering: each is shown, and one can go on writing', async ({ provider, launch, page }) => {
+  // One of each kind: deep, long, ambiguous. The page alone is measured with all of them.
+  const chosen = ['10 000 quotes in quotes', 'a table of 20 000 rows', 'links that never close'];
+  const seen = watch(page);
+  const served = await launch();
+  const chat = new Conversation(page);
+  for (const [name, make] of heavy.filter(([name]) => chosen.includes(name))) {
+    // A conversation each: together they are more than a model may be sent.
+    await page.keyboard.press('Control+n');
+    await expect(chat.turn(1)).toHaveCount(0);
+    provider.answer(`Now ${name}`, make(), { chunkSize: 40_000 });
+    await chat.ask(`Now ${name}`);
+    await expect(chat.turn(1)).toContainText(`Now ${name}`);
+    await expect(chat.turn(1)).toHaveAccessibleName(/head|committed|pending/i);
+    await expect(chat.answer(1)).not.toBeEmpty();
+    expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(20_000);
+    await chat.composer.fill('One can still write.');
+    await expect(chat.composer).toHaveValue('One can still write.');
+    await chat.composer.fill('');
+  }
+  await expect(page.getByRole('navigation', { name: 'Sessions' }).getByText(/^Now /)).toHaveCount(chosen.length);
   expect(seen.ran).toEqual([]);
   expect(seen.outside(served.url)).toEqual([]);
 });
