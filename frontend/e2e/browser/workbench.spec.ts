@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import type { Page } from '@playwright/test';
-import { expect, test } from '../harness/fixtures.ts';
+import type { Locator, Page } from '@playwright/test';
+import { expect, test, verb } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
 import { built } from '../harness/process.ts';
 import { Conversation } from './conversation.ts';
@@ -8,6 +8,97 @@ import { Conversation } from './conversation.ts';
 test.beforeEach(({ home, provider }) => {
   home.configure(provider);
   provider.answer('', 'It is noted.', { chunkSize: 200 });
+});
+
+test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive; no sibling is ever seen', async ({ home, provider, launch, page }) => {
+  const tree = await grow(home, 6, 300);
+  await launch();
+  const chat = new Conversation(page);
+  await page.getByRole('navigation', { name: 'Sessions' }).getByText('Trunk 1').click();
+  await chat.ready();
+  const log = page.getByRole('log', { name: 'Conversation' });
+  const branches = new Branches(page);
+
+  // Found by its words, opened, named: header and conversation follow.
+  const [way, other] = [tree.get('Way 137')!, tree.get('Way 142')!];
+  await branches.find('way 137');
+  await expect(branches.card).toContainText('Way 137');
+  expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(3_000);
+  await branches.card.getByRole('button', { name: 'Open' }).click();
+  await expect(chat.turn(way.length)).toContainText('Way 137');
+  await branches.more('Rename branch…');
+  const naming = page.getByRole('dialog', { name: 'Rename branch' });
+  await naming.getByRole('textbox').fill('Ferry');
+  await page.keyboard.press('Enter');
+  await expect(naming).toBeHidden();
+  await expect(chat.header).toContainText('Ferry');
+  await expect.poll(async () => spoken(await log.innerText())).toEqual(way);
+
+  // What is sent, and what the X-ray shows of it, is this branch alone.
+  await chat.askAndWait(way.length + 1, 'Where are we?', 'It is noted.');
+  expect(spoken(JSON.stringify(provider.lastRequest()))).toEqual(way);
+  await expect(chat.header).toContainText(`Turn #${way.length + 1}`);
+  await chat.turn(way.length + 1).hover();
+  await chat.turn(way.length + 1).getByRole('button', { name: 'What the model saw' }).click();
+  const xray = page.getByRole('tabpanel', { name: 'X-ray' });
+  await expect(xray.getByText(`#${way.length + 1}`, { exact: true })).toBeVisible();
+  await xray.locator('summary', { hasText: 'Original turns' }).click();
+  await expect(xray.getByRole('button', { name: /tokens$/ }).filter({ hasText: 'Way 137' })).not.toHaveCount(0);
+  expect(spoken(await xray.innerText())).toEqual(way);
+
+  // Beside another branch: each side holds its own turns.
+  await branches.find('way 142');
+  await branches.card.getByRole('button', { name: 'Compare' }).click();
+  const choose = page.getByRole('dialog', { name: /^Compare/ });
+  await choose.getByRole('searchbox', { name: 'Find a branch' }).fill('Ferry');
+  await page.keyboard.press('Enter');
+  const compared = page.getByRole('region', { name: 'Two branches compared' });
+  const shared = way.filter((words) => other.includes(words));
+  await expect(compared).toContainText(`${shared.length} turn${shared.length === 1 ? '' : 's'} shared`);
+  const sides = compared.getByRole('region', { name: /^Branch / });
+  await expect(sides.nth(1)).toHaveAccessibleName('Branch Ferry');
+  expect(spoken(await sides.nth(0).innerText())).toEqual(other.slice(shared.length));
+  expect(spoken(await sides.nth(1).innerText())).toEqual(way.slice(shared.length));
+  await page.keyboard.press('Escape');
+  await expect(compared).toBeHidden();
+
+  // Back to an earlier turn: a new branch; what came after it is gone from sight and from the request.
+  await branches.find('Ferry');
+  await branches.card.getByRole('button', { name: 'Roll back' }).click();
+  await expect(chat.header).toContainText(`rollback to #${way.length + 1}`);
+  await branches.find('way 136');
+  await branches.card.getByRole('button', { name: 'Roll back' }).click();
+  await expect(chat.header).toContainText(`rollback to #${way.length - 1}`);
+  await expect.poll(async () => spoken(await log.innerText())).toEqual(way.slice(0, -1));
+  await chat.askAndWait(way.length, 'And from here?', 'It is noted.');
+  expect(spoken(JSON.stringify(provider.lastRequest()))).toEqual(way.slice(0, -1));
+
+  // An old message put otherwise: a branch of its own, and both versions side by side.
+  await chat.turn(1).hover();
+  await chat.turn(1).getByRole('button', { name: /^Edit the message/ }).click();
+  await expect(chat.composer).toHaveValue('Trunk 1');
+  await chat.composer.fill('A root of its own');
+  await chat.composer.press('Enter');
+  await expect(chat.turn(1)).toContainText('A root of its own');
+  await expect(chat.answer(1)).toContainText('It is noted.');
+  await expect(chat.turn(2)).toHaveCount(0);
+  expect(spoken(JSON.stringify(provider.lastRequest()))).toEqual([]);
+  const versions = page.getByRole('group', { name: 'Versions of turn 1' });
+  await expect(versions).toContainText('2/2');
+  await versions.getByRole('button', { name: 'Previous version' }).click();
+  await expect(versions).toContainText('1/2');
+  await expect(chat.turn(1)).toContainText('Trunk 1');
+  await expect(log).not.toContainText('A root of its own');
+
+  // Put away, and taken back. Nothing goes on from this one, so that its turn goes with it.
+  await branches.find('way 144');
+  await branches.more('Archive branch');
+  await expect(branches.count).toHaveText('none');
+  await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).last().click();
+  await expect(branches.count).toHaveText('1 of 1');
+  // 300 forks, the first branch, two ways back and one message put otherwise: nothing was lost.
+  const [session] = JSON.parse(verb(home, '--json', 'sessions')).sessions;
+  expect(JSON.parse(verb(home, '--json', 'branches', session.session_id)).branches).toHaveLength(304);
 });
 
 test('everything is found over sessions and branches, opened at its turn and marked; commands and keys are a key away', async ({ home, launch, page }) => {
@@ -73,6 +164,30 @@ test('everything is found over sessions and branches, opened at its turn and mar
   await expect(sheet).toBeHidden();
 });
 
+/** The Branches tab, as a person finds it. */
+class Branches {
+  readonly card: Locator;
+  readonly count: Locator;
+
+  constructor(readonly page: Page) {
+    const panel = page.getByRole('tabpanel', { name: 'Branches' });
+    this.card = panel.getByRole('region', { name: /^Selected: / });
+    this.count = panel.getByRole('group', { name: 'The tree' }).getByRole('status');
+  }
+
+  /** Leaves the one run that is found selected. */
+  async find(words: string): Promise<void> {
+    await this.page.getByRole('tab', { name: 'Branches' }).click();
+    await this.page.getByRole('searchbox', { name: 'Find a turn or branch' }).fill(words);
+    await expect(this.count).toHaveText('1 of 1');
+  }
+
+  async more(act: string): Promise<void> {
+    await this.card.getByRole('button', { name: 'More' }).click();
+    await this.page.getByRole('menuitem', { name: act }).click();
+  }
+}
+
 /** Says lines to one running `chat`, as through a pipe. */
 async function say(home: Home, lines: readonly string[]): Promise<void> {
   const chat = spawn(built('contextinfinity'), ['chat'], { env: home.env(), stdio: ['pipe', 'pipe', 'pipe'] });
@@ -81,6 +196,26 @@ async function say(home: Home, lines: readonly string[]): Promise<void> {
   chat.stdin.end(`${lines.join('\n')}\n`);
   const code = await new Promise((resolve) => chat.once('close', resolve));
   if (code !== 0) throw new Error(`chat ended with ${code}:\n${output}`);
+}
+
+/** Grows a tree: a trunk, then forks at changing depths, each with a turn. Gives what was said on the way to each fork. */
+async function grow(home: Home, trunk: number, forks: number): Promise<Map<string, string[]>> {
+  const ways = new Map<string, string[]>();
+  let path = Array.from({ length: trunk }, (_, i) => `Trunk ${i + 1}`);
+  const lines = [...path];
+  for (let i = 1; i <= forks; i++) {
+    const at = 1 + (i % (trunk - 1));
+    path = [...path.slice(0, at), `Way ${String(i).padStart(3, '0')}`];
+    lines.push(`/fork #${at}`, path.at(-1)!);
+    ways.set(path.at(-1)!, path);
+  }
+  await say(home, lines);
+  return ways;
+}
+
+/** What of the tree's questions a text holds, each once, in order. */
+function spoken(text: string): string[] {
+  return [...new Set(text.match(/(?:Trunk|Way) \d+/g) ?? [])];
 }
 
 /** The words under the marks of finds, as the engine paints them. */
