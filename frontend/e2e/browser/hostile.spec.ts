@@ -33,7 +33,7 @@ test('nothing that an answer tries runs, and no request leaves but those to the 
 
 test('answers that hold a parser up leave the window answering: each is shown, and one can go on writing', async ({ provider, launch, page }) => {
   // One of each kind: deep, long, ambiguous. The page alone is measured with all of them.
-  const chosen = ['10 000 quotes in quotes', 'a table of 20 000 rows', 'links that never close'];
+  const chosen = ['10 000 quotes in quotes', 'a table of 20 000 rows', 'links that never close', 'paragraphs', 'formulas that grow'];
   const seen = watch(page);
   const served = await launch();
   const chat = new Conversation(page);
