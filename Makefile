@@ -10,7 +10,7 @@ STAMPS := .tools/stamps
 PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 BOUND := main.go $(wildcard app*.go) $(shell find backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
 
-.PHONY: help setup run chat dev build cli bindings test e2e crash fuzz bench lint fmt screenshots icons fresh-machine clean
+.PHONY: help setup run chat dev build cli bindings test e2e crash fuzz bench lint fmt screens screenshots icons fresh-machine clean
 
 help: ## Say what can be done here
 	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
@@ -59,6 +59,9 @@ lint: ## golangci-lint with the rules of .golangci.yml (builds it the first time
 
 fmt: ## Format the Go code
 	@gofmt -w $$(find . -name '*.go' -not -path './frontend/*' -not -path '*/testdata/*')
+
+screens: ## Take every screen at two sizes, light and dark, into build/screens, to be looked at
+	@scripts/screens
 
 screenshots: ## Take the README's pictures from the real program
 	@scripts/screenshots

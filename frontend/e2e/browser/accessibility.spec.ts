@@ -1,49 +1,72 @@
 import AxeBuilder from '@axe-core/playwright';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
-import { Conversation, prose } from './conversation.ts';
+import { draw, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
+import { workedIn } from '../harness/seed.ts';
+import { Conversation } from './conversation.ts';
 
 /** Serious and critical findings, each with where it is. */
-async function findings(page: Page): Promise<string[]> {
-  const result = await new AxeBuilder({ page }).analyze();
+async function findings(page: Page, rules: string[] = []): Promise<string[]> {
+  const axe = new AxeBuilder({ page }).setLegacyMode();
+  const result = await (rules.length > 0 ? axe.withRules(rules) : axe).analyze();
   return result.violations
     .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
     .flatMap((violation) => violation.nodes.map((node) => `${violation.id}: ${node.target.join(' ')}: ${node.failureSummary}`));
 }
 
+/** All rules in the light; in the dark and in high contrast colours alone differ. */
+async function inspect(page: Page, screen: string): Promise<void> {
+  await draw(page, 'light');
+  expect.soft(await findings(page), `${screen}, light`).toEqual([]);
+  for (const theme of ['dark', 'contrast'] as const) {
+    await draw(page, theme);
+    expect.soft(await findings(page, ['color-contrast']), `${screen}, ${theme}`).toEqual([]);
+  }
+}
+
 test('first start: no serious finding', async ({ launch, page }) => {
   await launch();
   await expect(page.getByRole('button', { name: 'Start with recall' })).toBeVisible();
-  expect(await findings(page)).toEqual([]);
+  await inspect(page, 'first start');
 });
 
-for (const theme of ['light', 'dark', 'contrast']) {
-  test(`the window in ${theme}: no serious finding on any screen`, async ({ home, provider, launch, page }) => {
-    home.configure(provider, `\n[appearance]\ntheme = "${theme}"\n`);
-    provider.answer('Show me', `${prose(3)}\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n\`\`\`go\nfunc main() {}\n\`\`\`\n\nThe end of it.`);
-    provider.answer('Break off', prose(40), { chunkSize: 20, dropAfter: 16 });
+test.describe('no serious finding, light, dark and in high contrast', () => {
+  test.beforeEach(async ({ home, provider, launch, page }) => {
+    home.configure(provider);
     await launch();
-    const chat = new Conversation(page);
-    expect.soft(await findings(page), 'an empty conversation').toEqual([]);
-    await chat.askAndWait(1, 'Show me', 'The end of it.');
-    await chat.ask('Break off');
-    await expect(chat.turn(2)).toHaveAccessibleName(/incomplete/i);
-    for (const tab of ['Pending', 'Memory', 'State', 'Activity']) {
-      await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click();
-      expect.soft(await findings(page), `conversation and ${tab}`).toEqual([]);
+    await new Conversation(page).ready();
+  });
+
+  test('in the conversation and beside it', async ({ provider, page }) => {
+    await inspect(page, 'an empty conversation');
+    await workedIn(page, provider, 5);
+    await new Conversation(page).ready();
+    await tour(page, panels, (name) => inspect(page, name));
+    for (const [title, state] of [['Runbook for', /incomplete/i], ['What the new cluster', /failed/i]] as const) {
+      await page.getByRole('navigation', { name: 'Sessions' }).getByRole('button', { name: new RegExp(`^${title}`) }).click();
+      await expect(new Conversation(page).turn(1)).toHaveAccessibleName(state);
+      await inspect(page, `a turn that is ${state.source}`);
     }
-    await page.getByRole('button', { name: /settings/i }).first().click();
-    await expect(page.getByRole('button', { name: /^Back/ })).toBeVisible();
-    expect.soft(await findings(page), 'settings').toEqual([]);
-    await page.keyboard.press('Control+Shift+N');
-    await expect(page.getByRole('heading', { name: 'A temporary chat' })).toBeVisible();
-    expect.soft(await findings(page), 'an empty temporary chat').toEqual([]);
+  });
+
+  test('in what lies over it', async ({ provider, page }) => {
+    await workedIn(page, provider, 3);
+    await new Conversation(page).ready();
+    await tour(page, overlays, (name) => inspect(page, name));
+  });
+
+  test('in the settings and in a temporary chat', async ({ provider, page }) => {
+    await settingsPages(page, (name) => inspect(page, name));
+    provider.answer('Show me', 'The end of it.');
+    const chat = new Conversation(page);
+    await temporary.show(page);
+    await inspect(page, 'an empty temporary chat');
     await chat.composer.fill('Show me');
     await chat.composer.press('Enter');
     await expect(chat.turn(1)).toContainText('Answered, not kept');
-    expect.soft(await findings(page), 'a temporary chat').toEqual([]);
-    await page.getByRole('button', { name: 'End', exact: true }).click();
+    await inspect(page, 'a temporary chat');
+    await temporary.leave?.(page);
     await expect(page.getByRole('dialog')).toBeVisible();
-    expect.soft(await findings(page), 'the question before it is left').toEqual([]);
+    await inspect(page, 'the question before it is left');
   });
-}
+});

@@ -12,6 +12,8 @@ export interface Pace {
    * several numbers each holds, and each `release` goes on to the next.
    */
   holdAfter?: number | number[];
+  /** What it reports as read. */
+  inputTokens?: number;
 }
 
 /** How an answer is passed on. */
@@ -75,9 +77,9 @@ export class Provider {
     return `http://127.0.0.1:${(this.tap.address() as AddressInfo).port}`;
   }
 
-  answer(question: string, text: string, { chunkSize, holdAfter = [], dropAfter = Infinity }: Pace = {}): void {
+  answer(question: string, text: string, { chunkSize, holdAfter = [], dropAfter = Infinity, inputTokens = 10 }: Pace = {}): void {
     this.passing.set(question, { gates: [holdAfter].flat().map(gate), dropAfter });
-    const response = { content: text, usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 } };
+    const response = { content: text, usage: { prompt_tokens: inputTokens, completion_tokens: 5, total_tokens: inputTokens + 5 } };
     this.prepend(question, response, chunkSize === undefined ? {} : { chunkSize });
   }
 

@@ -2,6 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '../harness/fixtures.ts';
 import { repository } from '../harness/process.ts';
+import { overlays } from '../harness/screens.ts';
+import { workedIn } from '../harness/seed.ts';
 import { Conversation, plain } from '../browser/conversation.ts';
 
 // The README's pictures, of the program as it is: not tests, and not part of `make test`.
@@ -80,4 +82,18 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   expect(plain(part).length).toBeGreaterThan(400);
   await page.getByRole('tab', { name: /^Activity/ }).click();
   await page.screenshot({ path: join(directory, 'recovery.png') });
+});
+
+test('pictures of the tree and of the search', async ({ home, provider, launch, page }) => {
+  home.configure(provider, '\n[appearance]\ntheme = "light"\n');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await workedIn(page, provider, 12);
+  await expect(chat.turn(12)).toHaveAccessibleName(/head/);
+  for (const name of ['tree', 'search']) {
+    await overlays.find((screen) => screen.name === name)?.show(page);
+    await page.screenshot({ path: join(directory, `${name}.png`) });
+    await page.keyboard.press('Escape');
+  }
 });

@@ -32,7 +32,10 @@ export function grouped(rows: readonly SessionRow[], now: number, collapsed: Rea
   const lines = under('Pinned', pinned);
   const folders = new Map<string, SessionRow[]>();
   for (const row of others) {
-    if (row.folder !== '') folders.set(row.folder, [...(folders.get(row.folder) ?? []), row]);
+    if (row.folder === '') continue;
+    const inside = folders.get(row.folder);
+    if (inside) inside.push(row);
+    else folders.set(row.folder, [row]);
   }
   for (const name of [...folders.keys()].sort((a, b) => a.localeCompare(b))) {
     const inside = folders.get(name)!;

@@ -10,7 +10,7 @@ export interface Piece {
 
 /** Characters drawn in one go. */
 export const partChars = 32_000;
-const partLines = 600;
+export const partLines = 600;
 /** A longer line or paragraph is not looked through for what is bold in it. */
 const longest = 6_000;
 /** Brackets, stars and their like in one paragraph. */
@@ -42,7 +42,7 @@ export function parts(text: string, most = Infinity, size = partChars): { texts:
 }
 
 /** Where so many lines end. */
-function afterLines(text: string, from: number, lines: number): number {
+export function afterLines(text: string, from: number, lines: number): number {
   let at = from;
   for (let n = 0; n < lines && at < text.length; n++) {
     const end = text.indexOf('\n', at);

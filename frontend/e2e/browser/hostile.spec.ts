@@ -1,0 +1,84 @@
+import type { Page } from '@playwright/test';
+import { heavy, hostile } from '../../src/lib/markdown/testing/hostile.ts';
+import { expect, test } from '../harness/fixtures.ts';
+import { Conversation } from './conversation.ts';
+
+test.beforeEach(({ home, provider }) => home.configure(provider));
+
+test('nothing that an answer tries runs, and no request leaves but those to the program', async ({ provider, launch, page }) => {
+  const corpus = hostile.map(([name, text]) => `Case: ${name}\n\n${text}`).join('\n\n');
+  provider.answer('Try everything', `${corpus}\n\nThe end of it.`, { chunkSize: 400 });
+  const seen = watch(page);
+  const served = await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'Try everything', 'The end of it.');
+
+  // Every case is there to be read, as words.
+  const answer = chat.answer(1);
+  for (const [name] of hostile) await expect(answer).toContainText(`Case: ${name}`);
+  await expect(answer).toContainText('alert(1)');
+  expect(await answer.locator('script, style, iframe, object, embed, svg:not(.icon, .icon *), form, input, video, audio, link, meta, base, template').count()).toBe(0);
+  expect(await answer.evaluate(acting)).toEqual([]);
+  // Its links are pressed as a person would: the page stays where it is.
+  for (const link of await answer.locator('a:not([href])').all()) await link.click();
+  // Once it is kept, it is drawn again from the store.
+  await page.reload();
+  await expect(chat.answer(1)).toContainText('The end of it.');
+  expect(await answer.evaluate(acting)).toEqual([]);
+
+  expect(page.url()).toBe(`${served.url}/`);
+  expect(seen.ran).toEqual([]);
+  expect(seen.outside(served.url)).toEqual([]);
+});
+
+test('answers that hold a parser up leave the window answering: each is shown, and one can go on writing', async ({ provider, launch, page }) => {
+  // One of each kind: deep, long, ambiguous. The page alone is measured with all of them.
+  const chosen = ['10 000 quotes in quotes', 'a table of 20 000 rows', 'links that never close', 'paragraphs', 'formulas that grow'];
+  const seen = watch(page);
+  const served = await launch();
+  const chat = new Conversation(page);
+  for (const [name, make] of heavy.filter(([name]) => chosen.includes(name))) {
+    // A conversation each: together they are more than a model may be sent.
+    await page.keyboard.press('Control+n');
+    await expect(chat.turn(1)).toHaveCount(0);
+    provider.answer(`Now ${name}`, make(), { chunkSize: 40_000 });
+    await chat.ask(`Now ${name}`);
+    await expect(chat.turn(1)).toContainText(`Now ${name}`);
+    await expect(chat.turn(1)).toHaveAccessibleName(/head|committed|pending/i);
+    await expect(chat.answer(1)).not.toBeEmpty();
+    expect(await page.evaluate(() => document.querySelectorAll('*').length)).toBeLessThan(20_000);
+    await chat.composer.fill('One can still write.');
+    await expect(chat.composer).toHaveValue('One can still write.');
+    await chat.composer.fill('');
+  }
+  await expect(page.getByRole('navigation', { name: 'Sessions' }).getByText(/^Now /)).toHaveCount(chosen.length);
+  expect(seen.ran).toEqual([]);
+  expect(seen.outside(served.url)).toEqual([]);
+});
+
+/** What of an answer's drawing could act by itself: handlers, and addresses that are not the web's or this history's. */
+function acting(answer: Element): string[] {
+  return [...answer.querySelectorAll('*')].flatMap((element) =>
+    [...element.attributes]
+      .filter(({ name, value }) =>
+        /^on|^(?:srcset|ping|srcdoc|formaction|action|background|poster)$/i.test(name) ||
+        (/^(?:href|src|xlink:href|data)$/i.test(name) && !/^(?:https?:\/\/|contextinfinity:\/\/turn\/|data:image\/(?:png|jpeg|gif|webp);base64,)/i.test(value)) ||
+        (name === 'src' && /^https?:/i.test(value)))
+      .map(({ name, value }) => `${element.localName} ${name}=${value}`),
+  );
+}
+
+/** All that would show that something ran or was fetched. */
+function watch(page: Page) {
+  const ran: string[] = [];
+  const requests: string[] = [];
+  page.on('dialog', (dialog) => {
+    ran.push(`${dialog.type()}: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('popup', (popup) => ran.push(`window: ${popup.url()}`));
+  page.on('download', (download) => ran.push(`download: ${download.url()}`));
+  page.context().on('request', (request) => requests.push(request.url()));
+  const own = (url: string, base: string) => url.startsWith(`${base}/`) || /^(?:data|blob):/.test(url);
+  return { ran, outside: (base: string) => requests.filter((url) => !own(url, base)) };
+}

@@ -1,0 +1,144 @@
+import type { Page } from '@playwright/test';
+import { expect } from './fixtures.ts';
+
+/** Something the window shows: how one comes to it, at any width. Each begins and ends at the conversation. */
+export interface Screen {
+  name: string;
+  show(page: Page): Promise<void>;
+  /** Esc, unless there is another way. */
+  leave?(page: Page): Promise<void>;
+}
+
+/** Carries out a command of the palette. */
+export async function command(page: Page, title: string): Promise<void> {
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog', { name: 'Commands' });
+  await palette.getByRole('combobox').fill(`>${title}`);
+  await expect(palette.getByRole('option', { name: title }).first()).toBeVisible();
+  await page.keyboard.press('Enter');
+  await expect(palette).toBeHidden();
+}
+
+const none = async () => {};
+const panel = (name: string, title: string, ready: (page: Page) => Promise<void> = none): Screen => ({
+  name,
+  async show(page) {
+    await command(page, title);
+    await expect(page.getByRole('tabpanel')).toBeVisible();
+    await expect(page.getByRole('tabpanel').locator('[aria-busy="true"]')).toHaveCount(0);
+    await ready(page);
+  },
+});
+
+async function compare(page: Page): Promise<void> {
+  await command(page, 'Compare this branch with another');
+  await page.getByRole('dialog').getByRole('list', { name: 'Branches' }).getByRole('button').first().click();
+  await expect(page.getByText(/they part after/)).toBeVisible();
+}
+
+async function openSessions(page: Page): Promise<void> {
+  if (!(await page.getByRole('navigation', { name: 'Sessions' }).isVisible())) await page.keyboard.press('Control+b');
+  await expect(page.getByRole('navigation', { name: 'Sessions' })).toBeVisible();
+}
+
+async function closeChosen(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Choose none (Esc)' }).click();
+  await page.keyboard.press('Escape');
+}
+
+async function choose(page: Page): Promise<void> {
+  await openSessions(page);
+  const lines = page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
+  await lines.last().focus();
+  await page.keyboard.press('Control+Space');
+  await page.keyboard.press('Shift+ArrowUp');
+  await expect(page.getByRole('toolbar', { name: 'Chosen sessions' })).toBeVisible();
+}
+
+const clear = async (page: Page) => {
+  await page.getByRole('textbox', { name: 'Your message' }).fill('');
+};
+
+/** The conversation and each tab beside it. */
+export const panels: readonly Screen[] = [
+  { name: 'conversation', show: none, leave: none },
+  panel('branches', 'Show the branches'),
+  panel('pending', 'Show what is pending'),
+  panel('memory', 'Show the memory', async (page) => {
+    await page.getByRole('searchbox', { name: 'Search memory' }).fill('');
+    await expect(page.getByText(/^\d+ pieces?$/).or(page.getByText('Nothing is remembered here yet'))).toBeVisible();
+  }),
+  panel('memory-found', 'Show the memory', async (page) => {
+    await page.getByRole('searchbox', { name: 'Search memory' }).fill('lag at the start of the hour');
+    await expect(page.getByRole('tabpanel')).toContainText(/found|Nothing like that/);
+    await page.getByRole('list', { name: 'Pieces of memory' }).getByRole('button').first().click({ timeout: 5_000 }).catch(() => undefined);
+  }),
+  panel('xray', 'What the model will see next'),
+  panel('state', 'Show the head summary and its history'),
+  panel('activity', 'Show activity: jobs, figures, recovery'),
+  panel('activity-charts', 'Show activity: jobs, figures, recovery', async (page) => page.getByRole('region', { name: 'Figures' }).scrollIntoViewIfNeeded()),
+];
+
+/** What lies over the conversation, or in its place. */
+export const overlays: readonly Screen[] = [
+  { name: 'tree', show: async (page) => { await command(page, 'Show the tree at full size'); await expect(page.getByRole('tree', { name: 'Branches' })).toBeVisible(); } },
+  { name: 'compare', show: compare },
+  { name: 'branch-switcher', show: (page) => page.keyboard.press('Control+j') },
+  { name: 'new-branch', show: async (page) => { await page.keyboard.press('Control+j'); await page.getByRole('button', { name: 'New branch from here…' }).click(); } },
+  { name: 'palette', show: async (page) => { await page.keyboard.press('Control+k'); await page.keyboard.type('br'); } },
+  { name: 'shortcuts', show: (page) => page.keyboard.press('Control+/') },
+  { name: 'search', show: async (page) => {
+    await page.keyboard.press('Control+Shift+F');
+    await page.getByRole('combobox', { name: /Search titles and messages/ }).fill('replication lag');
+    await expect(page.getByRole('region', { name: 'Results' }).locator('mark').first()).toBeVisible();
+  } },
+  { name: 'find', show: async (page) => {
+    await page.keyboard.press('Control+f');
+    await page.keyboard.type('lag');
+    await expect(page.getByRole('search', { name: 'Find in this conversation' })).toContainText(/of/);
+  } },
+  { name: 'go-to', show: (page) => page.keyboard.press('Control+g') },
+  { name: 'slash-commands', show: (page) => page.getByRole('textbox', { name: 'Your message' }).fill('/'), leave: clear },
+  { name: 'session-settings', show: (page) => command(page, 'System prompt, temperature and effort of this session') },
+  { name: 'sessions-chosen', show: choose, leave: closeChosen },
+  { name: 'folder', show: async (page) => { await choose(page); await page.getByRole('button', { name: /^Move to a folder/ }).click(); }, leave: async (page) => { await page.keyboard.press('Escape'); await closeChosen(page); } },
+];
+
+/** The temporary chat, from a conversation and back to it. */
+export const temporary: Screen = {
+  name: 'temporary-chat',
+  show: async (page) => { await page.keyboard.press('Control+Shift+N'); await expect(page.getByRole('heading', { name: 'A temporary chat' })).toBeVisible(); },
+  leave: (page) => page.getByRole('button', { name: 'End', exact: true }).click(),
+};
+
+/** Each page of the settings, which one walks through by its list. */
+export async function settingsPages(page: Page, look: (name: string) => Promise<void>): Promise<void> {
+  await page.keyboard.press('Control+,');
+  const links = page.getByRole('navigation', { name: 'Settings' }).locator('[data-page]');
+  await expect(links.last()).toHaveText('Shortcuts');
+  for (const name of await links.allInnerTexts()) {
+    await links.filter({ hasText: new RegExp(`^${name.trim()}$`) }).click();
+    await expect(page.getByRole('heading', { level: 1, name: name.trim() })).toBeVisible();
+    await look(`settings-${name.trim().toLowerCase().replace(/\W+/g, '-')}`);
+  }
+  await page.keyboard.press('Escape');
+}
+
+/** Goes through screens, and comes back from each. */
+export async function tour(page: Page, screens: readonly Screen[], look: (name: string) => Promise<void>): Promise<void> {
+  for (const screen of screens) {
+    await screen.show(page);
+    await look(screen.name);
+    await (screen.leave?.(page) ?? page.keyboard.press('Escape'));
+    await expect(page.locator('dialog[open], [popover]:popover-open')).toHaveCount(0);
+  }
+}
+
+/** Draws the window in a theme without writing a choice to the configuration: the system's is followed, contrast is set. */
+export async function draw(page: Page, theme: 'light' | 'dark' | 'contrast'): Promise<void> {
+  if (theme !== 'contrast') await page.emulateMedia({ colorScheme: theme });
+  await page.evaluate((name) => {
+    document.documentElement.dataset['theme'] = name;
+    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  }, theme);
+}

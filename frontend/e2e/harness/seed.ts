@@ -1,0 +1,117 @@
+import type { Page } from '@playwright/test';
+import { until } from './process.ts';
+import type { Provider } from './provider.ts';
+
+type Services = Record<string, Record<string, (...args: unknown[]) => Promise<any>>>;
+
+/** Calls a service of the program as the page does: what a test has to have, it need not click for. */
+export function call(page: Page, service: string, method: string, ...args: unknown[]): Promise<any> {
+  const ask = ([name, verb, given]: [string, string, unknown[]]) => (window as unknown as { go: { api: Services } }).go.api[name]?.[verb]?.(...given);
+  return page.evaluate(ask, [service, method, args] as [string, string, unknown[]]);
+}
+
+/** A branch that turns are put on, one after another. */
+export class Seed {
+  private constructor(
+    private readonly page: Page,
+    readonly session: string,
+    readonly branch: string,
+  ) {}
+
+  static async session(page: Page, title: string): Promise<Seed> {
+    const row = await call(page, 'Sessions', 'Create', title);
+    return new Seed(page, row.id, row.activeBranch);
+  }
+
+  /** Sends a message, and waits for what becomes of it; the turn's id. */
+  async say(text: string): Promise<string> {
+    const request = { sessionId: this.session, branchId: this.branch, text, images: [], files: [], memories: [], model: '', incomplete: '' };
+    const { turnId } = await call(this.page, 'Chat', 'Send', request);
+    const running = ['accepted', 'preparing', 'responding'];
+    await until(`an answer to “${text}”`, async () => !running.includes((await call(this.page, 'Sessions', 'Turn', this.branch, turnId)).state));
+    return turnId;
+  }
+
+  /** A branch that goes on after the turn. */
+  async fork(turn: string, label: string): Promise<Seed> {
+    const branch = await call(this.page, 'Sessions', 'Fork', turn, false, label);
+    return new Seed(this.page, this.session, branch.id);
+  }
+
+  /** Makes it the one its session opens with. */
+  look(): Promise<void> {
+    return call(this.page, 'Sessions', 'Switch', this.session, this.branch);
+  }
+
+  pin(text: string): Promise<void> {
+    return call(this.page, 'Inspect', 'AddPin', this.branch, text);
+  }
+}
+
+const topics = ['the backfill', 'replication lag', 'the cut-over', 'the way back', 'the dual writes', 'the alert rules', 'the read path', 'the batch size'];
+
+/** A way of answering that reads like one: a list, now and then code or a table. */
+export function essay(at: number): string {
+  const topic = topics[at % topics.length];
+  const words = `About **${topic}**, step ${at + 1}: measure first, change one thing, and write down what you saw. The figures of the night before are the ones to beat; anything slower goes back.`;
+  const list = `\n\n1. Note the lag at the start of the hour.\n2. Run ${topic} for ten minutes.\n3. Compare, and stop if it grew by more than a tenth.`;
+  const code = '\n\n```sql\nSELECT now() - pg_last_xact_replay_timestamp() AS lag;\n```';
+  const table = '\n\n| Hour | Rows | Lag p95 |\n|---|--:|--:|\n| 01:00 | 412 000 | 1.9 s |\n| 02:00 | 398 000 | 3.8 s |';
+  return words + (at % 2 === 0 ? list : '') + (at % 4 === 1 ? code : '') + (at % 4 === 3 ? table : '') + `\n\nThat is all there is to say about step ${at + 1}.`;
+}
+
+export function question(at: number): string {
+  return `What do we have to watch at step ${at + 1}, ${topics[at % topics.length]}?`;
+}
+
+const besides = [
+  ['Then by hand?', 'By hand it takes a night, and nobody sleeps.'],
+  ['And with two people?', 'Two people take turns, and check each other.'],
+  ['Or with logical replication?', 'Logical replication keeps the order, and needs a primary key on each table.'],
+  ['What of the sequences?', 'Sequences are not replicated: set them at the cut-over.'],
+  ['With triggers instead?', 'Triggers write to both sides, and cost a tenth of the write rate.'],
+] as const;
+
+/** Ways that were tried beside the main one, one of them from another. */
+async function branches(main: Seed, ids: string[]): Promise<void> {
+  const hand = await main.fork(ids[1] ?? '', 'by hand');
+  await hand.say(besides[0][0]);
+  await hand.say(besides[1][0]);
+  const logical = await main.fork(ids[Math.floor(ids.length / 2)] ?? '', 'logical replication');
+  const first = await logical.say(besides[2][0]);
+  await logical.say(besides[3][0]);
+  const triggers = await logical.fork(first, 'triggers');
+  await triggers.say(besides[4][0]);
+}
+
+/**
+ * A window that has been worked in: a long session with branches, pins and folders, beside it one whose answer failed, one
+ * that was cut off, and one without a turn. The long one is open afterwards.
+ */
+export async function workedIn(page: Page, provider: Provider, turns: number): Promise<void> {
+  for (let at = 0; at < turns; at++) provider.answer(question(at), essay(at), { inputTokens: 180 + 118 * at }); // about what is sent, or it is said to be cut
+  for (const [asked, said] of besides) provider.answer(asked, said, { inputTokens: 180 + 118 * turns });
+  provider.answer('Plan the tests', 'Begin with the contract tests, then replay a day of traffic.');
+  provider.refuse('Price it', 503, 'The model is overloaded');
+  provider.answer('Write the runbook', essay(2).repeat(3), { chunkSize: 20, dropAfter: 18 });
+
+  const budget = await Seed.session(page, 'What the new cluster costs');
+  await budget.say('Price it');
+  const runbook = await Seed.session(page, 'Runbook for the night of the switch');
+  await runbook.say('Write the runbook');
+  const tests = await Seed.session(page, 'Tests of the orders service');
+  await tests.say('Plan the tests');
+  const kitchen = await Seed.session(page, 'Tiles for the kitchen');
+  await call(page, 'Sessions', 'SetFolder', [budget.session, runbook.session], 'Migration');
+  await call(page, 'Sessions', 'Pin', kitchen.session, true);
+
+  const main = await Seed.session(page, 'Orders to Postgres without a night of downtime');
+  await main.pin('Never change the schema on a Friday.');
+  await main.pin('The cut-over is on the ninth of May.');
+  const ids: string[] = [];
+  for (let at = 0; at < turns; at++) ids.push(await main.say(question(at)));
+  await branches(main, ids);
+  await main.look();
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${main.session}"]`).click();
+}
