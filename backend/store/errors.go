@@ -14,6 +14,7 @@ import (
 
 // Primary result codes of SQLite that mean something to people.
 const (
+	sqliteError     = 1
 	sqliteBusy      = 5
 	sqliteReadOnly  = 8
 	sqliteInterrupt = 9
@@ -51,6 +52,16 @@ func mapError(op string, err error) error {
 			WithHint("check that it exists and belongs to you, or choose another with --data-dir")
 	}
 	return mapSQLite(op, err)
+}
+
+// endedBy is the error of a read whose context may have ended under it: SQLite reports an
+// interrupt within a virtual table's constructor as an error of no kind.
+func endedBy(ctx context.Context, err error) error {
+	var e *gosqlite.Error
+	if ctx.Err() != nil && errors.As(err, &e) && e.Code()&0xff == sqliteError {
+		return ctx.Err()
+	}
+	return err
 }
 
 func mapSQLite(op string, err error) error {

@@ -85,7 +85,7 @@ func (s *Store) read(ctx context.Context, op string, do func(*gorm.DB) error) er
 		return mapError(op, db.Error)
 	}
 	defer db.Rollback()
-	return mapError(op, do(db))
+	return mapError(op, endedBy(ctx, do(db)))
 }
 
 // one reads exactly one row, or says what is missing.
