@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, verb } from '../harness/fixtures.ts';
 import type { Home } from '../harness/home.ts';
@@ -116,9 +116,10 @@ test('a disk that fills up while an answer arrives: what was shown stays, and ca
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
-test('a journal that cannot be fsynced: nothing is called durable that is not, and the window warns', async ({ provider, launch, page }) => {
+test('a journal that cannot be fsynced: nothing is called durable that is not, and the window warns', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', prose(400), { chunkSize: 6, holdAfter: [60, 1200] });
-  await launch({ CONTEXTINFINITY_FAULT: 'io.journal.sync:2+:eio' });
+  const trace = join(home.root, 'trace');
+  await launch({ CONTEXTINFINITY_FAULT: 'io.journal.sync:2+:eio', CONTEXTINFINITY_FAULT_TRACE: trace });
   const chat = new Conversation(page);
   await chat.ready();
   const cell = chat.header.getByRole('button', { name: /^Stream/ });
@@ -128,6 +129,7 @@ test('a journal that cannot be fsynced: nothing is called durable that is not, a
   provider.release('Tell me');
   await expect.poll(async () => (await streamed(chat)).displayed).toBeGreaterThan(3_000);
   await expect(cell).toContainText('buffered');
+  await expect.poll(() => readFileSync(trace, 'utf8').split('io.journal.sync').length - 1).toBeGreaterThan(1); // it was tried, and failed
   provider.release('Tell me');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
   await expect(chat.turn(1)).toContainText('could not be made durable');
@@ -148,7 +150,7 @@ test('a journal that cannot be fsynced: nothing is called durable that is not, a
 
 test('a database that fails for a moment: the message is not taken, and is when it works again', async ({ provider, launch, page }) => {
   provider.answer('Tell me', 'An answer.');
-  await launch({ CONTEXTINFINITY_FAULT: 'io.wal.sync:12:eio' });
+  await launch({ CONTEXTINFINITY_FAULT: 'io.wal.sync:30:eio' });
   const chat = new Conversation(page);
   for (let seq = 1; seq <= 4; seq++) {
     await chat.ready();

@@ -137,9 +137,16 @@ export class App {
       await this.#openSession(row.id);
       if (!blank) await this.sessions.load();
     } catch (error) {
-      this.toasts.error(error);
+      if (this.conversation.session) this.toasts.error(error);
+      else this.conversation.refused(error); // a toast goes, and would leave nothing
     }
     this.composer.focus();
+  }
+
+  /** Again, after there was nothing to show: the session, the newest, or a new one. */
+  async openAgain(): Promise<void> {
+    await this.sessions.load();
+    await this.#openLast(this.conversation.sessionId);
   }
 
   /** Opens a session at its end. A temporary chat in its place asks first, if it holds anything. */

@@ -183,6 +183,11 @@ export class ConversationState {
     }
   }
 
+  /** There is nothing to show, and why. What is open stays. */
+  refused(error: unknown): void {
+    if (!this.#session) this.#error = toBackendError(error);
+  }
+
   #opened(): void {
     this.#opening = false;
     const meanwhile = this.#meanwhile;

@@ -1,0 +1,21 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, it } from 'vitest';
+import { fakeBackend } from '$lib/backend/fake';
+import { App } from '$lib/state/app.svelte';
+import { mountIn } from '../../test/mount';
+import Chat from './Chat.svelte';
+
+it('a first conversation that could not be made stays said, and is made when one tries again', async () => {
+  localStorage.clear();
+  const backend = fakeBackend({ data: 'empty' });
+  backend.failNext('sessions.create', { message: 'The disk did not take it', hint: 'Look after the disk.' });
+  const app = new App(backend);
+  await app.start();
+  mountIn(app, Chat, {});
+  expect(screen.getByText('The disk did not take it')).toBeVisible();
+  expect(app.toasts.list).toHaveLength(0);
+  await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
+  await waitFor(() => expect(app.conversation.session).not.toBeNull());
+  expect(screen.queryByText('The disk did not take it')).not.toBeInTheDocument();
+});
