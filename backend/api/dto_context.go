@@ -1,0 +1,130 @@
+package api
+
+// ContextView is the X-ray: what the model saw in a turn, or would see next.
+type ContextView struct {
+	TurnID   string `json:"turnId"` // empty for what comes next
+	TurnSeq  int64  `json:"turnSeq"`
+	Model    string `json:"model"`
+	Provider string `json:"provider"`
+	Format   string `json:"format"` // "12.4k / 50k (25%) [2S]"
+	State    string `json:"state"`  // "plenty", "filling", "nearly full"
+	Tokens   int    `json:"tokens"` // estimated
+	Ceiling  int    `json:"ceiling"`
+	// Reported and Cached are the provider's own figures, 0 where it said nothing.
+	Reported  int              `json:"reported"`
+	Cached    int              `json:"cached"`
+	MaxOutput int              `json:"maxOutput"`
+	Budget    BudgetView       `json:"budget"`
+	Cut       int64            `json:"cut"`
+	Sections  []ContextSection `json:"sections"`
+	Shrink    []string         `json:"shrink"` // what was done to make it fit, in words, in order
+	// RetrievalError says why nothing was retrieved; empty if nothing failed.
+	RetrievalError string          `json:"retrievalError"`
+	Dropped        []int64         `json:"dropped"` // pending turns left out, by number
+	Redacted       []RedactionView `json:"redacted"`
+	SHA256         string          `json:"sha256"`
+	Same           bool            `json:"same"`   // assembled again it has the stored hash
+	Note           string          `json:"note"`   // why texts are missing or differ; empty if all is well
+	StepID         string          `json:"stepId"` // whose exact request Inspect.RawStep gives
+	Error          *ErrorView      `json:"error"`  // it does not fit (what comes next)
+}
+
+// BudgetView is where the ceiling comes from, in tokens.
+type BudgetView struct {
+	ModelLimit      int     `json:"modelLimit"`
+	ResponseReserve int     `json:"responseReserve"`
+	SafetyMargin    int     `json:"safetyMargin"`
+	InputBudget     int     `json:"inputBudget"`
+	Allowance       int     `json:"allowance"`
+	Summaries       int     `json:"summaries"`
+	HighWater       int     `json:"highWater"`
+	LowWater        int     `json:"lowWater"`
+	Calibration     float64 `json:"calibration"`
+}
+
+// ContextSection is a section of the prompt, in prompt order.
+type ContextSection struct {
+	Name   string        `json:"name"` // system, pinned, summaries, originals, pending, state, retrieved, message
+	Tokens int           `json:"tokens"`
+	Cap    int           `json:"cap"`
+	Items  []ContextItem `json:"items"`
+}
+
+// ContextItem is a piece of the prompt with its exact text and where it is from.
+type ContextItem struct {
+	// Source: config, pin, summary, extract, turn, state, chunk, message, partial.
+	Source string `json:"source"`
+	ID     string `json:"id"`   // of the pin, summary, turn, state or chunk
+	Seq    int64  `json:"seq"`  // of a turn
+	From   int64  `json:"from"` // of a summary or extract: first turn
+	To     int64  `json:"to"`   // and last
+	Role   string `json:"role"`
+	Label  string `json:"label"` // in words: "Turn 12, you"
+	Tokens int    `json:"tokens"`
+	Bytes  int    `json:"bytes"`
+	Text   string `json:"text"`
+	// Change against the request before: "same", "new", "" if there was none.
+	Change string     `json:"change"`
+	TurnID string     `json:"turnId"` // of a chunk: the turn it is from
+	Why    *MemoryWhy `json:"why"`    // of a chunk: why it is here
+}
+
+// MemoryWhy says why a chunk stands in a prompt.
+type MemoryWhy struct {
+	Rank       int     `json:"rank"` // from 1, among what was packed
+	Score      float64 `json:"score"`
+	Similarity float64 `json:"similarity"` // 0 to 1, against the embedder's own noise
+	Cosine     float64 `json:"cosine"`
+	Keyword    float64 `json:"keyword"`  // 0 to 1, of the best match
+	Form       string  `json:"form"`     // full, slice or summary
+	Attached   bool    `json:"attached"` // by hand
+	SessionID  string  `json:"sessionId"`
+	TurnSeq    int64   `json:"turnSeq"`
+	Words      string  `json:"words"` // in words
+}
+
+// ContextDiff is what changed from one request to the next.
+type ContextDiff struct {
+	From    ContextView   `json:"from"`
+	To      ContextView   `json:"to"`
+	Removed []ContextItem `json:"removed"` // items of From that To has no more
+	Added   []ContextItem `json:"added"`
+	// SharedBytes is how much of the front is the same: what a provider's cache can reuse.
+	SharedBytes int `json:"sharedBytes"`
+	TotalBytes  int `json:"totalBytes"`
+}
+
+// RedactionView is a kind of secret that was replaced before sending.
+type RedactionView struct {
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
+}
+
+// SwitchPreview says what another model would change, before it is chosen.
+type SwitchPreview struct {
+	Model      string `json:"model"`
+	Kind       string `json:"kind"` // "expanding", "shrinking", "no change"
+	OldCeiling int    `json:"oldCeiling"`
+	NewCeiling int    `json:"newCeiling"`
+	OldTokens  int    `json:"oldTokens"`
+	NewTokens  int    `json:"newTokens"`
+	Returning  int    `json:"returning"`  // turns that come back as originals
+	Compressed int    `json:"compressed"` // turns that would be summarized
+	// Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices.
+	Cost    string     `json:"cost"`
+	Message string     `json:"message"` // the same in a sentence
+	Error   *ErrorView `json:"error"`   // the conversation does not fit that model at all
+}
+
+// RawStep is the exact request and response of a step.
+type RawStep struct {
+	Request  string     `json:"request"`
+	Response string     `json:"response"` // empty when it was a stream
+	Events   []RawEvent `json:"events"`
+}
+
+// RawEvent is one event of a stream, byte for byte.
+type RawEvent struct {
+	Type string `json:"type"`
+	Data string `json:"data"`
+}

@@ -1,0 +1,98 @@
+package api
+
+// SessionSettings are a session's own choices.
+type SessionSettings struct {
+	SystemPrompt string `json:"systemPrompt"` // empty: the default instructions
+	Temperature  string `json:"temperature"`  // a number from 0 to 2, or empty for the model's default
+	Effort       string `json:"effort"`       // "", minimal, low, medium, high
+}
+
+// ModelView is a configured model.
+type ModelView struct {
+	Name         string `json:"name"`
+	Provider     string `json:"provider"` // openai, anthropic, chatcompletions, recall
+	ModelID      string `json:"modelId"`
+	BaseURL      string `json:"baseUrl"`
+	APIKeyEnv    string `json:"apiKeyEnv"`
+	ContextLimit int    `json:"contextLimit"` // resolved
+	MaxOutput    int    `json:"maxOutput"`
+	LimitSource  string `json:"limitSource"` // "configured", "table", "unknown window"
+	Ceiling      int    `json:"ceiling"`     // working set this model gets
+	Stream       bool   `json:"stream"`
+	Usable       bool   `json:"usable"` // recall, a key is there, or the server needs none
+	Why          string `json:"why"`    // if not usable: in words
+	Default      bool   `json:"default"`
+	BuiltIn      bool   `json:"builtIn"`
+	Options      string `json:"options"` // provider_options as JSON, "" if none
+}
+
+// KeyView says where a provider's key is. The key itself never crosses.
+type KeyView struct {
+	Provider string   `json:"provider"` // "openai", "anthropic", or the key's name of a compatible server
+	Source   string   `json:"source"`   // "keyring", "environment", "this run", ""
+	Env      string   `json:"env"`      // the variable it is or would be read from
+	BaseURL  string   `json:"baseUrl"`
+	Models   []string `json:"models"`
+	// KeyringOK is false where this system has no keyring: a key then lasts for this run.
+	KeyringOK bool `json:"keyringOk"`
+}
+
+// KeyTest is the result of trying a key or server.
+type KeyTest struct {
+	OK      bool     `json:"ok"`
+	Ms      int64    `json:"ms"`
+	Message string   `json:"message"` // "Works, 3 models" or what happened and what to do
+	Models  []string `json:"models"`  // model ids the server lists, at most 200
+	// Provider is what the key turned out to be, by its form and answer.
+	Provider string `json:"provider"`
+}
+
+// LocalServer is a model server that answered on this machine.
+type LocalServer struct {
+	Name    string   `json:"name"` // "Ollama", "LM Studio", "a local server"
+	BaseURL string   `json:"baseUrl"`
+	Models  []string `json:"models"`
+}
+
+// Setting is one configuration key with all the window needs to edit it.
+type Setting struct {
+	Key     string   `json:"key"`   // "budget.working_set_tokens"
+	Group   string   `json:"group"` // "General", "Context budget", ...
+	Label   string   `json:"label"`
+	Help    string   `json:"help"`  // what it does and its effect on the token budget
+	Type    string   `json:"type"`  // "int", "float", "bool", "string", "choice", "list" (its value is a TOML array of texts on one line)
+	Value   string   `json:"value"` // as TOML would print it, strings unquoted
+	Default string   `json:"default"`
+	Choices []string `json:"choices"`
+	Min     float64  `json:"min"`
+	Max     float64  `json:"max"`
+	Unit    string   `json:"unit"`   // "tokens", "ms", "bytes", ""
+	Origin  string   `json:"origin"` // "default", "file", "environment"
+}
+
+// SettingsView is the settings screen.
+type SettingsView struct {
+	Path     string    `json:"path"` // of config.toml
+	DataDir  string    `json:"dataDir"`
+	Settings []Setting `json:"settings"`
+	// Error is a fault of the file: the previous good configuration (at start: the defaults) is in force.
+	Error string `json:"error"`
+}
+
+// Startup is the first thing the window asks.
+type Startup struct {
+	Version  string `json:"version"`
+	FirstRun bool   `json:"firstRun"` // no session yet and no choice made
+	DataDir  string `json:"dataDir"`
+	// Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten.
+	Fatal       *ErrorView `json:"fatal"`
+	ConfigError string     `json:"configError"`
+	LastSession string     `json:"lastSession"`
+	Theme       string     `json:"theme"` // system, light, dark, contrast
+	TextZoom    int        `json:"textZoom"`
+	// of code beside the rest of the text, percent
+	CodeSize     int    `json:"codeSize"`
+	MessageWidth string `json:"messageWidth"` // narrow, normal, wide, full
+	Motion       string `json:"motion"`       // system, reduced
+	Durability   string `json:"durability"`   // buffered, write_ahead
+}

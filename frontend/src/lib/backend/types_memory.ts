@@ -1,0 +1,147 @@
+/** The shapes of backend/api/dto_memory.go, field by field. */
+
+/** MemoryFilter says which chunks of memory are meant. Empty fields do not filter. */
+export interface MemoryFilter {
+  /** lineage, session or all */
+  scope: string;
+  sessionId: string;
+  branchId: string;
+  /** code, explanation, decision, user_context, tool_result, other */
+  type: string;
+  /** user or assistant */
+  role: string;
+  /** Unix ms of the turn, inclusive */
+  since: number;
+  /** exclusive */
+  until: number;
+  /** of the browser: stands in the chunk's own words */
+  text: string;
+  offset: number;
+  /** 0: 50 */
+  limit: number;
+}
+
+/** ChunkRow is a chunk of memory in a list. */
+export interface ChunkRow {
+  id: string;
+  turnId: string;
+  turnSeq: number;
+  sessionId: string;
+  sessionTitle: string;
+  branchId: string;
+  role: string;
+  /** of a group chat; else empty */
+  speaker: string;
+  type: string;
+  /** its beginning, or of a hit what matched best */
+  excerpt: string;
+  summary: string;
+  tokens: number;
+  /** name of the document it is of; else empty */
+  document: string;
+  /** when the turn was created */
+  at: number;
+}
+
+/** ChunkPage is a page of the chunk browser, newest first. */
+export interface ChunkPage {
+  total: number;
+  chunks: ChunkRow[];
+}
+
+/** ChunkDetail is everything about one chunk. */
+export interface ChunkDetail {
+  chunk: ChunkRow;
+  /** as it was said */
+  text: string;
+  start: number;
+  end: number;
+  /** identities of the vectors there are */
+  embedders: string[];
+  /** newest first */
+  uses: ChunkUseView[];
+}
+
+/** ChunkUseView is a context that a chunk was put into. */
+export interface ChunkUseView {
+  turnId: string;
+  turnSeq: number;
+  sessionId: string;
+  rank: number;
+  score: number;
+  /** full, slice or summary */
+  form: string;
+  at: number;
+}
+
+/** MemoryHit is a chunk that a search found, with both scores. */
+export interface MemoryHit {
+  chunk: ChunkRow;
+  rank: number;
+  /** by which it is ranked */
+  score: number;
+  /** 0: vectors did not find it */
+  cosine: number;
+  /** 0 to 1, against the embedder's own noise */
+  similarity: number;
+  /** 0: no word matched */
+  bm25: number;
+  /** 0 to 1, of the best match */
+  keyword: number;
+}
+
+/** MemorySearch is what a search of memory found, best first. */
+export interface MemorySearch {
+  hits: MemoryHit[];
+  candidates: number;
+  /** empty: words alone */
+  embedder: string;
+  warning: string;
+  totalMs: number;
+  embedMs: number;
+  vectorMs: number;
+  keywordMs: number;
+}
+
+/** IndexSpace is the vectors of one embedder. */
+export interface IndexSpace {
+  embedder: string;
+  /** building or serving */
+  state: string;
+  done: number;
+  total: number;
+  /** why it does not get on */
+  error: string;
+}
+
+/** DegradedTurn is a turn whose indexing was given up. */
+export interface DegradedTurn {
+  turnId: string;
+  turnSeq: number;
+  sessionId: string;
+  title: string;
+  /** to be retried */
+  jobId: number;
+  error: string;
+}
+
+/** IndexStatus is where the index of memory stands. */
+export interface IndexStatus {
+  /** false: memory is off, or nothing may be retrieved */
+  on: boolean;
+  /** of what turns retrieve */
+  scope: string;
+  units: number;
+  spaces: IndexSpace[];
+  degraded: DegradedTurn[];
+}
+
+/** MemoryChip is a chunk attached to a message by hand. */
+export interface MemoryChip {
+  /** chunk */
+  id: string;
+  /** when and who, in words: "12 May 2026, you" */
+  label: string;
+  /** its first words */
+  title: string;
+}

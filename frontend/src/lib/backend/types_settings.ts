@@ -1,0 +1,128 @@
+/** The shapes of backend/api/dto_settings.go, field by field. */
+import type { ErrorView } from './types';
+
+/** SessionSettings are a session's own choices. */
+export interface SessionSettings {
+  /** empty: the default instructions */
+  systemPrompt: string;
+  /** a number from 0 to 2, or empty for the model's default */
+  temperature: string;
+  /** "", minimal, low, medium, high */
+  effort: string;
+}
+
+/** ModelView is a configured model. */
+export interface ModelView {
+  name: string;
+  /** openai, anthropic, chatcompletions, recall */
+  provider: string;
+  modelId: string;
+  baseUrl: string;
+  apiKeyEnv: string;
+  /** resolved */
+  contextLimit: number;
+  maxOutput: number;
+  /** "configured", "table", "unknown window" */
+  limitSource: string;
+  /** working set this model gets */
+  ceiling: number;
+  stream: boolean;
+  /** recall, a key is there, or the server needs none */
+  usable: boolean;
+  /** if not usable: in words */
+  why: string;
+  default: boolean;
+  builtIn: boolean;
+  /** provider_options as JSON, "" if none */
+  options: string;
+}
+
+/** KeyView says where a provider's key is. The key itself never crosses. */
+export interface KeyView {
+  /** "openai", "anthropic", or the key's name of a compatible server */
+  provider: string;
+  /** "keyring", "environment", "this run", "" */
+  source: string;
+  /** the variable it is or would be read from */
+  env: string;
+  baseUrl: string;
+  models: string[];
+  /** KeyringOK is false where this system has no keyring: a key then lasts for this run. */
+  keyringOk: boolean;
+}
+
+/** KeyTest is the result of trying a key or server. */
+export interface KeyTest {
+  ok: boolean;
+  ms: number;
+  /** "Works, 3 models" or what happened and what to do */
+  message: string;
+  /** model ids the server lists, at most 200 */
+  models: string[];
+  /** Provider is what the key turned out to be, by its form and answer. */
+  provider: string;
+}
+
+/** LocalServer is a model server that answered on this machine. */
+export interface LocalServer {
+  /** "Ollama", "LM Studio", "a local server" */
+  name: string;
+  baseUrl: string;
+  models: string[];
+}
+
+/** Setting is one configuration key with all the window needs to edit it. */
+export interface Setting {
+  /** "budget.working_set_tokens" */
+  key: string;
+  /** "General", "Context budget", ... */
+  group: string;
+  label: string;
+  /** what it does and its effect on the token budget */
+  help: string;
+  /** "int", "float", "bool", "string", "choice", "list" (its value is a TOML array of texts on one line) */
+  type: string;
+  /** as TOML would print it, strings unquoted */
+  value: string;
+  default: string;
+  choices: string[];
+  min: number;
+  max: number;
+  /** "tokens", "ms", "bytes", "" */
+  unit: string;
+  /** "default", "file", "environment" */
+  origin: string;
+}
+
+/** SettingsView is the settings screen. */
+export interface SettingsView {
+  /** of config.toml */
+  path: string;
+  dataDir: string;
+  settings: Setting[];
+  /** Error is a fault of the file: the previous good configuration (at start: the defaults) is in force. */
+  error: string;
+}
+
+/** Startup is the first thing the window asks. */
+export interface Startup {
+  version: string;
+  /** no session yet and no choice made */
+  firstRun: boolean;
+  dataDir: string;
+  /** Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten. */
+  fatal: ErrorView | null;
+  configError: string;
+  lastSession: string;
+  /** system, light, dark, contrast */
+  theme: string;
+  textZoom: number;
+  /** of code beside the rest of the text, percent */
+  codeSize: number;
+  /** narrow, normal, wide, full */
+  messageWidth: string;
+  /** system, reduced */
+  motion: string;
+  /** buffered, write_ahead */
+  durability: string;
+}
