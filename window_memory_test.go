@@ -191,7 +191,7 @@ func TestWindowMemoryFails(t *testing.T) {
 	if !strings.Contains(v.MemoryError, "no model is loaded") || v.Memories != 0 || c.RetrievalError != v.MemoryError {
 		t.Errorf("turn %q, %d; context %q", v.MemoryError, v.Memories, c.RetrievalError)
 	}
-	found := must[api.MemorySearch](t)(p.memory.Search(api.MemoryFilter{Scope: "all"}, "ryokan cost"))
+	found := must[api.MemorySearch](t)(p.memory.Search(api.MemoryFilter{Scope: "all"}, "Gion breakfast"))
 	if found.Warning == "" || found.Embedder != "" || len(found.Hits) == 0 || found.Hits[0].Chunk.Excerpt != things[0] {
 		t.Errorf("found %+v", found)
 	}
