@@ -18,8 +18,8 @@ type gptConversation struct {
 	CurrentNode    str             `json:"current_node"`
 	Model          str             `json:"default_model_slug"`
 	Gizmo          str             `json:"gizmo_id"`
-	Archived       flag            `json:"is_archived"`
-	Starred        flag            `json:"is_starred"`
+	Archived       truth           `json:"is_archived"`
+	Starred        truth           `json:"is_starred"`
 }
 
 type gptNode struct {
@@ -38,10 +38,10 @@ type gptMessage struct {
 	Status     str             `json:"status"`
 	Recipient  str             `json:"recipient"`
 	Metadata   struct {
-		Model     str  `json:"model_slug"`
-		Hidden    flag `json:"is_visually_hidden_from_conversation"`
-		Citations list `json:"citations"`
-		Attached  list `json:"attachments"`
+		Model     str   `json:"model_slug"`
+		Hidden    truth `json:"is_visually_hidden_from_conversation"`
+		Citations list  `json:"citations"`
+		Attached  list  `json:"attachments"`
 		Finish    struct {
 			Type str `json:"type"`
 		} `json:"finish_details"`

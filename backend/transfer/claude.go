@@ -19,8 +19,8 @@ type claudeConversation struct {
 	CreatedAt moment `json:"created_at"`
 	UpdatedAt moment `json:"updated_at"`
 	Model     str    `json:"model"`
-	Starred   flag   `json:"is_starred"`
-	Archived  flag   `json:"is_archived"`
+	Starred   truth  `json:"is_starred"`
+	Archived  truth  `json:"is_archived"`
 	Leaf      str    `json:"current_leaf_message_uuid"`
 	Project   struct {
 		Name str `json:"name"`
@@ -36,7 +36,7 @@ type claudeMessage struct {
 	Content     json.RawMessage `json:"content"`
 	CreatedAt   moment          `json:"created_at"`
 	Model       str             `json:"model"`
-	Truncated   flag            `json:"truncated"`
+	Truncated   truth           `json:"truncated"`
 	StopReason  str             `json:"stop_reason"`
 	Attachments list            `json:"attachments"`
 	Files       list            `json:"files"`

@@ -19,10 +19,10 @@ type codeLine struct {
 	AgentID       str             `json:"agentId"`
 	Timestamp     moment          `json:"timestamp"`
 	Cwd           str             `json:"cwd"`
-	Sidechain     flag            `json:"isSidechain"`
-	Meta          flag            `json:"isMeta"`
-	Compacted     flag            `json:"isCompactSummary"`
-	APIError      flag            `json:"isApiErrorMessage"`
+	Sidechain     truth           `json:"isSidechain"`
+	Meta          truth           `json:"isMeta"`
+	Compacted     truth           `json:"isCompactSummary"`
+	APIError      truth           `json:"isApiErrorMessage"`
 	Summary       str             `json:"summary"`
 	Leaf          str             `json:"leafUuid"`
 	CustomTitle   str             `json:"customTitle"`

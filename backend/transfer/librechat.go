@@ -12,7 +12,7 @@ type libreConversation struct {
 	Title     str            `json:"title"`
 	CreatedAt moment         `json:"createdAt"`
 	UpdatedAt moment         `json:"updatedAt"`
-	Archived  flag           `json:"isArchived"`
+	Archived  truth          `json:"isArchived"`
 	Options   libreOptions   `json:"options"`
 	Messages  []libreMessage `json:"messages"`
 	Tree      []libreMessage `json:"messagesTree"`
@@ -32,12 +32,12 @@ type libreMessage struct {
 	Text       json.RawMessage `json:"text"`
 	Content    json.RawMessage `json:"content"`
 	Sender     str             `json:"sender"`
-	User       flag            `json:"isCreatedByUser"`
+	User       truth           `json:"isCreatedByUser"`
 	Model      str             `json:"model"`
 	Endpoint   str             `json:"endpoint"`
 	CreatedAt  moment          `json:"createdAt"`
-	Unfinished flag            `json:"unfinished"`
-	Error      flag            `json:"error"`
+	Unfinished truth           `json:"unfinished"`
+	Error      truth           `json:"error"`
 	Finish     str             `json:"finish_reason"`
 	Files      list            `json:"files"`
 	Children   []libreMessage  `json:"children"`

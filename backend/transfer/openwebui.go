@@ -15,8 +15,8 @@ type webuiEntry struct {
 	Chat      json.RawMessage `json:"chat"`
 	CreatedAt moment          `json:"created_at"`
 	UpdatedAt moment          `json:"updated_at"`
-	Archived  flag            `json:"archived"`
-	Pinned    flag            `json:"pinned"`
+	Archived  truth           `json:"archived"`
+	Pinned    truth           `json:"pinned"`
 	Folder    str             `json:"folder_id"`
 }
 

@@ -28,11 +28,11 @@ func (s *str) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// flag is true of true and of nothing else.
-type flag bool
+// truth is true of true and of nothing else.
+type truth bool
 
 // UnmarshalJSON never fails.
-func (f *flag) UnmarshalJSON(data []byte) error {
+func (f *truth) UnmarshalJSON(data []byte) error {
 	*f = string(data) == "true"
 	return nil
 }
@@ -85,7 +85,7 @@ type part struct {
 	Arguments   json.RawMessage `json:"arguments"`
 	Action      json.RawMessage `json:"action"`
 	Output      json.RawMessage `json:"output"`
-	IsError     flag            `json:"is_error"`
+	IsError     truth           `json:"is_error"`
 	Source      json.RawMessage `json:"source"`
 	ImageURL    json.RawMessage `json:"image_url"`
 	Title       str             `json:"title"`
