@@ -9,17 +9,19 @@ import (
 // span is a turn in the making: the messages on the way from its user's message, or
 // from the first message that nobody asked for, down to end.
 type span struct {
-	end    int // -1: nothing yet
-	before *span
+	end    int
+	before *span  // of the message before; the turn's own down to stop
+	stop   *span  // the last of the turn before; nil: none
+	said   *span  // the last in which somebody spoke, this one or one before it; nil: none
 	turn   string // Key of the turn it became; empty: none yet
-	up     string // Key of the turn before it
-	begun  bool   // somebody has spoken in it
 }
 
 // assemble makes the turns; false where branches repeat too much.
 //
 // A turn ends at each message after which a user speaks or nothing comes. Answers that
 // part in the middle therefore each make a turn that begins with the same messages.
+// What is not shown and stands between two turns belongs to the second: a turn that was
+// imported once stays as it is when the conversation goes on.
 func (t *tree) assemble() bool {
 	at := make([]*span, len(t.d.nodes)) // the span that ends at each message
 	t.begun = make([]bool, len(t.d.nodes))
@@ -31,42 +33,65 @@ func (t *tree) assemble() bool {
 		}
 		here := &span{end: i, before: before}
 		if before != nil {
-			here.up, here.begun = before.up, before.begun
+			here.stop, here.said = before.stop, before.said
 		}
-		if n.kind == kindUser && before != nil && before.begun { // the turn before is over
-			if !t.close(before) {
+		if n.kind == kindUser && here.said != nil && here.said != here.stop { // the turn before is over
+			if !t.close(here.said) {
 				return false
 			}
-			here.before, here.up = nil, before.turn
+			here.stop = here.said
 		}
-		here.begun = here.begun || n.kind >= kindUser
-		at[i], t.begun[i] = here, here.begun
+		if n.kind >= kindUser {
+			here.said = here
+		}
+		at[i], t.begun[i] = here, here.said != nil
 	}
-	for _, i := range t.order {
-		if len(t.children[i]) == 0 && at[i].begun && !t.aside(i) && !t.close(at[i]) {
-			return false
-		}
+	if !t.closeLast(at) {
+		return false
 	}
 	t.sortTurns()
 	t.findCurrent()
 	return true
 }
 
-// aside is true of a last message that nobody is shown, where the conversation goes on
-// elsewhere: it would only say the same turn again.
-func (t *tree) aside(i int) bool {
-	hidden := 0
-	for t.d.nodes[i].kind < kindUser && t.parent[i] >= 0 {
-		if t.d.nodes[i].kind != kindVoid {
-			hidden++
-		}
-		i = t.parent[i]
-		if len(t.children[i]) > 1 {
-			t.d.notice(noticeBeside, hidden)
-			return true
+// closeLast makes the turns after which nobody speaks. What is not shown and comes after
+// the last words belongs to the turn where it is one line, and is left out where it is
+// not: it would only say the same turn again.
+func (t *tree) closeLast(at []*span) bool {
+	spoken := make([]bool, len(at)) // below each message
+	placed := make([]bool, len(at))
+	for k := len(t.order) - 1; k >= 0; k-- {
+		i := t.order[k]
+		if p := t.parent[i]; p >= 0 && (spoken[i] || t.d.nodes[i].kind >= kindUser) {
+			spoken[p] = true
 		}
 	}
-	return false
+	for _, i := range t.order {
+		if t.d.nodes[i].kind < kindUser || spoken[i] {
+			placed[i] = placed[i] || spoken[i]
+			continue
+		}
+		end, tail := i, []int{}
+		for len(t.children[end]) == 1 {
+			end = t.children[end][0]
+			tail = append(tail, end)
+		}
+		if len(t.children[end]) > 0 {
+			end, tail = i, nil
+		}
+		for _, k := range tail {
+			placed[k] = true
+		}
+		if placed[i] = true; !t.close(at[end]) {
+			return false
+		}
+	}
+	for i, n := range t.d.nodes {
+		if n.kind != kindVoid && !placed[i] {
+			t.d.notice(noticeBeside, 1)
+		}
+	}
+	return true
 }
 
 // close makes the turn that ends with s, once.
@@ -75,7 +100,7 @@ func (t *tree) close(s *span) bool {
 		return true
 	}
 	var path []int
-	for p := s; p != nil; p = p.before {
+	for p := s; p != s.stop; p = p.before {
 		path = append(path, p.end)
 	}
 	if t.messages += len(path); t.messages > MaxTurnNodes {
@@ -85,7 +110,10 @@ func (t *tree) close(s *span) bool {
 		path[i], path[k] = path[k], path[i]
 	}
 	turn := t.turn(path)
-	turn.Key, turn.Parent = t.d.nodes[s.end].key, s.up
+	turn.Key = t.d.nodes[s.said.end].key
+	if s.stop != nil {
+		turn.Parent = s.stop.turn
+	}
 	s.turn = turn.Key
 	t.d.Turns = append(t.d.Turns, turn)
 	return true
@@ -96,7 +124,8 @@ func (t *tree) turn(path []int) Turn {
 	var turn Turn
 	user := chat.Message{Role: chat.RoleUser}
 	answer := chat.Message{Role: chat.RoleAssistant}
-	var aside chat.Blocks // hidden content that stands before anything is answered
+	var aside chat.Blocks          // hidden content that stands before anything is answered
+	var said, answered chat.Blocks // without what is not shown
 	asked := false
 	usages := map[string]bool{}
 	for _, i := range path {
@@ -106,7 +135,7 @@ func (t *tree) turn(path []int) Turn {
 		case kindUser:
 			asked = true
 			user.Name = n.name
-			user.Blocks = append(user.Blocks, n.blocks...)
+			user.Blocks, said = append(user.Blocks, n.blocks...), append(said, n.blocks...)
 			turn.CreatedAt = n.at
 			turn.Failed, turn.Failure = n.failed, n.failure
 		case kindHidden, kindSystem:
@@ -120,6 +149,7 @@ func (t *tree) turn(path []int) Turn {
 			}
 		default:
 			t.answer(&turn, &answer, n, usages)
+			answered = append(answered, n.blocks...)
 		}
 	}
 	user.Blocks = append(user.Blocks, aside...)
@@ -131,7 +161,7 @@ func (t *tree) turn(path []int) Turn {
 			t.d.notice(noticeNoUser, 1)
 		}
 	}
-	turn.User = user
+	turn.User, turn.said = user, [2]chat.Blocks{said, answered}
 	if answer.IsEmpty() {
 		return turn
 	}

@@ -46,20 +46,21 @@ type Conversation struct {
 
 // Turn is a user's message and all that answered it.
 type Turn struct {
-	Key        string        `json:"key"`              // unique in the conversation: the source's id of its last message
-	Parent     string        `json:"parent,omitempty"` // Key of the turn before; empty: it begins the conversation
-	ContentKey string        `json:"content_key"`      // what importing twice is recognised by
-	User       chat.Message  `json:"user"`             // never empty; see NoMessage
-	Assistant  *chat.Message `json:"assistant,omitempty"`
-	Provider   string        `json:"provider,omitempty"`
-	Model      string        `json:"model,omitempty"`
-	CreatedAt  time.Time     `json:"created_at"`  // of the user's message; zero: not known
-	AnsweredAt time.Time     `json:"answered_at"` // of the last message of the answer; zero: not known
-	Usage      *chat.Usage   `json:"usage,omitempty"`
-	Failed     bool          `json:"failed,omitempty"`     // the source says that the answer is an error
-	Incomplete bool          `json:"incomplete,omitempty"` // the source says that the answer was cut short
-	Tools      bool          `json:"tools,omitempty"`      // tools were called
-	Failure    string        `json:"failure,omitempty"`    // the source's words for it
+	Key        string         `json:"key"`              // unique in the conversation: the source's id of its last message
+	Parent     string         `json:"parent,omitempty"` // Key of the turn before; empty: it begins the conversation
+	ContentKey string         `json:"content_key"`      // what importing twice is recognised by
+	User       chat.Message   `json:"user"`             // never empty; see NoMessage
+	Assistant  *chat.Message  `json:"assistant,omitempty"`
+	Provider   string         `json:"provider,omitempty"`
+	Model      string         `json:"model,omitempty"`
+	CreatedAt  time.Time      `json:"created_at"`  // of the user's message; zero: not known
+	AnsweredAt time.Time      `json:"answered_at"` // of the last message of the answer; zero: not known
+	Usage      *chat.Usage    `json:"usage,omitempty"`
+	Failed     bool           `json:"failed,omitempty"`     // the source says that the answer is an error
+	Incomplete bool           `json:"incomplete,omitempty"` // the source says that the answer was cut short
+	Tools      bool           `json:"tools,omitempty"`      // tools were called
+	Failure    string         `json:"failure,omitempty"`    // the source's words for it
+	said       [2]chat.Blocks // what the user and the answer say and show: what ContentKey is made of
 }
 
 // Notice is something that the person who imports should know, and how often it was met.
@@ -76,16 +77,18 @@ func NoMessage() chat.Message {
 }
 
 // setKeys gives the conversation and each of its turns their content keys. A turn's is
-// of its own content and place alone: a turn that changed is a new one, and those
-// after it are not.
+// of what was said in it and of its place: a turn that changed is a new one, and those
+// after it are not. What the source does not show, and says of how the turn ended, is
+// left out: a program may add it later.
 func (c *Conversation) setKeys() error {
 	whole := sha256.New()
 	for i := range c.Turns {
 		t := &c.Turns[i]
-		said, err := chat.MarshalJSON([]any{c.Source, c.ID, t.Key, t.Parent, t.User, t.Assistant, t.Failed, t.Incomplete})
+		said, err := chat.MarshalJSON([]any{c.Source, c.ID, t.Key, t.Parent, t.User.Name, t.said})
 		if err != nil {
 			return err
 		}
+		t.said = [2]chat.Blocks{}
 		sum := sha256.Sum256(said)
 		t.ContentKey = hex.EncodeToString(sum[:])
 		whole.Write(sum[:])

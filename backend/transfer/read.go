@@ -78,6 +78,7 @@ const progressStep = 1 << 20
 // An error of emit ends it and is returned. The report stands whatever the error.
 func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) error) (Report, error) {
 	r := &run{ctx: ctx, opts: opts, emit: emit, seen: map[[16]byte][16]byte{}, total: in.Size}
+	r.report.Skipped, r.report.Notices = []SkippedRow{}, []Notice{}
 	err := r.start(in)
 	r.report.Bytes = r.read
 	if opts.Progress != nil {
