@@ -22,10 +22,11 @@ type gptConversation struct {
 	Starred        truth           `json:"is_starred"`
 }
 
+// gptNode is parsed in one go, because nearly all of an export is messages; raw parts
+// that are kept are cut out of it afterwards.
 type gptNode struct {
-	ID      str             `json:"id"`
-	Parent  str             `json:"parent"`
-	Message json.RawMessage `json:"message"`
+	Parent  str         `json:"parent"`
+	Message *gptMessage `json:"message"`
 }
 
 type gptMessage struct {
@@ -33,10 +34,10 @@ type gptMessage struct {
 		Role str `json:"role"`
 		Name str `json:"name"`
 	} `json:"author"`
-	CreateTime moment          `json:"create_time"`
-	Content    json.RawMessage `json:"content"`
-	Status     str             `json:"status"`
-	Recipient  str             `json:"recipient"`
+	CreateTime moment      `json:"create_time"`
+	Content    *gptContent `json:"content"`
+	Status     str         `json:"status"`
+	Recipient  str         `json:"recipient"`
 	Metadata   struct {
 		Model     str   `json:"model_slug"`
 		Hidden    truth `json:"is_visually_hidden_from_conversation"`
@@ -46,6 +47,7 @@ type gptMessage struct {
 			Type str `json:"type"`
 		} `json:"finish_details"`
 	} `json:"metadata"`
+	content json.RawMessage // as it is written
 }
 
 type gptContent struct {
@@ -83,25 +85,24 @@ func chatgpt(raw json.RawMessage) *draft {
 	}
 	for _, m := range nodes {
 		var n gptNode
-		if json.Unmarshal(m.value, &n) != nil {
-			d.notice("A message could not be understood; its place was kept.", 1)
-		}
-		d.add(gptMessageNode(d, m.key, n))
+		err := json.Unmarshal(m.value, &n)
+		d.add(gptMessageNode(d, m, n, err == nil))
 	}
 	return d
 }
 
-func gptMessageNode(d *draft, key string, n gptNode) node {
-	out := node{key: key, parent: string(n.Parent), provider: "openai"}
-	if isNull(n.Message) {
+func gptMessageNode(d *draft, raw member, n gptNode, understood bool) node {
+	out := node{key: raw.key, parent: string(n.Parent), provider: "openai"}
+	message := valueOf(raw.value, "message")
+	if isNull(message) {
 		return out
 	}
-	var m gptMessage
-	var c gptContent
-	if json.Unmarshal(n.Message, &m) != nil || json.Unmarshal(m.Content, &c) != nil {
-		out.kind, out.blocks = kindHidden, chat.Blocks{d.unknown(n.Message)}
+	if !understood || n.Message == nil || n.Message.Content == nil {
+		out.kind, out.blocks = kindHidden, chat.Blocks{d.unknown(message)}
 		return out
 	}
+	m, c := *n.Message, *n.Message.Content
+	m.content = valueOf(message, "content")
 	out.at, out.model = m.CreateTime.Time, string(m.Metadata.Model)
 	switch m.Status {
 	case "in_progress", "finished_partial_completion":
@@ -120,12 +121,12 @@ func gptMessageNode(d *draft, key string, n gptNode) node {
 		out.kind = kindSystem
 		out.blocks = texts(strings.TrimSpace(string(c.Profile) + "\n\n" + string(c.Instructions)))
 	case bool(m.Metadata.Hidden) || c.Type == "model_editable_context":
-		out.kind, out.blocks = kindHidden, chat.Blocks{d.unknown(n.Message)}
+		out.kind, out.blocks = kindHidden, chat.Blocks{d.unknown(message)}
 		if len(gptBlocks(d, m, c)) == 0 {
 			out.kind, out.blocks = kindVoid, nil
 		}
 	default:
-		out.kind, out.blocks = gptSaid(d, key, m, c)
+		out.kind, out.blocks = gptSaid(d, raw.key, m, c)
 	}
 	return out
 }
@@ -157,7 +158,7 @@ func gptSaid(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Block
 		}
 		return kindSystem, blocks
 	}
-	return kindHidden, chat.Blocks{d.unknown(m.Content)}
+	return kindHidden, chat.Blocks{d.unknown(m.content)}
 }
 
 // gptBlocks are a content's.
@@ -181,12 +182,12 @@ func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
 		}
 		return nil
 	case "tether_quote":
-		return append(texts(string(c.Text)), d.unknown(m.Content))
+		return append(texts(string(c.Text)), d.unknown(m.content))
 	case "thoughts", "reasoning_recap":
 		words := allThoughts(c)
-		return chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: words, Raw: append(json.RawMessage(nil), m.Content...)}}
+		return chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: words, Raw: append(json.RawMessage(nil), m.content...)}}
 	}
-	return chat.Blocks{d.unknown(m.Content)}
+	return chat.Blocks{d.unknown(m.content)}
 }
 
 // allThoughts are the words of a reasoning: each thought's heading and text, or the recap.

@@ -165,6 +165,9 @@ func textAt(head []byte, i int) (string, int) {
 		case '\\':
 			k++
 		case '"':
+			if bytes.IndexByte(head[i:k], '\\') < 0 {
+				return string(head[i+1 : k]), k + 1
+			}
 			var s string
 			_ = json.Unmarshal(head[i:k+1], &s)
 			return s, k + 1

@@ -64,8 +64,9 @@ func peakOf(t testing.TB, in Input) (peak uint64, report Report) {
 	before := held()
 	n := 0
 	report, err := Read(context.Background(), in, Options{}, func(c Conversation) error {
-		if n++; n%16 == 0 {
-			peak = max(peak, held()-min(before, held()))
+		if n++; n%50 == 0 {
+			now := held()
+			peak = max(peak, now-min(before, now))
 		}
 		runtime.KeepAlive(c)
 		return nil

@@ -68,3 +68,14 @@ func valueEnd(raw []byte, i int) int {
 	}
 	return len(raw)
 }
+
+// valueOf is a member's value; the last of that name, as a decoder takes it.
+func valueOf(raw json.RawMessage, key string) json.RawMessage {
+	all := members(raw)
+	for i := len(all) - 1; i >= 0; i-- {
+		if all[i].key == key {
+			return all[i].value
+		}
+	}
+	return nil
+}

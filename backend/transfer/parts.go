@@ -182,9 +182,8 @@ func wordsOf(raw json.RawMessage) (string, bool) {
 	var o struct{ Value *string }
 	switch raw[0] {
 	case '"':
-		var s string
-		err := json.Unmarshal(raw, &s)
-		return s, err == nil
+		s, end := textAt(raw, 0)
+		return s, end > 0
 	case '{':
 		if json.Unmarshal(raw, &o) == nil && o.Value != nil {
 			return *o.Value, true
