@@ -47,6 +47,12 @@ func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\
 func valueEnd(raw []byte, i int) int {
 	depth, inString := 0, false
 	for start := i; i < len(raw); i++ {
+		if inString {
+			if n := textRun(raw[i:]); n > 0 {
+				i += n - 1
+				continue
+			}
+		}
 		b := raw[i]
 		switch {
 		case inString && b == '\\':

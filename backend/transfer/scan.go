@@ -98,6 +98,9 @@ func (s *scanner) value() (element, error) {
 	s.buf = s.buf[:0]
 	depth, inString, escaped := 0, false, false
 	for {
+		if inString && !escaped {
+			s.takeText(&e)
+		}
 		b, err := s.byte()
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
@@ -142,6 +145,39 @@ func (s *scanner) value() (element, error) {
 		s.buf = nil // a buffer that grew to the limit is not kept
 	}
 	return e, nil
+}
+
+// takeText takes what is buffered of a string's inside, up to a quote or a backslash.
+func (s *scanner) takeText(e *element) {
+	for {
+		chunk, _ := s.r.Peek(s.r.Buffered())
+		n := textRun(chunk)
+		if n == 0 {
+			return
+		}
+		if len(s.buf)+n > s.max && e.reason == "" {
+			e.reason = "it is larger than " + sizeText(int64(s.max))
+		}
+		if e.reason == "" {
+			s.buf = append(s.buf, chunk[:n]...)
+		}
+		_, _ = s.r.Discard(n)
+		s.at += int64(n)
+	}
+}
+
+// textRun is how many bytes of a string's inside stand before a quote or a backslash.
+// It looks at few at a time, so that a text full of escapes is not searched for its end
+// again after each.
+func textRun(b []byte) int {
+	b = b[:min(len(b), 512)]
+	if quote := bytes.IndexByte(b, '"'); quote >= 0 {
+		b = b[:quote]
+	}
+	if escape := bytes.IndexByte(b, '\\'); escape >= 0 {
+		return escape
+	}
+	return len(b)
 }
 
 // ends is true of what ends a number or a word.
@@ -204,6 +240,12 @@ func (l *liner) next() (element, error) {
 func tooDeep(raw []byte) bool {
 	depth, inString := 0, false
 	for i := 0; i < len(raw); i++ {
+		if inString {
+			if n := textRun(raw[i:]); n > 0 {
+				i += n - 1
+				continue
+			}
+		}
 		switch b := raw[i]; {
 		case inString && b == '\\':
 			i++
