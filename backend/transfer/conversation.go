@@ -45,6 +45,9 @@ type Conversation struct {
 }
 
 // Turn is a user's message and all that answered it.
+//
+// One that was not over when it was exported, unanswered or in the middle of an answer,
+// is another turn when it goes on: a sibling with the same user message and other keys.
 type Turn struct {
 	Key        string         `json:"key"`              // unique in the conversation: the source's id of its last message
 	Parent     string         `json:"parent,omitempty"` // Key of the turn before; empty: it begins the conversation
