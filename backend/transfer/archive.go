@@ -1,0 +1,218 @@
+package transfer
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// errBomb ends the unpacking of a file that becomes larger than it may.
+var errBomb = errors.New("it unpacks to far more than it says or may")
+
+// notConversations are the files of exports that hold no conversations, and look as
+// if they did.
+var notConversations = map[string]bool{
+	"shared_conversations.json": true, "message_feedback.json": true, "user.json": true, "users.json": true,
+	"projects.json": true, "memories.json": true, "group_chats.json": true, "model_comparisons.json": true,
+}
+
+// archive reads every export in a zip, streamed and without unpacking it to disk.
+func (r *run) archive(in Input) error {
+	z, err := zip.NewReader(in.Data, in.Size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(in.Name)+" is a damaged archive; nothing of it was imported.").
+			WithHint("download or copy it again")
+	}
+	files, err := checkArchive(in.Name, z)
+	if err != nil {
+		return err
+	}
+	r.total = 0
+	type found struct {
+		file   *zip.File
+		format Format
+	}
+	var exports []found
+	for i, f := range files {
+		format, reason := lookInto(f)
+		if reason != "" {
+			r.file = f.Name
+			r.skip(SkippedRow{Index: i, Reason: reason})
+		}
+		if format != "" {
+			exports = append(exports, found{f, format})
+			r.total += int64(f.UncompressedSize64) // #nosec G115 -- checkArchive bounds the sum
+		}
+	}
+	r.notice("Files in the archive hold no conversations; they were left out.", len(z.File)-len(exports))
+	if len(exports) == 0 && r.report.SkippedCount == 0 {
+		return unknownFormat(in.Name)
+	}
+	for i, x := range exports {
+		r.file = x.file.Name
+		if r.report.Format == FormatZip {
+			r.report.Format = x.format
+		}
+		if err := r.packed(i, x.file, x.format); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkArchive refuses an archive that is made to do harm, before anything of it is
+// unpacked, and lists the files that may hold conversations.
+func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
+	refuse := func(format string, args ...any) error {
+		return chat.Errorf(chat.CodeInvalid, "import.read", "%s was refused, nothing of it was imported: %s.",
+			path.Base(name), fmt.Sprintf(format, args...))
+	}
+	if len(z.File) > MaxArchiveFiles {
+		return nil, refuse("it lists %d files, and %d are the most", len(z.File), MaxArchiveFiles)
+	}
+	var files []*zip.File
+	var total uint64
+	bundle := 0
+	for _, f := range z.File {
+		if outside(f.Name) {
+			return nil, refuse("a file in it is called %q, which is outside of it", f.Name)
+		}
+		base := strings.ToLower(path.Base(f.Name))
+		if base == "meta.json" || base == "events.ndjson" {
+			bundle++
+		}
+		ext := path.Ext(base)
+		if f.FileInfo().IsDir() || ext != ".json" && ext != ".jsonl" && ext != ".ndjson" && ext != ".zip" || notConversations[base] ||
+			strings.HasPrefix(base, "._") {
+			continue
+		}
+		if f.UncompressedSize64 > uint64(MaxFileBytes) {
+			return nil, refuse("%s in it is larger than %s", f.Name, sizeText(MaxFileBytes))
+		}
+		if total += f.UncompressedSize64; total > uint64(MaxFileBytes) {
+			return nil, refuse("it unpacks to more than %s", sizeText(MaxFileBytes))
+		}
+		if f.UncompressedSize64 > mostOf(f) {
+			return nil, refuse("%s in it becomes more than %d times as large", f.Name, MaxArchiveRatio)
+		}
+		files = append(files, f)
+	}
+	if bundle == 2 {
+		return nil, notABundleReader(name)
+	}
+	return files, nil
+}
+
+// mostOf is the most that a packed file may become.
+func mostOf(f *zip.File) uint64 {
+	return max(ArchiveRatioFloor, min(f.CompressedSize64, uint64(MaxFileBytes))*MaxArchiveRatio)
+}
+
+// outside is true of a name that leads out of the directory it is unpacked in, on any
+// system.
+func outside(name string) bool {
+	name = strings.ReplaceAll(name, `\`, "/")
+	if strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':' || strings.ContainsRune(name, 0) {
+		return true
+	}
+	for _, part := range strings.Split(name, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// lookInto finds what a packed file is: a format, or neither that nor a reason for one
+// that is nothing to import.
+func lookInto(f *zip.File) (format Format, reason string) {
+	if f.Flags&1 != 0 {
+		return "", "it is encrypted"
+	}
+	content, err := f.Open()
+	if err != nil {
+		return "", "it cannot be unpacked: " + err.Error()
+	}
+	defer func() { _ = content.Close() }()
+	head, err := headOf(content)
+	if err != nil && len(head) == 0 {
+		return "", "it cannot be unpacked: " + err.Error()
+	}
+	format, err = Detect(f.Name, head)
+	switch {
+	case err != nil:
+		return "", ""
+	case format == FormatZip || format == FormatBundle:
+		return "", "it is an archive inside an archive"
+	}
+	return format, ""
+}
+
+// packed reads one file of an archive. What is damaged in it ends it alone.
+func (r *run) packed(i int, f *zip.File, format Format) error {
+	content, err := f.Open()
+	if err != nil {
+		r.skip(SkippedRow{Index: i, Reason: "it cannot be unpacked: " + err.Error()})
+		return nil
+	}
+	defer func() { _ = content.Close() }()
+	from := &rationed{r: content, left: min(mostOf(f), max(f.UncompressedSize64, 1))}
+	before := r.read
+	switch format {
+	case FormatChatGPT, FormatClaude, FormatOpenWebUI, FormatLibreChat:
+		parse := map[Format]parser{FormatChatGPT: chatgpt, FormatClaude: claude, FormatOpenWebUI: openWebUI, FormatLibreChat: libreChat}
+		err = r.elements(r.count(from), parse[format])
+	default: // of lines, or read twice: one conversation, or small
+		err = r.whole(f, from, format)
+	}
+	if err == nil || r.ctx.Err() != nil || !from.failed() {
+		return err
+	}
+	r.torn(r.read - before)
+	r.skip(SkippedRow{Index: i, Offset: r.read - before, Reason: "it cannot be unpacked to its end: " + from.err.Error()})
+	return nil
+}
+
+// whole reads a packed file that must be held to be read.
+func (r *run) whole(f *zip.File, from *rationed, format Format) error {
+	if f.UncompressedSize64 > MaxEntryBytes {
+		r.skip(SkippedRow{Reason: "it is larger than " + sizeText(MaxEntryBytes)})
+		return nil
+	}
+	data, err := io.ReadAll(from)
+	if err != nil && len(data) == 0 {
+		return err
+	}
+	if failed := r.one(format, Input{Name: f.Name, Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
+		return failed
+	}
+	return err
+}
+
+// rationed ends with errBomb after left bytes, and remembers why it ended.
+type rationed struct {
+	r    io.Reader
+	left uint64
+	err  error
+}
+
+func (l *rationed) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	if uint64(n) > l.left { // #nosec G115 -- a count of bytes read
+		n, err = int(l.left), errBomb // #nosec G115 -- less than n
+	}
+	l.left -= uint64(n) // #nosec G115 -- not negative
+	if err != nil {
+		l.err = err
+	}
+	return n, err
+}
+
+// failed is true of a file that did not simply end.
+func (l *rationed) failed() bool { return l.err != nil && !errors.Is(l.err, io.EOF) }

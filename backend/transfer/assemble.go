@@ -1,0 +1,309 @@
+package transfer
+
+import (
+	"strconv"
+
+	"contextinfinity/backend/chat"
+)
+
+// span is a turn in the making: the messages on the way from its user's message, or
+// from the first message that nobody asked for, down to end.
+type span struct {
+	end    int
+	before *span  // of the message before; the turn's own down to stop
+	stop   *span  // the last of the turn before; nil: none
+	said   *span  // the last in which somebody spoke, this one or one before it; nil: none
+	turn   string // Key of the turn it became; empty: none yet
+}
+
+// assemble makes the turns; false where branches repeat too much.
+//
+// A turn ends at each message after which a user speaks or nothing comes. Answers that
+// part in the middle therefore each make a turn that begins with the same messages.
+// What is not shown and stands between two turns belongs to the second: a turn that was
+// imported once stays as it is when the conversation goes on.
+func (t *tree) assemble() bool {
+	at := make([]*span, len(t.d.nodes)) // the span that ends at each message
+	t.begun = make([]bool, len(t.d.nodes))
+	for _, i := range t.order {
+		n := &t.d.nodes[i]
+		var before *span
+		if p := t.parent[i]; p >= 0 {
+			before = at[p]
+		}
+		here := &span{end: i, before: before}
+		if before != nil {
+			here.stop, here.said = before.stop, before.said
+		}
+		if n.kind == kindUser && here.said != nil && here.said != here.stop { // the turn before is over
+			if !t.close(here.said) {
+				return false
+			}
+			here.stop = here.said
+		}
+		if n.kind >= kindUser {
+			here.said = here
+		}
+		at[i], t.begun[i] = here, here.said != nil
+	}
+	if !t.closeLast(at) {
+		return false
+	}
+	t.sortTurns()
+	t.findCurrent()
+	return true
+}
+
+// closeLast makes the turns after which nobody speaks. What is not shown and comes after
+// the last words belongs to the turn where it is one line, and is left out where it is
+// not: it would only say the same turn again.
+func (t *tree) closeLast(at []*span) bool {
+	spoken := make([]bool, len(at)) // below each message
+	placed := make([]bool, len(at))
+	for k := len(t.order) - 1; k >= 0; k-- {
+		i := t.order[k]
+		if p := t.parent[i]; p >= 0 && (spoken[i] || t.d.nodes[i].kind >= kindUser) {
+			spoken[p] = true
+		}
+	}
+	for _, i := range t.order {
+		if t.d.nodes[i].kind < kindUser || spoken[i] {
+			placed[i] = placed[i] || spoken[i]
+			continue
+		}
+		end, tail := i, []int{}
+		for len(t.children[end]) == 1 {
+			end = t.children[end][0]
+			tail = append(tail, end)
+		}
+		if len(t.children[end]) > 0 {
+			end, tail = i, nil
+		}
+		for _, k := range tail {
+			placed[k] = true
+		}
+		if placed[i] = true; !t.close(at[end]) {
+			return false
+		}
+	}
+	for i, n := range t.d.nodes {
+		if n.kind != kindVoid && !placed[i] {
+			t.d.notice(noticeBeside, 1)
+		}
+	}
+	return true
+}
+
+// close makes the turn that ends with s, once.
+func (t *tree) close(s *span) bool {
+	if s.turn != "" {
+		return true
+	}
+	var path []int
+	for p := s; p != s.stop; p = p.before {
+		path = append(path, p.end)
+	}
+	if t.messages += len(path); t.messages > MaxTurnNodes {
+		return false
+	}
+	for i, k := 0, len(path)-1; i < k; i, k = i+1, k-1 {
+		path[i], path[k] = path[k], path[i]
+	}
+	turn := t.turn(path)
+	turn.Key = t.d.nodes[s.said.end].key
+	if s.stop != nil {
+		turn.Parent = s.stop.turn
+	}
+	s.turn = turn.Key
+	t.d.Turns = append(t.d.Turns, turn)
+	return true
+}
+
+// turn puts the messages of a path into one turn.
+func (t *tree) turn(path []int) Turn {
+	var turn Turn
+	user := chat.Message{Role: chat.RoleUser}
+	answer := chat.Message{Role: chat.RoleAssistant}
+	var aside chat.Blocks          // hidden content that stands before anything is answered
+	var said, answered chat.Blocks // without what is not shown
+	asked := false
+	usages := map[string]bool{}
+	for _, i := range path {
+		n := &t.d.nodes[i]
+		switch n.kind {
+		case kindVoid:
+		case kindUser:
+			asked = true
+			user.Name = n.name
+			user.Blocks, said = append(user.Blocks, n.blocks...), append(said, n.blocks...)
+			turn.CreatedAt = n.at
+			turn.Failed, turn.Failure = n.failed, n.failure
+		case kindHidden, kindSystem:
+			if n.kind == kindSystem && t.prompt(i) {
+				continue
+			}
+			if len(answer.Blocks) > 0 {
+				answer.Blocks = append(answer.Blocks, t.unshown(n)...)
+			} else {
+				aside = append(aside, t.unshown(n)...)
+			}
+		default:
+			t.answer(&turn, &answer, n, usages)
+			answered = append(answered, n.blocks...)
+		}
+	}
+	user.Blocks = append(user.Blocks, aside...)
+	if user.IsEmpty() {
+		user.Blocks = append(user.Blocks, NoMessage().Blocks...)
+		if asked {
+			t.d.notice(noticeEmpty, 1)
+		} else {
+			t.d.notice(noticeNoUser, 1)
+		}
+	}
+	turn.User, turn.said = user, [2]chat.Blocks{said, answered}
+	if answer.IsEmpty() {
+		return turn
+	}
+	pairCalls(answer.Blocks)
+	for _, b := range answer.Blocks {
+		if _, ok := b.(chat.ToolUse); ok {
+			turn.Tools = true
+		}
+	}
+	turn.Assistant = &answer
+	return turn
+}
+
+// answer adds a message of the assistant or a tool to a turn.
+func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[string]bool) {
+	answer.Blocks = append(answer.Blocks, n.blocks...)
+	if n.name != "" {
+		answer.Name = n.name
+	}
+	if n.model != "" {
+		turn.Model = n.model
+	}
+	if n.provider != "" {
+		turn.Provider = n.provider
+	}
+	if !n.at.IsZero() {
+		turn.AnsweredAt = n.at
+		if turn.CreatedAt.IsZero() {
+			turn.CreatedAt = n.at
+		}
+	}
+	if n.usage != nil && (n.usageKey == "" || !usages[n.usageKey]) {
+		usages[n.usageKey] = true
+		sum := *n.usage
+		if turn.Usage != nil {
+			sum = sum.Add(*turn.Usage)
+		}
+		turn.Usage = &sum
+	}
+	if n.kind == kindAssistant { // what the last of them says of itself is how the turn ended
+		turn.Incomplete = n.incomplete
+	}
+	turn.Failed = turn.Failed || n.failed
+	if n.failure != "" {
+		turn.Failure = n.failure
+	}
+}
+
+// prompt takes the text of a system message at the beginning as the system prompt.
+func (t *tree) prompt(i int) bool {
+	if t.begun[i] {
+		return false
+	}
+	text := t.d.nodes[i].blocks.RenderedText()
+	switch {
+	case text == "" || text == t.d.SystemPrompt:
+		return text != ""
+	case t.d.SystemPrompt == "":
+		t.d.SystemPrompt = text
+		return true
+	}
+	return false
+}
+
+// unshown is what stays of a message that is no part of what was said: its blocks as
+// they are, or, of instructions, their words where nobody takes them for an answer.
+func (t *tree) unshown(n *node) chat.Blocks {
+	if n.kind != kindSystem || len(n.blocks) == 0 {
+		return n.blocks
+	}
+	raw, err := chat.MarshalJSON(struct {
+		Role    string      `json:"role"`
+		Content chat.Blocks `json:"content"`
+	}{"system", n.blocks})
+	if err != nil {
+		return nil
+	}
+	return chat.Blocks{unknownBlock(t.d.Source, raw)}
+}
+
+// pairCalls gives a call without an id one, and a result without one the id of the
+// oldest call that is not answered.
+func pairCalls(bs chat.Blocks) {
+	open := []string{}
+	for i, b := range bs {
+		switch b := b.(type) {
+		case chat.ToolUse:
+			if b.ToolUseID == "" {
+				b.ToolUseID = "call-" + strconv.Itoa(i+1)
+				bs[i] = b
+			}
+			open = append(open, b.ToolUseID)
+		case chat.ToolResult:
+			if b.ToolUseID == "" && len(open) > 0 {
+				b.ToolUseID = open[0]
+				bs[i] = b
+			}
+			for k, id := range open {
+				if id == b.ToolUseID {
+					open = append(open[:k], open[k+1:]...)
+					break
+				}
+			}
+		}
+	}
+}
+
+// sortTurns puts a parent before its children, and siblings in the order of their last
+// messages in the tree.
+func (t *tree) sortTurns() {
+	place := make(map[string]int, len(t.d.Turns))
+	for i, turn := range t.d.Turns {
+		place[turn.Key] = i
+	}
+	sorted := make([]Turn, 0, len(t.d.Turns))
+	for _, i := range t.order {
+		if k, ok := place[t.d.nodes[i].key]; ok {
+			sorted = append(sorted, t.d.Turns[k])
+		}
+	}
+	t.d.Turns = sorted
+}
+
+// findCurrent names the turn at which the conversation was left: the one that ends
+// there, else the first that ends below.
+func (t *tree) findCurrent() {
+	if len(t.d.Turns) == 0 {
+		return
+	}
+	ends := make(map[string]bool, len(t.d.Turns))
+	for _, turn := range t.d.Turns {
+		ends[turn.Key] = true
+	}
+	i := t.leaf()
+	for !ends[t.d.nodes[i].key] && len(t.children[i]) > 0 {
+		i = t.children[i][0]
+	}
+	for i >= 0 && !ends[t.d.nodes[i].key] {
+		i = t.parent[i]
+	}
+	t.d.Current = t.d.Turns[len(t.d.Turns)-1].Key
+	if i >= 0 {
+		t.d.Current = t.d.nodes[i].key
+	}
+}

@@ -1,0 +1,245 @@
+package transfer
+
+import (
+	"encoding/json"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// gptConversation is an entry of ChatGPT's conversations.json.
+type gptConversation struct {
+	ID             str             `json:"id"`
+	ConversationID str             `json:"conversation_id"`
+	Title          str             `json:"title"`
+	CreateTime     moment          `json:"create_time"`
+	UpdateTime     moment          `json:"update_time"`
+	Mapping        json.RawMessage `json:"mapping"`
+	CurrentNode    str             `json:"current_node"`
+	Model          str             `json:"default_model_slug"`
+	Gizmo          str             `json:"gizmo_id"`
+	Archived       truth           `json:"is_archived"`
+	Starred        truth           `json:"is_starred"`
+}
+
+// gptNode is parsed in one go, because nearly all of an export is messages; raw parts
+// that are kept are cut out of it afterwards.
+type gptNode struct {
+	Parent  str         `json:"parent"`
+	Message *gptMessage `json:"message"`
+}
+
+type gptMessage struct {
+	Author struct {
+		Role str `json:"role"`
+		Name str `json:"name"`
+	} `json:"author"`
+	CreateTime moment      `json:"create_time"`
+	Content    *gptContent `json:"content"`
+	Status     str         `json:"status"`
+	Recipient  str         `json:"recipient"`
+	Metadata   struct {
+		Model     str   `json:"model_slug"`
+		Hidden    truth `json:"is_visually_hidden_from_conversation"`
+		Citations list  `json:"citations"`
+		Attached  list  `json:"attachments"`
+		Finish    struct {
+			Type str `json:"type"`
+		} `json:"finish_details"`
+	} `json:"metadata"`
+	content json.RawMessage // as it is written
+}
+
+type gptContent struct {
+	Type         str             `json:"content_type"`
+	Parts        list            `json:"parts"`
+	Text         str             `json:"text"`
+	Result       str             `json:"result"`
+	Thoughts     json.RawMessage `json:"thoughts"`
+	Content      json.RawMessage `json:"content"`
+	Profile      str             `json:"user_profile"`
+	Instructions str             `json:"user_instructions"`
+}
+
+// chatgpt reads a conversation of ChatGPT: a tree of messages by id.
+func chatgpt(raw json.RawMessage) *draft {
+	d := newDraft(SourceChatGPT)
+	var c gptConversation
+	if json.Unmarshal(raw, &c) != nil {
+		d.skip = "it is no conversation of ChatGPT"
+		return d
+	}
+	if d.ID = string(c.ConversationID); d.ID == "" {
+		d.ID = string(c.ID)
+	}
+	d.Title, d.CreatedAt, d.UpdatedAt = string(c.Title), c.CreateTime.Time, c.UpdateTime.Time
+	d.Archived, d.Pinned = bool(c.Archived), bool(c.Starred)
+	d.Provider, d.Model, d.leaf = "openai", string(c.Model), string(c.CurrentNode)
+	if strings.HasPrefix(string(c.Gizmo), "g-p-") { // a project; others are assistants
+		d.Folder = string(c.Gizmo)
+	}
+	nodes := members(c.Mapping)
+	if nodes == nil {
+		d.skip = "it has no messages: its mapping is missing"
+		return d
+	}
+	for _, m := range nodes {
+		var n gptNode
+		err := json.Unmarshal(m.value, &n)
+		d.add(gptMessageNode(d, m, n, err == nil))
+	}
+	return d
+}
+
+func gptMessageNode(d *draft, raw member, n gptNode, understood bool) node {
+	out := node{key: raw.key, parent: string(n.Parent), provider: "openai"}
+	message := valueOf(raw.value, "message")
+	if isNull(message) {
+		return out
+	}
+	if !understood || n.Message == nil || n.Message.Content == nil {
+		out.kind, out.blocks = kindHidden, chat.Blocks{d.unknown(message)}
+		return out
+	}
+	m, c := *n.Message, *n.Message.Content
+	m.content = valueOf(message, "content")
+	out.at, out.model = m.CreateTime.Time, string(m.Metadata.Model)
+	switch m.Status {
+	case "in_progress", "finished_partial_completion":
+		out.incomplete = true
+	}
+	switch m.Metadata.Finish.Type {
+	case "interrupted", "max_tokens":
+		out.incomplete = true
+	}
+	out.failed = c.Type == "system_error"
+	if out.failed {
+		out.failure = string(c.Text)
+	}
+	switch {
+	case c.Type == "user_editable_context":
+		out.kind = kindSystem
+		out.blocks = texts(strings.TrimSpace(string(c.Profile) + "\n\n" + string(c.Instructions)))
+	case bool(m.Metadata.Hidden) || c.Type == "model_editable_context":
+		out.kind, out.blocks = kindHidden, chat.Blocks{d.unknown(message)}
+		if len(gptBlocks(d, m, c)) == 0 {
+			out.kind, out.blocks = kindVoid, nil
+		}
+	default:
+		out.kind, out.blocks = gptSaid(d, raw.key, m, c)
+	}
+	return out
+}
+
+// gptSaid is what a message that is shown says, and as whom.
+func gptSaid(d *draft, key string, m gptMessage, c gptContent) (kind, chat.Blocks) {
+	blocks := gptBlocks(d, m, c)
+	for _, a := range m.Metadata.Attached {
+		blocks = append(blocks, d.unknown(a))
+	}
+	switch m.Author.Role {
+	case "user":
+		return kindUser, blocks
+	case "tool":
+		if len(blocks) == 0 {
+			return kindVoid, nil
+		}
+		return kindTool, chat.Blocks{chat.ToolResult{Content: blocks, IsError: c.Type == "system_error"}}
+	case "assistant":
+		if m.Recipient != "" && m.Recipient != "all" {
+			return kindAssistant, chat.Blocks{chat.ToolUse{
+				ToolUseID: key, Name: string(m.Recipient), Input: chat.RawJSON([]byte(blocks.RenderedText())),
+			}}
+		}
+		return kindAssistant, blocks
+	case "system":
+		if len(blocks) == 0 {
+			return kindVoid, nil
+		}
+		return kindSystem, blocks
+	}
+	return kindHidden, chat.Blocks{d.unknown(m.content)}
+}
+
+// gptBlocks are a content's.
+func gptBlocks(d *draft, m gptMessage, c gptContent) chat.Blocks {
+	switch c.Type {
+	case "text", "multimodal_text":
+		return gptParts(d, m, c)
+	case "code":
+		if m.Author.Role == "assistant" && m.Recipient != "" && m.Recipient != "all" {
+			return texts(string(c.Text))
+		}
+		if c.Text == "" {
+			return nil
+		}
+		return texts("```\n" + string(c.Text) + "\n```")
+	case "execution_output", "system_error":
+		return texts(string(c.Text))
+	case "tether_browsing_display":
+		if c.Result != "" {
+			return texts(string(c.Result))
+		}
+		return nil
+	case "tether_quote":
+		return append(texts(string(c.Text)), d.unknown(m.content))
+	case "thoughts", "reasoning_recap":
+		words := allThoughts(c)
+		return chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: words, Raw: append(json.RawMessage(nil), m.content...)}}
+	}
+	return chat.Blocks{d.unknown(m.content)}
+}
+
+// allThoughts are the words of a reasoning: each thought's heading and text, or the recap.
+func allThoughts(c gptContent) string {
+	var said []string
+	var thoughts list
+	_ = thoughts.UnmarshalJSON(c.Thoughts)
+	for _, raw := range thoughts {
+		var t struct {
+			Summary str `json:"summary"`
+			Content str `json:"content"`
+		}
+		if json.Unmarshal(raw, &t) == nil {
+			said = append(said, strings.TrimSpace(string(t.Summary)+"\n"+string(t.Content)))
+		}
+	}
+	if s, ok := wordsOf(c.Content); ok && s != "" {
+		said = append(said, s)
+	}
+	return strings.Join(said, "\n\n")
+}
+
+func gptParts(d *draft, m gptMessage, c gptContent) chat.Blocks {
+	var out chat.Blocks
+	for _, raw := range c.Parts {
+		if s, ok := wordsOf(raw); ok {
+			out = append(out, texts(s)...)
+			continue
+		}
+		var p struct {
+			Type str `json:"content_type"`
+			Text str `json:"text"`
+		}
+		if json.Unmarshal(raw, &p) == nil && p.Type == "audio_transcription" && p.Text != "" {
+			out = append(out, chat.Text{Text: string(p.Text)})
+			continue
+		}
+		out = append(out, d.unknown(raw))
+	}
+	if text, ok := firstText(out); ok && len(m.Metadata.Citations) > 0 {
+		t := out[text].(chat.Text)
+		t.Annotations = m.Metadata.Citations
+		out[text] = t
+	}
+	return out
+}
+
+func firstText(bs chat.Blocks) (int, bool) {
+	for i, b := range bs {
+		if _, ok := b.(chat.Text); ok {
+			return i, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,123 @@
+package transfer
+
+import (
+	"encoding/json"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// noParent is what Claude.ai and LibreChat write as the parent of a first message.
+const (
+	noParentClaude = "00000000-0000-4000-8000-000000000000"
+	noParentLibre  = "00000000-0000-0000-0000-000000000000"
+)
+
+type claudeConversation struct {
+	UUID      str    `json:"uuid"`
+	Name      str    `json:"name"`
+	CreatedAt moment `json:"created_at"`
+	UpdatedAt moment `json:"updated_at"`
+	Model     str    `json:"model"`
+	Starred   truth  `json:"is_starred"`
+	Archived  truth  `json:"is_archived"`
+	Leaf      str    `json:"current_leaf_message_uuid"`
+	Project   struct {
+		Name str `json:"name"`
+	} `json:"project"`
+	Messages json.RawMessage `json:"chat_messages"`
+}
+
+type claudeMessage struct {
+	UUID        str             `json:"uuid"`
+	Parent      *str            `json:"parent_message_uuid"`
+	Sender      str             `json:"sender"`
+	Text        str             `json:"text"`
+	Content     json.RawMessage `json:"content"`
+	CreatedAt   moment          `json:"created_at"`
+	Model       str             `json:"model"`
+	Truncated   truth           `json:"truncated"`
+	StopReason  str             `json:"stop_reason"`
+	Attachments list            `json:"attachments"`
+	Files       list            `json:"files"`
+}
+
+// claude reads a conversation of Claude.ai: a list, or, where messages name a parent,
+// a tree.
+func claude(raw json.RawMessage) *draft {
+	d := newDraft(SourceClaude)
+	var c claudeConversation
+	if err := json.Unmarshal(raw, &c); err != nil && isNull(c.Messages) {
+		d.skip = "it is no conversation of Claude.ai"
+		return d
+	}
+	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.UUID), string(c.Name), c.CreatedAt.Time, c.UpdatedAt.Time
+	d.Provider, d.Model, d.leaf = "anthropic", string(c.Model), string(c.Leaf)
+	d.Pinned, d.Archived, d.Folder = bool(c.Starred), bool(c.Archived), string(c.Project.Name)
+	var messages list
+	_ = messages.UnmarshalJSON(c.Messages)
+	if isNull(c.Messages) {
+		d.skip = "it has no messages: its chat_messages is missing"
+		return d
+	}
+	for _, raw := range messages {
+		var m claudeMessage
+		if json.Unmarshal(raw, &m) != nil {
+			d.follow(node{kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}})
+			continue
+		}
+		d.place(claudeNode(d, raw, m), m.Parent, noParentClaude)
+	}
+	return d
+}
+
+// place adds a message below the parent it names; one that names none follows.
+func (d *draft) place(n node, parent *str, root string) {
+	switch {
+	case parent == nil:
+		d.follow(n)
+	case *parent == "" || string(*parent) == root:
+		d.add(n)
+	default:
+		n.parent = string(*parent)
+		d.add(n)
+	}
+}
+
+func claudeNode(d *draft, raw json.RawMessage, m claudeMessage) node {
+	n := node{
+		key: string(m.UUID), at: m.CreatedAt.Time, provider: "anthropic", model: string(m.Model),
+		incomplete: bool(m.Truncated) || m.StopReason == "user_canceled" || m.StopReason == "max_tokens",
+	}
+	n.blocks = parts(d.Source, m.Content)
+	if strings.TrimSpace(n.blocks.RenderedText()) == "" { // older exports hold the text alone
+		n.blocks = append(n.blocks, texts(string(m.Text))...)
+	}
+	for _, a := range m.Attachments {
+		n.blocks = append(n.blocks, claudeAttachment(d, a))
+	}
+	for _, f := range m.Files {
+		n.blocks = append(n.blocks, d.unknown(f))
+	}
+	switch m.Sender {
+	case "human":
+		n.kind = kindUser
+	case "assistant":
+		n.kind = kindAssistant
+	default:
+		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
+	}
+	return n
+}
+
+func claudeAttachment(d *draft, raw json.RawMessage) chat.Block {
+	var a struct {
+		Name    str `json:"file_name"`
+		Type    str `json:"file_type"`
+		Content str `json:"extracted_content"`
+	}
+	if json.Unmarshal(raw, &a) != nil || a.Content == "" {
+		return d.unknown(raw)
+	}
+	return document(string(a.Name), string(a.Type), string(a.Content))
+}

@@ -1,0 +1,161 @@
+package transfer
+
+import (
+	"encoding/json"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+type codexLine struct {
+	Timestamp moment          `json:"timestamp"`
+	Type      str             `json:"type"`
+	Payload   json.RawMessage `json:"payload"`
+	ID        str             `json:"id"` // of the first line of rollouts before the payload
+}
+
+type codexPayload struct {
+	ID            str             `json:"id"`
+	ForkedFrom    str             `json:"forked_from_id"`
+	Cwd           str             `json:"cwd"`
+	ModelProvider str             `json:"model_provider"`
+	Model         str             `json:"model"`
+	Type          str             `json:"type"`
+	Role          str             `json:"role"`
+	Content       json.RawMessage `json:"content"`
+	Message       str             `json:"message"`
+	Images        list            `json:"images"`
+	Reason        str             `json:"reason"`
+	Info          struct {
+		Last json.RawMessage `json:"last_token_usage"`
+	} `json:"info"`
+}
+
+// codex reads a rollout of Codex: a list of items. What was said is told twice, as
+// response_item and as event_msg; the items are taken, and the events only of a file
+// that has no items.
+type codex struct {
+	d      *draft
+	events []node
+	model  string
+	said   bool // items have told a message
+}
+
+func newCodex() builder { return &codex{d: newDraft(SourceCodex)} }
+
+func (b *codex) line(raw json.RawMessage) string {
+	var l codexLine
+	var p codexPayload
+	if json.Unmarshal(raw, &l) != nil {
+		return "it is no line of a rollout"
+	}
+	payload := l.Payload
+	if isNull(payload) {
+		payload = raw
+	}
+	_ = json.Unmarshal(payload, &p) // what does not fit is left empty
+	switch {
+	case l.Type == "session_meta" || l.Type == "" && l.ID != "":
+		b.meta(l, p)
+	case l.Type == "turn_context":
+		if p.Model != "" {
+			b.model, b.d.Model = string(p.Model), string(p.Model)
+		}
+		if b.d.Folder == "" {
+			b.d.Folder = string(p.Cwd)
+		}
+	case l.Type == "event_msg":
+		b.event(l, p)
+	case l.Type == "compacted":
+		b.d.notice("The program replaced what was said by a summary; the summary is kept beside it and is not shown.", 1)
+		b.d.follow(node{kind: kindHidden, at: l.Timestamp.Time, blocks: chat.Blocks{b.d.unknown(raw)}})
+	case l.Type == "response_item" || isNull(l.Payload) && l.Type != "":
+		b.item(l, p, payload)
+	case l.Type == "":
+		b.d.notice("Lines without a type are no messages; they were left out.", 1)
+	default:
+		b.d.follow(node{kind: kindHidden, at: l.Timestamp.Time, blocks: chat.Blocks{b.d.unknown(raw)}})
+	}
+	return ""
+}
+
+func (b *codex) meta(l codexLine, p codexPayload) {
+	if b.d.ID != "" {
+		return // of the rollout that this one was forked from
+	}
+	b.d.ID, b.d.Folder, b.d.Provider = string(p.ID), string(p.Cwd), string(p.ModelProvider)
+	b.d.CreatedAt = l.Timestamp.Time
+	if p.ForkedFrom != "" {
+		b.d.notice("It goes on from the session "+short(string(p.ForkedFrom))+", whose beginning it repeats.", 1)
+	}
+}
+
+// item adds a response item.
+func (b *codex) item(l codexLine, p codexPayload, raw json.RawMessage) {
+	n := node{at: l.Timestamp.Time, kind: kindAssistant, model: b.model, provider: b.d.Provider, blocks: parts(b.d.Source, raw)}
+	switch {
+	case p.Type != "message":
+		if strings.HasSuffix(string(p.Type), "_output") {
+			n.kind, n.model = kindTool, ""
+		}
+	case p.Role == "user" && codexContext(n.blocks), p.Role == "developer":
+		n = node{at: n.at, kind: kindHidden, blocks: chat.Blocks{b.d.unknown(raw)}}
+	case p.Role == "user":
+		b.said = true
+		n.kind, n.model, n.provider = kindUser, "", ""
+	case p.Role == "system":
+		n = node{at: n.at, kind: kindSystem, blocks: n.blocks}
+	default:
+		b.said = true
+	}
+	b.d.follow(n)
+}
+
+// codexContext is true of what the program says in the user's name.
+func codexContext(bs chat.Blocks) bool {
+	text := strings.TrimSpace(bs.RenderedText())
+	for _, begins := range []string{"<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>"} {
+		if strings.HasPrefix(text, begins) {
+			return true
+		}
+	}
+	return false
+}
+
+// event adds what only events tell: usage and endings; and what was said, for a file
+// that tells it in no other way.
+func (b *codex) event(l codexLine, p codexPayload) {
+	last := b.d.last()
+	switch p.Type {
+	case "token_count":
+		if last != nil && last.kind >= kindAssistant && last.usage == nil {
+			last.usage = readUsage(p.Info.Last)
+		}
+	case "turn_aborted":
+		if last != nil && last.kind >= kindAssistant {
+			last.kind, last.incomplete, last.failure = kindAssistant, true, string(p.Reason)
+		}
+	case "user_message":
+		n := node{at: l.Timestamp.Time, kind: kindUser, blocks: texts(string(p.Message))}
+		for _, image := range p.Images {
+			address, _ := wordsOf(image)
+			if blocks := dataImage(address); blocks != nil {
+				n.blocks = append(n.blocks, blocks...)
+			} else {
+				n.blocks = append(n.blocks, b.d.unknown(image))
+			}
+		}
+		b.events = append(b.events, n)
+	case "agent_message":
+		b.events = append(b.events, node{at: l.Timestamp.Time, kind: kindAssistant, model: b.model, blocks: texts(string(p.Message))})
+	}
+}
+
+func (b *codex) drafts() []*draft {
+	if !b.said && len(b.events) > 0 {
+		for _, n := range b.events {
+			b.d.follow(n)
+		}
+	}
+	return []*draft{b.d}
+}

@@ -1,0 +1,191 @@
+package transfer
+
+import (
+	"bytes"
+	"encoding/json"
+	"path"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// Format is a form of export. Those of conversations are named as their sources.
+type Format string
+
+const (
+	FormatAuto       Format = "" // in Options: find out
+	FormatChatGPT           = Format(SourceChatGPT)
+	FormatClaude            = Format(SourceClaude)
+	FormatClaudeCode        = Format(SourceClaudeCode)
+	FormatCodex             = Format(SourceCodex)
+	FormatOpenWebUI         = Format(SourceOpenWebUI)
+	FormatLibreChat         = Format(SourceLibreChat)
+	FormatJSONL             = Format(SourceJSONL)
+	FormatMessages          = Format(SourceMessages)
+	FormatZip        Format = "zip"    // an archive of exports
+	FormatBundle     Format = "bundle" // this program's own; not read by this package's Read
+)
+
+// Formats lists what Options.Format may name.
+func Formats() []Format {
+	return []Format{
+		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
+		FormatJSONL, FormatMessages, FormatZip,
+	}
+}
+
+// Detect says what a file is, by its first bytes (up to HeadBytes of them) and, where
+// they leave it open, by its name. What it does not know is CodeInvalid.
+func Detect(name string, head []byte) (Format, error) {
+	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
+		if strings.HasSuffix(base, ".cinf") {
+			return FormatBundle, nil
+		}
+		return FormatZip, nil
+	}
+	head = head[:min(len(head), HeadBytes)]
+	g := glance(head)
+	if g.objects == 0 {
+		return "", unknownFormat(name)
+	}
+	lines := g.lines || strings.HasSuffix(base, ".jsonl") || strings.HasSuffix(base, ".ndjson")
+	switch {
+	case g.has("mapping") || g.has("conversation_id", "create_time"):
+		return FormatChatGPT, nil
+	case g.has("chat_messages") || g.has("uuid", "name", "account"):
+		return FormatClaude, nil
+	case g.has("conversationId") && (g.any("messages", "messagesTree", "endpoint", "recursive")):
+		return FormatLibreChat, nil
+	case g.has("type", "payload") || strings.HasPrefix(base, "rollout-") && g.any("type", "record_type", "instructions"):
+		return FormatCodex, nil
+	case g.has("type") && g.any("sessionId", "parentUuid", "leafUuid", "uuid", "snapshot", "customTitle"):
+		return FormatClaudeCode, nil
+	case g.has("chat") && g.any("id", "user_id", "title", "created_at"):
+		return FormatOpenWebUI, nil
+	case g.has("messages"):
+		return FormatMessages, nil
+	case g.any("speaker", "role") && g.any("text", "content", "parts", "tool_calls"):
+		if lines && !g.array {
+			return FormatJSONL, nil
+		}
+		return FormatMessages, nil
+	}
+	return "", unknownFormat(name)
+}
+
+func unknownFormat(name string) error {
+	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is no export that can be read; nothing was imported.", path.Base(name)).
+		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI and LibreChat are read, and messages as JSON or JSONL")
+}
+
+// glimpse is what the beginning of a file shows of its objects.
+type glimpse struct {
+	keys    map[string]string // of the objects' own members, with those values that are short texts
+	objects int
+	array   bool
+	lines   bool // an object ends, and on another line the next one begins
+}
+
+func (g glimpse) has(keys ...string) bool {
+	for _, k := range keys {
+		if _, ok := g.keys[k]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func (g glimpse) any(keys ...string) bool {
+	for _, k := range keys {
+		if g.has(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// first is the value of the first of the keys that has one.
+func (g glimpse) first(keys ...string) string {
+	for _, k := range keys {
+		if g.keys[k] != "" {
+			return g.keys[k]
+		}
+	}
+	return ""
+}
+
+// glance reads the members' names of the objects in head, which may be cut or broken
+// anywhere.
+func glance(head []byte) glimpse {
+	g := glimpse{keys: map[string]string{}}
+	head = bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF"))
+	depth, closedAt := 0, -1
+	for i := 0; i < len(head); i++ {
+		switch b := head[i]; b {
+		case '"':
+			text, end := textAt(head, i)
+			if end < 0 {
+				return g
+			}
+			if depth == 1 {
+				if value, ok := valueAfter(head, end); ok && g.objects > 0 {
+					if _, known := g.keys[text]; !known {
+						g.keys[text] = value
+					}
+				}
+			}
+			i = end - 1
+		case '[':
+			if depth == 0 && g.objects == 0 && !g.array {
+				g.array = true
+				continue
+			}
+			depth++
+		case '{':
+			if depth == 0 {
+				g.objects++
+				g.lines = g.lines || closedAt >= 0 && !g.array && bytes.IndexByte(head[closedAt:i], '\n') >= 0
+			}
+			depth++
+		case '}', ']':
+			if depth > 0 {
+				depth--
+			}
+			closedAt = i
+		}
+	}
+	return g
+}
+
+// textAt is the JSON string at i and where it ends; -1 where it does not.
+func textAt(head []byte, i int) (string, int) {
+	for k := i + 1; k < len(head); k++ {
+		switch head[k] {
+		case '\\':
+			k++
+		case '"':
+			if bytes.IndexByte(head[i:k], '\\') < 0 {
+				return string(head[i+1 : k]), k + 1
+			}
+			var s string
+			_ = json.Unmarshal(head[i:k+1], &s)
+			return s, k + 1
+		}
+	}
+	return "", -1
+}
+
+// valueAfter is the value that a colon at i announces, where it is a short text; ok
+// says that there is a colon.
+func valueAfter(head []byte, i int) (value string, ok bool) {
+	rest := bytes.TrimLeft(head[i:min(len(head), i+600)], " \t\r\n")
+	if len(rest) == 0 || rest[0] != ':' {
+		return "", false
+	}
+	rest = bytes.TrimLeft(rest[1:], " \t\r\n")
+	if len(rest) > 0 && rest[0] == '"' {
+		value, _ = textAt(rest, 0)
+	}
+	return strings.ToValidUTF8(value, "\uFFFD"), true
+}

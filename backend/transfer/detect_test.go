@@ -1,0 +1,47 @@
+package transfer
+
+import (
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestDetect(t *testing.T) {
+	for _, c := range []struct {
+		name, head string
+		want       Format
+	}{
+		{"conversations.json", `[{"title":"x","create_time":1,"mapping":{`, FormatChatGPT},
+		{"conversations.json", "\xEF\xBB\xBF [\n{\"title\":\"broken\",\"create_time\":1,\"conversation_id\":\"c\"},{", FormatChatGPT},
+		{"anything", `{"mapping":{}}`, FormatChatGPT},
+		{"conversations.json", `[{"uuid":"a","name":"chat_messages","created_at":"x","account":{"uuid":"z"},"chat_mess`, FormatClaude},
+		{"conversations.json", `[{"uuid":"a","chat_messages":[]}]`, FormatClaude},
+		{"0b1c.jsonl", `{"type":"summary","summary":"x","leafUuid":"y"}`, FormatClaudeCode},
+		{"0b1c.jsonl", `{"parentUuid":null,"isSidechain":false,"type":"user"`, FormatClaudeCode},
+		{"rollout-2025.jsonl", `{"timestamp":"x","type":"session_meta","payload":{}}`, FormatCodex},
+		{`C:\x\rollout-2025.jsonl`, `{"id":"x","timestamp":"y","instructions":null}`, FormatCodex},
+		{"chats.json", `[{"id":"x","user_id":"u","title":"t","chat":{`, FormatOpenWebUI},
+		{"c.json", `{"conversationId":"x","endpoint":"openAI","title":"t"`, FormatLibreChat},
+		{"c.json", `[{"conversationId":"x","messagesTree":[]}]`, FormatLibreChat},
+		{"c.jsonl", `{"conv":"x","speaker":"Ann","text":"hi"}`, FormatJSONL},
+		{"c.txt", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}", FormatJSONL},
+		{"c.json", `[{"role":"user","content":"a"}]`, FormatMessages},
+		{"c.json", `{"role":"user","content":"a"}`, FormatMessages},
+		{"c.jsonl", `{"messages":[{"role":"user"`, FormatMessages},
+		{"export.zip", "PK\x03\x04", FormatZip},
+		{"session.CINF", "PK\x03\x04", FormatBundle},
+	} {
+		got, err := Detect(c.name, []byte(c.head))
+		if err != nil || got != c.want {
+			t.Errorf("%s %q: got %q, %v; want %q", c.name, c.head, got, err, c.want)
+		}
+	}
+}
+
+func TestDetectRefusesWhatItDoesNotKnow(t *testing.T) {
+	for _, head := range []string{"", "  ", "hello", "[1,2,3]", `{"a":1}`, `{"type":"x"}`, "%PDF-1.7", "\x00\x01", `["mapping"]`, `"mapping":1`} {
+		if got, err := Detect("x.json", []byte(head)); chat.CodeOf(err) != chat.CodeInvalid || got != "" {
+			t.Errorf("%q: got %q, %v", head, got, err)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package transfer
+
+import (
+	"archive/zip"
+	"bytes"
+	"compress/flate"
+	"context"
+	"errors"
+	"hash/crc32"
+	"io"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// small is an entry of ChatGPT.
+const small = `{"id":"c1","title":"Small","mapping":{"u":{"id":"u","message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["Hi"]}}}}}`
+
+// packed is a file of an archive.
+type packed struct {
+	name, text string
+	method     uint16
+	change     func(*zip.FileHeader) // nil: as it is
+}
+
+// zipOf writes an archive, with headers that may lie.
+func zipOf(t testing.TB, files ...packed) string {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, f := range files {
+		var content bytes.Buffer
+		if f.method == zip.Deflate {
+			deflated, err := flate.NewWriter(&content, flate.BestCompression)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.WriteString(deflated, f.text)
+			_ = deflated.Close()
+		} else {
+			content.WriteString(f.text)
+		}
+		h := &zip.FileHeader{Name: f.name, Method: f.method, CRC32: crc(f.text)}
+		h.UncompressedSize64, h.CompressedSize64 = uint64(len(f.text)), uint64(content.Len())
+		if f.change != nil {
+			f.change(h)
+		}
+		to, err := w.CreateRaw(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := to.Write(content.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func crc(text string) uint32 { return crc32.ChecksumIEEE([]byte(text)) }
+
+func TestArchive(t *testing.T) {
+	text := zipOf(t,
+		packed{name: "user.json", text: `{"id":"u"}`},
+		packed{name: "shared_conversations.json", text: `[{"id":"s","conversation_id":"c1","create_time":1}]`},
+		packed{name: "chat.html", text: "<html>"},
+		packed{name: "conversations.json", text: "[" + small + "]", method: zip.Deflate},
+		packed{name: "more/0b.jsonl", text: `{"type":"user","uuid":"u","sessionId":"s","message":{"role":"user","content":"Hi"}}`, method: zip.Deflate},
+		packed{name: "plain.jsonl", text: `{"conv":"p","role":"user","text":"Hi"}`},
+		packed{name: "inner.zip", text: "PK\x03\x04"},
+		packed{name: "secret.json", text: small, change: func(h *zip.FileHeader) { h.Flags |= 1 }},
+	)
+	got, report := read(t, "export.zip", text, Options{})
+	var sources []string
+	for _, c := range got {
+		checkSound(t, c)
+		sources = append(sources, string(c.Source))
+	}
+	if strings.Join(sources, " ") != "chatgpt claude-code jsonl" || report.Format != FormatChatGPT {
+		t.Errorf("read %q as %s", sources, report.Format)
+	}
+	if report.SkippedCount != 2 || report.Skipped[0].File != "inner.zip" || report.Skipped[1].File != "secret.json" {
+		t.Errorf("skipped %+v", report.Skipped)
+	}
+}
+
+func TestArchivesThatAreRefusedWhole(t *testing.T) {
+	bomb := "[" + strings.Repeat(" ", 8<<20) + "]"
+	for _, c := range []struct {
+		name  string
+		files []packed
+		says  string
+	}{
+		{"a name that leads out", []packed{{name: "a/../../etc/passwd.json", text: small}}, "outside"},
+		{"a name from the root", []packed{{name: "/conversations.json", text: small}}, "outside"},
+		{"a name of Windows", []packed{{name: `..\conversations.json`, text: small}}, "outside"},
+		{"a drive", []packed{{name: `C:x.json`, text: small}}, "outside"},
+		{"a bomb", []packed{{name: "conversations.json", text: bomb, method: zip.Deflate}}, "times as large"},
+		{"a size beyond any", []packed{{name: "c.json", text: small, change: func(h *zip.FileHeader) { h.UncompressedSize64 = 1 << 40 }}}, "larger than 16 GiB"},
+		{"a bundle", []packed{{name: "meta.json", text: "{}"}, {name: "events.ndjson", text: ""}}, "bundle"},
+		{"nothing in it", []packed{{name: "photo.png", text: "x"}}, "no export"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			emitted := 0
+			_, err := Read(context.Background(), fileOf("x.zip", zipOf(t, c.files...)), Options{}, func(Conversation) error { emitted++; return nil })
+			if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.says) || emitted > 0 {
+				t.Errorf("got %v, emitted %d", err, emitted)
+			}
+		})
+	}
+	many := make([]packed, MaxArchiveFiles+1)
+	for i := range many {
+		many[i].name = "a"
+	}
+	if _, err := Read(context.Background(), fileOf("x.zip", zipOf(t, many...)), Options{}, nil); err == nil || !strings.Contains(err.Error(), "lists 100001 files") {
+		t.Errorf("too many files: %v", err)
+	}
+	if _, err := Read(context.Background(), fileOf("x.zip", "PK\x03\x04 torn"), Options{}, nil); chat.CodeOf(err) != chat.CodeCorrupt {
+		t.Errorf("a damaged archive: %v", err)
+	}
+}
+
+// TestAFileInAnArchiveEndsAlone: one that unpacks to more than it says, or not to what
+// it was, keeps what was read of it and harms no other.
+func TestAFileInAnArchiveEndsAlone(t *testing.T) {
+	other := packed{name: "z.json", text: "[" + strings.Replace(small, "c1", "c2", 1) + "]"}
+	liar := "[" + small + strings.Repeat(" ", 4<<20) + "]"
+	for _, c := range []struct {
+		name string
+		file packed
+	}{
+		{"more than it says", packed{name: "a.json", text: liar, method: zip.Deflate, change: func(h *zip.FileHeader) { h.UncompressedSize64 = 1000 }}},
+		{"another checksum", packed{name: "a.json", text: "[" + small + "]", change: func(h *zip.FileHeader) { h.CRC32++ }}},
+		{"another checksum, read whole", packed{name: "a.jsonl", text: `{"conv":"p","role":"user","text":"Hi"}`, change: func(h *zip.FileHeader) { h.CRC32++ }}},
+		{"an unknown method", packed{name: "a.json", text: "[" + small + "]", method: 77}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, report := read(t, "x.zip", zipOf(t, c.file, other), Options{})
+			if len(got) == 0 || got[len(got)-1].ID != "c2" {
+				t.Fatalf("the other file was not read: %+v", report)
+			}
+			if report.SkippedCount != 1 || report.Skipped[0].File != c.file.name {
+				t.Errorf("skipped %+v", report.Skipped)
+			}
+		})
+	}
+}
+
+func TestLimitsOfEntries(t *testing.T) {
+	deep := strings.Repeat("[", MaxDepth+2) + strings.Repeat("]", MaxDepth+2)
+	text := `[{"id":"deep","title":"Deep","mapping":` + deep + `},` + small + `]`
+	got, report := read(t, "x.json", text, Options{})
+	if len(got) != 1 || len(report.Skipped) != 1 || !strings.Contains(report.Skipped[0].Reason, "too deep") {
+		t.Errorf("%d read, skipped %+v", len(got), report.Skipped)
+	}
+	s := newScanner(strings.NewReader(`[ "abc", {"much":"too large"}, 12 , tru]x`), 10)
+	var seen []string
+	for {
+		e, err := s.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cap(s.buf) > 64 {
+			t.Errorf("%d bytes are held of an entry that is too large", cap(s.buf))
+		}
+		seen = append(seen, string(e.raw)+e.reason)
+	}
+	if want := `"abc"|it is larger than 10 bytes|12|tru`; strings.Join(seen, "|") != want || s.strange != 1 {
+		t.Errorf("got %q, %d strange bytes", seen, s.strange)
+	}
+	big := Input{Name: "x.json", Size: MaxFileBytes + 1, Data: strings.NewReader("")}
+	if _, err := Read(context.Background(), big, Options{}, nil); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), "16 GiB") {
+		t.Errorf("a file over the limit: %v", err)
+	}
+	session := Input{Name: "x.jsonl", Size: MaxEntryBytes + 1, Data: strings.NewReader(`{"type":"user","uuid":"u","sessionId":"s"}`)}
+	if _, err := Read(context.Background(), session, Options{Format: FormatClaudeCode}, nil); err == nil || !strings.Contains(err.Error(), "256 MiB") {
+		t.Errorf("a session over the limit: %v", err)
+	}
+	d := draftOf(make([]node, MaxMessages+1))
+	if _, reason := d.build(); !strings.Contains(reason, "more than 200000 messages") {
+		t.Errorf("too many messages: %q", reason)
+	}
+}
+
+// TestBranchesThatRepeatTooMuch: a long answer that parts at each of its messages would
+// hold itself once for each.
+func TestBranchesThatRepeatTooMuch(t *testing.T) {
+	d := newDraft("test")
+	d.add(node{key: "u", kind: kindUser, blocks: texts("Go")})
+	before := "u"
+	for range 3000 {
+		main := d.add(node{parent: before, kind: kindAssistant, blocks: texts("on")})
+		d.add(node{parent: before, kind: kindAssistant, blocks: texts("off")})
+		before = main
+	}
+	if _, reason := d.build(); !strings.Contains(reason, "repeat more than") {
+		t.Errorf("got %q", reason)
+	}
+}
+
+func TestTextIsRepairedAndSaid(t *testing.T) {
+	text := "[" + strings.Replace(small, "Hi", "a\xff\xfeb \\u0000 \\ud83d \\ude00 \\ud83d\\ude00 \\\\u0000", 1) + "]"
+	c := one(t, "x.json", text)
+	if got, want := c.Turns[0].User.RenderedText(), "a\uFFFDb \uFFFD \uFFFD \uFFFD \U0001F600 \\u0000"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	counts := map[string]int{}
+	for _, n := range c.Notices {
+		counts[strings.Fields(n.Text)[0]] += n.Count
+	}
+	if counts["Bytes"] != 2 || counts["NUL"] != 1 || counts["Halves"] != 2 {
+		t.Errorf("notices %+v", c.Notices)
+	}
+}

@@ -1,0 +1,157 @@
+package transfer
+
+import (
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+)
+
+type libreConversation struct {
+	ID        str            `json:"conversationId"`
+	Endpoint  str            `json:"endpoint"`
+	Title     str            `json:"title"`
+	CreatedAt moment         `json:"createdAt"`
+	UpdatedAt moment         `json:"updatedAt"`
+	Archived  truth          `json:"isArchived"`
+	Options   libreOptions   `json:"options"`
+	Messages  []libreMessage `json:"messages"`
+	Tree      []libreMessage `json:"messagesTree"`
+}
+
+type libreOptions struct {
+	Model  str `json:"model"`
+	Prompt str `json:"promptPrefix"`
+	System str `json:"system"`
+}
+
+// libreMessage holds its children: nested as deep as the conversation is long, so it
+// is parsed in one go.
+type libreMessage struct {
+	ID         str             `json:"messageId"`
+	Parent     *str            `json:"parentMessageId"`
+	Text       json.RawMessage `json:"text"`
+	Content    json.RawMessage `json:"content"`
+	Sender     str             `json:"sender"`
+	User       truth           `json:"isCreatedByUser"`
+	Model      str             `json:"model"`
+	Endpoint   str             `json:"endpoint"`
+	CreatedAt  moment          `json:"createdAt"`
+	Unfinished truth           `json:"unfinished"`
+	Error      truth           `json:"error"`
+	Finish     str             `json:"finish_reason"`
+	Files      list            `json:"files"`
+	Children   []libreMessage  `json:"children"`
+}
+
+// libreChat reads a conversation of LibreChat: a list, a list with parents, or nested.
+func libreChat(raw json.RawMessage) *draft {
+	d := newDraft(SourceLibreChat)
+	var c libreConversation
+	err := json.Unmarshal(raw, &c)
+	if len(c.Messages) == 0 && len(c.Tree) == 0 {
+		d.skip = "it has no messages"
+		if err != nil {
+			d.skip = "it is no conversation of LibreChat"
+		}
+	}
+	if err != nil && d.skip == "" {
+		d.notice("Parts of it were not what they should be, and were read as far as they are.", 1)
+	}
+	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.ID), string(c.Title), c.CreatedAt.Time, c.UpdatedAt.Time
+	d.Provider, d.Model, d.Archived = string(c.Endpoint), string(c.Options.Model), bool(c.Archived)
+	if d.SystemPrompt = string(c.Options.Prompt); d.SystemPrompt == "" {
+		d.SystemPrompt = string(c.Options.System)
+	}
+	messages := c.Messages
+	if len(messages) == 0 {
+		messages = c.Tree
+	}
+	d.libreTree(messages)
+	return d
+}
+
+// libreTree adds messages and those below them.
+func (d *draft) libreTree(roots []libreMessage) {
+	type level struct {
+		messages []libreMessage
+		parent   string // of a nested one; empty: it says itself
+	}
+	stack := []level{{messages: roots}}
+	for len(stack) > 0 {
+		l := &stack[len(stack)-1]
+		if len(l.messages) == 0 {
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		m := l.messages[0]
+		l.messages = l.messages[1:]
+		n := d.libreNode(m)
+		var key string
+		if l.parent != "" {
+			n.parent = l.parent
+			key = d.add(n)
+		} else {
+			d.place(n, m.Parent, noParentLibre)
+			key = d.last().key
+		}
+		if len(m.Children) > 0 {
+			stack = append(stack, level{messages: m.Children, parent: key})
+		}
+	}
+}
+
+func (d *draft) libreNode(m libreMessage) node {
+	n := node{
+		key: string(m.ID), at: m.CreatedAt.Time, kind: kindAssistant, model: string(m.Model), provider: string(m.Endpoint),
+		incomplete: bool(m.Unfinished) || m.Finish == "length", failed: bool(m.Error),
+	}
+	if m.User || m.Sender == "User" {
+		n.kind, n.model, n.provider = kindUser, "", ""
+	}
+	n.blocks = parts(d.Source, m.Content)
+	if n.blocks.RenderedText() == "" {
+		n.blocks = append(n.blocks, parts(d.Source, m.Text)...)
+	}
+	if n.failed {
+		n.failure = n.blocks.RenderedText()
+	}
+	for _, raw := range m.Files {
+		var f struct {
+			Name str `json:"filename"`
+			Type str `json:"type"`
+			Text str `json:"text"`
+		}
+		if json.Unmarshal(raw, &f) == nil && f.Text != "" {
+			n.blocks = append(n.blocks, document(string(f.Name), string(f.Type), string(f.Text)))
+		} else {
+			n.blocks = append(n.blocks, d.unknown(raw))
+		}
+	}
+	return n
+}
+
+// libreCall is a call of LibreChat, which holds its result.
+func libreCall(source Source, raw json.RawMessage, level int) chat.Blocks {
+	var c struct {
+		ID       str             `json:"id"`
+		Name     str             `json:"name"`
+		Args     json.RawMessage `json:"args"`
+		Output   json.RawMessage `json:"output"`
+		Function struct {
+			Name      str             `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+			Output    json.RawMessage `json:"output"`
+		} `json:"function"`
+	}
+	if isNull(raw) || json.Unmarshal(raw, &c) != nil || c.Name == "" && c.Function.Name == "" {
+		return nil
+	}
+	if c.Name == "" {
+		c.Name, c.Args, c.Output = c.Function.Name, c.Function.Arguments, c.Function.Output
+	}
+	out := chat.Blocks{chat.ToolUse{ToolUseID: string(c.ID), Name: string(c.Name), Input: arguments(c.Args)}}
+	if !isNull(c.Output) {
+		out = append(out, chat.ToolResult{ToolUseID: string(c.ID), Content: output(source, c.Output, level)})
+	}
+	return out
+}

@@ -1,0 +1,212 @@
+package transfer
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// plainMessage is a message as programs without a format of their own write it.
+type plainMessage struct {
+	ID           str             `json:"id"`
+	Parent       *str            `json:"parent"`
+	ParentID     *str            `json:"parent_id"`
+	Conv         str             `json:"conv"`
+	Conversation json.RawMessage `json:"conversation"`
+	ConvID       str             `json:"conversation_id"`
+	Session      str             `json:"session"`
+	Title        str             `json:"title"`
+	Date         json.RawMessage `json:"date"`
+	Timestamp    json.RawMessage `json:"timestamp"`
+	CreatedAt    json.RawMessage `json:"created_at"`
+	Speaker      str             `json:"speaker"`
+	Role         str             `json:"role"`
+	Name         str             `json:"name"`
+	Text         json.RawMessage `json:"text"`
+	Content      json.RawMessage `json:"content"`
+	Model        str             `json:"model"`
+	Reasoning    str             `json:"reasoning_content"`
+	ToolCalls    list            `json:"tool_calls"`
+	ToolCallID   str             `json:"tool_call_id"`
+	Usage        json.RawMessage `json:"usage"`
+}
+
+// conversation is the name of the conversation that a line belongs to.
+func (m plainMessage) conversation() string {
+	name, _ := wordsOf(m.Conversation)
+	for _, s := range []string{string(m.Conv), name, string(m.ConvID), string(m.Session)} {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// plainNode is a message by its role. ok is false for one that says nothing of who
+// speaks, or is none at all.
+func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok bool) {
+	if json.Unmarshal(raw, &m) != nil {
+		return n, m, false
+	}
+	role := m.Role
+	if role == "" {
+		role = m.Speaker
+	}
+	n = node{key: string(m.ID), model: string(m.Model), usage: readUsage(m.Usage)}
+	for _, at := range []json.RawMessage{m.Timestamp, m.CreatedAt, m.Date} {
+		if n.at.IsZero() {
+			n.at = readMoment(at)
+		}
+	}
+	if m.Reasoning != "" {
+		n.blocks = append(n.blocks, chat.Reasoning{Provider: string(source), Summary: string(m.Reasoning)})
+	}
+	content := m.Content
+	if isNull(content) {
+		content = m.Text
+	}
+	n.blocks = append(n.blocks, parts(source, content)...)
+	for _, c := range m.ToolCalls {
+		if call := libreCall(source, c, 0); call != nil {
+			n.blocks = append(n.blocks, call...)
+		} else {
+			n.blocks = append(n.blocks, unknownBlock(source, c))
+		}
+	}
+	switch strings.ToLower(strings.TrimSpace(string(role))) {
+	case "":
+		return n, m, false
+	case "user", "human":
+		n.kind, n.model, n.name = kindUser, "", string(m.Name)
+		if allResults(n.blocks) {
+			n.kind, n.name = kindTool, ""
+		}
+	case "assistant", "ai", "bot", "model":
+		n.kind = kindAssistant
+	case "system", "developer":
+		n.kind = kindSystem
+	case "tool", "function":
+		n.kind, n.blocks = kindTool, chat.Blocks{chat.ToolResult{ToolUseID: string(m.ToolCallID), Content: notNil(n.blocks)}}
+	default: // a person
+		n.kind, n.name = kindUser, string(role)
+	}
+	return n, m, true
+}
+
+// allResults is true of what tools said in the user's name.
+func allResults(bs chat.Blocks) bool {
+	for _, b := range bs {
+		if _, ok := b.(chat.ToolResult); !ok {
+			return false
+		}
+	}
+	return len(bs) > 0
+}
+
+// thread adds messages in order: below the parent they name, else after the one before.
+func (d *draft) thread(n node, m plainMessage) {
+	parent := m.Parent
+	if parent == nil {
+		parent = m.ParentID
+	}
+	if n.key == "" {
+		parent = nil
+	}
+	d.place(n, parent, "")
+}
+
+// people pairs what people say to each other: of two that follow each other within one
+// session the second stands as the answer. Where a role is played, nothing is paired.
+func people(nodes []node, sessions []string) {
+	named := false
+	for _, n := range nodes {
+		named = named || n.kind == kindUser && n.name != ""
+		if n.kind >= kindAssistant {
+			return
+		}
+	}
+	for i := 0; named && i+1 < len(nodes); i++ {
+		a, b := nodes[i], nodes[i+1]
+		if a.kind == kindUser && b.kind == kindUser && sessions[i] == sessions[i+1] {
+			nodes[i+1].kind = kindAssistant
+			i++
+		}
+	}
+}
+
+// messages reads messages without a format of their own: an array of them, objects
+// that hold one as "messages", or arrays of those.
+func (r *run) messages(in Input, from io.Reader) error {
+	head, err := headOf(io.NewSectionReader(in.Data, 0, in.Size))
+	if err != nil {
+		return unreadable(in.Name, err)
+	}
+	g := glance(head)
+	if g.has("messages") {
+		return r.elements(from, held)
+	}
+	if in.Size > MaxEntryBytes {
+		return tooLarge(in.Name, MaxEntryBytes)
+	}
+	p := newPlain(SourceMessages, "")
+	s := newScanner(from, MaxEntryBytes)
+	for i := 0; ; i++ {
+		e, err := s.next()
+		if err != nil {
+			if failed := r.ended(err, e.offset); failed != nil {
+				return failed
+			}
+			break
+		}
+		raw, fixed, reason := sound(e)
+		if e.torn {
+			r.torn(e.offset)
+			reason = "the file ends inside of it"
+		}
+		if reason == "" {
+			p.d.repaired.add(fixed)
+			reason = p.take(raw)
+		}
+		if reason != "" {
+			r.skip(SkippedRow{Index: i, Offset: e.offset, Reason: reason})
+		}
+	}
+	return r.take(p.done(), 0, 0)
+}
+
+// held reads an object that holds messages.
+func held(raw json.RawMessage) *draft {
+	var c struct {
+		ID        str             `json:"id"`
+		ConvID    str             `json:"conversation_id"`
+		Title     str             `json:"title"`
+		Name      str             `json:"name"`
+		Model     str             `json:"model"`
+		System    json.RawMessage `json:"system"`
+		CreatedAt moment          `json:"created_at"`
+		UpdatedAt moment          `json:"updated_at"`
+		Messages  list            `json:"messages"`
+	}
+	p := newPlain(SourceMessages, "")
+	if json.Unmarshal(raw, &c) != nil {
+		p.d.skip = "it is no object that holds messages"
+		return p.d
+	}
+	if p.d.ID = string(c.ID); p.d.ID == "" {
+		p.d.ID = string(c.ConvID)
+	}
+	if p.d.Title = string(c.Title); p.d.Title == "" {
+		p.d.Title = string(c.Name)
+	}
+	p.d.Model, p.d.CreatedAt, p.d.UpdatedAt = string(c.Model), c.CreatedAt.Time, c.UpdatedAt.Time
+	p.d.SystemPrompt = parts(SourceMessages, c.System).RenderedText()
+	for _, m := range c.Messages {
+		if p.take(m) != "" {
+			p.d.notice("A message does not say who speaks; it was kept and is not shown.", 1)
+			p.put(node{kind: kindHidden, blocks: chat.Blocks{p.d.unknown(m)}}, plainMessage{})
+		}
+	}
+	return p.done()
+}

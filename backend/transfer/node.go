@@ -1,0 +1,143 @@
+package transfer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// kind is what a foreign message is to a turn.
+type kind int
+
+const (
+	kindVoid      kind = iota // a place in the tree without content: a root, an empty system message
+	kindHidden                // content that the source does not show: kept raw, in the turn where it stands
+	kindSystem                // instructions: the system prompt where nobody has spoken yet, else as hidden
+	kindUser                  // begins a turn
+	kindAssistant             // goes on with one
+	kindTool                  // goes on with one
+)
+
+// node is a foreign message.
+type node struct {
+	key, parent string // parent empty: a root, unless it follows
+	follows     bool   // its parent is the message before it
+	kind        kind
+	name        string // of the person who spoke
+	blocks      chat.Blocks
+	provider    string
+	model       string
+	at          time.Time
+	usage       *chat.Usage
+	usageKey    string // messages under one key report one usage
+	incomplete  bool
+	failed      bool
+	failure     string
+}
+
+// draft is a conversation as a reader of a format understood it.
+type draft struct {
+	Conversation
+	nodes    []node
+	leaf     string // key of the node at which it was left; empty: the last one
+	skip     string // it cannot be read, and why
+	repaired repaired
+}
+
+func newDraft(source Source) *draft { return &draft{Conversation: Conversation{Source: source}} }
+
+// add appends a message, under a key of its own where it brings none.
+func (d *draft) add(n node) string {
+	if n.key == "" {
+		n.key = "n" + strconv.Itoa(len(d.nodes)+1)
+	}
+	d.nodes = append(d.nodes, n)
+	return n.key
+}
+
+// follow appends a message to the one before it.
+func (d *draft) follow(n node) string {
+	n.follows = true
+	return d.add(n)
+}
+
+// last is the message added last, nil where there is none.
+func (d *draft) last() *node {
+	if len(d.nodes) == 0 {
+		return nil
+	}
+	return &d.nodes[len(d.nodes)-1]
+}
+
+func (d *draft) notice(text string, n int) { d.Notices = addNotice(d.Notices, text, n) }
+
+// unknown keeps raw as an Unknown block of the conversation's source.
+func (d *draft) unknown(raw json.RawMessage) chat.Block { return unknownBlock(d.Source, raw) }
+
+func unknownBlock(source Source, raw json.RawMessage) chat.Block {
+	return chat.Unknown{Provider: string(source), Raw: append([]byte(nil), raw...)}
+}
+
+// build makes the conversation: its tree, its turns, its keys.
+func (d *draft) build() (Conversation, string) {
+	switch {
+	case d.skip != "":
+		return d.Conversation, d.skip
+	case len(d.nodes) > MaxMessages:
+		return d.Conversation, "it has more than " + strconv.Itoa(MaxMessages) + " messages"
+	}
+	t := newTree(d)
+	if !t.assemble() {
+		return d.Conversation, "its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages"
+	}
+	if len(d.Turns) == 0 {
+		return d.Conversation, "it holds no messages"
+	}
+	d.Notices = d.repaired.notices(d.Notices)
+	d.fillHead()
+	if err := d.setKeys(); err != nil {
+		return d.Conversation, "it could not be written down: " + err.Error()
+	}
+	return d.Conversation, ""
+}
+
+// fillHead gives the conversation what its source did not say and its turns do.
+func (d *draft) fillHead() {
+	for i := range d.Turns {
+		t := &d.Turns[i]
+		for _, at := range []time.Time{t.CreatedAt, t.AnsweredAt} {
+			if at.IsZero() {
+				continue
+			}
+			if d.CreatedAt.IsZero() {
+				d.CreatedAt = at
+			}
+			if d.UpdatedAt.Before(at) {
+				d.UpdatedAt = at
+			}
+		}
+		if t.Key == d.Current && d.Model == "" {
+			d.Model = t.Model
+		}
+	}
+	if d.UpdatedAt.IsZero() {
+		d.UpdatedAt = d.CreatedAt
+	}
+	d.Title = strings.TrimSpace(strings.Join(strings.Fields(d.Title), " "))
+	for i := 0; d.Title == "" && i < len(d.Turns); i++ {
+		if d.Title = d.Turns[i].User.Title(); d.Title == "" && d.Turns[i].Assistant != nil {
+			d.Title = d.Turns[i].Assistant.Title()
+		}
+	}
+	if d.ID == "" { // made from how it begins, which growing does not change
+		first := d.Turns[0]
+		said, _ := chat.MarshalJSON([]any{first.User, first.CreatedAt})
+		sum := sha256.Sum256(said)
+		d.ID = "content-" + hex.EncodeToString(sum[:10])
+	}
+}

@@ -1,0 +1,231 @@
+package transfer
+
+import (
+	"encoding/json"
+	"html"
+	"regexp"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+type webuiEntry struct {
+	ID        str             `json:"id"`
+	Title     str             `json:"title"`
+	Chat      json.RawMessage `json:"chat"`
+	CreatedAt moment          `json:"created_at"`
+	UpdatedAt moment          `json:"updated_at"`
+	Archived  truth           `json:"archived"`
+	Pinned    truth           `json:"pinned"`
+	Folder    str             `json:"folder_id"`
+}
+
+type webuiChat struct {
+	Title   str             `json:"title"`
+	Models  list            `json:"models"`
+	System  str             `json:"system"`
+	Params  json.RawMessage `json:"params"`
+	History struct {
+		Current  str             `json:"currentId"`
+		Messages json.RawMessage `json:"messages"`
+	} `json:"history"`
+	Messages list `json:"messages"`
+}
+
+type webuiMessage struct {
+	ID      str             `json:"id"`
+	Parent  *str            `json:"parentId"`
+	Role    str             `json:"role"`
+	Content json.RawMessage `json:"content"`
+	Model   str             `json:"model"`
+	Time    moment          `json:"timestamp"`
+	Done    *bool           `json:"done"`
+	Output  list            `json:"output"`
+	Files   list            `json:"files"`
+	Error   json.RawMessage `json:"error"`
+	Usage   json.RawMessage `json:"usage"`
+}
+
+// openWebUI reads a chat of Open WebUI: a tree of messages by id, or, in old ones, a list.
+func openWebUI(raw json.RawMessage) *draft {
+	d := newDraft(SourceOpenWebUI)
+	var e webuiEntry
+	var c webuiChat
+	if json.Unmarshal(raw, &e) != nil {
+		d.skip = "it is no chat of Open WebUI"
+		return d
+	}
+	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(e.ID), string(e.Title), e.CreatedAt.Time, e.UpdatedAt.Time
+	d.Archived, d.Pinned, d.Folder = bool(e.Archived), bool(e.Pinned), string(e.Folder)
+	if isNull(e.Chat) {
+		d.skip = "it has no messages: its chat is missing"
+		return d
+	}
+	if json.Unmarshal(e.Chat, &c) != nil && isNull(c.History.Messages) {
+		d.skip = "its chat is none that can be read"
+		return d
+	}
+	if d.Title == "" {
+		d.Title = string(c.Title)
+	}
+	if len(c.Models) > 0 {
+		d.Model, _ = wordsOf(c.Models[0])
+	}
+	var params struct {
+		System str `json:"system"`
+	}
+	_ = json.Unmarshal(c.Params, &params)
+	if d.SystemPrompt = string(c.System); d.SystemPrompt == "" {
+		d.SystemPrompt = string(params.System)
+	}
+	d.leaf = string(c.History.Current)
+	if tree := members(c.History.Messages); len(tree) > 0 {
+		for _, m := range tree {
+			d.add(webuiNode(d, m.key, m.value))
+		}
+		return d
+	}
+	for _, m := range c.Messages {
+		n := webuiNode(d, "", m)
+		n.parent = ""
+		d.follow(n)
+	}
+	return d
+}
+
+func webuiNode(d *draft, key string, raw json.RawMessage) node {
+	var m webuiMessage
+	if json.Unmarshal(raw, &m) != nil {
+		return node{key: key, kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}}
+	}
+	if key == "" {
+		key = string(m.ID)
+	}
+	n := node{key: key, at: m.Time.Time, incomplete: m.Done != nil && !*m.Done, usage: readUsage(m.Usage)}
+	if m.Parent != nil {
+		n.parent = string(*m.Parent)
+	}
+	switch m.Role {
+	case "user":
+		n.kind = kindUser
+		n.blocks = parts(d.Source, m.Content)
+	case "assistant":
+		n.kind, n.model = kindAssistant, string(m.Model)
+		n.blocks = webuiAnswer(d, m)
+	case "system":
+		n.kind, n.blocks = kindSystem, parts(d.Source, m.Content)
+	default:
+		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
+		return n
+	}
+	for _, f := range m.Files {
+		n.blocks = append(n.blocks, webuiFile(d, f)...)
+	}
+	if !isNull(m.Error) && string(m.Error) != "false" {
+		n.failed, n.failure = true, allWords(m.Error)
+	}
+	return n
+}
+
+// webuiAnswer takes an answer's items where they are told, and else its text, in which
+// they stand as <details>.
+func webuiAnswer(d *draft, m webuiMessage) chat.Blocks {
+	if len(m.Output) > 0 {
+		var out chat.Blocks
+		for _, item := range m.Output {
+			out = append(out, parts(d.Source, item)...)
+		}
+		if out.RenderedText() != "" {
+			return out
+		}
+		text, _ := wordsOf(m.Content)
+		return append(out, texts(details.ReplaceAllString(text, ""))...)
+	}
+	text, ok := wordsOf(m.Content)
+	if !ok {
+		return parts(d.Source, m.Content)
+	}
+	return fromDetails(d, text)
+}
+
+var (
+	details   = regexp.MustCompile(`(?s)<details\s+type="(reasoning|tool_calls|code_interpreter)"([^>]*)>(.*?)</details>\s*`)
+	summary   = regexp.MustCompile(`(?s)^\s*<summary>(.*?)</summary>\s*`)
+	attribute = regexp.MustCompile(`([a-z_]+)="([^"]*)"`)
+)
+
+// fromDetails cuts a text at its <details>, which hold reasoning and tool calls.
+func fromDetails(d *draft, text string) chat.Blocks {
+	var out chat.Blocks
+	at := 0
+	for _, m := range details.FindAllStringSubmatchIndex(text, -1) {
+		out = append(out, texts(text[at:m[0]])...)
+		at = m[1]
+		whole, kind, body := text[m[0]:m[1]], text[m[2]:m[3]], summary.ReplaceAllString(text[m[6]:m[7]], "")
+		raw, _ := chat.MarshalJSON(whole)
+		values := map[string]string{}
+		for _, a := range attribute.FindAllStringSubmatch(text[m[4]:m[5]], -1) {
+			values[a[1]] = html.UnescapeString(a[2])
+		}
+		switch {
+		case kind == "reasoning":
+			out = append(out, chat.Reasoning{Provider: string(d.Source), Summary: unquote(body), Raw: raw})
+		case kind == "tool_calls" && values["name"] != "":
+			result := values["result"]
+			if result == "" {
+				result = html.UnescapeString(body)
+			}
+			var words string
+			if json.Unmarshal([]byte(result), &words) == nil {
+				result = words
+			}
+			out = append(out,
+				chat.ToolUse{ToolUseID: values["id"], Name: values["name"], Input: arguments(json.RawMessage(chat.RawJSON([]byte(values["arguments"]))))},
+				chat.ToolResult{ToolUseID: values["id"], Content: notNil(texts(result))})
+		default:
+			out = append(out, d.unknown(raw))
+		}
+	}
+	return append(out, texts(text[at:])...)
+}
+
+// unquote is what was quoted as Markdown and escaped as HTML.
+func unquote(body string) string {
+	lines := strings.Split(strings.TrimSpace(html.UnescapeString(body)), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimPrefix(strings.TrimPrefix(l, ">"), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// webuiFile is an attached file: an image by its data, a document by its text.
+func webuiFile(d *draft, raw json.RawMessage) chat.Blocks {
+	var f struct {
+		Type str `json:"type"`
+		URL  str `json:"url"`
+		Name str `json:"name"`
+		File struct {
+			Name str `json:"filename"`
+			Data struct {
+				Content str `json:"content"`
+			} `json:"data"`
+			Meta struct {
+				Type str `json:"content_type"`
+			} `json:"meta"`
+		} `json:"file"`
+	}
+	_ = json.Unmarshal(raw, &f) // what does not fit is left empty
+	if f.Type == "image" {
+		if image := dataImage(string(f.URL)); image != nil {
+			return image
+		}
+	}
+	if f.File.Data.Content != "" {
+		name := string(f.Name)
+		if name == "" {
+			name = string(f.File.Name)
+		}
+		return chat.Blocks{document(name, string(f.File.Meta.Type), string(f.File.Data.Content))}
+	}
+	return chat.Blocks{d.unknown(raw)}
+}

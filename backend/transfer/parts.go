@@ -1,0 +1,391 @@
+package transfer
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// str is a text where one is wanted; a number or a word as it is written; anything
+// else is no text. A field of another type than expected never costs a message.
+type str string
+
+// UnmarshalJSON never fails.
+func (s *str) UnmarshalJSON(data []byte) error {
+	var text string
+	switch {
+	case len(data) == 0 || data[0] == '{' || data[0] == '[' || string(data) == "null":
+	case json.Unmarshal(data, &text) == nil:
+		*s = str(text)
+	default:
+		*s = str(data)
+	}
+	return nil
+}
+
+// truth is true of true and of nothing else.
+type truth bool
+
+// UnmarshalJSON never fails.
+func (f *truth) UnmarshalJSON(data []byte) error {
+	*f = string(data) == "true"
+	return nil
+}
+
+// count is a number of tokens; what is none is zero.
+type count int
+
+// UnmarshalJSON never fails.
+func (c *count) UnmarshalJSON(data []byte) error {
+	if n, err := strconv.ParseFloat(string(data), 64); err == nil && n > 0 && n < 1e12 {
+		*c = count(n)
+	}
+	return nil
+}
+
+// list is an array's values; what is none is empty.
+type list []json.RawMessage
+
+// UnmarshalJSON never fails.
+func (l *list) UnmarshalJSON(data []byte) error {
+	var raws []json.RawMessage
+	if len(data) > 0 && data[0] == '[' && json.Unmarshal(data, &raws) == nil {
+		*l = raws
+	}
+	return nil
+}
+
+func isNull(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || string(raw) == "null"
+}
+
+// part is a piece of a message's content, as any of the sources write it.
+type part struct {
+	Type        str             `json:"type"`
+	Text        json.RawMessage `json:"text"` // a string, or {"value"}
+	Annotations list            `json:"annotations"`
+	Citations   list            `json:"citations"`
+	Thinking    str             `json:"thinking"`
+	Think       str             `json:"think"`
+	Data        str             `json:"data"`
+	Encrypted   str             `json:"encrypted_content"`
+	Summary     json.RawMessage `json:"summary"`
+	Content     json.RawMessage `json:"content"`
+	ID          str             `json:"id"`
+	CallID      str             `json:"call_id"`
+	ToolUseID   str             `json:"tool_use_id"`
+	Name        str             `json:"name"`
+	Input       json.RawMessage `json:"input"`
+	Arguments   json.RawMessage `json:"arguments"`
+	Action      json.RawMessage `json:"action"`
+	Output      json.RawMessage `json:"output"`
+	IsError     truth           `json:"is_error"`
+	Source      json.RawMessage `json:"source"`
+	ImageURL    json.RawMessage `json:"image_url"`
+	Title       str             `json:"title"`
+	Refusal     str             `json:"refusal"`
+	ToolCall    json.RawMessage `json:"tool_call"`
+}
+
+// parts are the blocks of a content: a text, a piece, or a list of both.
+func parts(source Source, raw json.RawMessage) chat.Blocks { return partsAt(source, raw, 0) }
+
+// maxNested bounds contents inside contents; what is deeper is kept raw, because each
+// level is parsed again.
+const maxNested = 6
+
+func partsAt(source Source, raw json.RawMessage, level int) chat.Blocks {
+	raw = bytes.TrimSpace(raw)
+	if isNull(raw) {
+		return nil
+	}
+	switch raw[0] {
+	case '"':
+		var s str
+		_ = s.UnmarshalJSON(raw)
+		return texts(string(s))
+	case '[':
+		var items list
+		_ = items.UnmarshalJSON(raw)
+		var out chat.Blocks
+		for _, item := range items {
+			if len(item) > 0 && item[0] == '{' {
+				out = append(out, onePart(source, item, level)...)
+			} else if len(item) > 0 && item[0] == '"' {
+				out = append(out, partsAt(source, item, level)...)
+			} else if !isNull(item) {
+				out = append(out, unknownBlock(source, item))
+			}
+		}
+		return out
+	case '{':
+		return onePart(source, raw, level)
+	}
+	return chat.Blocks{unknownBlock(source, raw)}
+}
+
+// texts is a text as blocks: none where it has no visible character.
+func texts(s string) chat.Blocks {
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+	return chat.Blocks{chat.Text{Text: s}}
+}
+
+func onePart(source Source, raw json.RawMessage, level int) chat.Blocks {
+	var p part
+	if level > maxNested || json.Unmarshal(raw, &p) != nil {
+		return chat.Blocks{unknownBlock(source, raw)}
+	}
+	var out chat.Blocks
+	switch p.Type {
+	case "text", "input_text", "output_text":
+		text, ok := wordsOf(p.Text)
+		if !ok {
+			return chat.Blocks{unknownBlock(source, raw)}
+		}
+		out = texts(text)
+		if notes := append(p.Annotations, p.Citations...); len(notes) > 0 && len(out) > 0 {
+			out[0] = chat.Text{Text: text, Annotations: notes}
+		}
+		return out
+	case "thinking", "redacted_thinking", "think", "reasoning":
+		return chat.Blocks{p.reasoning(source, raw)}
+	case "message":
+		return partsAt(source, p.Content, level+1)
+	case "refusal":
+		return chat.Blocks{chat.Refusal{Text: string(p.Refusal)}}
+	case "image", "image_url", "input_image":
+		out = p.image()
+	case "document":
+		out = p.document()
+	default:
+		out = p.tool(source, level+1)
+	}
+	if len(out) == 0 {
+		return chat.Blocks{unknownBlock(source, raw)}
+	}
+	return out
+}
+
+// wordsOf is the text of "text": a string, or an object with it as its value.
+func wordsOf(raw json.RawMessage) (string, bool) {
+	if isNull(raw) {
+		return "", true
+	}
+	var o struct{ Value *string }
+	switch raw[0] {
+	case '"':
+		s, end := textAt(raw, 0)
+		return s, end > 0
+	case '{':
+		if json.Unmarshal(raw, &o) == nil && o.Value != nil {
+			return *o.Value, true
+		}
+	}
+	return "", false
+}
+
+// reasoning keeps the whole piece beside its words. Its provider is the source, which
+// no adapter is called, so nothing of it is ever replayed as an own thought.
+func (p part) reasoning(source Source, raw json.RawMessage) chat.Block {
+	var said []string
+	for _, s := range []string{string(p.Thinking), string(p.Think)} {
+		if s != "" {
+			said = append(said, s)
+		}
+	}
+	for _, words := range []json.RawMessage{p.Summary, p.Text, p.Content} {
+		if s := allWords(words); s != "" {
+			said = append(said, s)
+		}
+	}
+	return chat.Reasoning{
+		Provider: string(source), Summary: strings.Join(said, "\n\n"),
+		EncryptedContent: string(p.Encrypted + p.Data), Raw: bytes.Clone(raw),
+	}
+}
+
+// allWords joins the texts of a value: a string, a piece with a text, or a list of both.
+func allWords(raw json.RawMessage) string {
+	if isNull(raw) {
+		return ""
+	}
+	switch raw[0] {
+	case '"':
+		s, _ := wordsOf(raw)
+		return s
+	case '{':
+		var p struct{ Text, Summary, Content, Output json.RawMessage }
+		if json.Unmarshal(raw, &p) != nil {
+			return ""
+		}
+		for _, words := range []json.RawMessage{p.Text, p.Content, p.Summary, p.Output} {
+			if s, ok := wordsOf(words); ok && s != "" {
+				return s
+			}
+		}
+	case '[':
+		var items list
+		_ = items.UnmarshalJSON(raw)
+		var said []string
+		for _, item := range items {
+			if len(item) > 0 && item[0] != '[' {
+				if s := allWords(item); s != "" {
+					said = append(said, s)
+				}
+			}
+		}
+		return strings.Join(said, "\n\n")
+	}
+	return ""
+}
+
+// tool is a call or a result; nothing where the piece is neither.
+func (p part) tool(source Source, level int) chat.Blocks {
+	id := string(p.CallID)
+	if id == "" {
+		id = string(p.ID)
+	}
+	switch t := string(p.Type); t {
+	case "tool_use", "server_tool_use", "mcp_tool_use":
+		return chat.Blocks{chat.ToolUse{ToolUseID: id, Name: string(p.Name), Input: chat.RawJSON(p.Input)}}
+	case "function_call", "custom_tool_call":
+		input := p.Arguments
+		if isNull(input) {
+			input = p.Input
+		}
+		return chat.Blocks{chat.ToolUse{ToolUseID: id, Name: string(p.Name), Input: arguments(input)}}
+	case "local_shell_call", "web_search_call":
+		return chat.Blocks{chat.ToolUse{ToolUseID: id, Name: strings.TrimSuffix(t, "_call"), Input: chat.RawJSON(p.Action)}}
+	case "function_call_output", "custom_tool_call_output", "local_shell_call_output":
+		return chat.Blocks{chat.ToolResult{ToolUseID: string(p.CallID), Content: output(source, p.Output, level), IsError: bool(p.IsError)}}
+	case "tool_call":
+		return libreCall(source, p.ToolCall, level)
+	default:
+		if t != "tool_result" && !strings.HasSuffix(t, "_tool_result") {
+			return nil
+		}
+		return chat.Blocks{chat.ToolResult{ToolUseID: string(p.ToolUseID), Content: notNil(partsAt(source, p.Content, level)), IsError: bool(p.IsError)}}
+	}
+}
+
+// arguments are a call's: JSON, mostly written as a text.
+func arguments(raw json.RawMessage) json.RawMessage {
+	if text, ok := wordsOf(raw); ok {
+		return chat.RawJSON([]byte(text))
+	}
+	return chat.RawJSON(raw)
+}
+
+// output is a result's content: a text, a list of pieces, or an object that no piece
+// describes, which stands as its own text.
+func output(source Source, raw json.RawMessage, level int) chat.Blocks {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) > 0 && raw[0] == '{' {
+		var o struct {
+			Content json.RawMessage `json:"content"`
+			Output  json.RawMessage `json:"output"`
+			Type    str             `json:"type"`
+		}
+		_ = json.Unmarshal(raw, &o)
+		for _, words := range []json.RawMessage{o.Content, o.Output} {
+			if s, ok := wordsOf(words); ok && s != "" && o.Type == "" {
+				return chat.Blocks{chat.Text{Text: s}, unknownBlock(source, raw)}
+			}
+		}
+		if o.Type == "" {
+			return chat.Blocks{chat.Text{Text: string(raw)}}
+		}
+	}
+	return notNil(partsAt(source, raw, level))
+}
+
+// notNil is what a result without content has: an empty list.
+func notNil(bs chat.Blocks) chat.Blocks {
+	if bs == nil {
+		return chat.Blocks{}
+	}
+	return bs
+}
+
+// image is an image whose data is here; nothing for one that is elsewhere.
+func (p part) image() chat.Blocks {
+	var source struct {
+		Type      str `json:"type"`
+		MediaType str `json:"media_type"`
+		Data      str `json:"data"`
+	}
+	if json.Unmarshal(p.Source, &source) == nil && source.Data != "" {
+		return imageBlock(string(source.MediaType), string(source.Data))
+	}
+	var link struct {
+		URL str `json:"url"`
+	}
+	address, _ := wordsOf(p.ImageURL)
+	if address == "" && json.Unmarshal(p.ImageURL, &link) == nil {
+		address = string(link.URL)
+	}
+	return dataImage(address)
+}
+
+// dataImage is the image of a data: address; nothing for any other.
+func dataImage(address string) chat.Blocks {
+	rest, ok := strings.CutPrefix(address, "data:")
+	if !ok {
+		return nil
+	}
+	media, data, ok := strings.Cut(rest, ";base64,")
+	if !ok {
+		return nil
+	}
+	media, _, _ = strings.Cut(media, ";")
+	return imageBlock(media, data)
+}
+
+// imageBlock is nothing where the data is not what it says.
+func imageBlock(media, data string) chat.Blocks {
+	if !strings.HasPrefix(media, "image/") {
+		return nil
+	}
+	n, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
+	if err != nil || n == 0 {
+		return nil
+	}
+	raw, err := chat.MarshalJSON(map[string]string{"data": data})
+	if err != nil {
+		return nil
+	}
+	return chat.Blocks{chat.Image{MediaType: media, Source: raw}}
+}
+
+// document is a document of text.
+func (p part) document() chat.Blocks {
+	var source struct {
+		Type      str `json:"type"`
+		MediaType str `json:"media_type"`
+		Data      str `json:"data"`
+	}
+	if json.Unmarshal(p.Source, &source) != nil || source.Type != "text" || source.Data == "" {
+		return nil
+	}
+	return chat.Blocks{document(string(p.Title), string(source.MediaType), string(source.Data))}
+}
+
+// document is an attachment of which the export holds the text. It has no File and no
+// Tokens yet: whoever stores it gives it both.
+func document(name, media, text string) chat.Block {
+	if name == "" {
+		name = "attachment"
+	}
+	if media == "" || !strings.Contains(media, "/") {
+		media = "text/plain"
+	}
+	return chat.Document{Name: name, MediaType: media, Text: text, Whole: true}
+}

@@ -1,0 +1,144 @@
+package transfer
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// plain gathers the messages of one conversation.
+type plain struct {
+	d        *draft
+	nodes    []node
+	said     []plainMessage
+	sessions []string
+}
+
+func newPlain(source Source, id string) *plain {
+	p := &plain{d: newDraft(source)}
+	p.d.ID = id
+	return p
+}
+
+// take adds a message, or says why it is none.
+func (p *plain) take(raw json.RawMessage) string {
+	n, m, ok := plainNode(p.d.Source, raw)
+	if !ok {
+		return "it does not say who speaks"
+	}
+	if p.d.Title == "" {
+		p.d.Title = string(m.Title)
+	}
+	p.put(n, m)
+	return ""
+}
+
+func (p *plain) put(n node, m plainMessage) {
+	date, _ := wordsOf(m.Date)
+	p.nodes, p.said, p.sessions = append(p.nodes, n), append(p.said, m), append(p.sessions, string(m.Session)+"\x00"+date)
+}
+
+// done is the draft of what was taken.
+func (p *plain) done() *draft {
+	people(p.nodes, p.sessions)
+	for i, n := range p.nodes {
+		p.d.thread(n, p.said[i])
+	}
+	return p.d
+}
+
+// stretch is lines of one conversation that stand together.
+type stretch struct{ from, to int64 }
+
+// plain reads a file with a message a line. Lines of one conversation need not stand
+// together: the file is read once to find where each conversation's are, and those of
+// one conversation after the other then. A line without a conversation belongs to the
+// one that has no name.
+func (r *run) plain(in Input) error {
+	order, where, err := r.stretches(in)
+	if err != nil {
+		return err
+	}
+	for i, id := range order {
+		p := newPlain(SourceJSONL, id)
+		var size int64
+		for _, s := range where[id] {
+			if size += s.to - s.from; size > MaxEntryBytes {
+				p.d.skip = "it is larger than " + sizeText(MaxEntryBytes)
+				break
+			}
+			if err := r.stretch(p, in, s); err != nil {
+				return err
+			}
+		}
+		if err := r.take(p.done(), i, where[id][0].from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stretches finds where the lines of each conversation are, in the order in which
+// conversations begin, and reports the lines that are none.
+func (r *run) stretches(in Input) (order []string, where map[string][]stretch, err error) {
+	var unheard int64 // what is read twice counts once
+	l := newLiner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &unheard, moved: func() {}})
+	where = map[string][]stretch{}
+	before := ""
+	for i := 0; ; i++ {
+		e, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return order, where, nil
+		}
+		if err != nil {
+			return nil, nil, r.ended(err, e.offset)
+		}
+		raw, _, reason := sound(e)
+		var m plainMessage
+		if reason == "" && json.Unmarshal(raw, &m) != nil {
+			reason = "it is no object"
+		} else if reason == "" && m.Role == "" && m.Speaker == "" {
+			reason = "it does not say who speaks"
+		} else if reason != "" && e.torn {
+			r.torn(e.offset)
+			reason = "the file ends inside of it"
+		}
+		if reason != "" {
+			r.skip(SkippedRow{Index: i, ID: m.conversation(), Offset: e.offset, Reason: reason})
+			continue
+		}
+		id := m.conversation()
+		at := where[id]
+		switch {
+		case at == nil:
+			order = append(order, id)
+			where[id] = []stretch{{e.offset, l.at}}
+		case before == id:
+			at[len(at)-1].to = l.at
+		default:
+			where[id] = append(at, stretch{e.offset, l.at})
+		}
+		before = id
+	}
+}
+
+// stretch reads lines again. Those that are none among them were reported already.
+func (r *run) stretch(p *plain, in Input, s stretch) error {
+	l := newLiner(r.count(io.NewSectionReader(in.Data, s.from, s.to-s.from)))
+	for {
+		e, err := l.next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return r.ended(err, s.from+e.offset)
+		}
+		raw, fixed, reason := sound(e)
+		if reason != "" {
+			continue
+		}
+		if p.take(raw) == "" {
+			p.d.repaired.add(fixed)
+		}
+	}
+}

@@ -1,0 +1,369 @@
+package transfer
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+
+	"contextinfinity/backend/chat"
+)
+
+// Input is a file to read. It is read where it is needed, some parts twice.
+type Input struct {
+	Name string // as the user knows it
+	Size int64  // bytes
+	Data io.ReaderAt
+}
+
+// Options say how to read.
+type Options struct {
+	Format   Format                              // FormatAuto: find out
+	Skip     func(source Source, id string) bool // true: imported already, as a resumed import knows
+	Progress func(Progress)                      // called now and then, and at the end
+}
+
+// Progress is how far a reading is. Bytes are of what is unpacked.
+type Progress struct {
+	Read, Total   int64
+	Conversations int
+}
+
+// Report is what a file held.
+type Report struct {
+	Format        Format       `json:"format"`
+	Conversations int          `json:"conversations"` // emitted
+	Turns         int          `json:"turns"`         // emitted
+	Already       int          `json:"already"`       // passed over by Options.Skip, or met twice in the file
+	SkippedCount  int          `json:"skipped_count"`
+	Skipped       []SkippedRow `json:"skipped"` // the first MaxReported of them
+	Torn          bool         `json:"torn"`    // it ended before its end; what was read stands
+	TornAt        int64        `json:"torn_at,omitempty"`
+	Cancelled     bool         `json:"cancelled,omitempty"`
+	Bytes         int64        `json:"bytes"` // read
+	Notices       []Notice     `json:"notices"`
+}
+
+// SkippedRow is an entry that could not be read.
+type SkippedRow struct {
+	File   string `json:"file,omitempty"` // in an archive
+	Index  int    `json:"index"`          // of the entry or line, from 0
+	ID     string `json:"id,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Offset int64  `json:"offset"` // of its first byte in the file
+	Reason string `json:"reason"`
+}
+
+// run is one reading.
+type run struct {
+	ctx    context.Context
+	opts   Options
+	emit   func(Conversation) error
+	report Report
+	seen   map[[16]byte][16]byte // ids and what they held
+	file   string                // in an archive
+	read   int64
+	total  int64
+	told   int64
+}
+
+// progressStep is how many bytes pass between two calls of Options.Progress.
+const progressStep = 1 << 20
+
+// Read reads a file and calls emit with each conversation, in the order of the file.
+// An error of emit ends it and is returned. The report stands whatever the error.
+func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) error) (Report, error) {
+	r := &run{ctx: ctx, opts: opts, emit: emit, seen: map[[16]byte][16]byte{}, total: in.Size}
+	r.report.Skipped, r.report.Notices = []SkippedRow{}, []Notice{}
+	err := r.start(in)
+	r.report.Bytes = r.read
+	if opts.Progress != nil {
+		opts.Progress(Progress{Read: r.read, Total: r.total, Conversations: r.report.Conversations})
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		r.report.Cancelled = true
+		err = chat.WrapError(chat.CodeCancelled, "import.read", err,
+			fmt.Sprintf("The import was stopped after %d conversations; they stay.", r.report.Conversations))
+	}
+	return r.report, err
+}
+
+func (r *run) start(in Input) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if in.Size > MaxFileBytes {
+		return tooLarge(in.Name, MaxFileBytes)
+	}
+	head, err := headOf(io.NewSectionReader(in.Data, 0, in.Size))
+	if err != nil {
+		return unreadable(in.Name, err)
+	}
+	found, err := Detect(in.Name, head)
+	switch {
+	case r.opts.Format != FormatAuto && found != FormatZip && found != FormatBundle:
+		found = r.opts.Format
+	case err != nil:
+		return err
+	}
+	r.report.Format = found
+	switch found {
+	case FormatBundle:
+		return notABundleReader(in.Name)
+	case FormatZip:
+		return r.archive(in)
+	}
+	return r.one(found, in)
+}
+
+// one reads a file that is no archive.
+func (r *run) one(f Format, in Input) error {
+	open := func() io.Reader { return r.count(io.NewSectionReader(in.Data, 0, in.Size)) }
+	switch f {
+	case FormatChatGPT:
+		return r.elements(open(), chatgpt)
+	case FormatClaude:
+		return r.elements(open(), claude)
+	case FormatOpenWebUI:
+		return r.elements(open(), openWebUI)
+	case FormatLibreChat:
+		return r.elements(open(), libreChat)
+	case FormatMessages:
+		return r.messages(in, open())
+	case FormatJSONL:
+		return r.plain(in)
+	case FormatClaudeCode:
+		return r.lines(in, open(), newClaudeCode(in.Name))
+	case FormatCodex:
+		return r.lines(in, open(), newCodex())
+	}
+	return chat.Errorf(chat.CodeInvalid, "import.read", "There is no format called %q; nothing was imported.", string(f))
+}
+
+// count makes a reader tell how far it is.
+func (r *run) count(from io.Reader) io.Reader {
+	return &counted{ctx: r.ctx, r: from, n: &r.read, moved: r.progress}
+}
+
+func (r *run) progress() {
+	if r.opts.Progress != nil && r.read-r.told >= progressStep {
+		r.told = r.read
+		r.opts.Progress(Progress{Read: r.read, Total: r.total, Conversations: r.report.Conversations})
+	}
+}
+
+// elements reads an array of conversations, or conversations one after the other.
+func (r *run) elements(from io.Reader, parse parser) error {
+	s := newScanner(from, MaxEntryBytes)
+	for i := 0; ; i++ {
+		e, err := s.next()
+		if err != nil {
+			r.notice("Characters stood between or after the entries.", s.strange)
+			return r.ended(err, e.offset)
+		}
+		if err := r.element(i, e, parse); err != nil {
+			return err
+		}
+	}
+}
+
+// ended is the end of a stream: nil, with the report told, if it was torn.
+func (r *run) ended(err error, offset int64) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		r.torn(offset)
+		return nil
+	case r.ctx.Err() != nil || r.file != "":
+		return err
+	}
+	return chat.WrapError(chat.CodeCorrupt, "import.read", err,
+		fmt.Sprintf("The file could not be read after byte %d; what was read before stands.", offset))
+}
+
+func (r *run) torn(offset int64) {
+	if !r.report.Torn {
+		r.report.Torn, r.report.TornAt = true, offset
+	}
+}
+
+func (r *run) element(i int, e element, parse parser) error {
+	raw, fixed, reason := sound(e)
+	if e.torn {
+		r.torn(e.offset)
+		reason = "the file ends inside of it"
+	}
+	if reason != "" {
+		g := glance(e.raw)
+		r.skip(SkippedRow{
+			Index: i, Offset: e.offset, Reason: reason,
+			ID: g.first("id", "conversation_id", "uuid", "conversationId"), Title: g.first("title", "name"),
+		})
+		return nil
+	}
+	d := parse(raw)
+	d.repaired.add(fixed)
+	return r.take(d, i, e.offset)
+}
+
+// sound is an element's JSON, repaired, or why it is none.
+func sound(e element) (json.RawMessage, repaired, string) {
+	if e.reason != "" {
+		return nil, repaired{}, e.reason
+	}
+	if tooDeep(e.raw) {
+		return nil, repaired{}, "its values nest too deep"
+	}
+	raw, fixed := repair(e.raw)
+	if !json.Valid(raw) {
+		return nil, fixed, invalidReason(raw)
+	}
+	return raw, fixed, ""
+}
+
+func invalidReason(raw []byte) string {
+	var any json.RawMessage
+	err := json.Unmarshal(raw, &any)
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Sprintf("it is not JSON: %s at its byte %d", syntax.Error(), syntax.Offset)
+	}
+	return "it is not JSON"
+}
+
+// take builds a draft's conversation and passes it on.
+func (r *run) take(d *draft, index int, offset int64) error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	c, reason := d.build()
+	if reason != "" {
+		r.skip(SkippedRow{Index: index, ID: c.ID, Title: c.Title, Offset: offset, Reason: reason})
+		return nil
+	}
+	if r.opts.Skip != nil && r.opts.Skip(c.Source, c.ID) {
+		r.report.Already++
+		return nil
+	}
+	id, held := [16]byte{}, [16]byte{}
+	sum := sha256.Sum256([]byte(string(c.Source) + "\x00" + c.ID))
+	copy(id[:], sum[:])
+	copy(held[:], c.content[:])
+	if before, ok := r.seen[id]; ok {
+		if before == held {
+			r.report.Already++
+			return nil
+		}
+		r.notice("A conversation stood there twice, with different turns; both were taken under one id.", 1)
+	}
+	r.seen[id] = held
+	if err := r.emit(c); err != nil {
+		return err
+	}
+	r.report.Conversations++
+	r.report.Turns += len(c.Turns)
+	for _, n := range c.Notices {
+		r.notice(n.Text, n.Count)
+	}
+	return nil
+}
+
+func (r *run) skip(row SkippedRow) {
+	row.File = r.file
+	r.report.SkippedCount++
+	if len(r.report.Skipped) < MaxReported {
+		r.report.Skipped = append(r.report.Skipped, row)
+	}
+}
+
+func (r *run) notice(text string, n int) { r.report.Notices = addNotice(r.report.Notices, text, n) }
+
+// parser understands an entry, which is valid JSON, as a conversation. What it returns
+// may not hold on to raw, which is used again.
+type parser func(raw json.RawMessage) *draft
+
+// builder understands a file of lines.
+type builder interface {
+	// line takes a line; a reason says that it could not be read.
+	line(raw json.RawMessage) (reason string)
+	// drafts are the conversations that the lines were.
+	drafts() []*draft
+}
+
+// lines reads a file that is, with all its lines, one conversation and those it held.
+func (r *run) lines(in Input, from io.Reader, b builder) error {
+	if in.Size > MaxEntryBytes {
+		return tooLarge(in.Name, MaxEntryBytes)
+	}
+	l := newLiner(from)
+	var fixed repaired
+	var end error
+	for i := 0; ; i++ {
+		e, err := l.next()
+		if err != nil {
+			end = r.ended(err, e.offset)
+			break
+		}
+		raw, f, reason := sound(e)
+		if reason == "" {
+			fixed.add(f)
+			reason = b.line(raw)
+		} else if e.torn || len(bytes.Trim(e.raw, "\x00")) == 0 && e.reason == "" {
+			r.torn(e.offset)
+			reason = "the file ends inside of it"
+		}
+		if reason != "" {
+			r.skip(SkippedRow{Index: i, Offset: e.offset, Reason: reason})
+		}
+	}
+	if r.ctx.Err() != nil {
+		return end
+	}
+	for i, d := range b.drafts() {
+		if i == 0 {
+			d.repaired.add(fixed)
+		}
+		if err := r.take(d, i, 0); err != nil {
+			return err
+		}
+	}
+	return end
+}
+
+func headOf(from io.Reader) ([]byte, error) {
+	head := make([]byte, HeadBytes)
+	n, err := io.ReadFull(from, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return head[:n], err
+}
+
+func tooLarge(name string, most int64) error {
+	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is larger than %s; nothing of it was imported.", path.Base(name), sizeText(most)).
+		WithHint("split it, and import the parts")
+}
+
+func unreadable(name string, err error) error {
+	return chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" cannot be read; nothing of it was imported.")
+}
+
+func notABundleReader(name string) error {
+	return chat.Errorf(chat.CodeInvalid, "import.read", "%s is a bundle of this program, not an export of another; nothing was imported.", path.Base(name)).
+		WithHint("import it as a bundle")
+}
+
+func sizeText(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,366 @@
+package transfer
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"unicode/utf8"
+)
+
+// element is one value of a stream, or why it could not be had.
+type element struct {
+	raw    []byte // valid until the next one is asked for; nil when refused
+	offset int64  // of its first byte
+	reason string // it was passed over: too large, too deep
+	torn   bool   // the stream ended inside of it
+}
+
+// scanner cuts a stream of JSON into the elements of its array, or, where it is no
+// array, into the values that stand one after the other. It looks at strings and
+// brackets alone, so an element that is not JSON ends where its brackets do and harms
+// no other, and one over a limit is passed over without being held.
+type scanner struct {
+	r       *bufio.Reader
+	at      int64
+	buf     []byte
+	max     int
+	began   bool
+	array   bool
+	closed  bool
+	strange int // bytes that stood where a value should begin
+}
+
+func newScanner(r io.Reader, most int) *scanner {
+	return &scanner{r: bufio.NewReaderSize(r, 64<<10), max: most}
+}
+
+func (s *scanner) byte() (byte, error) {
+	b, err := s.r.ReadByte()
+	if err == nil {
+		s.at++
+	}
+	return b, err
+}
+
+func (s *scanner) back() {
+	if s.r.UnreadByte() == nil {
+		s.at--
+	}
+}
+
+// next is the next element; io.EOF after the last. An array that was not closed ends
+// with io.ErrUnexpectedEOF.
+func (s *scanner) next() (element, error) {
+	for {
+		b, err := s.byte()
+		if err != nil {
+			if errors.Is(err, io.EOF) && s.array && !s.closed {
+				return element{offset: s.at}, io.ErrUnexpectedEOF
+			}
+			return element{offset: s.at}, err
+		}
+		switch {
+		case b == ' ' || b == '\n' || b == '\r' || b == '\t' || b == ',':
+		case !s.began && isMark(s, b): // a byte order mark
+		case b == '[' && !s.began:
+			s.began, s.array = true, true
+		case b == ']' && s.array && !s.closed:
+			s.closed = true
+		case s.closed || b == '}' || b == ']' || b == ':' || b == 0:
+			s.strange++
+		default:
+			s.began = true
+			s.back()
+			return s.value()
+		}
+	}
+}
+
+// isMark takes the rest of a byte order mark of UTF-8.
+func isMark(s *scanner, b byte) bool {
+	if b != 0xEF || s.at != 1 {
+		return false
+	}
+	rest, err := s.r.Peek(2)
+	if err != nil || !bytes.Equal(rest, []byte{0xBB, 0xBF}) {
+		return false
+	}
+	_, _ = s.r.Discard(2)
+	s.at += 2
+	return true
+}
+
+// value reads one value, of which the first byte is next.
+func (s *scanner) value() (element, error) {
+	e := element{offset: s.at}
+	s.buf = s.buf[:0]
+	depth, inString, escaped := 0, false, false
+	for {
+		if inString && !escaped {
+			s.takeText(&e)
+		}
+		b, err := s.byte()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				return e, err
+			}
+			e.torn = depth > 0 || inString
+			break
+		}
+		if depth == 0 && !inString && s.at-1 > e.offset && ends(b) {
+			s.back()
+			break
+		}
+		if len(s.buf) >= s.max {
+			e.reason = "it is larger than " + sizeText(int64(s.max))
+		}
+		if e.reason == "" {
+			s.buf = append(s.buf, b)
+		}
+		switch {
+		case escaped:
+			escaped = false
+		case inString && b == '\\':
+			escaped = true
+		case b == '"':
+			inString = !inString
+		case inString:
+		case b == '{' || b == '[':
+			depth++
+			if depth > MaxDepth && e.reason == "" {
+				e.reason = "its values nest too deep"
+			}
+		case b == '}' || b == ']':
+			depth--
+		}
+		if depth == 0 && !inString && (b == '}' || b == ']' || b == '"') {
+			break
+		}
+	}
+	if e.reason == "" {
+		e.raw = s.buf
+	} else {
+		s.buf = nil // a buffer that grew to the limit is not kept
+	}
+	return e, nil
+}
+
+// takeText takes what is buffered of a string's inside, up to a quote or a backslash.
+func (s *scanner) takeText(e *element) {
+	for {
+		chunk, _ := s.r.Peek(s.r.Buffered())
+		n := textRun(chunk)
+		if n == 0 {
+			return
+		}
+		if len(s.buf)+n > s.max && e.reason == "" {
+			e.reason = "it is larger than " + sizeText(int64(s.max))
+		}
+		if e.reason == "" {
+			s.buf = append(s.buf, chunk[:n]...)
+		}
+		_, _ = s.r.Discard(n)
+		s.at += int64(n)
+	}
+}
+
+// textRun is how many bytes of a string's inside stand before a quote or a backslash.
+// It looks at few at a time, so that a text full of escapes is not searched for its end
+// again after each.
+func textRun(b []byte) int {
+	b = b[:min(len(b), 512)]
+	if quote := bytes.IndexByte(b, '"'); quote >= 0 {
+		b = b[:quote]
+	}
+	if escape := bytes.IndexByte(b, '\\'); escape >= 0 {
+		return escape
+	}
+	return len(b)
+}
+
+// ends is true of what ends a number or a word.
+func ends(b byte) bool {
+	switch b {
+	case ',', ']', '}', ' ', '\n', '\r', '\t', '{', '[':
+		return true
+	}
+	return false
+}
+
+// liner cuts a stream into lines.
+type liner struct {
+	r   *bufio.Reader
+	at  int64
+	buf []byte
+}
+
+func newLiner(r io.Reader) *liner { return &liner{r: bufio.NewReaderSize(r, 64<<10)} }
+
+// next is the next line that is not blank, without its end; io.EOF after the last.
+// torn says that the last line had no end, which alone is no fault.
+func (l *liner) next() (element, error) {
+	for {
+		e := element{offset: l.at}
+		l.buf = l.buf[:0]
+		var err error
+		for {
+			var part []byte
+			part, err = l.r.ReadSlice('\n')
+			l.at += int64(len(part))
+			if len(l.buf)+len(part) > MaxLineBytes {
+				e.reason = "it is larger than " + sizeText(MaxLineBytes)
+			} else {
+				l.buf = append(l.buf, part...)
+			}
+			if !errors.Is(err, bufio.ErrBufferFull) {
+				break
+			}
+		}
+		if err != nil && !errors.Is(err, io.EOF) {
+			return e, err
+		}
+		e.torn = errors.Is(err, io.EOF)
+		e.raw = bytes.TrimSpace(bytes.TrimPrefix(l.buf, []byte("\xEF\xBB\xBF")))
+		if e.reason != "" {
+			e.raw = nil
+			return e, nil
+		}
+		if len(e.raw) > 0 {
+			return e, nil
+		}
+		if e.torn {
+			return e, io.EOF
+		}
+	}
+}
+
+// tooDeep is true of JSON that nests deeper than MaxDepth.
+func tooDeep(raw []byte) bool {
+	depth, inString := 0, false
+	for i := 0; i < len(raw); i++ {
+		if inString {
+			if n := textRun(raw[i:]); n > 0 {
+				i += n - 1
+				continue
+			}
+		}
+		switch b := raw[i]; {
+		case inString && b == '\\':
+			i++
+		case b == '"':
+			inString = !inString
+		case inString:
+		case b == '{' || b == '[':
+			if depth++; depth > MaxDepth {
+				return true
+			}
+		case b == '}' || b == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// repaired counts what had to be replaced in a text of JSON.
+type repaired struct{ utf8, nul, surrogates int }
+
+func (r *repaired) add(o repaired) {
+	r.utf8 += o.utf8
+	r.nul += o.nul
+	r.surrogates += o.surrogates
+}
+
+func (r repaired) notices(to []Notice) []Notice {
+	to = addNotice(to, "Bytes that are not UTF-8 were replaced by \uFFFD.", r.utf8)
+	to = addNotice(to, "NUL characters were replaced by \uFFFD.", r.nul)
+	return addNotice(to, "Halves of surrogate pairs were replaced by \uFFFD.", r.surrogates)
+}
+
+// repair replaces what no text may hold, in JSON that is not parsed yet: the decoder
+// would do it without a word, and raw parts are kept without being decoded.
+func repair(raw []byte) ([]byte, repaired) {
+	var r repaired
+	if !utf8.Valid(raw) {
+		for i := 0; i < len(raw); {
+			c, n := utf8.DecodeRune(raw[i:])
+			if c == utf8.RuneError && n == 1 {
+				r.utf8++
+			}
+			i += n
+		}
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
+	}
+	for i := bytes.IndexByte(raw, '\\'); i >= 0 && i < len(raw); {
+		i = repairEscape(raw, i, &r)
+		next := bytes.IndexByte(raw[i:], '\\')
+		if next < 0 {
+			break
+		}
+		i += next
+	}
+	return raw, r
+}
+
+// repairEscape looks at the escape at i, replaces it in place where it must be, and
+// returns where to go on.
+func repairEscape(raw []byte, i int, r *repaired) int {
+	code, ok := escapeAt(raw, i)
+	if !ok {
+		return min(i+2, len(raw))
+	}
+	switch {
+	case code == 0:
+		r.nul++
+	case code >= 0xD800 && code < 0xDC00:
+		if low, ok := escapeAt(raw, i+6); ok && low >= 0xDC00 && low < 0xE000 {
+			return i + 12
+		}
+		r.surrogates++
+	case code >= 0xDC00 && code < 0xE000:
+		r.surrogates++
+	default:
+		return i + 6
+	}
+	copy(raw[i:], `\ufffd`)
+	return i + 6
+}
+
+// escapeAt is the code of a \u escape at i.
+func escapeAt(raw []byte, i int) (code uint32, ok bool) {
+	if i+6 > len(raw) || raw[i] != '\\' || raw[i+1] != 'u' {
+		return 0, false
+	}
+	for _, b := range raw[i+2 : i+6] {
+		switch {
+		case b >= '0' && b <= '9':
+			code = code<<4 | uint32(b-'0')
+		case b >= 'a' && b <= 'f':
+			code = code<<4 | uint32(b-'a'+10)
+		case b >= 'A' && b <= 'F':
+			code = code<<4 | uint32(b-'A'+10)
+		default:
+			return 0, false
+		}
+	}
+	return code, true
+}
+
+// counted tells how far a stream is read, and ends it when the reader is cancelled.
+type counted struct {
+	ctx   context.Context
+	r     io.Reader
+	n     *int64
+	moved func()
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := c.r.Read(p)
+	*c.n += int64(n)
+	c.moved()
+	return n, err
+}

@@ -1,0 +1,159 @@
+package transfer
+
+import "strconv"
+
+// tree is a draft's messages, each with the place of its parent and its children. It
+// has no cycle and no two messages with one key.
+type tree struct {
+	d        *draft
+	parent   []int // -1: a root
+	children [][]int
+	order    []int // every message, a parent before its children, siblings as they came
+	byKey    map[string]int
+	begun    []bool // whether somebody has spoken up to each message, itself included
+	messages int    // what the turns hold, repeated ones counted again
+}
+
+// Notices about a tree that was not one.
+const (
+	noticeRepeated  = "A message stood there twice; it was taken once."
+	noticeSameKey   = "Two messages had one id; the second got an id of its own."
+	noticeNoParent  = "A message named a parent that is not there; it begins a branch."
+	noticeCycle     = "Messages were each other's parents; the first of them begins a branch."
+	noticeEmpty     = "A user's message was empty; its turn says so."
+	noticeNoUser    = "An answer stood before any question; its turn has no user's message."
+	noticeBeside    = "Content that the source does not show stood beside the conversation; it was left out."
+	noticeNoCurrent = "The message at which it was left is not there; the last one was taken."
+)
+
+func newTree(d *draft) *tree {
+	t := &tree{d: d, byKey: make(map[string]int, len(d.nodes))}
+	t.unify()
+	t.link()
+	t.cut()
+	t.sort()
+	return t
+}
+
+// unify gives every message a key that no other has. Of two equal ones one stays.
+func (t *tree) unify() {
+	kept := t.d.nodes[:0]
+	again := map[string]int{}
+	for _, n := range t.d.nodes {
+		at, taken := t.byKey[n.key]
+		if taken && n.parent == kept[at].parent && n.follows == kept[at].follows && sameSaid(n, kept[at]) {
+			t.d.notice(noticeRepeated, 1)
+			continue
+		}
+		if taken {
+			t.d.notice(noticeSameKey, 1)
+			key := n.key
+			for taken {
+				again[key]++
+				n.key = key + "#" + strconv.Itoa(again[key]+1)
+				_, taken = t.byKey[n.key]
+			}
+		}
+		t.byKey[n.key] = len(kept)
+		kept = append(kept, n)
+	}
+	t.d.nodes = kept
+}
+
+func sameSaid(a, b node) bool {
+	if a.kind != b.kind || len(a.blocks) != len(b.blocks) {
+		return false
+	}
+	x, errA := a.blocks.MarshalJSON()
+	y, errB := b.blocks.MarshalJSON()
+	return errA == nil && errB == nil && string(x) == string(y)
+}
+
+// link finds every message's parent.
+func (t *tree) link() {
+	t.parent = make([]int, len(t.d.nodes))
+	for i, n := range t.d.nodes {
+		t.parent[i] = -1
+		if n.follows {
+			t.parent[i] = i - 1
+			continue
+		}
+		if n.parent == "" {
+			continue
+		}
+		p, ok := t.byKey[n.parent]
+		if !ok {
+			t.d.notice(noticeNoParent, 1)
+			continue
+		}
+		t.parent[i] = p
+	}
+}
+
+// cut opens each cycle at its first message.
+func (t *tree) cut() {
+	const fresh, walking, done = 0, 1, 2
+	state := make([]int, len(t.parent))
+	for start := range t.parent {
+		var path []int
+		i := start
+		for i >= 0 && state[i] == fresh {
+			state[i] = walking
+			path = append(path, i)
+			i = t.parent[i]
+		}
+		if i >= 0 && state[i] == walking {
+			first := i
+			for k := t.parent[i]; k != i; k = t.parent[k] {
+				first = min(first, k)
+			}
+			t.parent[first] = -1
+			t.d.notice(noticeCycle, 1)
+		}
+		for _, k := range path {
+			state[k] = done
+		}
+	}
+}
+
+// sort lists the children of each message and puts parents first.
+func (t *tree) sort() {
+	t.children = make([][]int, len(t.parent))
+	var stack []int
+	for i, p := range t.parent {
+		if p >= 0 {
+			t.children[p] = append(t.children[p], i)
+		}
+	}
+	for i := len(t.parent) - 1; i >= 0; i-- {
+		if t.parent[i] < 0 {
+			stack = append(stack, i)
+		}
+	}
+	for len(stack) > 0 {
+		i := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		t.order = append(t.order, i)
+		for k := len(t.children[i]) - 1; k >= 0; k-- {
+			stack = append(stack, t.children[i][k])
+		}
+	}
+}
+
+// leaf is the message at which the conversation was left: the one its source names, or
+// the last that was said.
+func (t *tree) leaf() int {
+	if at, ok := t.byKey[t.d.leaf]; ok && t.d.leaf != "" {
+		return at
+	}
+	if t.d.leaf != "" {
+		t.d.notice(noticeNoCurrent, 1)
+	}
+	last := len(t.d.nodes) - 1
+	for i, n := range t.d.nodes {
+		if n.kind >= kindUser && len(t.children[i]) == 0 && !n.at.Before(t.d.nodes[last].at) {
+			last = i
+		}
+	}
+	return last
+}
