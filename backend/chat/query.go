@@ -108,4 +108,5 @@ const (
 	ChangeSettings ChangeKind = "settings"
 	ChangeRecovery ChangeKind = "recovery"
 	ChangeReindex  ChangeKind = "reindex" // vectors are being made anew; ID is "done/total"
+	ChangeTask     ChangeKind = "task"    // long work that somebody began
 )

@@ -6,9 +6,9 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DocumentView, Draft, FindResult, Folder, Frame, Header, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, PendingView, PinView,
-  RawStep, RecoveryReport, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
-  StatePanel, StateView, StepView, StreamState, SwitchPreview, TurnPage, TurnView,
+  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, ExportPlan, ExportRequest, FindResult, Folder, Frame, GivenFile, Header, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinView,
+  RawStep, ReceiptView, RecoveryReport, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
+  StatePanel, StateView, StepView, StorageView, StreamState, Summons, SwitchPreview, TaskView, TurnPage, TurnView,
 } from './types';
 
 export interface SessionsService {
@@ -151,6 +151,62 @@ export interface SettingsService {
   /** http and https only, in the system's browser. */
   openExternal(url: string): Promise<void>;
   version(): Promise<string>;
+}
+
+/** Import and export (SPEC 12). */
+export interface TransferService {
+  /** What files are: by their content, not by their names alone. */
+  inspect(paths: string[]): Promise<GivenFile[]>;
+  /** The system's dialog to open files; none: it was closed. */
+  pickFiles(): Promise<string[]>;
+  /** The system's dialog to save a file; empty: it was closed. */
+  pickTarget(suggested: string): Promise<string>;
+  /** Begins to import transcripts and bundles, one task for each file; an empty format is found out. */
+  importFiles(paths: string[], format: string): Promise<TaskView[]>;
+  /** What an export would write. */
+  plan(request: ExportRequest): Promise<ExportPlan>;
+  export(request: ExportRequest): Promise<TaskView>;
+  /** Writes the file that a drag out of the window carries, in a folder of its own. */
+  dragFile(request: ExportRequest): Promise<DraggedFile>;
+  /** Shows a file in the system's file manager. */
+  reveal(path: string): Promise<void>;
+  /** Attaches files by their paths to the draft of a branch. */
+  attach(branchID: string, path: string): Promise<AttachResult>;
+}
+
+/** The data directory: its size, copies, place, and what is erased from it for good. */
+export interface StorageService {
+  storage(): Promise<StorageView>;
+  /** Newest first; check reads each through. */
+  backups(check: boolean): Promise<BackupView[]>;
+  /** An empty path: a dated name in the folder of backups. */
+  backUp(path: string): Promise<TaskView>;
+  restorePreview(path: string): Promise<RestorePreview>;
+  /** Puts a backup in the place of the data, and starts the program anew. */
+  restore(path: string): Promise<void>;
+  pickFolder(): Promise<string>;
+  movePreview(to: string): Promise<MovePreview>;
+  /** Copies the data, compares the copy, and starts the program anew on it. The old folder stays until it is removed by hand. */
+  move(to: string): Promise<TaskView>;
+  /** kind: session or turn. */
+  deletePreview(kind: string, id: string): Promise<DeletePreview>;
+  /** Erases for good; confirm is what DeletePreview.confirm says, typed. */
+  erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
+  /** Newest first. */
+  receipts(): Promise<ReceiptView[]>;
+}
+
+/** Long work, and what goes on behind the window. */
+export interface WorkService {
+  /** Newest first: what runs, and what ended and was not dismissed. */
+  tasks(): Promise<TaskView[]>;
+  cancel(id: string): Promise<void>;
+  resume(id: string): Promise<TaskView>;
+  dismiss(id: string): Promise<void>;
+  background(): Promise<Background>;
+  pause(paused: boolean): Promise<Background>;
+  /** What was asked of the page before it was there; empties the list. */
+  summonses(): Promise<Summons[]>;
 }
 
 export interface Backend {

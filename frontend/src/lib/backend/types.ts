@@ -8,6 +8,9 @@ export type * from './types_context';
 export type * from './types_memory';
 export type * from './types_search';
 export type * from './types_settings';
+export type * from './types_storage';
+export type * from './types_transfer';
+export * from './types_work';
 
 /** ErrorView is an error as the window shows it: what happened, what to do. */
 export interface ErrorView {
@@ -468,4 +471,4 @@ export const EVENT_CHANGE = 'ci:change';
 
 /** What a Change can be about. */
 export type ChangeKind =
-  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex';
+  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex' | 'task';

@@ -1,0 +1,44 @@
+package api
+
+// TaskView is long work that somebody began: it shows how far it is, can be cancelled,
+// and survives a restart (UX, Around it). A change of kind "task" says that it is
+// different.
+type TaskView struct {
+	ID        string        `json:"id"`
+	Kind      string        `json:"kind"`  // import, export, backup, restore, move, reindex or verify
+	Title     string        `json:"title"` // "Import conversations.json"
+	State     string        `json:"state"` // running, done, failed, cancelled or interrupted: the program ended meanwhile
+	Done      int64         `json:"done"`
+	Total     int64         `json:"total"`  // 0: not known
+	Unit      string        `json:"unit"`   // bytes, sessions, turns; empty: nothing to count
+	Detail    string        `json:"detail"` // what it is at
+	StartedAt int64         `json:"startedAt"`
+	EndedAt   int64         `json:"endedAt"` // 0: running
+	Error     *ErrorView    `json:"error"`
+	Path      string        `json:"path"`      // the file or folder that was written
+	Import    *ImportReport `json:"import"`    // of an import
+	Resumable bool          `json:"resumable"` // Resume goes on where it stopped
+}
+
+// Background is what goes on behind the window.
+type Background struct {
+	Paused     bool `json:"paused"`
+	Queued     int  `json:"queued"`
+	Running    int  `json:"running"`
+	Dead       int  `json:"dead"`
+	TrayHost   bool `json:"trayHost"`   // there is a place for the tray icon
+	CloseHides bool `json:"closeHides"` // closing the window leaves the program in the tray
+}
+
+// Summons is what the program asks of the page from outside it: by the tray, by a
+// second start of the program or by a drop on the window. Event ci:summons.
+type Summons struct {
+	Kind      string      `json:"kind"` // new_chat, open_session, files or report
+	SessionID string      `json:"sessionId"`
+	Files     []GivenFile `json:"files"`
+	X         int         `json:"x"` // of a drop, in the page; -1: no drop
+	Y         int         `json:"y"`
+}
+
+// EventSummons is its name on the bus.
+const EventSummons = "ci:summons"

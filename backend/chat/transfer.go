@@ -1,0 +1,38 @@
+package chat
+
+import "time"
+
+// Imported is what became of a conversation, or of a bundle, that was imported (SPEC 12).
+type Imported struct {
+	Session  SessionID
+	Outcome  ImportOutcome
+	Turns    int    // added
+	Branches int    // added beside the first
+	Notice   string // what is to be told of it, in words; empty: nothing
+}
+
+// ImportOutcome is a closed list.
+type ImportOutcome string
+
+const (
+	ImportMade    ImportOutcome = "made"    // a session that was not there
+	ImportGrown   ImportOutcome = "grown"   // new turns of one that was
+	ImportAlready ImportOutcome = "already" // it was there, unchanged
+	ImportCopied  ImportOutcome = "copied"  // a bundle beside the session it has diverged from
+)
+
+// Receipt tells what a hard delete removed, never its text.
+type Receipt struct {
+	ID      string    `json:"id"`
+	Kind    string    `json:"kind"`    // session or turn
+	Subject string    `json:"subject"` // its identifier
+	At      time.Time `json:"at"`
+	Erased  []Erased  `json:"erased"`
+	Backups []string  `json:"backups"` // files that still hold it
+}
+
+// Erased is how many records of a store were removed or emptied.
+type Erased struct {
+	Store string `json:"store"` // a table, "files:streams", "files:drags"
+	Count int64  `json:"count"`
+}
