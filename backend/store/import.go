@@ -32,7 +32,7 @@ const (
 
 // A part is bounded, so that others may write between two. One turn is never split.
 const (
-	importTurns = 64
+	importTurns = 40
 	importBytes = 1 << 20
 )
 

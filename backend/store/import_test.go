@@ -18,7 +18,7 @@ import (
 var byRule = chat.ImportRules{
 	Summarize: func(previous string, pins []chat.Pin, turns []chat.Turn) chat.State {
 		n := strings.Count(previous, "- ") + len(turns)
-		return chat.State{Summary: "## Facts\n" + strings.Repeat("- said\n", n), TokenCount: n}
+		return chat.State{Summary: "## Facts\n" + strings.Repeat("- said\n", min(n, 100)), TokenCount: n}
 	},
 	Excerpt: func(text string) (string, int) { return text[:min(len(text), 40)], len(text) / 4 },
 }
@@ -95,7 +95,7 @@ func foreign(current string, turns ...string) transfer.Conversation {
 		}
 		c.Turns = append(c.Turns, t)
 	}
-	c.Key = fmt.Sprintf("%s|%s", current, strings.Join(turns, "|"))
+	c.Key = chat.HashText(current + "|" + strings.Join(turns, "|"))
 	return c
 }
 
@@ -103,6 +103,7 @@ func foreign(current string, turns ...string) transfer.Conversation {
 // verifies, and is known the second time.
 func TestImportOfEveryReader(t *testing.T) {
 	paths, err := filepath.Glob("../transfer/testdata/*/*.json*")
+	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.Contains(p, "golden") })
 	if err != nil || len(paths) < 25 {
 		t.Fatalf("%d files to import: %v", len(paths), err)
 	}

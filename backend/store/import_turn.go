@@ -46,11 +46,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 // answer makes a turn final. An answer that its source says was cut short is one that
 // was kept as it is: it was gone on from, or left.
 func (w *importTx) answer(row *turnRow, t *transfer.Turn) error {
-	if err := w.prepare(chat.Preparation{TurnID: chat.TurnID(row.ID)}); err != nil {
-		return err
-	}
-	row.Phase = string(chat.PhaseContextPrepared)
-	if err := w.move(row, chat.PhaseResponding); err != nil {
+	if err := w.respond(row); err != nil {
 		return err
 	}
 	message, files, err := w.message(*t.Assistant)
@@ -65,6 +61,14 @@ func (w *importTx) answer(row *turnRow, t *transfer.Turn) error {
 		outcome = chat.OutcomeKept
 	}
 	return w.finalize(row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
+}
+
+// respond passes by the phases in which a context is assembled and sent: none was.
+func (w *importTx) respond(row *turnRow) error {
+	if err := w.move(row, chat.PhaseContextPrepared); err != nil {
+		return err
+	}
+	return w.move(row, chat.PhaseResponding)
 }
 
 // failed makes a turn one without a final answer. What there is of one stays with its
@@ -98,11 +102,10 @@ func (w *importTx) failedStep(row *turnRow, t *transfer.Turn, failure chat.Failu
 	if err := w.bindFiles(*row, files); err != nil {
 		return chat.StepEnd{}, err
 	}
-	if err := w.prepare(chat.Preparation{TurnID: id}); err != nil {
+	if err := w.respond(row); err != nil {
 		return chat.StepEnd{}, err
 	}
 	step, err := w.beginStep(chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
-	row.Phase = string(chat.PhaseResponding)
 	return chat.StepEnd{
 		StepID: chat.StepID(step.ID), Outcome: chat.StepOutcome{Status: chat.StepFailed, Code: failure.Code, Message: failure.Message},
 		Items: chat.Items{chat.AssistantMessage{Blocks: message.Blocks}}, Usage: t.Usage,

@@ -20,9 +20,9 @@ type importTx struct {
 
 // write writes a part, or nothing of it.
 func (m *importer) write(part importPart) error {
-	before := m.session
+	s, before := m.store, m.session
 	var w importTx
-	err := m.store.write(m.ctx, "import.write", func(t *tx) error {
+	err := s.write(m.ctx, "import.write", func(t *tx) error {
 		w = importTx{tx: t, m: m}
 		return w.part(part)
 	})
