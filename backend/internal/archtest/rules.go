@@ -179,6 +179,11 @@ var withinRules = []within{
 		name: "replay", in: []string{"backend/ledger"}, may: []string{module + "/backend/chat"},
 		reason: "a replay is a pure function of the events: it is what the store is checked against, so it cannot know the store",
 	},
+	{
+		name: "long work", in: []string{"backend/tasks"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/defect"},
+		reason: "long work is carried out whatever it is: each kind is given to it by who knows it",
+	},
 }
 
 // purePlaces may not ask the clock: time is a value that is passed in.
