@@ -71,6 +71,12 @@ var onlyRules = []only{
 		reason:  "nothing below the api knows that a window exists",
 	},
 	{
+		name: "session bus", tests: true,
+		imports: []string{"github.com/godbus/dbus", "fyne.io/systray"},
+		places:  []string{"backend/desktop"},
+		reason:  "tray, notifications and file manager are the desktop's; no other part talks to it",
+	},
+	{
 		name: "keyring", tests: true,
 		imports: []string{"github.com/zalando/go-keyring"},
 		places:  []string{"backend/secrets"},
