@@ -71,6 +71,12 @@ var onlyRules = []only{
 		reason:  "nothing below the api knows that a window exists",
 	},
 	{
+		name: "session bus", tests: true,
+		imports: []string{"github.com/godbus/dbus", "fyne.io/systray"},
+		places:  []string{"backend/desktop"},
+		reason:  "tray, notifications and file manager are the desktop's; no other part talks to it",
+	},
+	{
 		name: "keyring", tests: true,
 		imports: []string{"github.com/zalando/go-keyring"},
 		places:  []string{"backend/secrets"},
@@ -183,6 +189,11 @@ var withinRules = []within{
 		name: "bundle", in: []string{"backend/transfer/bundle"},
 		may:    []string{module + "/backend/chat", module + "/backend/ledger", "github.com/klauspost/compress"},
 		reason: "a bundle is bytes of a ledger: what it says does not depend on who reads it, when or where",
+	},
+	{
+		name: "long work", in: []string{"backend/tasks"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/defect"},
+		reason: "long work is carried out whatever it is: each kind is given to it by who knows it",
 	},
 }
 
