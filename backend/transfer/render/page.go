@@ -58,14 +58,19 @@ func policy() string {
 		"'; base-uri 'none'; form-action 'none'"
 }
 
-func (p *page) head(d Document) {
-	title := html.EscapeString(d.title())
+// opening is a page up to its first visible part.
+func (p *page) opening(title string) {
 	p.put("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
 		`<meta http-equiv="Content-Security-Policy" content="`, policy(), "\">\n",
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
 		"<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light dark\">\n",
-		"<meta name=\"generator\" content=\"ContextInfinity\">\n<title>", title, "</title>\n<style>", style, "</style>\n</head>\n<body>\n")
-	p.put("<a class=\"skip\" href=\"#conversation\">To the conversation</a>\n<header>\n<h1 dir=\"auto\">", title, "</h1>\n<dl>\n")
+		"<meta name=\"generator\" content=\"ContextInfinity\">\n<title>", html.EscapeString(title), "</title>\n<style>", style, "</style>\n</head>\n<body>\n")
+	p.put("<a class=\"skip\" href=\"#conversation\">Skip to the conversation</a>\n")
+}
+
+func (p *page) head(d Document) {
+	p.opening(d.title())
+	p.put("<header>\n<h1 dir=\"auto\">", html.EscapeString(d.title()), "</h1>\n<dl>\n")
 	p.fact("Session", string(d.Session.ID))
 	if !d.All {
 		p.fact("Branch", branchName(d.Branch))
