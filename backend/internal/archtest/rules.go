@@ -71,6 +71,12 @@ var onlyRules = []only{
 		reason:  "nothing below the api knows that a window exists",
 	},
 	{
+		name: "session bus", tests: true,
+		imports: []string{"github.com/godbus/dbus", "fyne.io/systray"},
+		places:  []string{"backend/desktop"},
+		reason:  "tray, notifications and file manager are the desktop's; no other part talks to it",
+	},
+	{
 		name: "keyring", tests: true,
 		imports: []string{"github.com/zalando/go-keyring"},
 		places:  []string{"backend/secrets"},
@@ -188,6 +194,11 @@ var withinRules = []within{
 	{
 		name: "replay", in: []string{"backend/ledger"}, may: []string{module + "/backend/chat"},
 		reason: "a replay is a pure function of the events: it is what the store is checked against, so it cannot know the store",
+	},
+	{
+		name: "long work", in: []string{"backend/tasks"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/defect"},
+		reason: "long work is carried out whatever it is: each kind is given to it by who knows it",
 	},
 }
 
