@@ -168,7 +168,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
 		Exports: exporting.New(exporting.Deps{
-			Store: db, Bundles: bundled{}, Answers: engine, DataDir: o.DataDir, Now: time.Now,
+			Store: db, Bundles: db, Answers: engine, DataDir: o.DataDir, Now: time.Now,
 			Format: func() exporting.Format { return exporting.Format(cfg.Config().Export.Format) },
 			Folder: func(context.Context) (string, error) { return o.DataDir, nil },
 		}),

@@ -115,7 +115,9 @@ func (e *Exporter) openOf(ctx context.Context, sessions map[chat.SessionID]bool,
 // are compressed already.
 func (e *Exporter) writeAll(ctx context.Context, sessions []chat.SessionSummary, format Format, branches bool, w io.Writer, c *counted) error {
 	z := zip.NewWriter(w)
-	names := taken{folded("index.html"): true, folded("README.md"): true}
+	names := taken{}
+	names.take("index.html")
+	names.take("README.md")
 	list := render.Index{}
 	for _, session := range sessions {
 		s, err := e.find(ctx, Request{Scope: ScopeSession, Session: session.ID, AllBranches: branches, Format: format})

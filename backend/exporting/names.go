@@ -23,7 +23,7 @@ const unnamed = "Conversation"
 // keeps for its devices, no leading or trailing dot or space, at most longestName
 // bytes, cut between what people take for characters. Emoji and all scripts stay.
 func FileName(title string) string {
-	name := strings.Map(nameRune, norm.NFC.String(strings.ToValidUTF8(title, " ")))
+	name := norm.NFC.String(strings.Map(nameRune, norm.NFC.String(strings.ToValidUTF8(title, " "))))
 	name = trimName(strings.Join(strings.Fields(name), " "))
 	name = trimName(cut(name, longestName))
 	if strings.Trim(name, "-_. \u200d\ufe0f") == "" {
@@ -88,21 +88,34 @@ func portNumber(s string) bool {
 	return len([]rune(s)) == 1 && strings.ContainsAny(s, "0123456789¹²³")
 }
 
-// taken are the names of a folder, as a system tells them apart that knows no case.
+// taken are the names of a folder, as systems that know no case tell them apart: each
+// has its own idea of it.
 type taken map[string]bool
 
 // choose returns the name, or one with a number that is free, and takes it.
 func (t taken) choose(name, extension string) string {
 	for n := 1; ; n++ {
 		full := numbered(name, n) + extension
-		if key := folded(full); !t[key] {
-			t[key] = true
+		if t.take(full) {
 			return full
 		}
 	}
 }
 
-func folded(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }
+// take reports that a name was free, and takes it.
+func (t taken) take(name string) bool {
+	plain := norm.NFC.String(name)
+	keys := []string{norm.NFC.String(cases.Fold().String(plain)), strings.ToLower(plain), strings.ToUpper(plain)}
+	for _, key := range keys {
+		if t[key] {
+			return false
+		}
+	}
+	for _, key := range keys {
+		t[key] = true
+	}
+	return true
+}
 
 // numbered is a name beside others that are called the same.
 func numbered(name string, n int) string {
