@@ -293,7 +293,7 @@ func TestImportGoesOn(t *testing.T) {
 	lines = append(lines, "t0 - q0 a0")
 	for i := 1; i < 3*importTurns+10; i++ {
 		lines = append(lines, fmt.Sprintf("t%d t%d q%d a%d", i, i-1, i, i))
-		if i%50 == 0 {
+		if i%importTurns == 7 {
 			lines = append(lines, fmt.Sprintf("r%d t%d q%d other", i, i-1, i))
 		}
 	}
