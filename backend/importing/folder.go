@@ -33,7 +33,7 @@ const noticeNoExport = "A file in the folder is no export that can be read; it w
 // folder brings in the exports below a folder, in the order of their names. Links are
 // not followed, hidden folders not looked into.
 func (r *run) folder(root string) error {
-	files, err := r.walk(root)
+	files, err := r.walk(resolved(root))
 	if err != nil {
 		return err
 	}
@@ -56,6 +56,14 @@ func (r *run) folder(root string) error {
 			plural(len(files), "file"), filepath.Base(root))
 	}
 	return nil
+}
+
+// resolved is where a folder lies that a link leads to: a walk does not follow one.
+func resolved(root string) string {
+	if to, err := filepath.EvalSymlinks(root); err == nil {
+		return to
+	}
+	return root
 }
 
 // one brings in a file of a folder. Its own faults are told, and the next is read.

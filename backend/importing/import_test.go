@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -111,7 +112,7 @@ func (w *world) index() {
 		files, err := w.TurnFiles(context.Background(), t.ID)
 		w.ok(err)
 		w.ok(w.Index(context.Background(), chat.Indexing{
-			TurnID: t.ID, Chunks: chunking.Chunks(t, files, chunking.Options{}, func(text string) int { return len(text) / 4 }), Status: chat.IndexOK, Job: job.Hold(),
+			TurnID: t.ID, Chunks: chunking.Chunk(t, chunking.Options{Count: func(text string) int { return len(text) / 4 }}, files...), Status: chat.IndexOK, Job: job.Hold(),
 		}))
 	}
 }
@@ -168,15 +169,15 @@ func TestImportOfAnExport(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	w.index()
-	hits, err := w.SearchText(context.Background(), chat.TextQuery{Words: "question c2"})
+	hits, err := w.SearchText(context.Background(), chat.TextQuery{Text: "question c2"})
 	w.ok(err)
-	if len(hits) == 0 {
+	if len(hits.Hits) == 0 {
 		t.Error("nothing is found of it")
 	}
 	if r := w.imports(path); r.Already != 2 || r.Sessions+r.Grown+r.Turns != 0 || len(r.Made) != 0 {
 		t.Errorf("again: %+v", r)
 	}
-	w.file("conversations.json", `[{"id":"broken","title":"Broken","mapping":{"a":},`+"\n"+chatgpt("c1 Renamed|more|and more", "c2 Second", "c3 Third")[1:])
+	w.file("conversations.json", `[{"id":"broken","title":"Broken"},`+"\n"+chatgpt("c1 Renamed|more|and more", "c2 Second", "c3 Third")[1:])
 	r = w.imports(path)
 	if r.Sessions != 1 || r.Grown != 1 || r.Already != 1 || r.Turns != 2 || !r.Problems() || r.SkippedCount != 1 || r.Skipped[0].Reason == "" {
 		t.Errorf("grown: %+v", r)
@@ -226,7 +227,7 @@ func TestImportOfAZip(t *testing.T) {
 	_, err = io.WriteString(e, chatgpt("c1 First", "c2 Second"))
 	w.ok(err)
 	w.ok(errors.Join(z.Close(), f.Close()))
-	if r := w.imports(path); r.Sessions != 2 || r.Format != transfer.FormatZip {
+	if r := w.imports(path); r.Sessions != 2 || r.Format != transfer.FormatChatGPT {
 		t.Errorf("%+v", r)
 	}
 }
@@ -351,19 +352,51 @@ func (bundles) ImportBundle(_ context.Context, _ io.ReaderAt, size int64, name s
 	return chat.Imported{Session: "S", Outcome: chat.ImportCopied, Turns: 7, Notice: "a copy"}, []transfer.Notice{{Text: "torn", Count: 1}}, nil
 }
 
-// TestFixtures imports exports of real programs, where they are at hand.
-func TestFixtures(t *testing.T) {
-	dir := os.Getenv("CONTEXTINFINITY_IMPORTS")
-	if dir == "" {
-		t.Skip("CONTEXTINFINITY_IMPORTS names no folder of exports")
+// fixtures is the folder of exports of real programs, where it is at hand: beside the
+// checkout, or where CONTEXTINFINITY_SHARED says.
+func fixtures(t *testing.T) string {
+	t.Helper()
+	roots := []string{os.Getenv("CONTEXTINFINITY_SHARED")}
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		roots = append(roots, filepath.Join(dir, "shared"))
 	}
+	for _, root := range roots {
+		found := filepath.Join(root, "fixtures", "imports")
+		if _, err := os.Stat(found); root != "" && err == nil {
+			return found
+		}
+	}
+	t.Skip("the exports of other programs are not beside this checkout (set CONTEXTINFINITY_SHARED)")
+	return ""
+}
+
+// TestFixtures imports exports of real programs, each found by a word of each turn.
+func TestFixtures(t *testing.T) {
 	w := newWorld(t)
-	r := w.imports(dir)
-	if r.Sessions == 0 || r.Problems() {
+	r := w.imports(fixtures(t))
+	if r.Sessions < 3 || r.SkippedCount != 1 || r.Skipped[0].Title != "Corrupted entry" {
 		t.Errorf("%+v", r)
 	}
 	w.index()
-	if again := w.imports(dir); again.Already != r.Sessions || again.Turns != 0 {
+	words := regexp.MustCompile(`[A-Za-z]{5,}`)
+	for _, id := range r.Made {
+		for label, said := range w.said(id) {
+			for turn := range strings.SplitSeq(said, ";") {
+				word := words.FindString(turn)
+				if word == "" {
+					continue
+				}
+				found, err := w.SearchText(context.Background(), chat.TextQuery{Text: word, Session: id})
+				w.ok(err)
+				if len(found.Hits) == 0 {
+					t.Errorf("%q of branch %q is not found", word, label)
+				}
+			}
+		}
+	}
+	if again := w.imports(fixtures(t)); again.Already != r.Sessions || again.Turns != 0 {
 		t.Errorf("again: %+v", again)
 	}
 	w.verified()
