@@ -30,6 +30,7 @@ import (
 	"contextinfinity/backend/redact"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
+	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tokens"
 	"contextinfinity/backend/turn"
 )
@@ -46,6 +47,7 @@ type app struct {
 	branches *branches.Service
 	fanout   *fanout
 	server   *handover.Server // nil: nobody else is served
+	tasks    *tasks.Manager   // nil: there is no window to begin any
 	recollection
 	backups  backupNotice
 	readOnly bool
@@ -247,7 +249,7 @@ func (a *app) indexDue(ctx context.Context) error {
 	}
 }
 
-// close ends what others asked for, then running answers (what arrived is kept), then background work, then
+// close ends what others asked for, then long work, then running answers (what arrived is kept), then background work, then
 // the database. It may be called twice.
 func (a *app) close() error {
 	var err error
@@ -255,6 +257,7 @@ func (a *app) close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		a.stopServing(ctx)
+		a.stopTasks(ctx)
 		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
