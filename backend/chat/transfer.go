@@ -36,3 +36,22 @@ type Erased struct {
 	Store string `json:"store"` // a table, "files:streams", "files:drags"
 	Count int64  `json:"count"`
 }
+
+// Kinds of what a hard delete takes away.
+const (
+	EraseSession = "session"
+	EraseTurn    = "turn" // its content; the turn stays, empty
+)
+
+// ErasePreview is what a hard delete would remove.
+type ErasePreview struct {
+	Kind     string   `json:"kind"`
+	Subject  string   `json:"subject"`
+	Title    string   `json:"title"` // of the session
+	Session  string   `json:"session_id"`
+	Seq      int64    `json:"turn_seq"` // of a turn; else 0
+	Erased   []Erased `json:"erased"`
+	Sessions []string `json:"sessions"` // titles of others of whose stored requests it takes away some
+	Backups  []string `json:"backups"`  // files that hold it, and go on doing so
+	Reason   string   `json:"reason"`   // why it cannot be done now; empty: it can
+}

@@ -19,6 +19,9 @@ var named = []string{
 	"recover.settled",       // as turn.settled, of a turn that recovery settled
 	"store.migration",       // before each migration, and after the last
 	"store.checkpoint",      // before the log is brought into the database and emptied
+	"erase.written",         // a hard delete is committed with its receipt; its files are there still
+	"erase.file",            // after each of them that is removed
+	"erase.rewritten",       // the database is written anew without it; the receipt says so next
 	"store.checkpoint_some", // before as much of it is brought there as nobody reads
 }
 
@@ -39,7 +42,7 @@ var transactions = []string{
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",
 	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
 	"ledger.snapshot", "setting.write", "branch.archive", "branch.fork", "branch.rename",
-	"branch.switch", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
+	"branch.switch", "content.erase", "content.erased", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings",
 }
