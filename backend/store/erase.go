@@ -54,7 +54,7 @@ var errPreview = errors.New("a preview")
 // those that the receipt would have.
 func (s *Store) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
 	var out chat.ErasePreview
-	err := s.write(ctx, opErase, func(t *tx) error {
+	err := s.write(ctx, "content.erase", func(t *tx) error {
 		e, err := s.erasing(t, kind, id)
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func (s *Store) Erase(ctx context.Context, kind, id string) (chat.Receipt, error
 		return chat.Receipt{}, err
 	}
 	var receipt chat.Receipt
-	err = s.write(ctx, opErase, func(t *tx) error {
+	err = s.write(ctx, "content.erase", func(t *tx) error {
 		e, err := s.erasing(t, kind, id)
 		if err != nil {
 			return err

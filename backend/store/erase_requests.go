@@ -70,7 +70,7 @@ func (e *erasing) dropMemory(t quoted, by taint, manifests map[string][]byte) er
 	if err != nil || manifest == nil {
 		manifest = nil
 	} else if manifest, err = markManifest(manifest, e.receipt, by); err != nil {
-		manifest = e.requestMark()
+		manifest = []byte(`{"erased":"` + e.receipt + `"}`)
 	}
 	if err := e.remove("retrieved", `DELETE FROM retrieved WHERE turn_n = ? AND chunk_n IN (SELECT c.n FROM chunks c WHERE `+by.chunks+`)`,
 		append([]any{t.N}, by.args...)...); err != nil {

@@ -305,7 +305,7 @@ func (x *erasingTurn) message(t turnRow) error {
 	if err != nil {
 		return err
 	}
-	if err := x.remove("turns", `UPDATE turns SET user_message_json = ?, user_hash = ?, error_json = ?, manifest = NULL WHERE id = ?`,
+	if err := x.remove("turns", `UPDATE turns SET user_message_json = ?, user_hash = ?, error_json = ? WHERE id = ?`,
 		user, userHash, told, t.ID); err != nil {
 		return err
 	}
