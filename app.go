@@ -119,7 +119,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	o.Publish = a.fanout
 	cfg := a.config.Config()
 	var err error
-	a.store, err = openStore(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), Config: a.config.Path(), ReadOnly: o.ReadOnly, Logger: a.log})
+	a.store, err = openStore(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), Config: a.config.Path(), ReadOnly: o.ReadOnly, Logger: a.log, Version: version})
 	if err != nil {
 		return nil, err
 	}
@@ -148,6 +148,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	})
 	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
 	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
+	a.upkeep.RecallPause(ctx)
 	if o.ReadOnly {
 		return a, nil
 	}
@@ -215,9 +216,10 @@ func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.
 // indexDue does the background work that is due, before recall searches: on the
 // command line nobody else may have done it. Where it would ask a model, recall does not
 // wait for it; for an embedding server it waits a little. What is not done by then goes
-// on behind the answer, until close: half a job would hold its lease.
+// on behind the answer, until close: half a job would hold its lease. Nothing is done
+// while background work is paused.
 func (a *app) indexDue(ctx context.Context) error {
-	if a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
+	if a.upkeep.Paused() || a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
 		return nil
 	}
 	var late <-chan time.Time

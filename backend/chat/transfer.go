@@ -1,6 +1,11 @@
 package chat
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
 
 // Imported is what became of a conversation, or of a bundle, that was imported (SPEC 12).
 type Imported struct {
@@ -54,4 +59,25 @@ type ErasePreview struct {
 	Sessions []string `json:"sessions"` // titles of others of whose stored requests it takes away some
 	Backups  []string `json:"backups"`  // files that hold it, and go on doing so
 	Reason   string   `json:"reason"`   // why it cannot be done now; empty: it can
+}
+
+// Name is what is erased, in words.
+func (p ErasePreview) Name() string {
+	title := p.Title
+	if strings.TrimSpace(title) == "" {
+		title = "(untitled)"
+	}
+	if p.Kind == EraseTurn {
+		return fmt.Sprintf("#%d of %s", p.Seq, title)
+	}
+	return title
+}
+
+// Confirm is what a person types to agree: the title on one line, or, where that is
+// nothing that can be typed, a word.
+func (p ErasePreview) Confirm() string {
+	if title := strings.TrimSpace(p.Title); title != "" && !strings.ContainsFunc(title, unicode.IsControl) {
+		return title
+	}
+	return "erase"
 }

@@ -159,6 +159,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		},
 	})
 	upkeep := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
+	upkeep.RecallPause(ctx)
 	s := &cli.Services{
 		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {

@@ -104,11 +104,11 @@ func wordsOf(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		for field := range strings.FieldsSeq(strings.ToLower(s)) {
 			whole := strings.TrimFunc(field, func(r rune) bool { return unicode.IsPunct(r) })
-			if telling(whole) && !yield(whole) {
+			if tellingWord(whole) && !yield(whole) {
 				return
 			}
 			for part := range strings.FieldsFuncSeq(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-				if part != whole && telling(part) && !yield(part) {
+				if part != whole && tellingWord(part) && !yield(part) {
 					return
 				}
 				if !wordPairs(part, yield) {
@@ -119,8 +119,8 @@ func wordsOf(s string) func(yield func(string) bool) {
 	}
 }
 
-// telling reports a word that is worth comparing.
-func telling(word string) bool {
+// tellingWord reports a word that is worth comparing.
+func tellingWord(word string) bool {
 	n := utf8.RuneCountInString(word)
 	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return n >= shortestSign

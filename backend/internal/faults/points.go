@@ -17,6 +17,7 @@ var named = []string{
 	"turn.settled",          // after TX-A, before its journals are pruned
 	"turn.pruned",           // after each journal that is removed
 	"recover.settled",       // as turn.settled, of a turn that recovery settled
+	"import.part",           // between two parts of a conversation that is imported
 	"store.migration",       // before each migration, and after the last
 	"store.checkpoint",      // before the log is brought into the database and emptied
 	"erase.written",         // a hard delete is committed with its receipt; its files are there still
@@ -42,7 +43,7 @@ var transactions = []string{
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",
 	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
 	"ledger.snapshot", "setting.write", "branch.archive", "branch.fork", "branch.rename",
-	"branch.switch", "content.erase", "content.erased", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
+	"branch.switch", "content.erase", "content.erased", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings",
 }
