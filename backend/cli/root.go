@@ -62,6 +62,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(),
 		c.exportCommand(),
+		c.importCommand(),
 		c.backupCommand(), c.backupsCommand(), c.restoreCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}
