@@ -118,8 +118,8 @@ func TestImportsAreFoundAndCarriedOut(t *testing.T) {
 	}
 	host.leave()
 	h.ok("reconcile")
-	if r := h.ok("find", "other answer a29"); !strings.Contains(r.stdout, "a29") {
-		t.Errorf("find: %s", r.stdout)
+	if r := h.ok("search", "--scope", "all", "other answer a29"); !strings.Contains(r.stdout, "a29") {
+		t.Errorf("search: %s", r.stdout)
 	}
 	if r := h.ok("search", "--scope", "all", "a short answer"); !strings.Contains(r.stdout, "short") {
 		t.Errorf("search: %s", r.stdout)
