@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/turn"
@@ -61,6 +62,9 @@ type Store interface {
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
 	Verify(context.Context) ([]chat.Finding, error)
+	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
+	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
+	Receipts(context.Context) ([]chat.Receipt, error)
 	Checkpoint(context.Context) error
 }
 
@@ -124,6 +128,8 @@ type Services struct {
 	Counter  turn.Counter
 	// Memory is searched by what was said.
 	Memory Memory
+	// Exports writes what is kept to files.
+	Exports *exporting.Exporter
 	// Stats is what `stats` prints, in order.
 	Stats func(context.Context) ([]Stat, error)
 	// ConfigFault is the error of the configuration file, if what it says is not in

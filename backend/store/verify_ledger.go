@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -52,8 +53,12 @@ func (a *audit) replay(session string) {
 		a.differs(d)
 	}
 	for id, c := range a.want.Calibrations {
-		if known := a.calibrated[id]; known == nil || c.Revision > known.Revision {
-			a.calibrated[id] = c
+		known := a.calibrated[id]
+		if len(known) > 0 && c.Revision > known[0].Revision {
+			known = nil
+		}
+		if len(known) == 0 || c.Revision == known[0].Revision {
+			a.calibrated[id] = append(known, c)
 		}
 	}
 }
@@ -95,6 +100,7 @@ func (a *audit) lost(table, id string) {
 // ledger checks the session's chain and replays it, and its snapshots on the way.
 func (a *audit) ledger() {
 	snapshots := a.snapshots()
+	a.erasures()
 	tail := ledger.Genesis()
 	each(a, "events", "*", "event_seq", func(r eventRow) {
 		payload, err := a.payload(r)
@@ -116,6 +122,23 @@ func (a *audit) ledger() {
 	}
 }
 
+// erasures reads what hard deletes took out of the session's ledger, and holds each
+// against its receipt.
+func (a *audit) erasures() {
+	var err error
+	a.erased, err = erasuresIn(a.db, a.session)
+	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
+	receipts, err := all[string](a.db, `SELECT id FROM receipts`)
+	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
+	told := map[string]bool{}
+	for _, e := range a.erased {
+		if !told[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
+			a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s tells of this hard delete, and its receipt is gone.", a.session)
+		}
+		told[e.Receipt] = true
+	}
+}
+
 // apply replays an event that can be read; the state goes on behind one that cannot.
 func (a *audit) apply(id string, e ledger.Event, err error) {
 	a.want.EventSeq = e.Seq - 1 // a gap was named
@@ -123,8 +146,8 @@ func (a *audit) apply(id string, e ledger.Event, err error) {
 	switch {
 	case err != nil || e.Payload == nil:
 		a.add(findLedger, "events", id, "Its payload cannot be read.")
-	case !e.Intact():
-		a.add(findLedger, "events", id, "Its payload does not match its hash.")
+	case !a.erased.Vouch(e):
+		a.add(findLedger, "events", id, "Its payload does not match its hash, and no hard delete put it there.")
 	default:
 		err = a.want.Apply(e)
 		a.expect(err == nil, findLedger, "events", id, "It cannot be replayed: %v.", err)
@@ -152,7 +175,8 @@ func (v *recentValues) payload(db *gorm.DB, e eventRow) ([]byte, error) {
 	return payload, err
 }
 
-// calibrations against the newest that any ledger tells.
+// calibrations against the newest that any ledger tells; two that came from different
+// data directories may be as new as each other.
 func (a *audit) calibrations() {
 	seen := map[string]bool{}
 	each(a, "calibrations", "*", "provider, model_id", func(r calibrationRow) {
@@ -161,11 +185,12 @@ func (a *audit) calibrations() {
 		a.times("calibrations", id, &r.UpdatedAt)
 		a.expect(r.Samples >= 1 && r.Samples <= calibrationSamples && r.Factor == calibrationFactor(r.Mean),
 			findHistory, "calibrations", id, "Its factor is not that of its mean.")
-		w := a.calibrated[id]
-		if w == nil {
-			w = &ledger.Calibration{Factor: r.Factor}
+		told := a.calibrated[id]
+		if len(told) == 0 {
+			told = []*ledger.Calibration{{Factor: r.Factor}}
 		}
-		a.expect(r.Revision == w.Revision && r.Factor == w.Factor, findReplay, "calibrations", id, "It is not what the ledger says.")
+		a.expect(slices.ContainsFunc(told, func(w *ledger.Calibration) bool { return r.Revision == w.Revision && r.Factor == w.Factor }),
+			findReplay, "calibrations", id, "It is not what the ledger says.")
 	})
 	for id := range a.calibrated {
 		a.expect(seen[id], findReplay, "calibrations", id, "The ledger tells of it, and it is gone.")
