@@ -64,6 +64,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.exportCommand(),
 		c.importCommand(),
 		c.backupCommand(), c.backupsCommand(), c.restoreCommand(),
+		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}
 }
