@@ -125,6 +125,7 @@ type Services struct {
 	Upkeep   *jobs.Reconciler
 	Branches *branches.Service
 	Models   Models
+	Imports  Importer
 	Counter  turn.Counter
 	// Memory is searched by what was said.
 	Memory Memory
