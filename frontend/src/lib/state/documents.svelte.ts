@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { FileView } from '$lib/backend/types';
+import type { AttachResult, FileView } from '$lib/backend/types';
 import type { DraftState } from './draft.svelte';
 
 /** Bytes of a document that cross to the program at once: a multiple of three, so that no piece is padded. */
@@ -99,6 +99,25 @@ export class DocumentsState {
       const kept = await this.#send(id, file, name, branchId);
       if (kept) await this.#deliver(branchId, kept);
       return kept !== null;
+    } catch (thrown) {
+      this.#error = toBackendError(thrown);
+      return false;
+    } finally {
+      this.cancel(id);
+    }
+  }
+
+  /** The same for a file the program reads itself. */
+  async attachBy(name: string, read: () => Promise<AttachResult>): Promise<boolean> {
+    this.#error = null;
+    const branchId = this.#draft.branchId;
+    const id = this.#next++;
+    this.#arriving = [...this.#arriving, { id, branchId, name, share: 0 }];
+    try {
+      const { file } = await read();
+      if (!file || !this.#arriving.some((one) => one.id === id)) return false;
+      await this.#deliver(branchId, file);
+      return true;
     } catch (thrown) {
       this.#error = toBackendError(thrown);
       return false;
