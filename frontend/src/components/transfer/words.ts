@@ -17,13 +17,13 @@ export function fileWords(file: GivenFile): string {
   return file.kind === 'folder' || file.size <= 0 ? what : `${what}, ${sized(file.size)}`;
 }
 
-/** Why a file is not imported, and what to do with it instead; empty: it is. */
+/** Why a file is not imported and what to do with it instead, or how it is; empty: nothing is to be said. */
 export function fileAdvice(file: GivenFile): string {
   if (file.reason !== '') return file.reason;
   if (file.kind === 'backup') return 'A backup is the whole history: restoring it takes the place of what is here. Settings is where that is done, and it says what would be replaced first.';
-  if (file.kind === 'document') return 'It holds no conversation. It can go with a message.';
-  if (file.kind === 'image') return 'A picture goes with a message: drop it on the conversation, or paste it.';
-  return file.kind === 'transcript' || file.kind === 'bundle' ? '' : 'Nothing can be done with it here.';
+  if (file.kind === 'document' || file.kind === 'image') return 'It holds no conversation. It can go with a message.';
+  if (file.kind === 'folder') return 'Every transcript in it is read.';
+  return '';
 }
 
 const states: Record<string, string> = { running: 'under way', done: 'done', failed: 'failed', cancelled: 'cancelled', interrupted: 'cut off' };

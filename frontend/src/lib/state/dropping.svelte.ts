@@ -9,8 +9,6 @@ export const looksLikeHistory = (name: string): boolean => /\.(cinf|zip)$|^conve
 /** What comes to the window from outside: files that hover or are dropped, and what tray and second starts ask for. */
 export class DroppingState {
   #hovering = $state(false);
-  /** Names of pictures the page took from the last drop itself. */
-  #taken: ReadonlySet<string> = new Set();
   readonly #parts: Parts;
   readonly #off: () => void;
 
@@ -59,29 +57,32 @@ export class DroppingState {
     else if (summons.kind === 'open_session' && summons.sessionId !== '') await this.#parts.openSession(summons.sessionId);
   }
 
-  /** Pictures of a drop that the page reads itself; their paths may come beside them. */
-  took(names: readonly string[]): void {
-    this.#taken = new Set(names);
-  }
-
-  /** Files with their paths: documents go with the message, everything else is listed with what can be done with it. */
+  /** Files with their paths: what goes with a message goes with it, everything else is listed with what can be done with it. */
   async given(files: readonly GivenFile[], dropped: boolean): Promise<void> {
     this.#hovering = false;
     const { dragOut, importing } = this.#parts;
-    const taken = dropped ? this.#taken : new Set<string>();
-    this.#taken = new Set();
-    const foreign = files.filter((file) => !dragOut.isOurs(file.path) && !(file.kind === 'image' && taken.has(file.name)));
-    const attached = this.attaches && dropped ? foreign.filter((file) => file.kind === 'document') : [];
+    const foreign = files.filter((file) => !dragOut.isOurs(file.path));
+    const attached = dropped ? foreign.filter((file) => this.takes(file)) : [];
     const rest = foreign.filter((file) => !attached.includes(file));
     if (rest.length > 0) importing.show(rest);
     for (const file of attached) await this.attach(file);
   }
 
-  /** Puts a document into the open draft, by its path. */
-  async attach(file: GivenFile): Promise<boolean> {
-    const { backend, conversation, documents } = this.#parts;
-    const { branchId } = conversation;
-    return documents.attachBy(file.name, () => backend.transfer.attach(branchId, file.path));
+  /** Whether a file goes with the message that is being written. */
+  takes(file: GivenFile): boolean {
+    return file.reason === '' && ((file.kind === 'document' && this.attaches) || (file.kind === 'image' && this.attachesPictures));
+  }
+
+  /** Puts a file into the open draft, by its path. */
+  async attach(file: GivenFile): Promise<void> {
+    const { backend, conversation, documents, temporary, toasts } = this.#parts;
+    if (!temporary.active) return void (await documents.attachBy(file.name, () => backend.transfer.attach(conversation.branchId, file.path)));
+    try {
+      const { image } = await backend.transfer.attach('', file.path);
+      if (image && temporary.active) temporary.draft.images = [...temporary.draft.images, image];
+    } catch (error) {
+      toasts.error(error);
+    }
   }
 
   stop(): void {

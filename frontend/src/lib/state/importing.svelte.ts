@@ -3,8 +3,8 @@ import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { GivenFile, TaskView } from '$lib/backend/types';
 import type { WorkState } from './work.svelte';
 
-/** What can be imported at all. */
-export const importable = (file: GivenFile): boolean => file.kind === 'transcript' || file.kind === 'bundle';
+/** What can be imported; of a folder, the transcripts in it. */
+export const importable = (file: GivenFile): boolean => file.reason === '' && ['transcript', 'bundle', 'folder'].includes(file.kind);
 
 /** Files on their way into the history: which were given, what they are, and what became of those that were begun. */
 export class ImportState {

@@ -24,7 +24,7 @@ const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
 /** By the end of the name; the first that fits. */
 const kinds: readonly [RegExp, Partial<GivenFile>][] = [
-  [/huge/, { kind: 'unknown', size: 9_400 * megabyte, reason: 'It has 9 400 MB, more than the 4 096 MB that are read. Export the history in parts.' }],
+  [/huge/, { kind: 'transcript', format: 'chatgpt', size: 9_400 * megabyte, reason: 'It has 9 400 MB, more than the 4 096 MB that are read. Export the history in parts.' }],
   [/missing/, { kind: 'unknown', reason: 'There is no such file.' }],
   [/\.cinf$/, { kind: 'bundle', size: 1.9 * megabyte }],
   [/claude.*\.jsonl$/, { kind: 'transcript', format: 'claude-code', size: 0.8 * megabyte }],
@@ -37,7 +37,7 @@ const kinds: readonly [RegExp, Partial<GivenFile>][] = [
   [/\.db$/, { kind: 'backup', size: 61 * megabyte }],
   [/\.(png|jpe?g|gif|webp)$/i, { kind: 'image', size: 0.3 * megabyte }],
   [/\.(txt|md|pdf|go|csv)$/, { kind: 'document', size: 18_000 }],
-  [/^[^.]+$/, { kind: 'folder', reason: 'It is a folder. Drop the files in it instead.' }],
+  [/^[^.]+$/, { kind: 'folder' }],
 ];
 
 function inspected(path: string): GivenFile {
@@ -79,9 +79,10 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
     attach: async (branchId, path) => {
       world.branch(branchId);
       const given = inspected(path);
-      if (given.kind !== 'document') throw new BackendError(errorView(`${given.name} is not a text file, nothing was attached.`, 'text, Markdown, source code and PDF can be attached'));
+      if (given.reason !== '' || !['document', 'image', 'transcript'].includes(given.kind)) throw new BackendError(errorView(`${given.name} was not attached. ${given.reason}`, 'text, Markdown, source code and PDF can be attached'));
+      if (given.kind === 'image') return { upload: '', file: null, image: { mediaType: 'image/png', data: 'iVBORw==', name: given.name } };
       const file: FileView = { id: world.id('file'), name: given.name, mediaType: 'text/plain', tokens: Math.ceil(given.size / 4) };
-      return { upload: '', file };
+      return { upload: '', file, image: null };
     },
   };
 }
