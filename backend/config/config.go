@@ -19,6 +19,7 @@ type Config struct {
 	Storage    Storage
 	Export     Export
 	Appearance Appearance
+	Desktop    Desktop
 
 	// Configured are the [models.NAME] tables in file order, without the built-in
 	// ones; Models adds those.
@@ -183,6 +184,13 @@ type Appearance struct {
 	Motion   string // "system", "reduced"
 	CodeSize int    // percent of the size code has by default
 	Width    string // of messages: "narrow", "normal", "wide", "full"
+}
+
+// Desktop is [desktop]: the program among others (UX, Around it).
+type Desktop struct {
+	CloseToTray         bool
+	Notifications       bool
+	NotificationPreview bool
 }
 
 // Origins of a value.

@@ -253,8 +253,8 @@ var memoryTable = []key{
 
 	{spec{
 		name: "export.format", group: groupExport, label: "Format", def: "bundle",
-		choices: []string{"bundle", "md", "json", "html"}, reserved: true,
-		help: "What dragging a session out of the window makes.",
+		choices: []string{"bundle", "md", "json", "html"},
+		help:    "What export writes and what dragging a session out of the window makes; a branch or a turn is never a bundle, but md.",
 	}, func(c *Config) any { return &c.Export.Format }},
 
 	{spec{
@@ -282,4 +282,17 @@ var memoryTable = []key{
 		choices: []string{"system", "reduced"},
 		help:    "reduced stands still whatever the desktop says. No effect on the token budget.",
 	}, func(c *Config) any { return &c.Appearance.Motion }},
+
+	{spec{
+		name: "desktop.close_to_tray", group: groupGeneral, label: "Closing the window keeps the program in the tray", def: true,
+		help: "Background work goes on behind the tray icon until you quit from its menu. Without a place for tray icons closing always quits. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Desktop.CloseToTray }},
+	{spec{
+		name: "desktop.notifications", group: groupGeneral, label: "Notify when an answer ends", def: true,
+		help: "A notification when an answer is done while the window is hidden, or a long one while you are in another window. It names the session. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Desktop.Notifications }},
+	{spec{
+		name: "desktop.notification_preview", group: groupGeneral, label: "Notifications show the answer's beginning", def: false,
+		help: "Off, a notification names the session and never quotes it: others may see your screen. No effect on the token budget.",
+	}, func(c *Config) any { return &c.Desktop.NotificationPreview }},
 }

@@ -60,7 +60,7 @@ func Run(w Window) error {
 		LogLevel:       logger.ERROR, LogLevelProduction: logger.ERROR,
 		OnStartup: func(ctx context.Context) {
 			w.Ready(func(name string, data any) { runtime.EventsEmit(ctx, name, data) })
-			browser.set(ctx)
+			shown.set(ctx)
 		},
 		OnShutdown: func(context.Context) { end() },
 		// Files dropped on the window must not replace the page; the page guards
@@ -96,38 +96,39 @@ func HasDisplay() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// browser opens links, and is raised, once the window is there.
-var browser opener
+// shown is the window, once it is there.
+var shown current
 
-type opener struct {
+type current struct {
 	mu  sync.Mutex
 	ctx context.Context //nolint:containedctx // Wails hands its runtime out this way
 }
 
-func (o *opener) set(ctx context.Context) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.ctx = ctx
+func (c *current) set(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ctx = ctx
+}
+
+// context is nil before the window is there.
+func (c *current) context() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ctx
+}
+
+// OpenURL shows a link in the system's browser. The caller has checked it.
+func OpenURL(url string) {
+	if ctx := shown.context(); ctx != nil {
+		runtime.BrowserOpenURL(ctx, url)
+	}
 }
 
 // Raise brings the window to the front. Before it is there it need not: it is
 // about to appear.
 func Raise() {
-	browser.mu.Lock()
-	ctx := browser.ctx
-	browser.mu.Unlock()
-	if ctx != nil {
+	if ctx := shown.context(); ctx != nil {
 		runtime.WindowUnminimise(ctx)
 		runtime.WindowShow(ctx)
-	}
-}
-
-// OpenURL shows a link in the system's browser. The caller has checked it.
-func OpenURL(url string) {
-	browser.mu.Lock()
-	ctx := browser.ctx
-	browser.mu.Unlock()
-	if ctx != nil {
-		runtime.BrowserOpenURL(ctx, url)
 	}
 }

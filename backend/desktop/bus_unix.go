@@ -1,0 +1,64 @@
+//go:build !windows && !darwin
+
+package desktop
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// bus is this package's own connection to the session bus. The one that libraries
+// share is not used: each of its users sees the signals of all others, and one of them
+// closes it.
+var bus struct {
+	mu   sync.Mutex
+	conn *dbus.Conn
+}
+
+var errNoBus = errors.New("there is no session bus")
+
+// sessionBus connects when it is first needed, and again after the bus went away.
+// Where nobody started a bus, none is started: the library would.
+func sessionBus() (*dbus.Conn, error) {
+	bus.mu.Lock()
+	defer bus.mu.Unlock()
+	if bus.conn != nil && bus.conn.Connected() {
+		return bus.conn, nil
+	}
+	if !hasBus() {
+		return nil, errNoBus
+	}
+	conn, err := dbus.ConnectSessionBus()
+	if err != nil {
+		return nil, err
+	}
+	bus.conn = conn
+	return conn, nil
+}
+
+func hasBus() bool {
+	if address := os.Getenv("DBUS_SESSION_BUS_ADDRESS"); address != "" {
+		return !strings.HasPrefix(address, "autolaunch:")
+	}
+	dir := os.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" {
+		return false
+	}
+	_, err := os.Stat(filepath.Join(dir, "bus"))
+	return err == nil
+}
+
+// leaveBus ends the connection, and with it whoever listens on it.
+func leaveBus() {
+	bus.mu.Lock()
+	defer bus.mu.Unlock()
+	if bus.conn != nil {
+		_ = bus.conn.Close()
+		bus.conn = nil
+	}
+}

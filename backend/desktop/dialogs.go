@@ -1,0 +1,84 @@
+package desktop
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"contextinfinity/backend/chat"
+)
+
+// Filter names a kind of file for a dialog; patterns are separated by ";", as in
+// "*.json;*.zip".
+type Filter struct{ Name, Patterns string }
+
+// PickFiles has the user choose files to open. Nothing: the dialog was closed.
+//
+// Errors of the three dialogs: CodeUnavailable where there is no window.
+func PickFiles(title string, filters ...Filter) ([]string, error) {
+	return ask("desktop.pick_files", func(ctx context.Context) ([]string, error) {
+		return runtime.OpenMultipleFilesDialog(ctx, runtime.OpenDialogOptions{Title: title, Filters: wailsFilters(filters)})
+	})
+}
+
+// PickTarget has the user choose where to save. suggested is a name, or a path whose
+// folder is shown first. Empty: the dialog was closed. The system's own dialog asks
+// before it names a file that exists.
+func PickTarget(title, suggested string, filters ...Filter) (string, error) {
+	return ask("desktop.pick_target", func(ctx context.Context) (string, error) {
+		return runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
+			Title: title, DefaultDirectory: folderOf(suggested), DefaultFilename: filepath.Base(suggested),
+			Filters: wailsFilters(filters), CanCreateDirectories: true,
+		})
+	})
+}
+
+// PickFolder has the user choose a folder. Empty: the dialog was closed.
+func PickFolder(title, first string) (string, error) {
+	return ask("desktop.pick_folder", func(ctx context.Context) (string, error) {
+		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{
+			Title: title, DefaultDirectory: folderOf(filepath.Join(first, "x")), CanCreateDirectories: true,
+		})
+	})
+}
+
+// asking is held while a dialog is open.
+var asking sync.Mutex
+
+// ask runs a dialog, one at a time: the window waits behind it.
+func ask[T any](op string, dialog func(context.Context) (T, error)) (T, error) {
+	var none T
+	ctx := shown.context()
+	if ctx == nil {
+		return none, chat.Errorf(chat.CodeUnavailable, op, "There is no window to ask in.").WithHint("type the path instead")
+	}
+	if !asking.TryLock() {
+		return none, chat.Errorf(chat.CodeConflict, op, "Another dialog is open.").WithHint("close it first")
+	}
+	defer asking.Unlock()
+	answer, err := dialog(ctx)
+	if err != nil {
+		return none, chat.WrapError(chat.CodeUnavailable, op, err, "The system's dialog could not be opened.").WithHint("type the path instead")
+	}
+	return answer, nil
+}
+
+func wailsFilters(filters []Filter) []runtime.FileFilter {
+	var out []runtime.FileFilter
+	for _, f := range filters {
+		out = append(out, runtime.FileFilter{DisplayName: f.Name, Pattern: f.Patterns})
+	}
+	return out
+}
+
+// folderOf is the folder of a path if it exists; some dialogs fail on others.
+func folderOf(path string) string {
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() || !filepath.IsAbs(dir) {
+		return ""
+	}
+	return dir
+}

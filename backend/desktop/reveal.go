@@ -1,0 +1,38 @@
+package desktop
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"contextinfinity/backend/chat"
+)
+
+// Reveal shows a file or folder in the system's file manager, marked where the
+// system can do that.
+//
+// Errors: CodeNotFound (it is gone), CodeUnavailable (no file manager answers).
+func Reveal(path string) error {
+	const op = "desktop.reveal"
+	full, err := filepath.Abs(path)
+	if err == nil {
+		_, err = os.Lstat(full)
+	}
+	if err != nil {
+		return chat.WrapError(chat.CodeNotFound, op, err, "That is not there any more: "+path)
+	}
+	if err := showInFileManager(full); err != nil {
+		return chat.WrapError(chat.CodeUnavailable, op, err, "No file manager could be opened.").WithHint("the file is at %s", full)
+	}
+	return nil
+}
+
+// launch starts a program that lives on by itself.
+func launch(name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	go func() { _ = cmd.Wait() }() // nothing of it is of interest, but it must not stay a zombie
+	return nil
+}

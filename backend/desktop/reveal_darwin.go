@@ -1,0 +1,3 @@
+package desktop
+
+func showInFileManager(path string) error { return launch("open", "-R", path) }

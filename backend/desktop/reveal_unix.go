@@ -1,0 +1,39 @@
+//go:build !windows && !darwin
+
+package desktop
+
+import (
+	"context"
+	"net/url"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// answerTime is how long a service on the session bus may take. One that has to be
+// started first may need seconds.
+const answerTime = 5 * time.Second
+
+// showInFileManager asks the file manager itself, which marks the file; where none is
+// on the bus, the folder is opened.
+func showInFileManager(path string) error {
+	if bus, err := sessionBus(); err == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+		defer cancel()
+		call := bus.Object("org.freedesktop.FileManager1", "/org/freedesktop/FileManager1").
+			CallWithContext(ctx, "org.freedesktop.FileManager1.ShowItems", 0, []string{fileURI(path)}, "")
+		if call.Err == nil {
+			return nil
+		}
+	}
+	folder := path
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		folder = filepath.Dir(path)
+	}
+	return launch("xdg-open", folder)
+}
+
+// fileURI is the address of an absolute path, byte for byte.
+func fileURI(path string) string {
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}

@@ -1,0 +1,7 @@
+// breaks: long work
+
+package tasks
+
+import (
+	_ "contextinfinity/backend/transfer"
+)

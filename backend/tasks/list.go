@@ -1,0 +1,217 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+func unknown(op string) error {
+	return chat.Errorf(chat.CodeNotFound, op, "There is no such work; it was dismissed.")
+}
+
+// List is what runs, and what ended and was not dismissed, newest first.
+func (m *Manager) List() []Task {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := make([]Task, 0, len(m.tasks))
+	for _, w := range m.tasks {
+		out = append(out, w.view())
+	}
+	slices.SortFunc(out, func(a, b Task) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.ID, a.ID))
+	})
+	return out
+}
+
+// view is the task as it is now; the manager's mu is held.
+func (w *work) view() Task {
+	t := w.Task
+	t.Waiting = !w.ended() && w.cancel == nil
+	return t
+}
+
+// Task is one of them.
+func (m *Manager) Task(id string) (Task, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	w, ok := m.tasks[id]
+	if !ok {
+		return Task{}, false
+	}
+	return w.view(), true
+}
+
+// Open counts what runs and what waits for its turn.
+func (m *Manager) Open() (running, waiting int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, w := range m.tasks {
+		switch {
+		case w.ended():
+		case w.cancel != nil:
+			running++
+		default:
+			waiting++
+		}
+	}
+	return running, waiting
+}
+
+// Wait returns a task when it has ended.
+func (m *Manager) Wait(ctx context.Context, id string) (Task, error) {
+	m.mu.Lock()
+	w, ok := m.tasks[id]
+	m.mu.Unlock()
+	if !ok {
+		return Task{}, unknown("task.wait")
+	}
+	if w.ran != nil {
+		select {
+		case <-w.ran:
+		case <-ctx.Done():
+			return Task{}, context.Cause(ctx)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return w.view(), nil
+}
+
+// Cancel ends work where it is whole. Of what has ended it is harmless.
+func (m *Manager) Cancel(id string) error {
+	m.mu.Lock()
+	w, ok := m.tasks[id]
+	if !ok {
+		m.mu.Unlock()
+		return unknown("task.cancel")
+	}
+	waits := !w.ended() && w.cancel == nil
+	switch {
+	case waits:
+		w.State, w.EndedAt, w.run = Cancelled, m.d.Clock.Now(), nil
+		close(w.ran)
+	case !w.ended():
+		w.cancel(errCancelled)
+	}
+	m.mu.Unlock()
+	if waits {
+		m.save(w)
+		m.prune()
+		m.publish(w)
+		m.next() // one that waited for this one alone
+	}
+	return nil
+}
+
+// Dismiss forgets a task that has ended.
+func (m *Manager) Dismiss(id string) error {
+	const op = "task.dismiss"
+	m.mu.Lock()
+	w, ok := m.tasks[id]
+	if ok && !w.ended() {
+		m.mu.Unlock()
+		return chat.Errorf(chat.CodeBusy, op, "This is still being done.").WithHint("cancel it first")
+	}
+	if ok {
+		delete(m.tasks, id)
+		w.gone = true
+	}
+	m.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	err := m.drop(w)
+	m.publish(w)
+	return err
+}
+
+// Forget dismisses all that is about a session and cancels what of it runs: the session
+// is erased, and titles and file names are text of it.
+func (m *Manager) Forget(ctx context.Context, session chat.SessionID) error {
+	m.mu.Lock()
+	var about []*work
+	for _, w := range m.tasks {
+		if w.Session == session {
+			about = append(about, w)
+		}
+	}
+	m.mu.Unlock()
+	for _, w := range about {
+		if err := m.Cancel(w.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return err
+		}
+		if _, err := m.Wait(ctx, w.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+			return err
+		}
+		if err := m.Dismiss(w.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prune forgets the oldest of what ended, what went well before the rest, while there
+// are too many.
+func (m *Manager) prune() {
+	m.mu.Lock()
+	var ended []*work
+	for _, w := range m.tasks {
+		if w.ended() {
+			ended = append(ended, w)
+		}
+	}
+	slices.SortFunc(ended, func(a, b *work) int {
+		if well, other := a.State == Done, b.State == Done; well != other {
+			if well {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(a.EndedAt.Compare(b.EndedAt), cmp.Compare(a.ID, b.ID))
+	})
+	ended = ended[:max(0, len(ended)-keptEnded)]
+	for _, w := range ended {
+		delete(m.tasks, w.ID)
+		w.gone = true
+	}
+	m.mu.Unlock()
+	for _, w := range ended {
+		if err := m.drop(w); err != nil {
+			m.d.Log.Warn("a task that ended long ago could not be forgotten", "err", err)
+		}
+	}
+}
+
+// save stores a task as it is now.
+func (m *Manager) save(w *work) {
+	m.saving.Lock()
+	defer m.saving.Unlock()
+	m.mu.Lock()
+	t, gone := w.Task, w.gone
+	w.saved = time.Now()
+	m.mu.Unlock()
+	if gone {
+		return
+	}
+	text, err := encode(t)
+	if err == nil {
+		err = m.d.Store.PutSetting(context.WithoutCancel(m.life), prefix+t.ID, text)
+	}
+	if err != nil {
+		m.d.Log.Warn("a task could not be stored; the work goes on", "kind", t.Kind, "state", t.State, "err", err)
+	}
+}
+
+func (m *Manager) drop(w *work) error {
+	m.saving.Lock()
+	defer m.saving.Unlock()
+	return m.d.Store.DropSetting(context.WithoutCancel(m.life), prefix+w.ID)
+}
+
+func (m *Manager) publish(w *work) {
+	m.d.Publish.Change(chat.Change{Kind: chat.ChangeTask, ID: w.ID})
+}

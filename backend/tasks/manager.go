@@ -1,0 +1,294 @@
+package tasks
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
+	"contextinfinity/backend/internal/defect"
+)
+
+// Store is small application state of the database.
+type Store interface {
+	Settings(ctx context.Context, prefix string) (map[string]string, error)
+	PutSetting(ctx context.Context, key, value string) error
+	DropSetting(ctx context.Context, key string) error
+}
+
+// Publisher is told when a task is different.
+type Publisher interface {
+	Change(chat.Change)
+}
+
+// Deps are what a Manager is built from.
+type Deps struct {
+	Store   Store
+	Publish Publisher
+	Clock   clock.Clock // nil: the system's
+	Log     *slog.Logger
+}
+
+const (
+	prefix = "task." // of the settings that hold tasks
+	// atOnce is how many run at a time.
+	atOnce = 2
+	// MaxOpen is how many may run or wait.
+	MaxOpen = 100
+	// keptEnded is how many that ended are kept; those that went well leave first.
+	keptEnded = 50
+)
+
+// Why the context of work ends before the work does.
+var (
+	errCancelled = chat.Errorf(chat.CodeCancelled, "task.cancel", "This was cancelled.")
+	errClosing   = chat.Errorf(chat.CodeCancelled, "task.close", "The program is closing.")
+)
+
+// Manager carries out tasks.
+type Manager struct {
+	d      Deps
+	life   context.Context
+	finish context.CancelCauseFunc
+	saving sync.Mutex // what is stored last is what holds
+
+	mu      sync.Mutex
+	tasks   map[string]*work
+	resumes map[Kind]Resumer
+	closed  bool
+	behind  sync.WaitGroup
+}
+
+// work is a task and what runs it; guarded by the manager's mu.
+type work struct {
+	Task
+	run    Run
+	cancel context.CancelCauseFunc // nil: it does not run
+	ran    chan struct{}           // closed when it has ended; nil: of an earlier run of the program
+	gone   bool                    // dismissed
+
+	due         bool // a frame is on its way
+	told, saved time.Time
+}
+
+func (w *work) ended() bool { return w.State != Running }
+
+// New returns a manager that knows the tasks of earlier runs. Those that ran then are
+// interrupted: one program at a time has the data open.
+func New(ctx context.Context, d Deps) (*Manager, error) {
+	if d.Log == nil {
+		d.Log = slog.New(slog.DiscardHandler)
+	}
+	m := &Manager{d: d, tasks: map[string]*work{}, resumes: map[Kind]Resumer{}}
+	m.life, m.finish = context.WithCancelCause(context.WithoutCancel(ctx))
+	stored, err := d.Store.Settings(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	for key, text := range stored {
+		t, err := decode(text)
+		if err != nil || prefix+t.ID != key {
+			d.Log.Warn("a task of an earlier run cannot be read and is not shown", "key", key, "err", err)
+			continue
+		}
+		w := &work{Task: t}
+		m.tasks[t.ID] = w
+		if !w.ended() {
+			w.State, w.EndedAt = Interrupted, d.Clock.Now()
+			m.save(w)
+		}
+	}
+	m.prune()
+	return m, nil
+}
+
+// Resumes says how work of a kind goes on after it was cut short.
+func (m *Manager) Resumes(kind Kind, again Resumer) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.resumes[kind] = again
+}
+
+// Start begins work, or has it wait for its turn.
+func (m *Manager) Start(spec Spec, run Run) (Task, error) {
+	spec.Title = clip(spec.Title, maxTitle)
+	now := m.d.Clock.Now()
+	w := &work{Task: Task{ID: chat.NewID(now), Spec: spec, State: Running, StartedAt: now}, run: run}
+	return m.enter(w, "task.start", func() error { return nil })
+}
+
+// Resume goes on with a task that was cut short or failed.
+func (m *Manager) Resume(id string) (Task, error) {
+	const op = "task.resume"
+	m.mu.Lock()
+	old, ok := m.tasks[id]
+	var t Task
+	var again Resumer
+	if ok {
+		t, again = old.Task, m.resumes[old.Kind]
+	}
+	m.mu.Unlock()
+	switch {
+	case !ok:
+		return Task{}, unknown(op)
+	case t.State == Running:
+		return t, nil
+	case !t.Resumable() || again == nil:
+		return Task{}, chat.Errorf(chat.CodeConflict, op, "This cannot go on where it stopped.").WithHint("begin it anew")
+	}
+	run, err := again(t.Input)
+	if err != nil {
+		return Task{}, err
+	}
+	t = Task{ID: t.ID, Spec: t.Spec, State: Running, StartedAt: m.d.Clock.Now()}
+	return m.enter(&work{Task: t, run: run}, op, func() error {
+		if m.tasks[id] != old {
+			return chat.Errorf(chat.CodeConflict, op, "This was resumed or dismissed meanwhile.")
+		}
+		return nil
+	})
+}
+
+// enter takes work up, unless the program closes, too much is open, or may says no.
+func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
+	w.ran = make(chan struct{})
+	m.mu.Lock()
+	open := 0
+	for _, other := range m.tasks {
+		if !other.ended() {
+			open++
+		}
+	}
+	err := may()
+	switch {
+	case m.closed:
+		err = errClosing
+	case err == nil && open >= MaxOpen:
+		err = chat.Errorf(chat.CodeBusy, op, "%d things are being done or wait to be; this was not begun.", open).
+			WithHint("try it again when some of them are done")
+	}
+	if err != nil {
+		m.mu.Unlock()
+		return Task{}, err
+	}
+	m.tasks[w.ID] = w
+	m.mu.Unlock()
+	m.save(w) // before it runs: its end is stored after
+	m.next()
+	m.publish(w)
+	t, _ := m.Task(w.ID)
+	return t, nil
+}
+
+// next lets those run whose turn it is, the oldest first. Work that must run alone is
+// not passed by: it would wait for ever.
+func (m *Manager) next() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return
+	}
+	var running, waiting []*work
+	for _, w := range m.tasks {
+		switch {
+		case w.ended():
+		case w.cancel != nil:
+			running = append(running, w)
+		default:
+			waiting = append(waiting, w)
+		}
+	}
+	slices.SortFunc(waiting, func(a, b *work) int {
+		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID))
+	})
+	for _, w := range waiting {
+		free := len(running) < atOnce && !slices.ContainsFunc(running, func(r *work) bool { return !besides(w.Kind, r.Kind) })
+		if free {
+			running = append(running, w)
+			m.begin(w)
+		}
+		if !free && (w.Kind == Restore || w.Kind == Move) {
+			return
+		}
+	}
+}
+
+// begin runs work; mu is held.
+func (m *Manager) begin(w *work) {
+	ctx, cancel := context.WithCancelCause(m.life)
+	w.cancel = cancel
+	m.behind.Go(func() {
+		defer close(w.ran)
+		result, err := m.guarded(ctx, w)
+		m.end(w, result, err, context.Cause(ctx))
+		cancel(nil)
+		m.next()
+	})
+}
+
+// guarded does the work; a defect in it fails the task and not the program.
+func (m *Manager) guarded(ctx context.Context, w *work) (result Result, err error) {
+	defer defect.Caught(func(d *chat.Error, stack []byte) {
+		m.d.Log.Error("long work panicked", "kind", w.Kind, "err", d, "stack", string(stack))
+		err = d
+	})
+	return w.run(ctx, &Progress{m, w})
+}
+
+// end records how work ended. cause is why its context did, if it did.
+func (m *Manager) end(w *work, result Result, err, cause error) {
+	stopped := err != nil && cause != nil && (errors.Is(err, context.Canceled) || errors.Is(err, cause) || chat.CodeOf(err) == chat.CodeCancelled)
+	m.mu.Lock()
+	switch {
+	case err == nil:
+		w.State, w.Detail = Done, ""
+	case stopped && errors.Is(cause, errClosing):
+		w.State = Interrupted
+	case stopped:
+		w.State = Cancelled
+	default:
+		w.State, w.Error = Failed, chat.AsError(err)
+		m.d.Log.Warn("long work failed", "kind", w.Kind, "err", err)
+	}
+	if result.Path == "" {
+		result.Path = w.Result.Path
+	}
+	w.EndedAt, w.Result, w.cancel, w.run = m.d.Clock.Now(), result, nil, nil
+	m.mu.Unlock()
+	m.save(w)
+	m.prune()
+	m.publish(w)
+}
+
+// Close ends all work in order, while there is time: what runs is cut where it is whole,
+// what waits is not begun. Both are interrupted. Closing twice is harmless.
+func (m *Manager) Close(ctx context.Context) error {
+	m.mu.Lock()
+	m.closed = true
+	var waiting []*work
+	for _, w := range m.tasks {
+		if !w.ended() && w.cancel == nil {
+			waiting = append(waiting, w)
+			w.State, w.EndedAt = Interrupted, m.d.Clock.Now()
+			close(w.ran)
+		}
+	}
+	m.mu.Unlock()
+	m.finish(errClosing)
+	for _, w := range waiting {
+		m.save(w)
+	}
+	over := make(chan struct{})
+	go func() { m.behind.Wait(); close(over) }()
+	select {
+	case <-over:
+		return nil
+	case <-ctx.Done():
+		return chat.WrapError(chat.CodeTimeout, "task.close", ctx.Err(), "Long work did not end in time; it is found as interrupted by the next start.")
+	}
+}

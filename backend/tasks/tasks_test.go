@@ -1,0 +1,518 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// settings are small application state in memory; full says that none can be written.
+type settings struct {
+	mu     sync.Mutex
+	kept   map[string]string
+	writes int
+	full   bool
+}
+
+func (s *settings) Settings(_ context.Context, prefix string) (map[string]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := maps.Clone(s.kept)
+	maps.DeleteFunc(out, func(k, _ string) bool { return !strings.HasPrefix(k, prefix) })
+	return out, nil
+}
+
+func (s *settings) PutSetting(ctx context.Context, key, value string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.full || ctx.Err() != nil {
+		return errors.Join(errors.New("the disk is full"), ctx.Err())
+	}
+	s.kept[key] = value
+	s.writes++
+	return nil
+}
+
+func (s *settings) DropSetting(_ context.Context, key string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.kept, key)
+	return nil
+}
+
+// changes are what the window was told.
+type changes struct {
+	mu  sync.Mutex
+	all []time.Time
+}
+
+func (c *changes) Change(chat.Change) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(c.all, time.Now())
+}
+
+func (c *changes) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.all)
+}
+
+func open(t *testing.T, s *settings) (*Manager, *changes) {
+	t.Helper()
+	c := &changes{}
+	m, err := New(t.Context(), Deps{Store: s, Publish: c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close(context.Background()) })
+	return m, c
+}
+
+func memory() *settings { return &settings{kept: map[string]string{}} }
+
+func start(t *testing.T, m *Manager, spec Spec, run Run) Task {
+	t.Helper()
+	task, err := m.Start(spec, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return task
+}
+
+func at(t *testing.T, m *Manager, id string) Task {
+	t.Helper()
+	task, ok := m.Task(id)
+	if !ok {
+		t.Fatalf("there is no task %s", id)
+	}
+	return task
+}
+
+// untilStopped is work that ends only when it is ended.
+func untilStopped(ctx context.Context, _ *Progress) (Result, error) {
+	<-ctx.Done()
+	return Result{Path: "half"}, context.Cause(ctx)
+}
+
+func instantly(context.Context, *Progress) (Result, error) { return Result{}, nil }
+
+// How work ends is what its task says, in memory and for the next start.
+func TestWorkEndsAsItsTaskSays(t *testing.T) {
+	full := chat.Errorf(chat.CodeNoSpace, "export.write", "The disk is full.").WithHint("free some")
+	for name, c := range map[string]struct {
+		run   Run
+		stop  bool
+		state State
+		code  chat.Code
+		path  string
+	}{
+		"done":                    {run: func(context.Context, *Progress) (Result, error) { return Result{Path: "/out"}, nil }, state: Done, path: "/out"},
+		"the path that was told":  {run: func(_ context.Context, p *Progress) (Result, error) { p.Wrote("/told"); return Result{}, nil }, state: Done, path: "/told"},
+		"failed":                  {run: func(context.Context, *Progress) (Result, error) { return Result{Path: "/half"}, full }, state: Failed, code: chat.CodeNoSpace, path: "/half"},
+		"an error without a code": {run: func(context.Context, *Progress) (Result, error) { return Result{}, errors.New("odd") }, state: Failed, code: chat.CodeInternal},
+		"a panic":                 {run: func(context.Context, *Progress) (Result, error) { panic("my secret") }, state: Failed, code: chat.CodeInternal},
+		"cancelled":               {run: untilStopped, stop: true, state: Cancelled, path: "half"},
+		"cancelled, but done":     {run: func(ctx context.Context, _ *Progress) (Result, error) { <-ctx.Done(); return Result{}, nil }, stop: true, state: Done},
+		"cancelled, but failed":   {run: func(ctx context.Context, _ *Progress) (Result, error) { <-ctx.Done(); return Result{}, full }, stop: true, state: Failed, code: chat.CodeNoSpace},
+		"cancelled by its own word": {run: func(ctx context.Context, _ *Progress) (Result, error) {
+			<-ctx.Done()
+			return Result{}, context.Canceled
+		}, stop: true, state: Cancelled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := memory()
+				m, _ := open(t, s)
+				id := start(t, m, Spec{Kind: Export, Title: "Export"}, c.run).ID
+				synctest.Wait()
+				if c.stop {
+					if err := m.Cancel(id); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := m.Wait(t.Context(), id); err != nil {
+					t.Fatal(err)
+				}
+				again, _ := open(t, s)
+				for where, got := range map[string]Task{"now": at(t, m, id), "after a restart": at(t, again, id)} {
+					if got.State != c.state || got.Result.Path != c.path || got.EndedAt.IsZero() {
+						t.Errorf("%s: %+v, want %s with path %q", where, got, c.state, c.path)
+					}
+					if (got.Error == nil) != (c.code == "") || got.Error != nil && got.Error.Code != c.code {
+						t.Errorf("%s: error %+v, want code %q", where, got.Error, c.code)
+					}
+					if got.Error != nil && (got.Error.Message == "" || strings.Contains(got.Error.Error(), "secret")) {
+						t.Errorf("%s: says %q", where, got.Error)
+					}
+				}
+				if got := at(t, again, id); c.code == chat.CodeNoSpace && got.Error.Hint != "free some" {
+					t.Errorf("the hint is lost: %+v", got.Error)
+				}
+			})
+		})
+	}
+}
+
+// At most two run, in the order they were begun; what must be alone is.
+func TestWhoRunsWhen(t *testing.T) {
+	for name, c := range map[string]struct {
+		kinds []Kind
+		first string // which run at first, by their places
+		then  string // which run when the first has ended
+	}{
+		"two at once":                       {[]Kind{Export, Export, Export, Export}, "01", "12"},
+		"imports one after another":         {[]Kind{Import, Import, Export}, "02", "12"},
+		"a move alone":                      {[]Kind{Move, Export, Export}, "0", "12"},
+		"a move waits for all":              {[]Kind{Export, Import, Move, Export}, "01", "1"},
+		"nothing passes a move that is due": {[]Kind{Export, Move, Export}, "0", "1"},
+		"a restore and a move":              {[]Kind{Restore, Move}, "0", "1"},
+		"a backup beside an import":         {[]Kind{Backup, Import, Backup}, "01", "12"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m, _ := open(t, memory())
+				running := map[int]bool{}
+				var mu sync.Mutex
+				seen := func() string {
+					synctest.Wait()
+					mu.Lock()
+					defer mu.Unlock()
+					var s string
+					for _, i := range slices.Sorted(maps.Keys(running)) {
+						s += fmt.Sprint(i)
+					}
+					return s
+				}
+				var ids []string
+				for i, kind := range c.kinds {
+					ids = append(ids, start(t, m, Spec{Kind: kind}, func(ctx context.Context, _ *Progress) (Result, error) {
+						mu.Lock()
+						running[i] = true
+						mu.Unlock()
+						defer func() { mu.Lock(); delete(running, i); mu.Unlock() }()
+						<-ctx.Done()
+						return Result{}, ctx.Err()
+					}).ID)
+				}
+				if got := seen(); got != c.first {
+					t.Errorf("%s run, want %s", got, c.first)
+				}
+				for i, id := range ids {
+					if got := at(t, m, id); got.State != Running || got.Waiting == strings.Contains(c.first, fmt.Sprint(i)) {
+						t.Errorf("%d: %+v", i, got)
+					}
+				}
+				if err := m.Cancel(ids[0]); err != nil {
+					t.Fatal(err)
+				}
+				if got := seen(); got != c.then {
+					t.Errorf("then %s run, want %s", got, c.then)
+				}
+			})
+		})
+	}
+}
+
+// Cancelling a task that waits lets those go on that waited for it alone.
+func TestCancelWhileWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := open(t, memory())
+		start(t, m, Spec{Kind: Export}, untilStopped)
+		move := start(t, m, Spec{Kind: Move}, untilStopped)
+		last := start(t, m, Spec{Kind: Export}, instantly)
+		if err := m.Cancel(move.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := m.Wait(t.Context(), last.ID); err != nil || got.State != Done {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if got := at(t, m, move.ID); got.State != Cancelled || got.Waiting {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+// However often work says how far it is, the window hears it ten times a second, the
+// last word among them, and the database every few seconds.
+func TestProgressIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory()
+		m, c := open(t, s)
+		begun := time.Now()
+		var id string
+		task := start(t, m, Spec{Kind: Import}, func(ctx context.Context, p *Progress) (Result, error) {
+			for i := range int64(20_000) { // a thousand a second
+				p.Count(i+1, 20_000, "sessions")
+				p.Detail(strings.Repeat("ß", 500))
+				time.Sleep(time.Millisecond)
+			}
+			<-ctx.Done()
+			return Result{}, ctx.Err()
+		})
+		id = task.ID
+		time.Sleep(25 * time.Second)
+		synctest.Wait()
+		if got := at(t, m, id); got.Done != 20_000 || got.Total != 20_000 || got.Unit != "sessions" || len([]rune(got.Detail)) != maxDetail {
+			t.Errorf("%+v", got)
+		}
+		if n := c.count(); n < 150 || n > 205 {
+			t.Errorf("the window was told %d times in 20 seconds", n)
+		}
+		if last := c.all[len(c.all)-1]; last.Sub(begun) < 19*time.Second {
+			t.Errorf("it was last told after %s", last.Sub(begun))
+		}
+		if s.writes < 4 || s.writes > 6 {
+			t.Errorf("it was stored %d times in 20 seconds", s.writes)
+		}
+	})
+}
+
+// A program that ends in the middle leaves tasks that the next one shows as interrupted,
+// as far as they were known to be; an import goes on.
+func TestRestart(t *testing.T) {
+	for name, stop := range map[string]func(*Manager){
+		"in order":  func(m *Manager) { _ = m.Close(context.Background()) },
+		"by a kill": func(*Manager) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := memory()
+				first, _ := open(t, s)
+				slow := func(ctx context.Context, p *Progress) (Result, error) {
+					p.Count(7, 10, "sessions")
+					return untilStopped(ctx, p)
+				}
+				imported := start(t, first, Spec{Kind: Import, Title: "Import a.json", Input: json.RawMessage(`{"path":"a.json"}`)}, slow)
+				waiting := start(t, first, Spec{Kind: Import, Input: json.RawMessage(`{"path":"b.json"}`)}, instantly)
+				export := start(t, first, Spec{Kind: Export}, slow)
+				time.Sleep(time.Minute)
+				frozen := maps.Clone(s.kept)
+				stop(first)
+				if name == "by a kill" {
+					s = &settings{kept: frozen}
+				}
+				m, _ := open(t, s)
+				for _, task := range []Task{imported, waiting, export} {
+					got := at(t, m, task.ID)
+					if got.State != Interrupted || got.EndedAt.IsZero() || got.Title != task.Title || got.Resumable() != (task.Kind == Import) {
+						t.Errorf("%+v", got)
+					}
+				}
+				var resumed string
+				m.Resumes(Import, func(input json.RawMessage) (Run, error) {
+					return func(context.Context, *Progress) (Result, error) {
+						resumed = string(input)
+						return Result{Report: json.RawMessage(`{"sessions":3}`)}, nil
+					}, nil
+				})
+				got, err := m.Resume(imported.ID)
+				if err != nil || got.State != Running || got.ID != imported.ID {
+					t.Fatalf("%+v, %v", got, err)
+				}
+				got, err = m.Wait(t.Context(), imported.ID)
+				if err != nil || got.State != Done || resumed != `{"path":"a.json"}` || string(got.Result.Report) != `{"sessions":3}` {
+					t.Errorf("%+v, %v, resumed %s", got, err, resumed)
+				}
+				if _, err := m.Resume(export.ID); chat.CodeOf(err) != chat.CodeConflict {
+					t.Errorf("an export was resumed: %v", err)
+				}
+				if _, err := m.Resume(imported.ID); chat.CodeOf(err) != chat.CodeConflict {
+					t.Errorf("what is done was resumed: %v", err)
+				}
+				if _, err := m.Resume("no such"); chat.CodeOf(err) != chat.CodeNotFound {
+					t.Errorf("%v", err)
+				}
+			})
+		})
+	}
+}
+
+// Close waits for what ends in time and leaves the rest, which the next start finds.
+func TestCloseIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory()
+		m, _ := open(t, s)
+		release := make(chan struct{})
+		stuck := start(t, m, Spec{Kind: Export}, func(context.Context, *Progress) (Result, error) { <-release; return Result{}, nil })
+		quick := start(t, m, Spec{Kind: Import}, untilStopped)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		begun := time.Now()
+		if err := m.Close(ctx); chat.CodeOf(err) != chat.CodeTimeout {
+			t.Errorf("%v", err)
+		}
+		if waited := time.Since(begun); waited != 3*time.Second {
+			t.Errorf("it waited %s", waited)
+		}
+		if got := at(t, m, quick.ID); got.State != Interrupted {
+			t.Errorf("%+v", got)
+		}
+		if _, err := m.Start(Spec{Kind: Export}, instantly); chat.CodeOf(err) != chat.CodeCancelled {
+			t.Errorf("something was begun after the end: %v", err)
+		}
+		next, _ := open(t, &settings{kept: maps.Clone(s.kept)})
+		if got := at(t, next, stuck.ID); got.State != Interrupted {
+			t.Errorf("%+v", got)
+		}
+		close(release)
+		synctest.Wait()
+	})
+}
+
+// What ended stays until it is dismissed, the newest fifty; what failed outlives what
+// went well.
+func TestEndedTasksAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory()
+		m, _ := open(t, s)
+		bad := start(t, m, Spec{Kind: Import}, func(context.Context, *Progress) (Result, error) { return Result{}, errors.New("no") })
+		synctest.Wait()
+		var ids []string
+		for range keptEnded + 10 {
+			ids = append(ids, start(t, m, Spec{Kind: Export}, instantly).ID)
+			time.Sleep(time.Second)
+		}
+		list := m.List()
+		if len(list) != keptEnded || len(s.kept) != keptEnded {
+			t.Fatalf("%d are listed, %d stored", len(list), len(s.kept))
+		}
+		if list[0].ID != ids[len(ids)-1] || list[keptEnded-1].ID != bad.ID {
+			t.Errorf("first %s, last %s", list[0].ID, list[keptEnded-1].ID)
+		}
+		if _, ok := m.Task(ids[0]); ok {
+			t.Error("the oldest is still there")
+		}
+		for _, task := range list {
+			if err := m.Dismiss(task.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(m.List()) != 0 || len(s.kept) != 0 {
+			t.Errorf("%d and %d are left", len(m.List()), len(s.kept))
+		}
+		if err := m.Dismiss(bad.ID); err != nil {
+			t.Errorf("dismissing twice: %v", err)
+		}
+	})
+}
+
+func TestRunningIsNotDismissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := open(t, memory())
+		id := start(t, m, Spec{Kind: Export}, untilStopped).ID
+		if err := m.Dismiss(id); chat.CodeOf(err) != chat.CodeBusy {
+			t.Errorf("%v", err)
+		}
+		if err := m.Cancel("no such"); chat.CodeOf(err) != chat.CodeNotFound {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+// Only so many wait; the next is told so and nothing of it is kept.
+func TestTooManyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := open(t, memory())
+		for range MaxOpen {
+			start(t, m, Spec{Kind: Export}, untilStopped)
+		}
+		if _, err := m.Start(Spec{Kind: Export}, instantly); chat.CodeOf(err) != chat.CodeBusy {
+			t.Errorf("%v", err)
+		}
+		synctest.Wait()
+		if running, waiting := m.Open(); running != atOnce || waiting != MaxOpen-atOnce {
+			t.Errorf("%d run, %d wait", running, waiting)
+		}
+	})
+}
+
+// Where nothing can be stored the work is done all the same.
+func TestFullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := open(t, &settings{kept: map[string]string{}, full: true})
+		id := start(t, m, Spec{Kind: Export}, func(context.Context, *Progress) (Result, error) { return Result{Path: "/elsewhere"}, nil }).ID
+		if got, err := m.Wait(t.Context(), id); err != nil || got.State != Done || got.Result.Path != "/elsewhere" {
+			t.Errorf("%+v, %v", got, err)
+		}
+	})
+}
+
+// Of an erased session no title and no file name stays.
+func TestForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory()
+		m, _ := open(t, s)
+		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "one"}, instantly)
+		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "one"}, untilStopped)
+		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, instantly)
+		synctest.Wait()
+		if err := m.Forget(t.Context(), "one"); err != nil {
+			t.Fatal(err)
+		}
+		if list := m.List(); len(list) != 1 || list[0].ID != other.ID {
+			t.Errorf("%+v", list)
+		}
+		for _, text := range s.kept {
+			if strings.Contains(text, "secret") {
+				t.Errorf("stored: %s", text)
+			}
+		}
+	})
+}
+
+// What cannot be read, of a damaged record or another version, is passed by and kept.
+func TestUnreadableRecord(t *testing.T) {
+	s := memory()
+	s.kept[prefix+"x"] = "{"
+	s.kept[prefix+"y"] = `{"id":"z","state":"done"}`
+	s.kept["other"] = "1"
+	m, _ := open(t, s)
+	if len(m.List()) != 0 || len(s.kept) != 3 {
+		t.Errorf("%v, %v", m.List(), s.kept)
+	}
+}
+
+// Everything at once keeps its order; for the race detector.
+func TestManyHands(t *testing.T) {
+	s := memory()
+	m, _ := open(t, s)
+	var hands sync.WaitGroup
+	for i := range 8 {
+		hands.Go(func() {
+			for n := range 20 {
+				task, err := m.Start(Spec{Kind: []Kind{Export, Import, Move}[(i+n)%3]}, func(ctx context.Context, p *Progress) (Result, error) {
+					for k := range int64(5) {
+						p.Count(k, 5, "turns")
+					}
+					return Result{}, ctx.Err()
+				})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if n%3 == 0 {
+					_ = m.Cancel(task.ID)
+				}
+				m.List()
+				if _, err := m.Wait(t.Context(), task.ID); err != nil && chat.CodeOf(err) != chat.CodeNotFound {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	hands.Wait()
+	if running, waiting := m.Open(); running+waiting != 0 {
+		t.Errorf("%d run, %d wait", running, waiting)
+	}
+}
