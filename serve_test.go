@@ -111,6 +111,7 @@ func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
 		"retry":              {args: []string{"retry", "TURN"}},
 		"reconcile":          {args: []string{"reconcile", "--json"}},
 		"job":                {args: []string{"jobs", "kill", "999"}, code: 1},
+		"pause":              {args: []string{"jobs", "pause", "--json"}},
 		"chat":               {stdin: "And when not?\n/pins\n", args: []string{"chat", "--session", "SESSION"}},
 		"backup":             {args: []string{"backup", "copy.db", "--json"}},
 	} {

@@ -19,6 +19,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
@@ -159,12 +160,18 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		},
 	})
 	upkeep := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: engine, Store: db, Runner: runner, Publish: o.Publish})
+	upkeep.RecallPause(ctx)
 	s := &cli.Services{
 		Store: db, Turns: engine, Jobs: runner, Upkeep: upkeep, Branches: branching, Models: catalog{cat}, Counter: words{}, ConfigFault: fault,
 		Stats: func(ctx context.Context) ([]cli.Stat, error) {
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
+		Exports: exporting.New(exporting.Deps{
+			Store: db, Bundles: db, Answers: engine, DataDir: o.DataDir, Now: time.Now,
+			Format: func() exporting.Format { return exporting.Format(cfg.Config().Export.Format) },
+			Folder: func(context.Context) (string, error) { return o.DataDir, nil },
+		}),
 		Close: func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()

@@ -13,13 +13,14 @@ type jobsReply struct {
 	Queued  int        `json:"queued"`
 	Running int        `json:"running"`
 	Dead    int        `json:"dead"`
+	Paused  bool       `json:"paused"` // none is begun by itself
 	Jobs    []chat.Job `json:"jobs"`
 }
 
 func (c *call) jobsCommand() *cobra.Command {
 	var state, session string
 	var limit int
-	cmd := &cobra.Command{Use: "jobs", Short: "List background jobs, or retry and end one", Args: exactly()}
+	cmd := &cobra.Command{Use: "jobs", Short: "List background jobs, retry and end one, or pause them all", Args: exactly()}
 	cmd.Flags().StringVar(&state, "state", "", "only queued, running, done or dead ones")
 	cmd.Flags().StringVar(&session, "session", "", "only those of this session")
 	cmd.Flags().IntVar(&limit, "limit", 50, "at most so many, the newest first (0: all)")
@@ -33,6 +34,8 @@ func (c *call) jobsCommand() *cobra.Command {
 	cmd.AddCommand(
 		c.jobCommand("retry", "Try a job again now, a dead one too", "queued again", func(ctx context.Context, s Store, id int64) error { return s.RetryJob(ctx, id) }),
 		c.jobCommand("kill", "Give a job up; it stays visible and can be retried", "given up", func(ctx context.Context, s Store, id int64) error { return s.KillJob(ctx, id) }),
+		c.pauseCommand("pause", "Begin no background work by itself, after a restart too, until `jobs resume`", true),
+		c.pauseCommand("resume", "Go on with background work", false),
 	)
 	return cmd
 }
@@ -70,13 +73,13 @@ func (s *Services) jobList(ctx context.Context, q chat.JobQuery) (jobsReply, err
 	if err != nil {
 		return doc, err
 	}
-	doc.Jobs = append(doc.Jobs, found...)
+	doc.Jobs, doc.Paused = append(doc.Jobs, found...), s.Upkeep.Paused()
 	doc.Queued, doc.Running, doc.Dead, err = s.Store.JobCounts(ctx)
 	return doc, err
 }
 
 func (r jobsReply) print(o *output) {
-	o.printf("%d queued, %d running, %d dead\n", r.Queued, r.Running, r.Dead)
+	o.printf("%d queued, %d running, %d dead%s\n", r.Queued, r.Running, r.Dead, map[bool]string{true: ", paused (`jobs resume` goes on)"}[r.Paused])
 	if len(r.Jobs) == 0 {
 		return
 	}
@@ -111,6 +114,30 @@ func (c *call) jobCommand(use, short, done string, act func(context.Context, Sto
 				return reply{}, err
 			}
 			return reply{doc: jobReply{id}, text: func(o *output) { o.printf("Job %d is %s.\n", id, done) }}, nil
+		})
+	})
+	return cmd
+}
+
+type pauseReply struct {
+	Paused bool `json:"paused"`
+	Queued int  `json:"queued"`
+}
+
+func (c *call) pauseCommand(use, short string, paused bool) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: exactly(),
+		Long: short + ". Conversations go on as always, and what is asked for (`commit`, `reconcile`, `--wait`) is done all the same.",
+	}
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+			if err := s.Upkeep.SetPaused(ctx, paused); err != nil {
+				return reply{}, err
+			}
+			queued, _, _, err := s.Store.JobCounts(ctx)
+			return reply{doc: pauseReply{paused, queued}, text: func(o *output) {
+				o.printf("Background work %s, %s queued.\n", map[bool]string{true: "is paused", false: "goes on"}[paused], plural(queued, "job"))
+			}}, err
 		})
 	})
 	return cmd

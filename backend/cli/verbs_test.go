@@ -165,6 +165,35 @@ func TestJobsByHand(t *testing.T) {
 	}
 }
 
+// A pause holds for the verbs after it, and none of them does background work but what
+// it is asked for.
+func TestPauseByHand(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.send("--new", "hi")
+	var paused struct {
+		Paused bool
+		Queued int
+	}
+	h.run("jobs", "pause", "--json").exits(0).into(&paused)
+	if !paused.Paused || paused.Queued == 0 {
+		t.Errorf("%+v", paused)
+	}
+	if r := h.run("jobs").exits(0); !strings.Contains(r.out, "dead, paused") {
+		t.Errorf("%q", r.out)
+	}
+	if r := h.run("reconcile", "--json").exits(0); !strings.Contains(r.out, `"jobs_run":2`) {
+		t.Errorf("asked for, it did %s", r.out)
+	}
+	if r := h.run("jobs", "resume").exits(0); r.out != "Background work goes on, 0 jobs queued.\n" {
+		t.Errorf("%q", r.out)
+	}
+	h.run("jobs", "--json").exits(0).into(&paused)
+	if paused.Paused {
+		t.Error("resumed, it is paused")
+	}
+}
+
 func TestRawStep(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)

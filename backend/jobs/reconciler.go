@@ -123,23 +123,12 @@ func (r *Reconciler) Stop() {
 	}
 }
 
-// Pause does no background work, the runner's included, until Resume. Reconcile works
-// all the same.
-func (r *Reconciler) Pause() { r.d.Runner.Pause() }
-
-// Resume goes on after Pause.
-func (r *Reconciler) Resume() {
-	r.d.Runner.Resume()
-	poke(r.wake)
-}
-
-// Paused reports whether background work is paused.
-func (r *Reconciler) Paused() bool { return r.d.Runner.Paused() }
-
 func (r *Reconciler) loop(ctx context.Context) {
 	for {
 		pause := every
-		if !r.Paused() {
+		if r.Paused() {
+			pause = r.whilePaused(ctx)
+		} else {
 			pause = r.look(ctx)
 		}
 		timer := time.NewTimer(pause)
@@ -196,26 +185,32 @@ func (r *Reconciler) sofar() int {
 }
 
 // look is one look of the timer, and answers when the next is due.
-func (r *Reconciler) look(ctx context.Context) (pause time.Duration) {
-	pause = every
+func (r *Reconciler) look(ctx context.Context) time.Duration {
+	r.guarded(func() {
+		r.d.Runner.mindClock(ctx)
+		changes, err := r.d.Store.Changes(ctx)
+		idle := err == nil && changes == r.seen && r.d.Turns.Unsettled() == 0
+		now := r.d.Clock.Now()
+		if since := now.Sub(r.tended); r.tended.IsZero() || since >= hourly || since < 0 {
+			idle, r.tended = false, now
+			r.daily(ctx)
+		}
+		if !idle {
+			r.tend(ctx)
+		}
+	})
+	if r.d.Turns.Unsettled() > 0 {
+		return soon
+	}
+	return every
+}
+
+// guarded does work of the timer; a defect in it ends that work and not the program.
+func (r *Reconciler) guarded(work func()) {
 	defer defect.Caught(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("the reconciler panicked", "err", d, "stack", string(stack))
 	})
-	r.d.Runner.mindClock(ctx)
-	changes, err := r.d.Store.Changes(ctx)
-	idle := err == nil && changes == r.seen && r.d.Turns.Unsettled() == 0
-	now := r.d.Clock.Now()
-	if since := now.Sub(r.tended); r.tended.IsZero() || since >= hourly || since < 0 {
-		idle, r.tended = false, now
-		r.daily(ctx)
-	}
-	if !idle {
-		r.tend(ctx)
-	}
-	if r.d.Turns.Unsettled() > 0 {
-		pause = soon
-	}
-	return pause
+	work()
 }
 
 // tend does all that may have become due by what was written.

@@ -44,7 +44,7 @@ func (s *State) apply(e Event) error {
 	}
 	switch e.Type {
 	case EventSessionCreated, EventSessionRenamed, EventSessionPrompt, EventSessionModel, EventSessionSettings, EventSessionFolder,
-		EventSessionPinned, EventSessionArchived, EventBranchSwitched:
+		EventSessionPinned, EventSessionArchived, EventSessionImported, EventBranchSwitched:
 		return s.applySession(e, env.Data)
 	case EventBranchCreated, EventBranchRenamed, EventBranchArchived:
 		return s.applyBranch(e, env.Data)
@@ -103,6 +103,13 @@ func (s *State) applySession(e Event, data json.RawMessage) error {
 					r.ArchivedAt = since(p.On, e)
 				}
 			})
+		})
+	case EventSessionImported:
+		return reduce(data, func(p SessionImported) error {
+			if _, err := chat.ParseTime(p.UpdatedAt); err != nil {
+				return err
+			}
+			return on(s.Sessions, e.Entity, func(r *Session) { r.UpdatedAt = p.UpdatedAt })
 		})
 	case EventSessionSettings:
 		return reduce(data, func(p SettingsChanged) error {

@@ -43,6 +43,15 @@ type (
 	FlagChanged struct {
 		On bool `json:"on"`
 	}
+	// SessionImported tells that turns of another program's conversation were written, and
+	// where the session then stands in the list.
+	SessionImported struct {
+		Source    string `json:"source"`
+		ID        string `json:"conversation_id"` // the source's own
+		Parent    string `json:"parent_id,omitempty"`
+		Key       string `json:"content_key"`
+		UpdatedAt string `json:"updated_at"`
+	}
 	BranchCreated struct {
 		Label        string        `json:"label"`
 		ParentBranch chat.BranchID `json:"parent_branch"`

@@ -154,7 +154,12 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 	if err != nil {
 		return mapError(op, err)
 	}
-	up, err := goose.NewProvider(goose.DialectSQLite3, pool, steps, goose.WithSlog(s.log))
+	list, err := migrationsOf(steps)
+	if err != nil {
+		return mapError(op, err)
+	}
+	up, err := goose.NewProvider(goose.DialectSQLite3, pool, nil, goose.WithSlog(s.log), goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(list...))
 	if err != nil {
 		return mapError(op, err)
 	}
@@ -167,6 +172,35 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 		return migrationFailed(op, err)
 	}
 	return nil
+}
+
+// migrationsOf hands the files to SQLite as they are, each in one transaction: goose's
+// own reader of SQL takes a buffer of 4 MB for each line, which was a third of the time
+// of the tests. The files stay as goose reads them.
+func migrationsOf(steps fs.FS) ([]*goose.Migration, error) {
+	names, err := fs.Glob(steps, "*.sql")
+	if err != nil {
+		return nil, err
+	}
+	list := make([]*goose.Migration, 0, len(names))
+	for _, name := range names {
+		version, err := goose.NumericComponent(name)
+		if err != nil {
+			return nil, err
+		}
+		script, err := fs.ReadFile(steps, name)
+		if err != nil {
+			return nil, err
+		}
+		run := func(ctx context.Context, tx *sql.Tx) error {
+			if _, err := tx.ExecContext(ctx, string(script)); err != nil {
+				return fmt.Errorf("migration %s: %w", name, err)
+			}
+			return nil
+		}
+		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: run}, nil))
+	}
+	return list, nil
 }
 
 func migrationFailed(op string, err error) error {

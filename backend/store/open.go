@@ -43,6 +43,7 @@ type Options struct {
 	Scratch  bool         // nothing in it is to survive: the disk is not waited for
 	Clock    clock.Clock  // nil: the system's
 	Logger   *slog.Logger // nil: silent
+	Version  string       // of the program: bundles name what wrote them
 
 	copied bool // see Store
 }
@@ -51,6 +52,7 @@ type Options struct {
 type Store struct {
 	dir      string
 	address  string
+	version  string
 	readOnly bool
 	scratch  bool
 	clock    clock.Clock
@@ -93,7 +95,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := &Store{
-		dir: o.DataDir, address: o.Address, readOnly: o.ReadOnly, scratch: o.Scratch, clock: o.Clock, log: o.Logger,
+		dir: o.DataDir, address: o.Address, version: o.Version, readOnly: o.ReadOnly, scratch: o.Scratch, clock: o.Clock, log: o.Logger,
 		running: map[chat.TurnID]bool{}, copied: o.copied,
 		archive: NewArchive(ArchiveOptions{DataDir: o.DataDir, Config: o.Config, Clock: o.Clock, Logger: o.Logger}),
 	}

@@ -36,12 +36,12 @@ type audit struct {
 	want, have *ledger.State   // of it: as its ledger says, and as it is stored
 	named      map[string]bool // records of it that cannot be read, as table/id
 	// calibrated are the newest calibrations that the ledgers so far tell
-	calibrated map[string]*ledger.Calibration
+	calibrated map[string][]*ledger.Calibration
 	// decoded are the payloads and summaries read last, for those that rest on them
 	decoded recentValues
 }
 
-func newAudit() *audit { return &audit{calibrated: map[string]*ledger.Calibration{}} }
+func newAudit() *audit { return &audit{calibrated: map[string][]*ledger.Calibration{}} }
 
 // Verify checks everything stored (SPEC 11): the file itself, references, the
 // ledger's chain and payloads, its replay against the tables, content hashes,
@@ -92,6 +92,22 @@ func (a *audit) expect(holds bool, kind, table string, id any, format string, ar
 	if !holds {
 		a.add(kind, table, id, format, args...)
 	}
+}
+
+// within is the condition that keeps to the session at hand, if there is one; scope is
+// its parameter.
+func (a *audit) within(column string) string {
+	if a.session == "" {
+		return `true`
+	}
+	return column + ` = ?`
+}
+
+func (a *audit) scope() []any {
+	if a.session == "" {
+		return nil
+	}
+	return []any{a.session}
 }
 
 // each runs do on every row of a table, of the session at hand if there is one. When a

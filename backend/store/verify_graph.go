@@ -17,14 +17,14 @@ import (
 // turnSequences: the turns of a branch go on from its fork without a gap.
 func (a *audit) turnSequences() {
 	a.sequences("turns", `SELECT t.id, t.branch_id, t.turn_seq AS seq, b.fork_seq AS start
-		FROM turns t JOIN branches b ON b.id = t.branch_id ORDER BY t.branch_id, t.turn_seq`)
+		FROM turns t JOIN branches b ON b.id = t.branch_id WHERE `+a.within("b.session_id")+` ORDER BY t.branch_id, t.turn_seq`)
 }
 
 // stateSequences: the states of a branch go on from its base; the root is 0.
 func (a *audit) stateSequences() {
 	a.sequences("states", `SELECT s.id, s.branch_id, s.state_seq AS seq,
 		  CASE WHEN b.parent_branch IS NULL THEN -1 ELSE b.base_seq END AS start
-		FROM states s JOIN branches b ON b.id = s.branch_id ORDER BY s.branch_id, s.state_seq`)
+		FROM states s JOIN branches b ON b.id = s.branch_id WHERE `+a.within("b.session_id")+` ORDER BY s.branch_id, s.state_seq`)
 }
 
 func (a *audit) sequences(table, query string) {
@@ -33,7 +33,7 @@ func (a *audit) sequences(table, query string) {
 		BranchID string
 		Seq      int64
 		Start    int64
-	}](a.db, query)
+	}](a.db, query, a.scope()...)
 	a.expect(err == nil, findUnreadable, table, "", "Sequences cannot be read.")
 	branch, last := "", int64(0)
 	for _, r := range rows {
@@ -63,7 +63,7 @@ func (a *audit) heads() {
 		FROM branches b
 		LEFT JOIN states n ON n.id = (SELECT x.id FROM states x WHERE x.branch_id = b.id ORDER BY x.state_seq DESC LIMIT 1)
 		LEFT JOIN states base ON base.id = b.base_state
-		LEFT JOIN turns f ON f.id = b.fork_turn ORDER BY b.id`)
+		LEFT JOIN turns f ON f.id = b.fork_turn WHERE `+a.within("b.session_id")+` ORDER BY b.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "branches", "", "Heads cannot be read.")
 	for _, b := range rows {
 		r := b.Row
@@ -85,14 +85,14 @@ func (a *audit) heads() {
 // covered: a state follows its parent and covers the turns that name it.
 func (a *audit) covered() {
 	states, err := all[struct{ ID string }](a.db, `SELECT s.id FROM states s LEFT JOIN states p ON p.id = s.parent_id
-		WHERE s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
-		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0) ORDER BY s.id`)
+		WHERE (s.parent_id IS NOT NULL AND (p.id IS NULL OR p.state_seq <> s.state_seq - 1 OR p.covers_seq > s.covers_seq)
+		  OR s.parent_id IS NULL AND (s.state_seq <> 0 OR s.covers_seq <> 0)) AND `+a.within("s.session_id")+` ORDER BY s.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "states", "", "Parents cannot be read.")
 	for _, s := range states {
 		a.add(findHead, "states", s.ID, "It does not follow its parent.")
 	}
 	turns, err := all[struct{ ID string }](a.db, `SELECT t.id FROM turns t JOIN states s ON s.id = t.state_after
-		WHERE s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq ORDER BY t.id`)
+		WHERE (s.branch_id <> t.branch_id OR s.covers_seq < t.turn_seq) AND `+a.within("t.session_id")+` ORDER BY t.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "turns", "", "Covers cannot be read.")
 	for _, t := range turns {
 		a.add(findHead, "turns", t.ID, "The state that it names does not cover it.")
@@ -107,7 +107,7 @@ func (a *audit) roots() {
 		Own   bool
 	}](a.db, `SELECT s.id, (SELECT count(*) FROM states r WHERE r.session_id = s.id AND r.origin = 'root') AS roots,
 		  EXISTS (SELECT 1 FROM branches b WHERE b.id = s.active_branch AND b.session_id = s.id) AS own
-		FROM sessions s ORDER BY s.id`)
+		FROM sessions s WHERE `+a.within("s.id")+` ORDER BY s.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "sessions", "", "Roots cannot be read.")
 	for _, r := range rows {
 		a.expect(r.Roots == 1, findHead, "sessions", r.ID, "It has %d root states.", r.Roots)
@@ -175,14 +175,14 @@ func (a *audit) units() {
 // strays are chunks and units that do not agree with what they are of.
 func (a *audit) strays() {
 	chunks, err := all[string](a.db, `SELECT c.id FROM chunks c JOIN turns t ON t.id = c.source_turn
-		WHERE c.branch_id <> t.branch_id OR c.session_id <> t.session_id ORDER BY c.id`)
+		WHERE (c.branch_id <> t.branch_id OR c.session_id <> t.session_id) AND `+a.within("c.session_id")+` ORDER BY c.id`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "chunks", "", "Chunks cannot be joined to their turns.")
 	for _, id := range chunks {
 		a.add(findIndex, "chunks", id, "It does not agree with its turn.")
 	}
 	strays, err := all[struct{ ID string }](a.db, `SELECT u.id FROM units u JOIN chunks c ON c.id = u.chunk_id JOIN turns t ON t.id = c.source_turn
-		WHERE u.turn_id <> t.id OR u.turn_seq <> t.turn_seq OR u.branch_id <> t.branch_id OR u.session_id <> t.session_id
-		  OR u.message <> c.role OR u.start_offset < c.start_offset OR u.end_offset > c.end_offset ORDER BY u.n`)
+		WHERE (u.turn_id <> t.id OR u.turn_seq <> t.turn_seq OR u.branch_id <> t.branch_id OR u.session_id <> t.session_id
+		  OR u.message <> c.role OR u.start_offset < c.start_offset OR u.end_offset > c.end_offset) AND `+a.within("u.session_id")+` ORDER BY u.n`, a.scope()...)
 	a.expect(err == nil, findUnreadable, "units", "", "Units cannot be joined to their chunks.")
 	for _, u := range strays {
 		a.add(findIndex, "units", u.ID, "It does not agree with its chunk and turn.")

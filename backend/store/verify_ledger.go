@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 
 	"gorm.io/gorm"
@@ -52,8 +53,12 @@ func (a *audit) replay(session string) {
 		a.differs(d)
 	}
 	for id, c := range a.want.Calibrations {
-		if known := a.calibrated[id]; known == nil || c.Revision > known.Revision {
-			a.calibrated[id] = c
+		known := a.calibrated[id]
+		if len(known) > 0 && c.Revision > known[0].Revision {
+			known = nil
+		}
+		if len(known) == 0 || c.Revision == known[0].Revision {
+			a.calibrated[id] = append(known, c)
 		}
 	}
 }
@@ -152,7 +157,8 @@ func (v *recentValues) payload(db *gorm.DB, e eventRow) ([]byte, error) {
 	return payload, err
 }
 
-// calibrations against the newest that any ledger tells.
+// calibrations against the newest that any ledger tells; two that came from different
+// data directories may be as new as each other.
 func (a *audit) calibrations() {
 	seen := map[string]bool{}
 	each(a, "calibrations", "*", "provider, model_id", func(r calibrationRow) {
@@ -161,11 +167,12 @@ func (a *audit) calibrations() {
 		a.times("calibrations", id, &r.UpdatedAt)
 		a.expect(r.Samples >= 1 && r.Samples <= calibrationSamples && r.Factor == calibrationFactor(r.Mean),
 			findHistory, "calibrations", id, "Its factor is not that of its mean.")
-		w := a.calibrated[id]
-		if w == nil {
-			w = &ledger.Calibration{Factor: r.Factor}
+		told := a.calibrated[id]
+		if len(told) == 0 {
+			told = []*ledger.Calibration{{Factor: r.Factor}}
 		}
-		a.expect(r.Revision == w.Revision && r.Factor == w.Factor, findReplay, "calibrations", id, "It is not what the ledger says.")
+		a.expect(slices.ContainsFunc(told, func(w *ledger.Calibration) bool { return r.Revision == w.Revision && r.Factor == w.Factor }),
+			findReplay, "calibrations", id, "It is not what the ledger says.")
 	})
 	for id := range a.calibrated {
 		a.expect(seen[id], findReplay, "calibrations", id, "The ledger tells of it, and it is gone.")

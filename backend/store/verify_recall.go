@@ -1,6 +1,11 @@
 package store
 
-import "contextinfinity/backend/ledger"
+import (
+	"bytes"
+	"encoding/hex"
+
+	"contextinfinity/backend/ledger"
+)
 
 // namespaces against each other and what they hold.
 func (a *audit) namespaces() {
@@ -65,6 +70,29 @@ func (a *audit) retrievals() {
 			t.Retrieved = ledger.SumOf(retrievedText(list))
 		}
 	}
+	a.retrievedElsewhere()
+}
+
+// retrievedElsewhere adds what was retrieved of sessions that are not here.
+func (a *audit) retrievedElsewhere() {
+	type record struct{ Hash, Content []byte }
+	lacking := map[ledger.Sum][]*ledger.Turn{}
+	for id, t := range a.have.Turns {
+		if w := a.want.Turns[id]; t.Retrieved == "" && w != nil && w.Retrieved != "" {
+			lacking[w.Retrieved] = append(lacking[w.Retrieved], t)
+		}
+	}
+	if len(lacking) == 0 {
+		return
+	}
+	err := stream(a.db, func(r record) {
+		a.expect(bytes.Equal(hashBytes(r.Content), r.Hash), findContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")
+		sum := ledger.SumOf(r.Content)
+		for _, t := range lacking[sum] {
+			t.Retrieved = sum
+		}
+	}, `SELECT hash, content FROM blobs WHERE session_id = ? AND media_type = ?`, a.session, retrievedElsewhere)
+	a.expect(err == nil, findUnreadable, "blobs", a.session, "What was retrieved cannot be read.")
 }
 
 // strayRetrievals are of turns or chunks that are not there.

@@ -61,7 +61,7 @@ func openFiles(t testing.TB) int {
 }
 
 const (
-	perHour    = 18
+	perHour    = 10
 	wakefulFor = 16 * time.Hour
 )
 

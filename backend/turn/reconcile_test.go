@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -227,8 +228,15 @@ func (h *history) checkBranch(b chat.Branch) {
 // TestReconcilingTwiceIsOnce is SPEC 2.6 and SRD 6.5: random histories, killed at random
 // writes, some torn, some done without being heard of. After one reconciliation nothing
 // is lost, doubled or open; another one, in the same program or in the next, does not
-// change a byte of the database.
+// change a byte of the database. Under the race detector there are fewer of them, unless
+// -rapid.checks says how many.
 func TestReconcilingTwiceIsOnce(t *testing.T) {
+	if checks := flag.Lookup("rapid.checks"); watched && checks.Value.String() == checks.DefValue {
+		if err := checks.Value.Set("35"); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = checks.Value.Set(checks.DefValue) })
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		h := newHistory(t, rt)
 		defer os.RemoveAll(h.w.dir)

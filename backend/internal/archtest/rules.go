@@ -147,9 +147,14 @@ var neverRules = []never{
 		reason:  "the edges share services, not each other's shapes",
 	},
 	{
-		name: "pure", in: []string{"backend/prompt", "backend/chunking", "backend/ledger"},
+		name: "pure", in: []string{"backend/prompt", "backend/chunking", "backend/ledger", "backend/transfer/bundle"},
 		imports: []string{"os", "net", "syscall", "math/rand", "io/fs", "log", "log/slog", "context", "path/filepath", "database"},
 		reason:  "values in, request out: the same input must give the same bytes, on any day and machine",
+	},
+	{
+		name: "pure rendering", in: []string{"backend/transfer/render"}, // it may read addresses: net/url
+		imports: []string{"os", "net/http", "syscall", "math/rand", "io/fs", "log", "context", "path/filepath"},
+		reason:  "a conversation in, bytes out: where they come from and go is for others to know",
 	},
 	{
 		name: "root", tests: true, in: []string{"backend", "scripts"},
@@ -182,8 +187,18 @@ var withinRules = []within{
 		reason: "chunking is a pure function of the transcript",
 	},
 	{
+		name: "rendering", in: []string{"backend/transfer/render"},
+		may:    []string{module + "/backend/chat", "github.com/yuin/goldmark"},
+		reason: "what is exported is a pure function of the conversation, and knows neither store nor edge",
+	},
+	{
 		name: "replay", in: []string{"backend/ledger"}, may: []string{module + "/backend/chat"},
 		reason: "a replay is a pure function of the events: it is what the store is checked against, so it cannot know the store",
+	},
+	{
+		name: "bundle", in: []string{"backend/transfer/bundle"},
+		may:    []string{module + "/backend/chat", module + "/backend/ledger", "github.com/klauspost/compress"},
+		reason: "a bundle is bytes of a ledger: what it says does not depend on who reads it, when or where",
 	},
 	{
 		name: "long work", in: []string{"backend/tasks"},
@@ -193,7 +208,7 @@ var withinRules = []within{
 }
 
 // purePlaces may not ask the clock: time is a value that is passed in.
-var purePlaces = []string{"backend/chat", "backend/prompt", "backend/chunking", "backend/ledger"}
+var purePlaces = []string{"backend/chat", "backend/prompt", "backend/chunking", "backend/ledger", "backend/transfer/bundle", "backend/transfer/render"}
 
 // adapterFamilies hold adapters that may not know each other: each directory
 // below one imports none of its siblings, but for the test kit in tests.

@@ -17,6 +17,7 @@ var named = []string{
 	"turn.settled",          // after TX-A, before its journals are pruned
 	"turn.pruned",           // after each journal that is removed
 	"recover.settled",       // as turn.settled, of a turn that recovery settled
+	"import.part",           // between two parts of a conversation that is imported
 	"store.migration",       // before each migration, and after the last
 	"store.checkpoint",      // before the log is brought into the database and emptied
 	"store.checkpoint_some", // before as much of it is brought there as nobody reads
@@ -39,7 +40,7 @@ var transactions = []string{
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",
 	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
 	"ledger.snapshot", "setting.write", "branch.archive", "branch.fork", "branch.rename",
-	"branch.switch", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
+	"branch.switch", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings",
 }

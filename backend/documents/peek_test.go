@@ -1,0 +1,26 @@
+package documents
+
+import "testing"
+
+func TestPeek(t *testing.T) {
+	for name, c := range map[string]struct {
+		head  string
+		whole bool
+		want  Looks
+	}{
+		"text":                       {"The harbour opens at seven.", true, LooksReadable},
+		"nothing":                    {"", true, LooksReadable},
+		"a pdf":                      {"%PDF-1.7\n\x00\x01\x02", false, LooksReadable},
+		"a character that is cut":    {"für die K\xc3", false, LooksReadable},
+		"an emoji that is cut":       {"well \xf0\x9f\x98", false, LooksReadable},
+		"a character that is broken": {"für die K\xc3", true, LooksEncoded},
+		"latin-1":                    {"f\xfcr die K\xfcche", false, LooksEncoded},
+		"utf-16":                     {"\xff\xfea\x00b\x00c", false, LooksReadable},
+		"utf-16 that is broken":      {"\xff\xfea\x00b\x00c", true, LooksBinary},
+		"a program":                  {"\x7fELF\x02\x01\x01\x00\x00", false, LooksBinary},
+	} {
+		if got := Peek([]byte(c.head), c.whole); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+// breaks: bundle
+
+package bundle
+
+import (
+	_ "contextinfinity/backend/turn"
+)

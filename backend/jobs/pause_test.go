@@ -1,0 +1,75 @@
+package jobs_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestAPauseIsRemembered: the next run is paused as this one was, until it is told to
+// go on, and so is the one after it.
+func TestAPauseIsRemembered(t *testing.T) {
+	b := newBench(t)
+	run := func(want bool) (set func(bool)) {
+		t.Helper()
+		runner := b.runner(b.store)
+		r := b.reconciler(&turns{}, runner, nil)
+		r.RecallPause(t.Context())
+		if r.Paused() != want || runner.Paused() != want {
+			t.Fatalf("paused: %v and %v, want %v", r.Paused(), runner.Paused(), want)
+		}
+		return func(paused bool) {
+			t.Helper()
+			b.must(r.SetPaused(t.Context(), paused))
+			if r.Paused() != paused {
+				t.Errorf("set to %v, it is not", paused)
+			}
+		}
+	}
+	run(false)(true)
+	run(true)
+	run(true)(false)
+	run(false)
+}
+
+// TestAPauseThatCannotBeKeptHolds for this run, and says so.
+func TestAPauseThatCannotBeKeptHolds(t *testing.T) {
+	b := newBench(t)
+	r := b.reconciler(&turns{}, b.runner(b.store), nil)
+	b.must(b.store.Close())
+	if err := r.SetPaused(t.Context(), true); err == nil || !r.Paused() {
+		t.Errorf("%v, paused %v", err, r.Paused())
+	}
+}
+
+// TestAPauseLeavesNoTurnUnsettled: what belongs to the person's own turn goes on.
+func TestAPauseLeavesNoTurnUnsettled(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		b := newBenchAt(t, nil)
+		defer b.close()
+		f, days := &turns{}, atomic.Int32{}
+		r := b.reconciler(f, b.runner(b.store), func(context.Context) error { days.Add(1); return nil })
+		r.Pause()
+		r.Start()
+		defer r.Stop()
+		pending := b.final(1)
+		time.Sleep(time.Hour)
+		if f.looks() != 0 {
+			t.Errorf("paused, it looked %d times", f.looks())
+		}
+		f.set(1)
+		time.Sleep(6 * time.Minute)
+		if f.looks() < 2 {
+			t.Errorf("a turn was not settled, and it looked %d times", f.looks())
+		}
+		f.set(0)
+		before := f.looks()
+		time.Sleep(time.Hour)
+		if looked := f.looks() - before; looked > 1 || days.Load() != 0 || b.phase(pending.ID) != chat.PhaseResponseFinalized {
+			t.Errorf("%d looks, %d days, the turn is %s", looked, days.Load(), b.phase(pending.ID))
+		}
+	})
+}

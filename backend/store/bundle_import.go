@@ -1,0 +1,320 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+
+	gosqlite "github.com/glebarez/go-sqlite"
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/transfer"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// sourceBundle is the source of a session that is a copy of a bundle's, and of the key
+// by which it is known again.
+const sourceBundle = "bundle"
+
+// ImportBundle brings in the session of a bundle (SPEC 12), all of it or nothing.
+//
+// The bundle is gone through twice: first, without holding up anybody, its chain is
+// checked and replayed by the reducer; then one transaction makes the tables of the same
+// events, compares them with what the reducer says, and commits. Bad input is an error
+// that names the event, and changes nothing.
+//
+// Where the session is not here, it keeps its ids. Where it is, and one ledger is the
+// beginning of the other, only the events that are new are added. Where the two have gone
+// different ways, the bundle's is imported beside as a copy, with ids of its own.
+// Notices tell what was left out of use.
+func (s *Store) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
+	const op = "bundle.import"
+	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
+		return chat.Imported{}, nil, ofBundle(op, name, err)
+	}
+	b, err := bundle.Open(r, size)
+	if err != nil {
+		return fail(err)
+	}
+	in, err := survey(ctx, b)
+	if err != nil {
+		return fail(err)
+	}
+	var out chat.Imported
+	err = s.write(ctx, op, func(t *tx) (err error) {
+		out, err = in.into(t)
+		return err
+	})
+	if err != nil {
+		return fail(err)
+	}
+	return out, in.notices(s, ctx, out), nil
+}
+
+// incoming is a bundle whose ledger is sound.
+type incoming struct {
+	ctx     context.Context
+	bundle  *bundle.Reader
+	session string
+	state   *ledger.State // after its last event
+	hashes  [][sha256.Size]byte
+	torn    bool
+}
+
+// survey checks a bundle by itself.
+func survey(ctx context.Context, b *bundle.Reader) (*incoming, error) {
+	in := &incoming{ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID))}
+	documents := map[chat.FileID]int64{} // that messages name, and the event that does
+	var err error
+	in.torn, err = b.Read(func(e ledger.Event, _ []bundle.Content) error {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := in.state.Apply(e); err != nil {
+			return unsound("event %d cannot be replayed: %v", e.Seq, err)
+		}
+		in.hashes = append(in.hashes, [sha256.Size]byte(e.Hash))
+		return documentsIn(e, documents)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(in.state.Sessions) != 1 {
+		return nil, unsound("no event of it makes the session")
+	}
+	if fault := reachesOut(in.state); fault != "" {
+		return nil, unsound("%s", fault)
+	}
+	for id, seq := range documents {
+		if in.state.Files[string(id)] == nil {
+			return nil, unsound("event %d names a document that is not of the session", seq)
+		}
+	}
+	return in, nil
+}
+
+// documentsIn notes the documents that a message names.
+func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
+	if e.Type != ledger.EventTurnAccepted {
+		return nil
+	}
+	_, err := payloadOf(e, func(e ledger.Event, d ledger.TurnAccepted) (struct{}, error) {
+		m, err := decodeMessage(chat.RoleUser, string(d.User))
+		if err != nil {
+			return struct{}{}, unsound("the message of event %d cannot be read", e.Seq)
+		}
+		for _, b := range m.Blocks.Documents() {
+			if b.File != "" {
+				into[b.File] = e.Seq
+			}
+		}
+		return struct{}{}, nil
+	})
+	return err
+}
+
+// into brings the session into the database, in the one transaction.
+func (in *incoming) into(t *tx) (chat.Imported, error) {
+	out := chat.Imported{Session: chat.SessionID(in.session)}
+	here, err := all[ledgerTail](t.db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
+	if err != nil {
+		return out, err
+	}
+	last := int64(len(in.hashes))
+	switch {
+	case len(here) == 0:
+		out.Outcome = chat.ImportMade
+		return out, in.replay(t, 0, nil, &out)
+	case here[0].EventSeq < last && bytes.Equal(here[0].Hash, in.hashes[here[0].EventSeq-1][:]):
+		out.Outcome = chat.ImportGrown
+		return out, in.replay(t, here[0].EventSeq, nil, &out)
+	case here[0].EventSeq >= last:
+		same, err := all[int64](t.db, `SELECT event_seq FROM events WHERE session_id = ? AND event_seq = ? AND hash = ?`, in.session, last, in.hashes[last-1][:])
+		if err != nil {
+			return out, err
+		}
+		if len(same) > 0 {
+			out.Outcome = chat.ImportAlready
+			return out, nil
+		}
+	}
+	return in.copied(t, out)
+}
+
+// copied brings it in beside the session that it has diverged from, once.
+func (in *incoming) copied(t *tx, out chat.Imported) (chat.Imported, error) {
+	key := fmt.Sprintf("%s/%d/%x", in.session, len(in.hashes), in.hashes[len(in.hashes)-1])
+	there, err := all[chat.SessionID](t.db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, sourceBundle, key)
+	if err != nil {
+		return out, err
+	}
+	if len(there) > 0 {
+		out.Session, out.Outcome = there[0], chat.ImportAlready
+		out.Notice = "The bundle was imported before, as a copy beside the session that it has diverged from."
+		return out, nil
+	}
+	c := newCopying(t.now, in.session)
+	out.Session, out.Outcome = chat.SessionID(c.session), chat.ImportCopied
+	out.Notice = "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy."
+	imported := t.stamp()
+	if err := in.replay(t, 0, c, &out); err != nil {
+		return out, err
+	}
+	_, err = t.exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+		sourceBundle, key, c.session, c.session, imported)
+	return out, err
+}
+
+// replay makes the records of the events after one; c, if not nil, gives them other ids.
+func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) error {
+	now := t.now
+	p := &replayer{tx: t, session: string(out.Session)}
+	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
+		if err := in.ctx.Err(); err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
+			return err
+		}
+		seq := e.Seq
+		if c != nil {
+			copied, err := c.event(e)
+			if err != nil || copied == nil {
+				return err
+			}
+			e = *copied
+		}
+		switch e.Type {
+		case ledger.EventTurnAccepted:
+			out.Turns++
+		case ledger.EventBranchCreated:
+			out.Branches++
+		}
+		if err := p.play(e, contents); err != nil {
+			return playFault(seq, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.settleStep(ledger.Event{}); err != nil {
+		return playFault(int64(len(in.hashes)), err)
+	}
+	t.now = now
+	if after == 0 {
+		out.Branches = max(out.Branches-1, 0)
+	}
+	return in.settle(t, p.session)
+}
+
+// playFault names the event whose records cannot be made.
+func playFault(seq int64, err error) error {
+	switch chat.CodeOf(err) {
+	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict:
+	default:
+		if !constrained(err) {
+			return err
+		}
+		return unsound("event %d makes a record that cannot be, or one that is of another session here", seq)
+	}
+	return unsound("event %d cannot be replayed: %v", seq, err)
+}
+
+// constrained reports that a rule of the schema forbade a record.
+func constrained(err error) bool {
+	var e *gosqlite.Error
+	return errors.As(err, &e) && e.Code()&0xff == sqliteConstraint
+}
+
+// sqliteConstraint is SQLite's primary result code for that.
+const sqliteConstraint = 19
+
+// settle makes due what is to be done with the session's turns, and expects that its
+// records are what its ledger says: what verify would find is not let in.
+func (in *incoming) settle(t *tx, session string) error {
+	due, err := all[turnRow](t.db, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
+		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
+	if err != nil {
+		return err
+	}
+	for _, turn := range due {
+		kind := chat.JobSummarizeTurn
+		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
+			kind = chat.JobIndexTurn
+		}
+		if err := t.enqueue(kind, turn); err != nil {
+			return err
+		}
+	}
+	a := newAudit()
+	a.db = t.db
+	a.replay(session)
+	for _, check := range []func(){a.turnSequences, a.stateSequences, a.heads, a.roots, a.strays} {
+		check()
+	}
+	if err := in.ctx.Err(); err != nil {
+		return err
+	}
+	if len(a.found) > 0 {
+		f := a.found[0]
+		return unsound("its records do not agree: %s %s: %s", f.Table, f.ID, f.Message)
+	}
+	return nil
+}
+
+// notices tell what is to be known of the bundle beside what became of it.
+func (in *incoming) notices(s *Store, ctx context.Context, out chat.Imported) []transfer.Notice {
+	var list []transfer.Notice
+	add := func(format string, args ...any) {
+		list = append(list, transfer.Notice{Text: fmt.Sprintf(format, args...), Count: 1})
+	}
+	if in.torn {
+		add("The last line of the bundle's events was cut off; all %d events before it are whole and were read.", len(in.hashes))
+	}
+	if in.bundle.Strange > 0 {
+		add("%d files in the bundle do not belong in one; they were not looked at.", in.bundle.Strange)
+	}
+	if !in.torn && (out.Outcome == chat.ImportMade || out.Outcome == chat.ImportGrown) && !in.snapshotHolds(s, ctx) {
+		add("The bundle's snapshot is damaged or not of its events; it was not used, and all events were replayed.")
+	}
+	return list
+}
+
+// snapshotHolds reports that the bundle's snapshot is what the session's events make.
+func (in *incoming) snapshotHolds(s *Store, ctx context.Context) bool {
+	sum, err := in.bundle.SnapshotSum()
+	if err != nil {
+		return false
+	}
+	var want []byte
+	err = s.read(ctx, "bundle.import", func(db *gorm.DB) error {
+		memory, err := memoryOf(db, in.state)
+		if err != nil {
+			return err
+		}
+		content, err := ledger.Snapshot{Version: ledger.SnapshotVersion, State: in.state, Memory: memory}.Encode()
+		want = hashBytes(content)
+		return err
+	})
+	return err == nil && bytes.Equal(sum, want)
+}
+
+// unsound is a bundle whose chain holds and which is yet no session.
+func unsound(format string, args ...any) *chat.Error {
+	return chat.Errorf(chat.CodeCorrupt, "", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...)).
+		WithHint("export it again from where it came from, once verify finds nothing there")
+}
+
+// ofBundle names the file in an error.
+func ofBundle(op, name string, err error) error {
+	e := chat.AsError(mapError(op, err))
+	named := *e
+	named.Op = op
+	if name != "" {
+		named.Message = name + ": " + e.Message
+	}
+	return &named
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"bytes"
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// What a turn remembered may be of sessions that are not here. Then which chunks they
+// were cannot stand in the table of retrievals, whose rows name chunks: the record
+// stands whole among the session's blobs, by its hash.
+const retrievedElsewhere = "application/vnd.contextinfinity.retrieved"
+
+// retrievedRecord is the record of what was retrieved for a turn, in the form that the
+// ledger knows the hash of.
+func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
+	rows, err := all[namedRetrieval](db, `SELECT r.*, c.id AS chunk_id FROM turns t JOIN retrieved r ON r.turn_n = t.n
+		JOIN chunks c ON c.n = r.chunk_n WHERE t.id = ? AND r.rank > 0 ORDER BY r.rank, c.id`, turn)
+	if err != nil || len(rows) > 0 {
+		return retrievedText(rows), err
+	}
+	sum, err := hex.DecodeString(hash)
+	if err != nil {
+		return nil, err
+	}
+	return one[[]byte](db, "record", hash, `SELECT b.content FROM turns t JOIN blobs b ON b.session_id = t.session_id
+		WHERE t.id = ? AND b.hash = ? AND b.media_type = ?`, turn, sum, retrievedElsewhere)
+}
+
+// retrieved records what memory a turn's context held, and answers the chunks by rank.
+func (p *replayer) retrieved(turn turnRow) ([]int64, error) {
+	if err := p.retireRetrievals(turn); err != nil {
+		return nil, err
+	}
+	record := p.content(bundle.Retrieved)
+	if record == nil {
+		return nil, nil
+	}
+	list, err := readRetrieved(record)
+	if err != nil {
+		return nil, err
+	}
+	known, err := p.chunkNumbers(list)
+	if err != nil {
+		return nil, err
+	}
+	rows, chunks := make([]retrievedRow, 0, len(list)), make([]int64, 0, len(list))
+	for _, r := range list {
+		row, err := retrievedOf(turn, r, known)
+		if chat.CodeOf(err) == chat.CodeInvalid && known[r.Chunk] == 0 {
+			return nil, p.keepRecord(record)
+		}
+		if err != nil {
+			return nil, err
+		}
+		rows, chunks = append(rows, row), append(chunks, row.ChunkN)
+	}
+	return chunks, p.db.CreateInBatches(&rows, retrievedBatch).Error
+}
+
+func (p *replayer) keepRecord(record []byte) error {
+	_, err := p.exec(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
+		p.session, hashBytes(record), retrievedElsewhere, len(record), p.stamp(), record)
+	return err
+}
+
+// readRetrieved reads what retrievedText wrote.
+func readRetrieved(record []byte) ([]chat.Retrieval, error) {
+	bad := invalid("What was retrieved cannot be read.")
+	fields := strings.Split(string(record), " ")
+	if len(fields)%8 != 1 || fields[len(fields)-1] != "" {
+		return nil, bad
+	}
+	var out []chat.Retrieval
+	var again []namedRetrieval
+	for f := fields[:len(fields)-1]; len(f) > 0; f = f[8:] {
+		var n [7]int64
+		for i, s := range f[1:8] {
+			v, err := strconv.ParseInt(s, 10, 64)
+			if err != nil {
+				return nil, bad
+			}
+			n[i] = v
+		}
+		row := namedRetrieval{ChunkID: f[0], Row: retrievedRow{
+			Rank: int(n[0]), PackedAs: int(n[1]), Tokens: int(n[2]), Similarity: n[3], VectorScore: n[4], KeywordScore: n[5], Score: n[6],
+		}}
+		again, out = append(again, row), append(out, row.retrieval())
+	}
+	if !bytes.Equal(retrievedText(again), record) {
+		return nil, bad
+	}
+	return out, nil
+}
+
+// turnIndexed stores the chunks and units that an earlier data directory cut; they are
+// found by their words at once, and by their meaning once they have vectors.
+func (p *replayer) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
+	turn, err := p.turn(e.Entity)
+	if err != nil {
+		return err
+	}
+	if d.Dropped {
+		brought := chat.Indexing{Status: chat.IndexOK}
+		for _, c := range d.Chunks {
+			brought.Chunks = append(brought.Chunks, chat.Chunk{Version: c.Version})
+		}
+		if _, err := p.dropSuperseded(turn, brought); err != nil {
+			return err
+		}
+	}
+	for _, c := range d.Chunks {
+		if err := p.chunk(turn, c); err != nil {
+			return err
+		}
+	}
+	if d.Status == chat.IndexNone {
+		return nil
+	}
+	if d.Status != chat.IndexDegraded && chat.Phase(turn.Phase) != chat.PhaseDone {
+		if err := p.set(`UPDATE turns SET phase = 'Done', updated_at = ? WHERE id = ?`, e.CreatedAt, turn.ID); err != nil {
+			return err
+		}
+	}
+	return p.set(`UPDATE turns SET index_status = ? WHERE id = ?`, d.Status, turn.ID)
+}
+
+func (p *replayer) chunk(turn turnRow, c ledger.IndexedChunk) error {
+	hash, err := hex.DecodeString(c.SHA256)
+	if err != nil {
+		return err
+	}
+	n, err := one[int64](p.db, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
+	if err != nil {
+		return err
+	}
+	row := chunkRow{
+		ID: string(c.ID), N: n, SessionID: p.session, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
+		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens, ChunkerVersion: c.Version,
+		CreatedAt: p.stamp(), ContentHash: hash, Summary: c.Summary,
+	}
+	from, err := p.source(turn, sourceOf{c.Role, c.File})
+	if err != nil {
+		return err
+	}
+	if err := p.db.Create(&row).Error; err != nil {
+		return err
+	}
+	for i, u := range c.Units {
+		if err := p.unit(turn, row, i, u, from); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *replayer) unit(turn turnRow, chunk chunkRow, ordinal int, u ledger.IndexedUnit, from chunkSource) error {
+	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.text)
+	body := u.Text
+	if u.SHA256 != "" && inside { // told as what stands before the words
+		body += from.text[u.Start:u.End]
+	}
+	row := unitRow{
+		ID: string(u.ID), ChunkID: chunk.ID, SessionID: p.session, BranchID: turn.BranchID, TurnID: turn.ID, TurnSeq: turn.TurnSeq, Ordinal: ordinal,
+		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
+	}
+	if inside && from.said != "" && strings.HasSuffix(body, from.text[u.Start:u.End]) {
+		row.Text, row.Said = strings.TrimSuffix(body, from.text[u.Start:u.End]), true
+	}
+	return p.db.Create(&row).Error
+}
+
+// source is what a chunk of a turn is cut from; those of the last turn are kept.
+func (p *replayer) source(turn turnRow, of sourceOf) (chunkSource, error) {
+	if p.sourceOf != turn.ID {
+		whole, err := turnByID(p.db, chat.TurnID(turn.ID))
+		if err != nil {
+			return chunkSource{}, err
+		}
+		t := whole.turn()
+		p.sourceOf, p.sources = turn.ID, map[sourceOf]chunkSource{{role: chat.RoleUser}: {t.User.RenderedText(), onlyBlock(t.User)}}
+		if t.Assistant != nil {
+			p.sources[sourceOf{role: chat.RoleAssistant}] = chunkSource{t.Assistant.RenderedText(), onlyBlock(*t.Assistant)}
+		}
+	}
+	if from, ok := p.sources[of]; ok || of.file == "" {
+		return from, nil
+	}
+	from, err := p.documentSource(chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(p.session)}, of.file)
+	p.sources[of] = from
+	return from, err
+}

@@ -1,0 +1,354 @@
+package store
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+)
+
+// bundled is a session's bundle.
+func (f *fixture) bundled(s chat.SessionID) []byte {
+	f.Helper()
+	var b bytes.Buffer
+	f.ok(f.WriteBundle(f.ctx, s, &b))
+	return b.Bytes()
+}
+
+func (f *fixture) imported(b []byte) (chat.Imported, []string) {
+	f.Helper()
+	got, notices, err := f.ImportBundle(f.ctx, bytes.NewReader(b), int64(len(b)), "session.cinf")
+	f.ok(err)
+	var words []string
+	for _, n := range notices {
+		words = append(words, n.Text)
+	}
+	return got, words
+}
+
+// entries are what an archive holds, meta.json without the moment of export.
+func entries(tb testing.TB, b []byte) map[string]string {
+	tb.Helper()
+	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, e := range z.File {
+		r, err := e.Open()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		raw, err := io.ReadAll(r)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out[e.Name] = string(raw)
+	}
+	var meta map[string]any
+	if err := json.Unmarshal([]byte(out["meta.json"]), &meta); err != nil {
+		tb.Fatal(err)
+	}
+	delete(meta, "exported_at")
+	out["meta.json"] = fmt.Sprint(meta)
+	return out
+}
+
+// whole is everything there is to read of a session.
+func (f *fixture) whole(id chat.SessionID) string {
+	f.Helper()
+	var b strings.Builder
+	say := func(what string, v any, err error) {
+		f.Helper()
+		f.ok(err)
+		raw, err := chat.MarshalJSON(v)
+		f.ok(err)
+		fmt.Fprintf(&b, "%s %s\n", what, raw)
+	}
+	session, err := f.Session(f.ctx, id)
+	say("session", session, err)
+	branches, err := f.Branches(f.ctx, id)
+	say("branches", branches, err)
+	files, err := f.Files(f.ctx, id)
+	files = slices.DeleteFunc(files, func(d chat.File) bool { return d.TurnID == "" })
+	for i := range files {
+		content, err := f.FileContent(f.ctx, files[i].ID)
+		f.ok(err)
+		words, err := f.FileText(f.ctx, files[i].ID)
+		say("document", []any{files[i].ID, content, words}, err)
+		files[i].CreatedAt = time.Time{} // of the draft that it was attached to
+	}
+	say("documents", files, err)
+	summaries, err := f.AllSummaries(f.ctx, id)
+	say("summaries", summaries, err)
+	for _, branch := range branches {
+		states, err := f.States(f.ctx, branch.ID)
+		say("states", states, err)
+		pins, err := f.Pins(f.ctx, branch.ID)
+		say("pins", pins, err)
+		turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: branch.ID})
+		say("turns", turns, err)
+		for _, t := range turns {
+			steps, err := f.Steps(f.ctx, t.ID)
+			say("steps", steps, err)
+			for _, st := range steps {
+				payload, err := f.StepPayload(f.ctx, st.ID)
+				say("payload", payload, err)
+			}
+			manifest, err := f.Manifest(f.ctx, t.ID)
+			say("manifest", string(manifest), err)
+		}
+		chunks, _, err := f.Chunks(f.ctx, chat.ChunkQuery{Within: chat.Within{Branch: branch.ID}, Limit: 10_000})
+		say("chunks", chunks, err)
+	}
+	return b.String()
+}
+
+// rich is a session that has one of everything: branches, an archived one too, tools,
+// reasoning, unknown blocks, an image, a document, pins, summaries, failed, incomplete and
+// pending turns, a folder, settings, manifests and requests.
+func (f *fixture) rich() chat.Session {
+	f.Helper()
+	d := seed(f)
+	f.ok(f.SetFolder(f.ctx, []chat.SessionID{d.Session.ID}, "Travels/東京"))
+	branch := f.fork(d.Main.ID, d.Turns[4].ID).ID
+	doc := f.file(d.Session.ID, "notes.txt", "The treaty of Vesterholm was signed in 1721.\nNobody came.")
+	turn := f.attach(branch, doc)
+	f.commitAll(branch)
+	f.ok(f.Index(f.ctx, chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Chunks: []chat.Chunk{{
+		File: doc.ID, Role: chat.RoleUser, End: 44, Text: "The treaty of Vesterholm was signed in 1721.", Type: chat.ChunkUserContext, Tokens: 9, Version: 1,
+		Units: []chat.Unit{{Role: chat.RoleUser, End: 44, Tokens: 9, Text: "[2026-01-02] notes.txt: The treaty of Vesterholm was signed in 1721."}},
+	}}}))
+	f.blocks(branch)
+	return f.again(d.Session)
+}
+
+func (f *fixture) again(s chat.Session) chat.Session {
+	f.Helper()
+	s, err := f.Session(f.ctx, s.ID)
+	f.ok(err)
+	return s
+}
+
+// blocks is a turn of every kind of block.
+func (f *fixture) blocks(branch chat.BranchID) {
+	f.Helper()
+	f.clock.Advance(time.Millisecond)
+	t, err := f.Accept(f.ctx, chat.Acceptance{BranchID: branch, Provider: "p", Model: "m", User: chat.Message{
+		Role: chat.RoleUser, Name: "Ada", Blocks: chat.Blocks{
+			chat.Text{Text: "look <at> this\u2028 & that"}, chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"iVBORw0KGgo="}`)},
+		},
+	}})
+	f.ok(err)
+	step := f.respond(t)
+	blocks := chat.Blocks{
+		chat.Reasoning{Provider: "p", EncryptedContent: "b3BhcXVl", Summary: "thinking"},
+		chat.ToolUse{ToolUseID: "c1", Name: "weather", Input: json.RawMessage(`{"city": "Bergen"}`)},
+		chat.ToolResult{ToolUseID: "c1", Content: chat.Blocks{chat.Text{Text: "rain"}}, IsError: true},
+		chat.Unknown{Provider: "p", Raw: []byte("{\"odd\":  \"<1>\"}\xff\x00")}, chat.Refusal{Text: "no"}, chat.Text{Text: "It rains."},
+	}
+	end := f.ended(step, chat.StepCompleted, "It rains.")
+	end.Items = chat.Items{chat.AssistantMessage{Blocks: blocks}}
+	end.Response = []byte(`{"id":"resp_1","output":[]}`)
+	_, err = f.Finalize(f.ctx, chat.Finalization{TurnID: t.ID, Step: end, Message: chat.Message{Role: chat.RoleAssistant, Blocks: blocks},
+		Outcome: chat.OutcomeCompleted, Usage: &chat.Usage{InputTokens: 3}})
+	f.ok(err)
+}
+
+// TestExportThenImport: the session is the same in another data directory, verify finds
+// nothing, a replay gives its snapshot, and what is exported there is the same file.
+func TestExportThenImport(t *testing.T) {
+	from, to := newFixture(t), newFixture(t)
+	s := from.rich()
+	_, _, err := from.Snapshot(from.ctx)
+	from.ok(err)
+	b := from.bundled(s.ID)
+	got, notices := to.imported(b)
+	if got.Session != s.ID || got.Outcome != chat.ImportMade || got.Turns != 13 || got.Branches != 4 || got.Notice != "" || len(notices) != 0 {
+		t.Errorf("imported %+v %q", got, notices)
+	}
+	if want, have := from.whole(s.ID), to.whole(s.ID); want != have {
+		t.Errorf("%s", firstDifference(want, have))
+	}
+	to.verifyClean()
+	to.sameHoweverMade(s.ID)
+	for name, want := range entries(t, b) {
+		if have := entries(t, to.bundled(s.ID))[name]; have != want {
+			t.Errorf("%s is another: %s", name, firstDifference(want, have))
+		}
+	}
+	if again, _ := to.imported(b); again.Outcome != chat.ImportAlready || again.Session != s.ID || again.Turns != 0 {
+		t.Errorf("imported again: %+v", again)
+	}
+	if hits := to.find(everywhere, 20, "Vesterholm"); len(hits) != 1 {
+		t.Errorf("its document is found as %+v", hits)
+	}
+	if n, err := to.RequeueMissing(to.ctx); n != 0 || err != nil {
+		t.Errorf("%d jobs were not made with it: %v", n, err)
+	}
+	to.reopen()
+	to.verifyClean()
+}
+
+// firstDifference is where two texts part.
+func firstDifference(want, have string) string {
+	i := 0
+	for i < len(want) && i < len(have) && want[i] == have[i] {
+		i++
+	}
+	from := max(0, i-200)
+	return fmt.Sprintf("at %d\nwant …%s\nhave …%s", i, want[from:min(len(want), i+200)], have[from:min(len(have), i+200)])
+}
+
+// TestEverySeededSessionTravels: open turns, archives, chains of requests and what was
+// retrieved come along too, though what was retrieved is of a session that does not.
+func TestEverySeededSessionTravels(t *testing.T) {
+	from := newFixture(t)
+	seed(from)
+	list := from.allSessions()
+	for _, s := range list {
+		to := newFixture(t)
+		b := from.bundled(s)
+		to.imported(b)
+		if want, have := from.whole(s), to.whole(s); want != have {
+			t.Errorf("session %s %s", s, firstDifference(want, have))
+		}
+		to.verifyClean()
+		if want, have := entries(t, b), entries(t, to.bundled(s)); fmt.Sprint(want) != fmt.Sprint(have) {
+			t.Errorf("session %s is exported as another: %s", s, firstDifference(fmt.Sprint(want), fmt.Sprint(have)))
+		}
+	}
+	together := newFixture(t)
+	for _, s := range list {
+		together.imported(from.bundled(s))
+	}
+	together.verifyClean()
+}
+
+func (f *fixture) allSessions() []chat.SessionID {
+	f.Helper()
+	ids, err := all[chat.SessionID](f.reader, `SELECT id FROM sessions ORDER BY id`)
+	f.ok(err)
+	return ids
+}
+
+// TestImportGrows: a bundle that goes on where ours ends adds its end; one that ends
+// before ours does adds nothing.
+func TestImportGrows(t *testing.T) {
+	from, to := newFixture(t), newFixture(t)
+	s, b := from.session("growing")
+	from.full(b.ID, "one", "first")
+	early := from.bundled(s.ID)
+	to.imported(early)
+	from.full(b.ID, "two", "second")
+	child := from.fork(b.ID, "")
+	from.say(child.ID, "beside", "other")
+	late := from.bundled(s.ID)
+	if got, _ := to.imported(late); got.Outcome != chat.ImportGrown || got.Turns != 2 || got.Branches != 1 || got.Session != s.ID {
+		t.Errorf("%+v", got)
+	}
+	if from.whole(s.ID) != to.whole(s.ID) {
+		t.Error(firstDifference(from.whole(s.ID), to.whole(s.ID)))
+	}
+	if got, _ := to.imported(early); got.Outcome != chat.ImportAlready {
+		t.Errorf("an earlier bundle: %+v", got)
+	}
+	to.verifyClean()
+}
+
+// TestImportOfADivergedBundle makes a copy beside, once, that shares no id.
+func TestImportOfADivergedBundle(t *testing.T) {
+	from, to := newFixture(t), newFixture(t)
+	s := from.rich()
+	to.imported(from.bundled(s.ID))
+	to.ok(to.RenameSession(to.ctx, s.ID, "ours went on"))
+	ours := to.whole(s.ID)
+	from.ok(from.RenameSession(from.ctx, s.ID, "theirs went on"))
+	b := from.bundled(s.ID)
+	got, _ := to.imported(b)
+	if got.Outcome != chat.ImportCopied || got.Session == s.ID || got.Turns != 13 || got.Notice == "" {
+		t.Fatalf("%+v", got)
+	}
+	if now := to.whole(s.ID); now != ours {
+		t.Error("ours changed: " + firstDifference(ours, now))
+	}
+	made := to.again(chat.Session{ID: got.Session})
+	if made.Source != sourceBundle || made.Title != "theirs went on" {
+		t.Errorf("the copy is %+v", made)
+	}
+	want := strings.Replace(anonymous(from.whole(s.ID)), `"source":"native"`, `"source":"bundle"`, 1)
+	if have := anonymous(to.whole(got.Session)); have != want {
+		t.Error(firstDifference(want, have))
+	}
+	to.verifyClean()
+	to.sameHoweverMade(got.Session)
+	if again, _ := to.imported(b); again.Outcome != chat.ImportAlready || again.Session != got.Session {
+		t.Errorf("imported again: %+v", again)
+	}
+	if n := len(to.allSessions()); n != 2 {
+		t.Errorf("%d sessions", n)
+	}
+	if hits := to.find(everywhere, 20, "Vesterholm"); len(hits) != 2 {
+		t.Errorf("its document is found as %+v", hits)
+	}
+}
+
+var anID = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}`)
+
+// anonymous is what whole says with its ids by number, but for the bytes that were sent
+// to a provider, which name others than the copy's.
+func anonymous(whole string) string {
+	names := map[string]string{}
+	var kept []string
+	for line := range strings.Lines(whole) {
+		if !strings.HasPrefix(line, "payload ") && !strings.HasPrefix(line, "manifest ") {
+			kept = append(kept, line)
+		}
+	}
+	return anID.ReplaceAllStringFunc(strings.Join(kept, ""), func(id string) string {
+		if names[id] == "" {
+			names[id] = fmt.Sprint("id", len(names))
+		}
+		return names[id]
+	})
+}
+
+// TestAnyHistoryTravels: whatever a session went through, its bundle makes it again, and
+// the bundle of that is the same.
+func TestAnyHistoryTravels(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t, rt)
+		defer w.Store.Close()
+		branch, err := w.Branch(w.ctx, w.branches[0].id)
+		w.ok(err)
+		to := newFixture(t)
+		defer to.Store.Close()
+		rt.Repeat(map[string]func(*rapid.T){
+			"accept": func(*rapid.T) { w.accept() },
+			"end":    func(*rapid.T) { w.end() },
+			"commit": func(*rapid.T) { w.commit() },
+			"fork":   func(*rapid.T) { w.fork() },
+			"index":  func(*rapid.T) { w.indexSome() },
+			"travel": func(*rapid.T) { to.imported(w.bundled(branch.SessionID)) },
+		})
+		b := w.bundled(branch.SessionID)
+		to.imported(b)
+		if want, have := w.whole(branch.SessionID), to.whole(branch.SessionID); want != have {
+			rt.Fatal(firstDifference(want, have))
+		}
+		if want, have := fmt.Sprint(entries(t, b)), fmt.Sprint(entries(t, to.bundled(branch.SessionID))); want != have {
+			rt.Fatal(firstDifference(want, have))
+		}
+		to.verifyClean()
+	})
+}

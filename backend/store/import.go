@@ -1,0 +1,271 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/transfer"
+)
+
+// An imported conversation is written as if it had been said here: turn by turn, event
+// by event, at the moments its source tells (SPEC 12). It is written in parts, each a
+// transaction that makes turns, the states that commit them and the keys by which they
+// are known. So a part is there whole or not at all, nothing of it is ever pending (no
+// model is asked), and an import that was cut off goes on with the turns it does not
+// find. The last part writes the key of the whole content: until it is there the
+// conversation is not done.
+//
+// The same way serves a conversation that grew. A turn goes on where its parent stands:
+// after it, where that is the last of its branch, else on a branch of its own beside
+// what was said here meanwhile.
+
+// Keys of import_keys; the source is a column of its own.
+const (
+	keyConversation = "conversation:" // + its foreign id. entity: the session
+	keyContent      = "content:"      // + Conversation.Key. entity: the branch it was left on
+	keyTurn         = "turn:"         // + Turn.ContentKey. entity: the turn
+)
+
+// A part is bounded, so that others may write between two. One turn is never split.
+const (
+	importTurns = 40
+	importBytes = 1 << 20
+)
+
+// importTries bounds how often an import begins anew because somebody went on with the
+// session meanwhile.
+const importTries = 8
+
+// Imported reports that a conversation is in, as it stands in its source.
+func (s *Store) Imported(ctx context.Context, source transfer.Source, key string) (bool, error) {
+	var found []string
+	err := s.read(ctx, opImport, func(db *gorm.DB) (err error) {
+		found, err = importKey(db, source, keyContent+key)
+		return err
+	})
+	return len(found) > 0, err
+}
+
+const opImport = "import.read"
+
+func importKey(db *gorm.DB, source transfer.Source, key string) ([]string, error) {
+	return all[string](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, source, key)
+}
+
+// ImportConversation writes what is not there yet of a conversation (SPEC 12): all of it
+// as a session of its own, or the turns by which it grew. What was changed here since,
+// its title, folder, model, pins, stays.
+func (s *Store) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
+	var sum chat.Imported
+	for try := 1; ; try++ {
+		m := importer{store: s, ctx: ctx, c: &c, rules: rules, now: s.clock.Now()}
+		err := m.run()
+		sum.Turns, sum.Branches, sum.Session = sum.Turns+m.turns, sum.Branches+m.branches, m.session
+		if err == nil {
+			sum.Outcome = m.outcome(sum)
+			return sum, nil
+		}
+		if code := chat.CodeOf(err); try == importTries || code != chat.CodeConflict && code != chat.CodeBusy && code != chat.CodeIncomplete {
+			return sum, mapError(opImport, err)
+		}
+	}
+}
+
+// importer writes one conversation. It knows where each turn stands that is there.
+type importer struct {
+	store *Store
+	ctx   context.Context
+	c     *transfer.Conversation
+	rules chat.ImportRules
+	now   time.Time // no moment of a source is later
+
+	session  chat.SessionID
+	finished bool      // it was whole before
+	already  bool      // and is what it is now
+	latest   time.Time // session.updated_at to be
+	leftAt   chat.BranchID
+	main     *standing
+	on       map[chat.BranchID]*standing
+	at       map[string]*spot // by Turn.Key
+	order    []int            // turns in the order in which they are written
+	children map[string][]int // turns by the Key of the one before
+	labels   map[string]bool  // of branches
+	turns    int              // written
+	branches int              // beside the first
+}
+
+// standing is a branch as the import finds it and as it goes on with it.
+type standing struct {
+	id      chat.BranchID // empty until it is made
+	tip     int64         // turn_seq of its last turn, or of its fork
+	epoch   int64
+	head    chat.StateID
+	summary *string // of its head, nil: not read yet
+	closed  bool    // it is put away, or a turn of it is open: nothing is added
+}
+
+// spot is where a turn stands.
+type spot struct {
+	on      *standing
+	id      chat.TurnID
+	seq     int64
+	at      time.Time
+	summary *string // of a state that ends with it, nil: there may be none
+}
+
+func (m *importer) run() error {
+	if err := m.load(); err != nil || m.already {
+		return err
+	}
+	m.sort()
+	for {
+		part, err := m.plan()
+		if err != nil {
+			return err
+		}
+		if err := m.write(part); err != nil {
+			return err
+		}
+		if part.last {
+			return nil
+		}
+		if err := faults.Point("import.part"); err != nil {
+			return err
+		}
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+func (m *importer) outcome(sum chat.Imported) chat.ImportOutcome {
+	switch {
+	case !m.finished:
+		return chat.ImportMade
+	case sum.Turns > 0:
+		return chat.ImportGrown
+	}
+	return chat.ImportAlready
+}
+
+// sort puts the way to where the conversation was left first: it is the first branch.
+func (m *importer) sort() {
+	m.children = map[string][]int{}
+	place := make(map[string]int, len(m.c.Turns))
+	for i := range m.c.Turns {
+		place[m.c.Turns[i].Key] = i
+		m.children[m.c.Turns[i].Parent] = append(m.children[m.c.Turns[i].Parent], i)
+	}
+	var way []int
+	first := map[int]bool{}
+	for i, ok := place[m.c.Current]; ok && !first[i]; i, ok = place[m.c.Turns[i].Parent] {
+		way, first[i] = append(way, i), true
+	}
+	for k := len(way) - 1; k >= 0; k-- {
+		m.order = append(m.order, way[k])
+	}
+	for i := range m.c.Turns {
+		if !first[i] {
+			m.order = append(m.order, i)
+		}
+	}
+}
+
+// load reads what is there of the conversation.
+func (m *importer) load() error {
+	m.on, m.at, m.labels = map[chat.BranchID]*standing{}, map[string]*spot{}, map[string]bool{}
+	m.latest = m.moment(m.c.UpdatedAt)
+	return m.store.read(m.ctx, opImport, func(db *gorm.DB) error {
+		there, err := importKey(db, m.c.Source, keyContent+m.c.Key)
+		if err != nil {
+			return err
+		}
+		if len(there) > 0 {
+			m.session, m.finished, m.already = chat.SessionID(there[0]), true, true
+			return nil
+		}
+		if there, err = importKey(db, m.c.Source, keyConversation+m.c.ID); err != nil || len(there) == 0 {
+			return err
+		}
+		m.session = chat.SessionID(there[0])
+		return m.loadSession(db)
+	})
+}
+
+func (m *importer) loadSession(db *gorm.DB) error {
+	row, err := sessionByID(db, m.session)
+	if err != nil {
+		return err
+	}
+	m.latest = later(m.latest, moment(row.UpdatedAt))
+	branches, err := all[struct {
+		ID        chat.BranchID
+		Label     string
+		Root      bool
+		Epoch     int64
+		HeadState chat.StateID
+		Tip       int64
+		Closed    bool
+	}](db, `SELECT b.id, b.label, b.parent_branch IS NULL AS root, b.epoch, b.head_state,
+		  coalesce((SELECT max(t.turn_seq) FROM turns t WHERE t.branch_id = b.id), b.fork_seq) AS tip,
+		  b.archived_at IS NOT NULL OR EXISTS (SELECT 1 FROM turns t WHERE t.branch_id = b.id
+		    AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding', 'ResponseFinalized')) AS closed
+		FROM branches b WHERE b.session_id = ?`, m.session)
+	if err != nil {
+		return err
+	}
+	for _, b := range branches {
+		m.on[b.ID] = &standing{id: b.ID, tip: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
+		m.labels[b.Label] = true
+		if b.Root {
+			m.main = m.on[b.ID]
+		}
+	}
+	return m.loadTurns(db)
+}
+
+// loadTurns finds the turns that are in, and whether the conversation was ever whole.
+func (m *importer) loadTurns(db *gorm.DB) error {
+	rows, err := all[struct {
+		Key       string
+		ID        chat.TurnID
+		BranchID  chat.BranchID
+		TurnSeq   int64
+		CreatedAt string
+	}](db, `SELECT k.key, t.id, t.branch_id, t.turn_seq, t.created_at FROM import_keys k JOIN turns t ON t.id = k.entity_id
+		WHERE k.session_id = ? AND k.source = ?`, m.session, m.c.Source)
+	if err != nil {
+		return err
+	}
+	in := make(map[string]*spot, len(rows))
+	for _, r := range rows {
+		in[r.Key] = &spot{on: m.on[r.BranchID], id: r.ID, seq: r.TurnSeq, at: moment(r.CreatedAt)}
+	}
+	for i := range m.c.Turns {
+		if p := in[keyTurn+m.c.Turns[i].ContentKey]; p != nil && p.on != nil {
+			m.at[m.c.Turns[i].Key] = p
+		}
+	}
+	left, err := all[chat.BranchID](db, `SELECT entity_id FROM import_keys WHERE session_id = ? AND source = ? AND key > ? AND key < ?
+		ORDER BY imported_at DESC, rowid DESC LIMIT 1`, m.session, m.c.Source, keyContent, keyContent+"~")
+	if len(left) > 0 {
+		m.finished, m.leftAt = true, left[0]
+	}
+	return err
+}
+
+// moment is a source's time as it is kept: none of the future, and none from before
+// there were such conversations. Zero stays.
+func (m *importer) moment(at time.Time) time.Time {
+	switch {
+	case at.Year() < 1970:
+		return time.Time{}
+	case at.After(m.now):
+		return m.now
+	}
+	return at
+}

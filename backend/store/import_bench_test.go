@@ -1,0 +1,45 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// BenchmarkImport writes a conversation of 10 000 turns, a branch at every hundredth.
+// longest-ms is how long one part held the writer.
+func BenchmarkImport(b *testing.B) {
+	said := strings.Repeat("It was said before and is said again. ", 40)
+	lines := make([]string, 0, 10_100)
+	before := "-"
+	for i := range 10_000 {
+		lines = append(lines, fmt.Sprintf("t%d %s q%d %d %s", i, before, i, i, said))
+		if i%100 == 99 {
+			lines = append(lines, fmt.Sprintf("r%d %s q%d again %s", i, before, i, said))
+		}
+		before = fmt.Sprintf("t%d", i)
+	}
+	c := foreign(before, lines...)
+	for b.Loop() {
+		f := newFixture(b)
+		m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
+		f.ok(m.load())
+		m.sort()
+		var longest time.Duration
+		for last := false; !last; {
+			part, err := m.plan()
+			f.ok(err)
+			begun := time.Now()
+			f.ok(m.write(part))
+			longest, last = max(longest, time.Since(begun)), part.last
+		}
+		b.ReportMetric(float64(longest.Microseconds())/1000, "longest-ms")
+		if im := f.imports(c); im.Outcome != chat.ImportAlready {
+			b.Fatalf("%+v", im)
+		}
+	}
+	b.ReportMetric(float64(len(c.Turns)*b.N)/b.Elapsed().Seconds(), "turns/s")
+}

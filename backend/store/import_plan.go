@@ -1,0 +1,249 @@
+package store
+
+import (
+	"crypto/sha256"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer"
+)
+
+// importPart is what one transaction writes.
+type importPart struct {
+	runs []*importRun
+	last bool // nothing comes after it
+}
+
+// importRun is turns of one branch, one after the other, that one state commits.
+type importRun struct {
+	on    *standing
+	forks bool
+	from  *spot // the turn before; nil: the run begins the conversation
+	label string
+	gap   *chat.ForkState // see chat.ForkPoint.Fallback
+	turns []*transfer.Turn
+	state chat.State // what commits them; none where no turn has an answer
+}
+
+// answered are the run's turns that a state commits.
+func (r *importRun) answered() []*transfer.Turn {
+	var out []*transfer.Turn
+	for _, t := range r.turns {
+		if ended(t) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// ended reports that a turn has a final answer. What a source says is an error is none.
+func ended(t *transfer.Turn) bool { return t.Assistant != nil && !t.Assistant.IsEmpty() && !t.Failed }
+
+// plan takes the next turns that are not in, and summarizes them: the writer is not held
+// while that is done.
+func (m *importer) plan() (importPart, error) {
+	var part importPart
+	turns, size := 0, 0
+	var open *importRun
+	for len(m.order) > 0 {
+		t := &m.c.Turns[m.order[0]]
+		if m.at[t.Key] != nil {
+			m.order = m.order[1:]
+			continue
+		}
+		more := weight(t)
+		if turns > 0 && (turns == importTurns || size+more > importBytes) {
+			return part, m.summarize(part)
+		}
+		turns, size, m.order = turns+1, size+more, m.order[1:]
+		run := m.place(t, open)
+		if run != open {
+			part.runs = append(part.runs, run)
+		}
+		run.on.tip++
+		run.turns = append(run.turns, t)
+		m.at[t.Key] = &spot{on: run.on, seq: run.on.tip}
+		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.c.Current { // where branches part a state of its own says what came before
+			open = nil
+		}
+	}
+	part.last = true
+	return part, m.summarize(part)
+}
+
+// weight is about how many bytes a turn takes.
+func weight(t *transfer.Turn) int {
+	n := 0
+	for _, bs := range []chat.Blocks{t.User.Blocks, answerOf(t).Blocks} {
+		for _, b := range bs {
+			switch b := b.(type) {
+			case chat.Text:
+				n += len(b.Text)
+			case chat.Document:
+				n += len(b.Text)
+			case chat.Unknown:
+				n += len(b.Raw)
+			case chat.Image:
+				n += len(b.Source)
+			case chat.Reasoning:
+				n += len(b.Summary) + len(b.Raw)
+			case chat.ToolUse:
+				n += len(b.Input)
+			case chat.ToolResult:
+				n += len(b.Content.RenderedText())
+			}
+		}
+	}
+	return n
+}
+
+func answerOf(t *transfer.Turn) chat.Message {
+	if t.Assistant == nil {
+		return chat.Message{}
+	}
+	return *t.Assistant
+}
+
+// place finds where a turn goes on: with the open run, with the branch of the turn
+// before it, or on a new branch.
+func (m *importer) place(t *transfer.Turn, open *importRun) *importRun {
+	before := m.at[t.Parent]
+	if t.Parent == "" {
+		before = nil
+	}
+	switch {
+	case before == nil:
+		if m.main == nil {
+			m.main = &standing{}
+		}
+		if m.main.tip == 0 && !m.main.closed {
+			return &importRun{on: m.main}
+		}
+	case before.on.tip == before.seq && !before.on.closed && t.Parent != m.c.Current:
+		if open != nil && open.on == before.on {
+			return open
+		}
+		return &importRun{on: before.on, from: before}
+	}
+	run := &importRun{on: &standing{}, forks: true, from: before}
+	if before != nil {
+		run.on.tip = before.seq
+	}
+	run.label = m.label(t, run.on.tip+1)
+	return run
+}
+
+// label says what a branch is: another answer, another question, or what came later.
+func (m *importer) label(t *transfer.Turn, seq int64) string {
+	kind := "Continued in " + sourceName(m.c.Source)
+	if siblings := m.children[t.Parent]; len(siblings) > 1 {
+		kind = "Edited"
+		asked := said(t)
+		for _, i := range siblings {
+			if o := &m.c.Turns[i]; o != t && m.at[o.Key] != nil && said(o) == asked {
+				kind = "Regenerated answer"
+				break
+			}
+		}
+	}
+	kind += " at #" + itoa(seq)
+	label := kind
+	for n := int64(2); m.labels[label]; n++ {
+		label = kind + " (" + itoa(n) + ")"
+	}
+	m.labels[label] = true
+	return label
+}
+
+// said is the sum of what a turn asks.
+func said(t *transfer.Turn) [32]byte {
+	b, err := t.User.Blocks.MarshalJSON()
+	if err != nil { // no block of a reader fails to encode; one that did would be like no other
+		b = []byte(t.Key)
+	}
+	return sha256.Sum256(b)
+}
+
+var sourceNames = map[transfer.Source]string{
+	transfer.SourceChatGPT: "ChatGPT", transfer.SourceClaude: "Claude", transfer.SourceClaudeCode: "Claude Code",
+	transfer.SourceCodex: "Codex", transfer.SourceOpenWebUI: "Open WebUI", transfer.SourceLibreChat: "LibreChat",
+}
+
+func sourceName(s transfer.Source) string {
+	if name, ok := sourceNames[s]; ok {
+		return name
+	}
+	return "the source"
+}
+
+// summarize makes the states that commit the part's runs.
+func (m *importer) summarize(part importPart) error {
+	for _, run := range part.runs {
+		pins, err := m.before(run)
+		if err != nil {
+			return err
+		}
+		var turns []chat.Turn
+		for _, t := range run.answered() {
+			turns = append(turns, chat.Turn{User: t.User, Assistant: t.Assistant, Provider: t.Provider, Model: t.Model})
+		}
+		if len(turns) > 0 {
+			run.state = m.rules.Summarize(*run.on.summary, pins, turns)
+			run.state.Summary = strings.Clone(run.state.Summary)
+			run.on.summary = &run.state.Summary
+		}
+		m.at[run.turns[len(run.turns)-1].Key].summary = run.on.summary
+	}
+	return nil
+}
+
+// before finds the summary that a run goes on from, and the pins that stand there.
+func (m *importer) before(run *importRun) ([]chat.Pin, error) {
+	none := ""
+	switch {
+	case run.forks && run.from != nil:
+		return m.beforeFork(run)
+	case run.on.summary != nil: // written by this import; nobody has pinned anything
+	case run.on.id == "" || run.forks:
+		run.on.summary = &none
+		return nil, nil
+	default:
+		st, err := m.store.State(m.ctx, run.on.head)
+		if err != nil {
+			return nil, err
+		}
+		run.on.summary = &st.Summary
+	}
+	if run.on.id == "" {
+		return nil, nil
+	}
+	return m.store.Pins(m.ctx, run.on.id)
+}
+
+// beforeFork is before of a run that leaves a branch after a turn. A state that ends
+// with the turn is there if this import made it; else what the base leaves out is
+// summarized for the fork.
+func (m *importer) beforeFork(run *importRun) ([]chat.Pin, error) {
+	if run.from.summary != nil {
+		run.on.summary = run.from.summary
+		if run.from.on.id == "" {
+			return nil, nil
+		}
+		return m.store.Pins(m.ctx, run.from.on.id)
+	}
+	pins, err := m.store.Pins(m.ctx, run.from.on.id)
+	if err != nil {
+		return nil, err
+	}
+	base, turns, err := m.store.ForkBase(m.ctx, run.from.on.id, run.from.id)
+	if err != nil {
+		return nil, err
+	}
+	if len(turns) > 0 {
+		st := m.rules.Summarize(base.Summary, pins, turns)
+		run.gap = &chat.ForkState{Summary: st.Summary, PinnedFacts: st.PinnedFacts, TokenCount: st.TokenCount}
+		base.Summary = st.Summary
+	}
+	run.on.summary = &base.Summary
+	return pins, nil
+}

@@ -1,0 +1,402 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer"
+)
+
+// byRule summarizes without looking at much: what the store does with it is the matter.
+var byRule = chat.ImportRules{
+	Summarize: func(previous string, pins []chat.Pin, turns []chat.Turn) chat.State {
+		n := strings.Count(previous, "- ") + len(turns)
+		return chat.State{Summary: "## Facts\n" + strings.Repeat("- said\n", min(n, 100)), TokenCount: n}
+	},
+	Excerpt: func(text string) (string, int) { return text[:min(len(text), 40)], len(text) / 4 },
+}
+
+// conversations reads a file as the readers of foreign formats do.
+func conversations(t testing.TB, path string) []transfer.Conversation {
+	t.Helper()
+	data, err := os.ReadFile(path) // #nosec G304 -- of the test data
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []transfer.Conversation
+	in := transfer.Input{Name: path, Size: int64(len(data)), Data: strings.NewReader(string(data))}
+	if _, err := transfer.Read(context.Background(), in, transfer.Options{}, func(c transfer.Conversation) error {
+		out = append(out, c)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func (f *fixture) imports(c transfer.Conversation) chat.Imported {
+	f.Helper()
+	im, err := f.ImportConversation(f.ctx, c, byRule)
+	f.ok(err)
+	return im
+}
+
+// lineages is what each branch of a session says, by label.
+func (f *fixture) lineages(s chat.SessionID) map[string][]chat.Turn {
+	f.Helper()
+	branches, err := f.Branches(f.ctx, s)
+	f.ok(err)
+	out := map[string][]chat.Turn{}
+	for _, b := range branches {
+		turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID})
+		f.ok(err)
+		if _, twice := out[b.Label]; twice {
+			f.Errorf("two branches are called %q", b.Label)
+		}
+		out[b.Label] = turns
+	}
+	return out
+}
+
+// brief is a turn in short.
+func brief(t chat.Turn) string {
+	answer := "-"
+	if t.Assistant != nil {
+		answer = t.Assistant.RenderedText()
+	}
+	return t.User.RenderedText() + " > " + answer
+}
+
+// foreign makes a conversation of turns "key parent question answer"; an answer of ! is
+// an error, of ? none, of ~ cut short.
+func foreign(current string, turns ...string) transfer.Conversation {
+	c := transfer.Conversation{
+		Source: transfer.SourceChatGPT, ID: "c1", Title: "From elsewhere", Current: current, SystemPrompt: "Be kind.", Folder: "Old",
+		CreatedAt: start.Add(-48 * time.Hour), UpdatedAt: start.Add(-time.Hour),
+	}
+	for i, line := range turns {
+		p := strings.SplitN(line, " ", 4)
+		t := transfer.Turn{
+			Key: p[0], Parent: strings.Trim(p[1], "-"), ContentKey: "content " + p[0], User: chat.UserText(p[2]), Provider: "openai", Model: "gpt-4o",
+			CreatedAt: start.Add(-47*time.Hour + time.Duration(i)*time.Minute), AnsweredAt: start.Add(-47*time.Hour + time.Duration(i)*time.Minute + 5*time.Second),
+		}
+		words := strings.TrimLeft(p[3], "!?~")
+		t.Failed, t.Incomplete = p[3][0] == '!', p[3][0] == '~'
+		if p[3][0] != '?' {
+			m := chat.AssistantText(words)
+			t.Assistant = &m
+		}
+		c.Turns = append(c.Turns, t)
+	}
+	c.Key = chat.HashText(current + "|" + strings.Join(turns, "|"))
+	return c
+}
+
+// TestImportOfEveryReader: what the readers make of all their test data is written,
+// verifies, and is known the second time.
+func TestImportOfEveryReader(t *testing.T) {
+	paths, err := filepath.Glob("../transfer/testdata/*/*.json*")
+	paths = slices.DeleteFunc(paths, func(p string) bool { return strings.Contains(p, "golden") })
+	if err != nil || len(paths) < 25 {
+		t.Fatalf("%d files to import: %v", len(paths), err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			f := newFixture(t)
+			all := conversations(t, path)
+			for _, c := range all {
+				im := f.imports(c)
+				if im.Outcome != chat.ImportMade || im.Turns != len(c.Turns) {
+					t.Errorf("%+v of %d turns", im, len(c.Turns))
+				}
+				f.holds(im.Session, c)
+				if again := f.imports(c); again != (chat.Imported{Session: im.Session, Outcome: chat.ImportAlready}) {
+					t.Errorf("again: %+v", again)
+				}
+			}
+			if len(all) == 0 {
+				t.Error("nothing was there to import")
+			}
+			f.verifyClean()
+		})
+	}
+}
+
+// holds compares a session with the conversation it was made of, turn by turn, each by
+// the way that leads to it.
+func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
+	f.Helper()
+	have := map[string]bool{}
+	way := func(turns []chat.Turn) string {
+		var b strings.Builder
+		for _, t := range turns {
+			user, err := t.User.Blocks.MarshalJSON()
+			f.ok(err)
+			fmt.Fprintf(&b, "%s / %v\n", f.without(user), t.Phase.Finalized())
+		}
+		return b.String()
+	}
+	for _, turns := range f.lineages(s) {
+		for n := range turns {
+			have[way(turns[:n+1])] = true
+		}
+	}
+	ways := map[string]string{}
+	for _, t := range c.Turns {
+		user, err := t.User.Blocks.MarshalJSON()
+		f.ok(err)
+		ways[t.Key] = ways[t.Parent] + fmt.Sprintf("%s / %v\n", f.without(user), ended(&t))
+		if !have[ways[t.Key]] {
+			f.Errorf("turn %s is not in a session of %d branches:\n%s", t.Key, len(f.lineages(s)), ways[t.Key])
+		}
+	}
+	session, err := f.Session(f.ctx, s)
+	f.ok(err)
+	active, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: session.ActiveBranch})
+	f.ok(err)
+	if way(active) != ways[c.Current] {
+		f.Errorf("the active branch is not where %s was left:\n%s\nwant\n%s", c.ID, way(active), ways[c.Current])
+	}
+	if session.Title != clean(c.Title) || session.Source != string(c.Source) || session.Pinned != c.Pinned || (session.ArchivedAt != nil) != c.Archived {
+		f.Errorf("session %+v of %q", session, c.Title)
+	}
+}
+
+// without is a message without what the store adds to its documents.
+func (f *fixture) without(blocks []byte) string {
+	var bs chat.Blocks
+	f.ok(bs.UnmarshalJSON(blocks))
+	for i, b := range bs {
+		if d, ok := b.(chat.Document); ok {
+			bs[i] = chat.Document{Name: d.Name, MediaType: d.MediaType}
+		}
+	}
+	out, err := bs.MarshalJSON()
+	f.ok(err)
+	return string(out)
+}
+
+// TestImportMakesBranches of a tree, each named by what it is.
+func TestImportMakesBranches(t *testing.T) {
+	f := newFixture(t)
+	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4", "e b three-else 3", "z - other 0")
+	im := f.imports(c)
+	if im.Turns != 8 || im.Branches != 4 {
+		t.Errorf("%+v", im)
+	}
+	f.holds(im.Session, c)
+	got := map[string]string{}
+	for label, turns := range f.lineages(im.Session) {
+		for _, turn := range turns {
+			got[label] += brief(turn) + " " + string(turn.Outcome) + "; "
+		}
+	}
+	want := map[string]string{
+		"main":                     "one > 1 completed; two > 2 completed; three > 3 kept; four > - failed; ",
+		"Regenerated answer at #2": "one > 1 completed; two > 2-again completed; ",
+		"Regenerated answer at #4": "one > 1 completed; two > 2 completed; three > 3 kept; four > - failed; ",
+		"Edited at #3":             "one > 1 completed; two > 2 completed; three-else > 3 completed; ",
+		"Edited at #1":             "other > 0 completed; ",
+	}
+	for label, words := range want {
+		if got[label] != words {
+			t.Errorf("%s says %q, want %q", label, got[label], words)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("branches %v", got)
+	}
+	s, err := f.Session(f.ctx, im.Session)
+	f.ok(err)
+	if !s.UpdatedAt.Equal(c.UpdatedAt) || !s.CreatedAt.Equal(c.CreatedAt) || s.Folder != "Old" || s.SystemPrompt != "Be kind." {
+		t.Errorf("%+v", s)
+	}
+	f.verifyClean()
+	f.sameHoweverMade(im.Session)
+	queued, err := f.Jobs(f.ctx, chat.JobQuery{Session: im.Session, State: chat.JobQueued})
+	f.ok(err)
+	if len(queued) != 6 || slices.ContainsFunc(queued, func(j chat.Job) bool { return j.Type != chat.JobIndexTurn }) {
+		t.Errorf("due are %+v, want six turns to be indexed and no model to be asked", queued)
+	}
+}
+
+// TestImportOfWhatGrew adds what is new, and lets be what was done here.
+func TestImportOfWhatGrew(t *testing.T) {
+	f := newFixture(t)
+	first := foreign("b", "a - one 1", "b a two 2")
+	s := f.imports(first).Session
+	f.ok(f.RenameSession(f.ctx, s, "mine"))
+	grown := foreign("c", "a - one 1", "b a two 2", "c b three 3")
+	grown.Title = "renamed there"
+	if im := f.imports(grown); im.Outcome != chat.ImportGrown || im.Turns != 1 || im.Branches != 0 || im.Session != s {
+		t.Errorf("grown: %+v", im)
+	}
+	session, err := f.Session(f.ctx, s)
+	f.ok(err)
+	if session.Title != "mine" {
+		t.Errorf("it is called %q", session.Title)
+	}
+	f.full(session.ActiveBranch, "said here", "and answered")
+	both := foreign("e", "a - one 1", "b a two 2", "c b three 3", "d c four 4", "e d five 5")
+	if im := f.imports(both); im.Outcome != chat.ImportGrown || im.Turns != 2 || im.Branches != 1 {
+		t.Errorf("grown beside: %+v", im)
+	}
+	lines := f.lineages(s)
+	if n := len(lines["main"]); n != 4 || brief(lines["main"][3]) != "said here > and answered" {
+		t.Errorf("main has %d turns", n)
+	}
+	beside := lines["Continued in ChatGPT at #4"]
+	if len(beside) != 5 || brief(beside[4]) != "five > 5" {
+		t.Errorf("branches %v", lines)
+	}
+	if now, err := f.Session(f.ctx, s); err != nil || now.ActiveBranch != session.ActiveBranch {
+		t.Errorf("the active branch moved from where somebody went on: %v", err)
+	}
+	for _, c := range []transfer.Conversation{first, grown, both} {
+		if im := f.imports(c); im.Outcome != chat.ImportAlready || im.Turns != 0 {
+			t.Errorf("again: %+v", im)
+		}
+	}
+	f.verifyClean()
+}
+
+// TestImportFollowsTheSource: where nobody went on here, the active branch is the one on
+// which the source was left.
+func TestImportFollowsTheSource(t *testing.T) {
+	f := newFixture(t)
+	s := f.imports(foreign("b", "a - one 1", "b a two ?")).Session
+	grown := foreign("b2", "a - one 1", "b2 a two 2")
+	if im := f.imports(grown); im.Turns != 1 || im.Branches != 1 {
+		t.Errorf("%+v", im)
+	}
+	session, err := f.Session(f.ctx, s)
+	f.ok(err)
+	turns, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: session.ActiveBranch})
+	f.ok(err)
+	if len(turns) != 2 || brief(turns[1]) != "two > 2" {
+		t.Errorf("active is %v", turns)
+	}
+	f.verifyClean()
+}
+
+// TestImportGoesOn: an import that ends after any of its parts is completed by the next,
+// and nothing is there twice.
+func TestImportGoesOn(t *testing.T) {
+	var lines []string
+	lines = append(lines, "t0 - q0 a0")
+	for i := 1; i < 3*importTurns+10; i++ {
+		lines = append(lines, fmt.Sprintf("t%d t%d q%d a%d", i, i-1, i, i))
+		if i%importTurns == 7 {
+			lines = append(lines, fmt.Sprintf("r%d t%d q%d other", i, i-1, i))
+		}
+	}
+	c := foreign(fmt.Sprintf("t%d", 3*importTurns+9), lines...)
+	for parts := 1; parts <= 4; parts++ {
+		f := newFixture(t)
+		m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
+		f.ok(m.load())
+		m.sort()
+		for range parts { // and then the process ends
+			part, err := m.plan()
+			f.ok(err)
+			f.ok(m.write(part))
+		}
+		f.reopen()
+		im := f.imports(c)
+		want := chat.ImportMade
+		if parts == 4 {
+			want = chat.ImportAlready
+		}
+		if im.Outcome != want || m.turns+im.Turns != len(c.Turns) || m.branches+im.Branches != 4 {
+			t.Errorf("after %d parts: %+v, %d turns before", parts, im, m.turns)
+		}
+		f.holds(im.Session, c)
+		if got := f.lineages(im.Session); len(got) != 5 {
+			t.Errorf("after %d parts: %d branches", parts, len(got))
+		}
+		f.verifyClean()
+	}
+}
+
+// TestImportBesideSomebodyAtWork: a turn that is said while an import runs is kept, and
+// the import goes on beside it.
+func TestImportBesideSomebodyAtWork(t *testing.T) {
+	f := newFixture(t)
+	c := foreign("t1", "t0 - q0 a0", "t1 t0 q1 a1")
+	m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
+	f.imports(foreign("t0", "t0 - q0 a0"))
+	f.ok(m.load())
+	m.sort()
+	part, err := m.plan()
+	f.ok(err)
+	session, err := f.Session(f.ctx, m.session)
+	f.ok(err)
+	f.say(session.ActiveBranch, "here first", "yes")
+	f.refused(m.write(part), chat.CodeConflict)
+	if im := f.imports(c); im.Turns != 1 || im.Branches != 1 {
+		t.Errorf("%+v", im)
+	}
+	f.verifyClean()
+}
+
+// TestImportKeepsDocuments as files of the session, bound to their turns, once.
+func TestImportKeepsDocuments(t *testing.T) {
+	f := newFixture(t)
+	c := foreign("b", "a - one 1", "b a two 2")
+	words := strings.Repeat("The plan is to sail at dawn. ", 20)
+	for i := range c.Turns {
+		c.Turns[i].User.Blocks = append(c.Turns[i].User.Blocks, chat.Document{Name: "plan.md", MediaType: "text/markdown", Text: words, Whole: true},
+			chat.Document{Name: "empty.md", Text: " "})
+	}
+	im := f.imports(c)
+	files, err := f.Files(f.ctx, im.Session)
+	f.ok(err)
+	if len(files) != 1 || files[0].Name != "plan.md" || files[0].TurnID == "" || files[0].Size != int64(len(words)) || files[0].Hash != chat.HashText(words) {
+		t.Fatalf("%+v", files)
+	}
+	turns := f.lineages(im.Session)["main"]
+	d := turns[0].User.Blocks.Documents()
+	if len(d) != 1 || d[0].File != files[0].ID || d[0].Whole || d[0].Text != words[:40] {
+		t.Errorf("%+v", d)
+	}
+	with, err := f.TurnFiles(f.ctx, turns[0].ID)
+	f.ok(err)
+	if len(with) != 1 || with[0].Text != words {
+		t.Errorf("with the turn %d documents are indexed", len(with))
+	}
+	f.clock.Advance(48 * time.Hour)
+	if n, err := f.SweepFiles(f.ctx); n != 0 || err != nil {
+		t.Errorf("%d documents were swept: %v", n, err)
+	}
+	f.verifyClean()
+}
+
+// TestImportTravels: a bundle of an imported session is that session.
+func TestImportTravels(t *testing.T) {
+	f := newFixture(t)
+	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4")
+	im := f.imports(c)
+	var bundle bytes.Buffer
+	f.ok(f.WriteBundle(f.ctx, im.Session, &bundle))
+	other := newFixture(t)
+	made, _, err := other.ImportBundle(other.ctx, bytes.NewReader(bundle.Bytes()), int64(bundle.Len()), "x.cinf")
+	other.ok(err)
+	if made.Session != im.Session || made.Turns != im.Turns {
+		t.Errorf("%+v of %+v", made, im)
+	}
+	other.holds(im.Session, c)
+	a, err := f.Session(f.ctx, im.Session)
+	f.ok(err)
+	if b, err := other.Session(other.ctx, im.Session); err != nil || a != b {
+		t.Errorf("%+v, want %+v: %v", b, a, err)
+	}
+	other.verifyClean()
+}

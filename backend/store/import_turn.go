@@ -1,0 +1,165 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer"
+)
+
+// unanswered is the failure of a turn that its source holds no answer of.
+const unanswered = "No answer was given to this message before it was exported."
+
+// turn writes a turn, which is pending after it, or has failed.
+func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
+	user, files, err := w.message(t.User)
+	if err != nil {
+		return "", err
+	}
+	begun, over := w.moments(t)
+	w.now = begun
+	row, err := w.m.store.accept(w.tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model})
+	if err != nil {
+		return "", err
+	}
+	id := chat.TurnID(row.ID)
+	if err := w.bindFiles(row, files); err != nil {
+		return "", err
+	}
+	if err := w.key(keyTurn+t.ContentKey, row.ID); err != nil {
+		return "", err
+	}
+	w.now = over
+	if ended(t) {
+		err = w.answer(&row, t)
+	} else {
+		err = w.failed(&row, t)
+	}
+	s := w.m.at[t.Key]
+	s.id, s.at = id, w.now
+	w.turns++
+	w.m.latest = later(w.m.latest, w.now)
+	return id, err
+}
+
+// answer makes a turn final. An answer that its source says was cut short is one that
+// was kept as it is: it was gone on from, or left.
+func (w *importTx) answer(row *turnRow, t *transfer.Turn) error {
+	if err := w.respond(row); err != nil {
+		return err
+	}
+	message, files, err := w.message(*t.Assistant)
+	if err != nil {
+		return err
+	}
+	if err := w.bindFiles(*row, files); err != nil {
+		return err
+	}
+	outcome := chat.OutcomeCompleted
+	if t.Incomplete {
+		outcome = chat.OutcomeKept
+	}
+	return w.finalize(row, chat.Finalization{TurnID: chat.TurnID(row.ID), Message: message, Outcome: outcome, Usage: t.Usage})
+}
+
+// respond passes by the phases in which a context is assembled and sent: none was.
+func (w *importTx) respond(row *turnRow) error {
+	if err := w.move(row, chat.PhaseContextPrepared); err != nil {
+		return err
+	}
+	return w.move(row, chat.PhaseResponding)
+}
+
+// failed makes a turn one without a final answer. What there is of one stays with its
+// call, as of a turn that failed here.
+func (w *importTx) failed(row *turnRow, t *transfer.Turn) error {
+	failure := chat.Failure{Code: chat.CodeProvider, Message: clean(t.Failure)}
+	switch {
+	case failure.Message == "" && t.Assistant != nil:
+		failure.Message = clean(t.Assistant.RenderedText())
+	case failure.Message == "":
+		failure.Message = unanswered
+	}
+	failure.Message = strings.ToValidUTF8(cut(failure.Message, maxLastError), "")
+	end := chat.TurnFailure{TurnID: chat.TurnID(row.ID), Outcome: chat.OutcomeFailed, Failure: &failure}
+	if t.Assistant != nil && !t.Assistant.IsEmpty() {
+		step, err := w.failedStep(row, t, failure)
+		if err != nil {
+			return err
+		}
+		end.Step = &step
+	}
+	return w.fail(row, end)
+}
+
+func (w *importTx) failedStep(row *turnRow, t *transfer.Turn, failure chat.Failure) (chat.StepEnd, error) {
+	id := chat.TurnID(row.ID)
+	message, files, err := w.message(*t.Assistant)
+	if err != nil {
+		return chat.StepEnd{}, err
+	}
+	if err := w.bindFiles(*row, files); err != nil {
+		return chat.StepEnd{}, err
+	}
+	if err := w.respond(row); err != nil {
+		return chat.StepEnd{}, err
+	}
+	step, err := w.beginStep(chat.StepStart{TurnID: id, Provider: t.Provider, ModelID: t.Model})
+	return chat.StepEnd{
+		StepID: chat.StepID(step.ID), Outcome: chat.StepOutcome{Status: chat.StepFailed, Code: failure.Code, Message: failure.Message},
+		Items: chat.Items{chat.AssistantMessage{Blocks: message.Blocks}}, Usage: t.Usage,
+	}, err
+}
+
+// message is a message with its documents kept as files of the session, which are to be
+// bound to its turn.
+func (w *importTx) message(m chat.Message) (kept, files chat.Message, err error) {
+	m.Blocks, err = w.blocks(m.Blocks, &files.Blocks)
+	return m, files, err
+}
+
+func (w *importTx) blocks(list chat.Blocks, files *chat.Blocks) (chat.Blocks, error) {
+	list = slices.Clone(list)
+	for i, b := range list {
+		var err error
+		switch b := b.(type) {
+		case chat.Document:
+			if list[i], err = w.document(b); err == nil {
+				*files = append(*files, list[i])
+			}
+		case chat.ToolResult:
+			b.Content, err = w.blocks(b.Content, files)
+			list[i] = b
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// document keeps a document, once in a session. One without a word is no file: it stays
+// as it came.
+func (w *importTx) document(d chat.Document) (chat.Block, error) {
+	words := clean(d.Text)
+	if strings.TrimSpace(words) == "" {
+		raw, err := chat.MarshalJSON(chat.Blocks{d})
+		return chat.Unknown{Provider: string(w.m.c.Source), Raw: raw}, err
+	}
+	excerpt, tokens := w.m.rules.Excerpt(words)
+	d.Name, d.Text, d.Tokens, d.Whole = clean(d.Name), excerpt, tokens, excerpt == words
+	sum := hashBytes([]byte(words))
+	there, err := all[chat.FileID](w.db, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.session, sum)
+	if err != nil {
+		return nil, err
+	}
+	if len(there) > 0 {
+		d.File = there[0]
+		return d, nil
+	}
+	d.File = chat.FileID(w.newID())
+	_, err = w.exec(`INSERT INTO files (id, session_id, name, media_type, size, created_at, content_hash, tokens, content)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, d.File, w.m.session, d.Name, clean(d.MediaType), len(words), w.stamp(), sum, tokens, []byte(words))
+	return d, err
+}

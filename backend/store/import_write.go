@@ -1,0 +1,260 @@
+package store
+
+import (
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/transfer"
+)
+
+// priorityImported is of turns that nobody waits for: those said here come first.
+const priorityImported = -5
+
+// importTx writes one part of a conversation.
+type importTx struct {
+	*tx
+	m               *importer
+	turns, branches int // written
+}
+
+// write writes a part, or nothing of it.
+func (m *importer) write(part importPart) error {
+	s, before := m.store, m.session
+	var w importTx
+	err := s.write(m.ctx, "import.write", func(t *tx) error {
+		w = importTx{tx: t, m: m}
+		return w.part(part)
+	})
+	if err != nil {
+		m.session = before
+		return err
+	}
+	m.turns, m.branches = m.turns+w.turns, m.branches+w.branches
+	return nil
+}
+
+func (w *importTx) part(part importPart) error {
+	if w.m.session == "" {
+		if err := w.begin(); err != nil {
+			return err
+		}
+	}
+	for _, run := range part.runs {
+		if err := w.run(run); err != nil {
+			return err
+		}
+	}
+	if part.last {
+		return w.finish()
+	}
+	return w.settle()
+}
+
+// begin makes the session.
+func (w *importTx) begin() error {
+	c := w.m.c
+	w.now = w.m.now
+	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
+		w.now = at
+	}
+	session, branch, err := w.createSession(chat.NewSession{Title: c.Title, SystemPrompt: c.SystemPrompt, Source: string(c.Source)})
+	if err != nil {
+		return err
+	}
+	id := chat.SessionID(session.ID)
+	if model := clean(w.m.rules.Model); model != "" {
+		if err := w.setSession(id, "model", model, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
+			return err
+		}
+	}
+	if folder := clean(c.Folder); folder != "" {
+		if err := w.setSession(id, "folder", folder, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+			return err
+		}
+	}
+	w.m.session = id
+	w.m.latest = later(w.m.latest, w.now)
+	if w.m.main == nil { // no turn begins the conversation: there is none
+		w.m.main = &standing{}
+	}
+	w.m.main.id, w.m.main.head = chat.BranchID(branch.ID), chat.StateID(branch.HeadState)
+	return w.key(keyConversation+c.ID, session.ID)
+}
+
+// key remembers what an import made.
+func (w *importTx) key(key, entity string) error {
+	_, err := w.exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+		w.m.c.Source, key, w.m.session, entity, chat.FormatTime(w.m.now))
+	return err
+}
+
+// run writes turns of one branch and commits them.
+func (w *importTx) run(r *importRun) error {
+	at := w.m.moment(w.m.c.CreatedAt)
+	if r.from != nil {
+		at = r.from.at
+	}
+	first := r.turns[0]
+	if begun := w.m.moment(first.CreatedAt); !begun.IsZero() {
+		at = begun
+	}
+	if at.IsZero() {
+		at = w.m.now
+	}
+	w.now = at
+	if r.forks {
+		if err := w.fork(r); err != nil {
+			return err
+		}
+	} else if err := w.unmoved(r); err != nil {
+		return err
+	}
+	var answered []chat.TurnID
+	for _, t := range r.turns {
+		id, err := w.turn(r, t)
+		if err != nil {
+			return err
+		}
+		if ended(t) {
+			answered = append(answered, id)
+		}
+	}
+	if len(answered) == 0 {
+		return nil
+	}
+	return w.commitRun(r, answered)
+}
+
+// fork makes the run's branch.
+func (w *importTx) fork(r *importRun) error {
+	p := chat.ForkPoint{SessionID: w.m.session, Branch: w.m.main.id, Label: r.label, Fallback: r.gap}
+	if r.from != nil {
+		p.Branch, p.After = r.from.on.id, r.from.id
+	}
+	b, err := w.tx.fork(p)
+	if err != nil {
+		return err
+	}
+	r.on.id, r.on.epoch, r.on.head = chat.BranchID(b.ID), b.Epoch, chat.StateID(b.HeadState)
+	w.m.on[r.on.id] = r.on
+	w.branches++
+	return nil
+}
+
+// unmoved refuses a branch that somebody went on with since it was looked at.
+func (w *importTx) unmoved(r *importRun) error {
+	b, err := branchByID(w.db, r.on.id)
+	if err != nil {
+		return err
+	}
+	tip, err := one[int64](w.db, "branch", b.ID, `SELECT coalesce(max(turn_seq), ?) FROM turns WHERE branch_id = ?`, b.ForkSeq, b.ID)
+	if err != nil {
+		return err
+	}
+	if tip != w.m.at[r.turns[0].Key].seq-1 || b.Epoch != r.on.epoch || b.ArchivedAt != nil {
+		return conflict("The branch moved on meanwhile.").WithHint("import the file again")
+	}
+	return nil
+}
+
+// commitRun makes the state of the run's turns, and has them indexed when nothing else
+// is due.
+func (w *importTx) commitRun(r *importRun, turns []chat.TurnID) error {
+	st, err := w.commit(chat.Commit{
+		BranchID: r.on.id, Epoch: r.on.epoch, Turns: turns, Summary: r.state.Summary, PinnedFacts: r.state.PinnedFacts,
+		TokenCount: r.state.TokenCount, Origin: chat.StateFallback, Validation: r.state.Validation,
+	})
+	if err != nil {
+		return err
+	}
+	r.on.epoch++
+	r.on.head = chat.StateID(st.ID)
+	keys := make([]string, len(turns))
+	for i, id := range turns {
+		keys[i] = jobKey(chat.JobIndexTurn, string(id))
+	}
+	list, err := chat.MarshalJSON(keys)
+	if err != nil {
+		return err
+	}
+	now := chat.FormatTime(w.m.now)
+	_, err = w.exec(`UPDATE jobs SET priority = ?, run_after = ?, created_at = ?, updated_at = ? WHERE job_key IN (SELECT value FROM json_each(?))`,
+		priorityImported, now, now, now, string(list))
+	return err
+}
+
+// finish tells that all of it is in. What was changed here since the last time stays.
+func (w *importTx) finish() error {
+	c := w.m.c
+	left, err := w.leftOn()
+	if err != nil {
+		return err
+	}
+	w.now = w.m.now
+	if !w.m.finished {
+		if c.Pinned {
+			if err := w.setSession(w.m.session, "pinned", true, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
+				return err
+			}
+		}
+		if c.Archived {
+			if err := w.setSession(w.m.session, "archived_at", archivedAt(w.tx, true), ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.key(keyContent+c.Key, string(left)); err != nil {
+		return err
+	}
+	return w.settle()
+}
+
+// leftOn makes the branch on which the source was left the active one, unless somebody
+// chose here.
+func (w *importTx) leftOn() (chat.BranchID, error) {
+	row, err := sessionByID(w.db, w.m.session)
+	if err != nil {
+		return "", err
+	}
+	active := chat.BranchID(row.ActiveBranch)
+	want := active
+	if p := w.m.at[w.m.c.Current]; p != nil {
+		want = p.on.id
+	}
+	if want == active || w.m.finished && active != w.m.leftAt {
+		return active, nil
+	}
+	went, err := all[string](w.db, `SELECT id FROM turns WHERE branch_id = ? AND id NOT IN
+		(SELECT entity_id FROM import_keys WHERE session_id = ?) LIMIT 1`, active, w.m.session)
+	if err != nil || len(went) > 0 {
+		return active, err
+	}
+	return want, w.activate(w.m.session, want)
+}
+
+// settle puts the session where its newest turn belongs in the list: turns are written
+// in the order of their branches, not of time. It tells the ledger what was imported.
+func (w *importTx) settle() error {
+	w.now = w.m.now
+	at := chat.FormatTime(w.m.latest)
+	if _, err := w.exec(`UPDATE sessions SET updated_at = ? WHERE id = ?`, at, w.m.session); err != nil {
+		return err
+	}
+	c := w.m.c
+	return w.event(w.m.session, ledger.EventSessionImported, string(w.m.session), ledger.SessionImported{
+		Source: string(c.Source), ID: clean(c.ID), Parent: clean(c.Parent), Key: c.Key, UpdatedAt: at,
+	})
+}
+
+// moments are when a turn began and ended, as far as its source tells.
+func (w *importTx) moments(t *transfer.Turn) (begun, over time.Time) {
+	begun = w.m.moment(t.CreatedAt)
+	if begun.IsZero() {
+		begun = w.now
+	}
+	if over = w.m.moment(t.AnsweredAt); over.Before(begun) {
+		over = begun
+	}
+	return begun, over
+}

@@ -1,0 +1,153 @@
+package bundle
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+
+	"github.com/klauspost/compress/zstd"
+
+	"contextinfinity/backend/chat"
+)
+
+// Kind names what a content is to its event.
+type Kind string
+
+const (
+	Request   Kind = "request"       // of a step that started
+	Response  Kind = "response"      // of a step that ended
+	RawEvents Kind = "raw_events"    // of a step that ended: its stream
+	Manifest  Kind = "manifest"      // of a turn that was prepared
+	Retrieved Kind = "retrieved"     // of a turn that was prepared: which chunks its memory holds
+	Document  Kind = "document"      // of a file that was added: its bytes
+	Words     Kind = "document_text" // of a file that was added: its text, where the bytes are not that
+)
+
+// Content is what an event tells by its hash alone.
+type Content struct {
+	Seq   int64 // of the event
+	Kind  Kind
+	Bytes []byte
+}
+
+// contentHead stands before a content's bytes.
+type contentHead struct {
+	Seq    int64  `json:"event_seq"`
+	Kind   Kind   `json:"content"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// contentWriter writes contents.zst.
+type contentWriter struct{ z *zstd.Encoder }
+
+func newContentWriter(w io.Writer) (contentWriter, error) {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(contentsWindow), zstd.WithEncoderLevel(zstd.SpeedDefault))
+	return contentWriter{z}, err
+}
+
+func (w contentWriter) write(c Content) error {
+	sum := sha256.Sum256(c.Bytes)
+	head, err := chat.MarshalJSON(contentHead{c.Seq, c.Kind, int64(len(c.Bytes)), hex.EncodeToString(sum[:])})
+	if err != nil {
+		return err
+	}
+	for _, part := range [][]byte{head, {'\n'}, c.Bytes, {'\n'}} {
+		if _, err := w.z.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contentReader reads contents.zst, one content ahead.
+type contentReader struct {
+	r    *bufio.Reader
+	z    *zstd.Decoder
+	head *contentHead // of the next one; nil: not read yet, or the end
+	read int64
+	end  bool
+}
+
+func newContentReader(r io.Reader) (*contentReader, error) {
+	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(contentsWindow), zstd.WithDecoderLowmem(true))
+	if err != nil {
+		return nil, err
+	}
+	return &contentReader{r: bufio.NewReaderSize(z, 64<<10), z: z}, nil
+}
+
+func (r *contentReader) close() { r.z.Close() }
+
+// of answers the contents of an event. Those of events before it are an error: nobody
+// asked for them.
+func (r *contentReader) of(seq int64) ([]Content, error) {
+	var out []Content
+	for {
+		head, err := r.next()
+		if err != nil || head == nil || head.Seq > seq {
+			return out, err
+		}
+		if head.Seq < seq {
+			return nil, refused("contents.zst holds something of event %d that does not belong there", head.Seq)
+		}
+		c, err := r.take(*head)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+}
+
+// next looks at the content that follows; nil is the end.
+func (r *contentReader) next() (*contentHead, error) {
+	if r.head != nil || r.end {
+		return r.head, nil
+	}
+	raw, err := r.r.ReadSlice('\n')
+	if errors.Is(err, io.EOF) && len(raw) == 0 {
+		r.end = true
+		return nil, nil
+	}
+	var head contentHead
+	if err == nil && len(raw) <= maxHeadBytes {
+		err = json.Unmarshal(raw, &head)
+	} else if err == nil {
+		err = bufio.ErrTooLong
+	}
+	switch {
+	case err != nil:
+		return nil, refused("contents.zst cannot be read: %v", err)
+	case head.Size < 0 || head.Size > MaxContentBytes:
+		return nil, hostile("a content of event %d has %d bytes, and %d are the most", head.Seq, head.Size, int64(MaxContentBytes))
+	case r.read+head.Size > MaxContentsBytes:
+		return nil, hostile("its contents have more than %d bytes", int64(MaxContentsBytes))
+	}
+	r.head = &head
+	return r.head, nil
+}
+
+func (r *contentReader) take(head contentHead) (Content, error) {
+	var b bytes.Buffer // grows with what is there, not with what is said
+	n, err := io.CopyN(&b, r.r, head.Size)
+	r.read += n
+	if err == nil {
+		var last byte
+		if last, err = r.r.ReadByte(); err == nil && last != '\n' {
+			err = errors.New("it is longer than it says")
+		}
+	}
+	if err != nil {
+		return Content{}, refused("a content of event %d is cut off: %v", head.Seq, err)
+	}
+	sum := sha256.Sum256(b.Bytes())
+	if head.SHA256 != hex.EncodeToString(sum[:]) {
+		return Content{}, refused("the %s of event %d does not match its hash", head.Kind, head.Seq)
+	}
+	r.head = nil
+	return Content{head.Seq, head.Kind, b.Bytes()}, nil
+}

@@ -1,0 +1,107 @@
+package bundle
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"contextinfinity/backend/chat"
+)
+
+// SchemaVersion is the version of the layout that this program reads and writes. There
+// is no other that it reads (ZIG: hard cutover).
+const SchemaVersion = 2
+
+// integrity is the only mode there is: each event holds the hash of the one before it.
+const integrity = "sha256-chain"
+
+// Meta is what a bundle says of itself.
+type Meta struct {
+	SchemaVersion int            `json:"schema_version"`
+	Program       string         `json:"program"`
+	Version       string         `json:"version"`
+	SessionID     chat.SessionID `json:"session_id"`
+	Title         string         `json:"title"`
+	CreatedAt     string         `json:"created_at"`  // of the session
+	ExportedAt    string         `json:"exported_at"` // the only part that differs between two exports of the same
+	IntegrityMode string         `json:"integrity_mode"`
+	Head          Head           `json:"head"`
+	Counts        Counts         `json:"counts"`
+}
+
+// Head is the last event, whose hash stands for the whole ledger.
+type Head struct {
+	EventSeq int64  `json:"event_seq"`
+	Hash     string `json:"hash"` // in hex
+}
+
+// Counts say what to expect. They are told, not checked.
+type Counts struct {
+	Branches  int `json:"branches"`
+	Turns     int `json:"turns"`
+	Documents int `json:"documents"`
+}
+
+// encode is meta.json.
+func (m Meta) encode() ([]byte, error) {
+	m.SchemaVersion, m.IntegrityMode = SchemaVersion, integrity
+	compact, err := chat.MarshalJSON(m)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = json.Indent(&b, compact, "", "  ")
+	b.WriteByte('\n')
+	return b.Bytes(), err
+}
+
+// decodeMeta reads meta.json. The version is looked at before anything else, for what
+// another one means by the rest is not known.
+func decodeMeta(b []byte) (Meta, error) {
+	var version struct {
+		SchemaVersion *json.Number `json:"schema_version"`
+	}
+	if err := json.Unmarshal(b, &version); err != nil {
+		return Meta{}, refused("meta.json cannot be read: %v", err)
+	}
+	switch v := version.SchemaVersion; {
+	case v == nil:
+		return Meta{}, otherVersion("meta.json names no schema_version")
+	case v.String() == "1":
+		return Meta{}, otherVersion("it is of version 1, a form from before version 2, which is not read any more")
+	case v.String() != "2":
+		return Meta{}, otherVersion(fmt.Sprintf("it is of version %.20s, and this program reads version %d", v.String(), SchemaVersion)).
+			WithHint("a newer version of the program may read it")
+	}
+	var m Meta
+	if err := json.Unmarshal(b, &m); err != nil {
+		return m, refused("meta.json cannot be read: %v", err)
+	}
+	hash, err := hex.DecodeString(m.Head.Hash)
+	switch {
+	case m.IntegrityMode != integrity:
+		return m, otherVersion(fmt.Sprintf("its integrity mode %.40q is not known", m.IntegrityMode))
+	case !chat.ValidID(string(m.SessionID)):
+		return m, refused("meta.json names no session")
+	case m.Head.EventSeq < 1 || err != nil || len(hash) != 32:
+		return m, refused("meta.json names no last event")
+	}
+	return m, nil
+}
+
+// refused is a bundle that is not sound.
+func refused(format string, args ...any) *chat.Error {
+	return chat.Errorf(chat.CodeCorrupt, "bundle.read", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...)).
+		WithHint("export it again, or copy it again")
+}
+
+// hostile is an archive that is made to do harm.
+func hostile(format string, args ...any) *chat.Error {
+	return chat.Errorf(chat.CodeInvalid, "bundle.read", "The bundle was refused and nothing was changed: %s.", fmt.Sprintf(format, args...))
+}
+
+// otherVersion is a bundle of a form that this program does not know.
+func otherVersion(what string) *chat.Error {
+	return chat.Errorf(chat.CodeNewer, "bundle.read", "The bundle was refused and nothing was changed: %s.", what)
+}

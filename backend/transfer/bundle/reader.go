@@ -1,0 +1,292 @@
+package bundle
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// Reader is an open bundle whose list of entries is sound. It may be gone through as
+// often as needed.
+type Reader struct {
+	Meta    Meta
+	entries map[string]*zip.File
+	Strange int // entries that do not belong in a bundle and are not looked at
+}
+
+// Open reads what a bundle says of itself. What is no bundle, made to do harm, or of
+// another version is an error that says so.
+func Open(r io.ReaderAt, size int64) (*Reader, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return nil, refused("it is damaged or no bundle at all (%v)", err)
+	}
+	b := &Reader{entries: map[string]*zip.File{}}
+	if err := b.list(z); err != nil {
+		return nil, err
+	}
+	raw, err := b.whole(metaName, MaxMetaBytes)
+	if err != nil {
+		return nil, err
+	}
+	if b.Meta, err = decodeMeta(raw); err != nil {
+		return nil, err
+	}
+	if b.entries[eventsName] == nil {
+		return nil, refused("it has no %s", eventsName)
+	}
+	return b, nil
+}
+
+// list refuses an archive that is made to do harm, before anything of it is unpacked.
+func (b *Reader) list(z *zip.Reader) error {
+	if len(z.File) > MaxEntries {
+		return hostile("it lists %d files, and %d are the most", len(z.File), MaxEntries)
+	}
+	seen := map[string]bool{}
+	var total uint64
+	for _, f := range z.File {
+		name := strings.ToLower(strings.ReplaceAll(f.Name, `\`, "/"))
+		switch {
+		case outside(name):
+			return hostile("a file in it is called %q, which is outside of it", f.Name)
+		case !f.Mode().IsRegular() && !f.Mode().IsDir():
+			return hostile("%q in it is a link or a device", f.Name)
+		case seen[name]:
+			return hostile("it holds %q twice", f.Name)
+		case f.Flags&1 != 0:
+			return hostile("%q in it is encrypted", f.Name)
+		case f.UncompressedSize64 > MaxUnpackedBytes || total+f.UncompressedSize64 > MaxUnpackedBytes:
+			return hostile("it unpacks to more than %d bytes", int64(MaxUnpackedBytes))
+		case f.UncompressedSize64 > most(f):
+			return hostile("%q in it becomes more than %d times as large", f.Name, MaxRatio)
+		}
+		seen[name] = true
+		total += f.UncompressedSize64
+		switch f.Name {
+		case metaName, eventsName, contentsName, snapshotName, indexName:
+			b.entries[f.Name] = f
+		default:
+			b.Strange++
+		}
+	}
+	return nil
+}
+
+// most is the most that an entry may become.
+func most(f *zip.File) uint64 {
+	return max(RatioFloor, min(f.CompressedSize64, MaxUnpackedBytes)*MaxRatio)
+}
+
+// outside is true of a name that leads out of the directory it is unpacked in, on any
+// system.
+func outside(name string) bool {
+	if strings.HasPrefix(name, "/") || len(name) > 1 && name[1] == ':' || strings.ContainsRune(name, 0) {
+		return true
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// open unpacks an entry; it ends with an error once it is larger than it says.
+func (b *Reader) open(name string) (io.ReadCloser, error) {
+	f := b.entries[name]
+	if f == nil {
+		return nil, refused("it has no %s", name)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, refused("%s cannot be unpacked: %v", name, err)
+	}
+	return r, nil
+}
+
+// whole reads a small entry.
+func (b *Reader) whole(name string, limit int64) ([]byte, error) {
+	r, err := b.open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(r, limit+1))
+	switch {
+	case err != nil:
+		return nil, refused("%s cannot be unpacked: %v", name, err)
+	case int64(len(raw)) > limit:
+		return nil, hostile("%s has more than %d bytes", name, limit)
+	}
+	return raw, nil
+}
+
+// Read goes through the ledger in order and hands on each event, with what it tells by
+// hash. A gap, an event of another session, one that is damaged or does not follow from
+// the one before it ends it with an error that names it. torn: the last line was cut off
+// and is left out; what stands before it is whole.
+func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err error) {
+	r, err := b.open(eventsName)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = r.Close() }()
+	contents, err := b.contents()
+	if err != nil {
+		return false, err
+	}
+	defer contents.close()
+	p := pass{meta: b.Meta, tail: ledger.Genesis(), contents: contents, do: do}
+	if torn, err = p.lines(bufio.NewReaderSize(r, 256<<10)); err != nil {
+		return torn, err
+	}
+	return torn, p.ended(torn)
+}
+
+func (b *Reader) contents() (*contentReader, error) {
+	if b.entries[contentsName] == nil {
+		return newContentReader(bytes.NewReader(nil))
+	}
+	r, err := b.open(contentsName)
+	if err != nil {
+		return nil, err
+	}
+	c, err := newContentReader(r)
+	if err != nil {
+		return nil, refused("%s cannot be unpacked: %v", contentsName, err)
+	}
+	return c, nil
+}
+
+// pass is one way through the events.
+type pass struct {
+	meta     Meta
+	tail     ledger.Tail
+	contents *contentReader
+	do       func(ledger.Event, []Content) error
+}
+
+// lines reads all of them. One without its newline, or that cannot be read, is torn if
+// nothing follows it.
+func (p *pass) lines(r *bufio.Reader) (torn bool, err error) {
+	for n := int64(1); ; n++ {
+		raw, err := readLine(r)
+		ended := errors.Is(err, io.EOF)
+		if err != nil && !ended {
+			return false, lineFault(n, err)
+		}
+		if ended && len(raw) == 0 {
+			return false, nil
+		}
+		e, err := decodeEvent(raw)
+		if err != nil {
+			if _, more := r.Peek(1); ended || errors.Is(more, io.EOF) {
+				return true, nil
+			}
+			return false, refused("event %d: %v", n, err)
+		}
+		if err := p.event(n, e); err != nil || ended {
+			return false, err
+		}
+	}
+}
+
+func lineFault(n int64, err error) error {
+	if errors.Is(err, bufio.ErrTooLong) {
+		return hostile("event %d has more than %d bytes", n, int64(MaxLineBytes))
+	}
+	return refused("%s cannot be unpacked at event %d: %v", eventsName, n, err)
+}
+
+// readLine reads up to a newline, which it takes away; io.EOF: there was none.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := r.ReadSlice('\n')
+		line = append(line, part...)
+		if len(line) > MaxLineBytes {
+			return nil, bufio.ErrTooLong
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return bytes.TrimSuffix(line, []byte{'\n'}), err
+		}
+	}
+}
+
+// event checks that one is in its place, and hands it on.
+func (p *pass) event(n int64, e ledger.Event) error {
+	if e.SessionID != string(p.meta.SessionID) {
+		return refused("event %d is of another session, %.40q", n, e.SessionID)
+	}
+	if e.Seq != p.tail.Seq+1 {
+		return refused("after event %d comes event %d: events are missing or repeated", p.tail.Seq, e.Seq)
+	}
+	if !e.Type.Known() {
+		return otherVersion(fmt.Sprintf("event %d is of a type that this program does not know, %.40q", e.Seq, e.Type)).
+			WithHint("a newer version of the program may read it")
+	}
+	if faults := e.Faults(p.tail); len(faults) > 0 {
+		return refused("event %d is not what it was: %s", e.Seq, strings.TrimSuffix(strings.Join(faults, " "), "."))
+	}
+	if e.Payload != nil && !e.Intact() {
+		return refused("event %d is not what it was: its payload does not match its hash", e.Seq)
+	}
+	if _, err := chat.ParseTime(e.CreatedAt); err != nil {
+		return refused("event %d has no time", e.Seq)
+	}
+	p.tail = e.Tail()
+	if e.Seq > p.meta.Head.EventSeq {
+		return refused("there are more events than the %d that meta.json names", p.meta.Head.EventSeq)
+	}
+	contents, err := p.contents.of(e.Seq)
+	if err != nil {
+		return err
+	}
+	return p.do(e, contents)
+}
+
+// ended checks that the ledger ends where it should, or one event before it if that was
+// torn.
+func (p *pass) ended(torn bool) error {
+	last := p.meta.Head.EventSeq
+	switch {
+	case p.tail.Seq == 0:
+		return refused("it holds no whole event")
+	case torn && p.tail.Seq == last-1:
+		return nil // what the torn event told by hash has nobody to belong to
+	case p.tail.Seq != last:
+		return refused("it ends with event %d, and events up to %d are missing", p.tail.Seq, last)
+	case hex.EncodeToString(p.tail.Hash) != p.meta.Head.Hash:
+		return refused("its last event is not the one that meta.json names")
+	}
+	left, err := p.contents.next()
+	if err == nil && left != nil {
+		err = refused("contents.zst holds something of event %d that does not belong there", left.Seq)
+	}
+	return err
+}
+
+// SnapshotSum is the SHA-256 of snapshot.json. The snapshot is not decoded: a replay of
+// the events makes the same bytes, or it is of no use. An error says why there is none.
+func (b *Reader) SnapshotSum() ([]byte, error) {
+	r, err := b.open(snapshotName)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	h := sha256.New()
+	if _, err := io.Copy(h, r); err != nil {
+		return nil, refused("%s cannot be unpacked: %v", snapshotName, err)
+	}
+	return h.Sum(nil), nil
+}

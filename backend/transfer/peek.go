@@ -1,0 +1,54 @@
+package transfer
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"path"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// maxPeeked is how many files of an archive PeekArchive looks into.
+const maxPeeked = 200
+
+// PeekArchive says what an archive holds, without reading it through: a bundle, or the
+// format of the first export in it. Its errors say why it would not be read.
+func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
+	z, err := zip.NewReader(data, size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return "", chat.WrapError(chat.CodeCorrupt, "import.detect", err, path.Base(name)+" is a damaged archive.").
+			WithHint("download or copy it again")
+	}
+	parts := 0
+	for _, f := range z.File {
+		if f.Name == "meta.json" || f.Name == "events.ndjson" {
+			parts++
+		}
+	}
+	if parts == 2 {
+		return FormatBundle, nil
+	}
+	files, err := checkArchive(name, z)
+	if err != nil {
+		return "", err
+	}
+	reason := ""
+	for _, f := range files[:min(len(files), maxPeeked)] {
+		format, why := lookInto(f)
+		if format != "" {
+			return format, nil
+		}
+		if why != "" && reason == "" {
+			reason = path.Base(strings.ReplaceAll(f.Name, `\`, "/")) + " in it: " + why
+		}
+	}
+	switch {
+	case reason != "":
+		return "", chat.Errorf(chat.CodeInvalid, "import.detect", "Nothing in %s can be read (%s).", path.Base(name), reason)
+	case len(files) > maxPeeked:
+		return FormatZip, nil // the import finds out
+	}
+	return "", unknownFormat(name)
+}
