@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"path/filepath"
+	"fmt"
 	"sync"
 	"time"
 
@@ -11,6 +11,8 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/given"
+	"contextinfinity/backend/tasks"
 )
 
 // raise brings the window to the front; tests look whether it is asked to.
@@ -30,8 +32,9 @@ func heed(hub *api.Hub, o cli.OpenOptions) {
 // summons is what the page is told, with what each file is.
 func summons(s desktop.Summons) api.Summons {
 	out := api.Summons{Kind: string(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
-	for _, path := range s.Paths {
-		out.Files = append(out.Files, api.GivenFile{Path: path, Name: filepath.Base(path)})
+	paths := s.Paths[:min(len(s.Paths), given.MaxAtOnce)]
+	if files, err := given.All(paths); err == nil {
+		out.Files = api.GivenFiles(files)
 	}
 	return out
 }
@@ -61,12 +64,9 @@ type deskWork struct {
 func (w *deskWork) Paused() bool { return w.a.upkeep.Paused() }
 
 func (w *deskWork) Pause(paused bool) {
-	if paused {
-		w.a.upkeep.Pause()
-	} else {
-		w.a.upkeep.Resume()
+	if err := w.a.upkeep.SetPaused(w.a.life, paused); err != nil && w.a.life.Err() == nil {
+		w.a.log.Warn("the pause holds for this run alone", "err", err)
 	}
-	w.hub.Change(chat.Change{Kind: chat.ChangeJobs})
 }
 
 func (w *deskWork) Reconcile() {
@@ -80,24 +80,32 @@ func (w *deskWork) Reconcile() {
 	})
 }
 
-// Busy counts answers and jobs. What cannot be counted now is counted the next time.
+// Busy counts answers, jobs and long work. What cannot be counted now is counted the
+// next time.
 func (w *deskWork) Busy() (running, queued int) {
 	queued, running, _, err := w.a.store.JobCounts(w.a.life)
 	if err != nil {
 		queued, running = 0, 0
 	}
-	return running + len(w.a.turns.Running()), queued
+	works, waits := w.a.tasks.Open()
+	return running + works + len(w.a.turns.Running()), queued + waits
 }
 
+// Attention is for work that failed, until it is dismissed or done after all.
 func (w *deskWork) Attention() string {
-	_, _, dead, err := w.a.store.JobCounts(w.a.life)
-	if err != nil || dead == 0 {
-		return ""
+	for _, t := range w.a.tasks.List() {
+		if t.State == tasks.Failed {
+			return t.Title + " failed"
+		}
 	}
-	if dead == 1 {
+	_, _, dead, err := w.a.store.JobCounts(w.a.life)
+	switch {
+	case err != nil || dead == 0:
+		return ""
+	case dead == 1:
 		return "A background job gave up: see Activity"
 	}
-	return "Background jobs gave up: see Activity"
+	return fmt.Sprintf("%d background jobs gave up: see Activity", dead)
 }
 
 func (w *deskWork) Changed(fn func()) {

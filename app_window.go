@@ -54,7 +54,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		a.serve(func(asked cli.OpenOptions) { raise(); heed(hub, asked) })
 		heed(hub, o)
 	}
-	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, Reveal: desktop.Reveal}
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, Reveal: desktop.Reveal, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir

@@ -67,7 +67,7 @@ func newLife(w Window) *life {
 	if l.w.Summon == nil {
 		l.w.Summon = func(Summons) {}
 	}
-	l.drops.deliver = l.w.Summon
+	l.drops.deliver = func(s Summons) { go l.w.Summon(s) } // files are looked at, which may take its time
 	return l
 }
 
