@@ -64,7 +64,9 @@ func (c *call) verbs() []*cobra.Command {
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(),
 		c.exportCommand(),
+		c.importCommand(),
 		c.backupCommand(), c.backupsCommand(), c.restoreCommand(),
+		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}
 }

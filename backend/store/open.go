@@ -166,6 +166,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if s.reader, err = connect(s.path(), readerPragmas, readers); err != nil {
 		return mapError(op, err)
 	}
+	if err := s.finishErasures(ctx); err != nil {
+		s.log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
+	}
 	return s.releaseOrphanedJobs(ctx)
 }
 
