@@ -46,6 +46,8 @@ func (p *replayer) applier(t ledger.Type) func(ledger.Event) error {
 		return playing(p.flagged)
 	case ledger.EventSessionSettings:
 		return playing(p.sessionSettings)
+	case ledger.EventSessionImported:
+		return playing(p.sessionImported)
 	case ledger.EventBranchCreated:
 		return playing(p.branchCreated)
 	case ledger.EventBranchRenamed:
@@ -153,6 +155,13 @@ func (p *replayer) flagged(e ledger.Event, d ledger.FlagChanged) error {
 
 func (p *replayer) sessionSettings(e ledger.Event, d ledger.SettingsChanged) error {
 	return p.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ? WHERE id = ?`, d.SystemPrompt, d.Temperature, d.Effort, e.Entity)
+}
+
+// sessionImported puts the session where it stands in the list. The keys by which its
+// turns are known to an import of the same export do not travel: a stranger's could keep
+// such an import from bringing in what is not here.
+func (p *replayer) sessionImported(e ledger.Event, d ledger.SessionImported) error {
+	return p.set(`UPDATE sessions SET updated_at = ? WHERE id = ?`, d.UpdatedAt, e.Entity)
 }
 
 func (p *replayer) branchCreated(e ledger.Event, d ledger.BranchCreated) error {
