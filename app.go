@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/handover"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
@@ -29,6 +30,7 @@ import (
 	"contextinfinity/backend/redact"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/store"
+	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tokens"
 	"contextinfinity/backend/turn"
 )
@@ -45,8 +47,10 @@ type app struct {
 	branches *branches.Service
 	fanout   *fanout
 	server   *handover.Server // nil: nobody else is served
+	tasks    *tasks.Manager   // nil: there is no window to begin any
 	recollection
-	backups backupNotice
+	backups  backupNotice
+	readOnly bool
 
 	life   context.Context // ends with close: of what runs on behind an answer
 	finish context.CancelFunc
@@ -114,7 +118,7 @@ func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
 // openApp opens the data directory. As the writer it recovers what a crash left
 // before it returns; publish hears of everything from then on.
 func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
-	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}}
+	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}, readOnly: o.ReadOnly}
 	a.life, a.finish = context.WithCancel(context.WithoutCancel(ctx))
 	o.Publish = a.fanout
 	cfg := a.config.Config()
@@ -152,6 +156,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	if o.ReadOnly {
 		return a, nil
 	}
+	exporting.Sweep(cfg.DataDir)
 	if _, err := a.upkeep.Reconcile(ctx); err != nil {
 		return nil, errors.Join(err, a.close())
 	}
@@ -244,7 +249,7 @@ func (a *app) indexDue(ctx context.Context) error {
 	}
 }
 
-// close ends what others asked for, then running answers (what arrived is kept), then background work, then
+// close ends what others asked for, then long work, then running answers (what arrived is kept), then background work, then
 // the database. It may be called twice.
 func (a *app) close() error {
 	var err error
@@ -252,6 +257,7 @@ func (a *app) close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		a.stopServing(ctx)
+		a.stopTasks(ctx)
 		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
 	return err
@@ -337,7 +343,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, ConfigFault: a.config.Err(), Stats: a.stats,
+		Counter: counter{}, Memory: a.engine, Exports: a.exporter(), ConfigFault: a.config.Err(), Stats: a.stats,
 	}
 }
 

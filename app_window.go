@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
@@ -20,6 +21,11 @@ func window(o cli.OpenOptions) desktop.Window {
 	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
 	keys := secrets.New()
 	a, err := openApp(context.Background(), o, keys)
+	if err == nil {
+		if err = a.openTasks(context.Background(), hub); err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}
 	var s setup
 	if chat.CodeOf(err) == chat.CodeLocked {
 		if err = raiseOther(o, err); err == nil {
@@ -32,7 +38,7 @@ func window(o cli.OpenOptions) desktop.Window {
 	} else {
 		s = a.setup
 		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
-		core.Upkeep, core.Cost = a.upkeep, a.catalog.Cost
+		core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Retrieves: s.retrieves}
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
@@ -44,6 +50,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		a.warm()
 		a.serve(raise)
 	}
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, Reveal: desktop.Reveal}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
@@ -78,7 +85,7 @@ func bind(core *api.Core, s setup) desktop.Window {
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
 			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
-			api.NewBranches(core), api.NewSearch(core),
+			api.NewBranches(core), api.NewSearch(core), api.NewWork(core),
 			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		},
 	}

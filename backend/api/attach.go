@@ -75,7 +75,7 @@ func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
 	if err != nil || whole == nil {
 		return AttachResult{Upload: id}, err
 	}
-	file, err := s.keep(whole)
+	file, err := s.c.keepDocument(whole.branch, whole.name, whole.data)
 	if err != nil {
 		return AttachResult{}, err
 	}
@@ -83,18 +83,18 @@ func (s *Chat) Attach(part AttachPart) (AttachResult, error) {
 	return AttachResult{Upload: id, File: &v}, nil
 }
 
-// keep reads a document and stores it in the session of its branch.
-func (s *Chat) keep(u *upload) (chat.File, error) {
-	ctx := s.c.ctx()
-	b, err := s.c.Store.Branch(ctx, u.branch)
+// keepDocument reads a document and stores it in the session of a branch.
+func (c *Core) keepDocument(branch chat.BranchID, name string, data []byte) (chat.File, error) {
+	ctx := c.ctx()
+	b, err := c.Store.Branch(ctx, branch)
 	if err != nil {
 		return chat.File{}, err
 	}
-	d, err := s.c.Documents.Read(ctx, u.name, u.data)
+	d, err := c.Documents.Read(ctx, name, data)
 	if err != nil {
 		return chat.File{}, err
 	}
-	return s.c.Store.AddFile(ctx, d.New(b.SessionID, u.data, s.c.Counter.Count("", d.Text)))
+	return c.Store.AddFile(ctx, d.New(b.SessionID, data, c.Counter.Count("", d.Text)))
 }
 
 // AttachCancel forgets what arrived of a document.

@@ -212,10 +212,12 @@ type AttachPart struct {
 	Last     bool   `json:"last"`
 }
 
-// AttachResult is what became of a piece. File is there after the last.
+// AttachResult is what became of a piece. File is there after the last; of an image
+// that was given by its path, Image is, and goes with the draft.
 type AttachResult struct {
-	Upload string    `json:"upload"`
-	File   *FileView `json:"file"`
+	Upload string       `json:"upload"`
+	File   *FileView    `json:"file"`
+	Image  *ImageUpload `json:"image"`
 }
 
 // SendRequest is a message to send. Empty SessionID starts a new session; empty

@@ -14,6 +14,8 @@ type Hub struct {
 	rev  int64
 	emit func(name string, data any)
 	on   []func(chat.Change)
+
+	summoned summonses
 }
 
 // NewHub returns a hub without a window.

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/turn"
 )
 
@@ -97,7 +98,11 @@ type Core struct {
 	// Cost is what a call cost by the configured prices; false without any.
 	Cost func(model string, u chat.Usage) (float64, bool)
 	// Upkeep puts in order what crashes leave, and keeps what it found.
-	Upkeep  *jobs.Reconciler
+	Upkeep *jobs.Reconciler
+	// Tasks carries out long work.
+	Tasks *tasks.Manager
+	// Shell is the system around the window.
+	Shell   Shell
 	Log     *slog.Logger
 	Version string
 	DataDir string

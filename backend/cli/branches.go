@@ -8,41 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/render"
 )
 
-// branchRow is a branch in lists.
-type branchRow struct {
-	ID        chat.BranchID `json:"branch_id"`
-	Label     string        `json:"label"`
-	Active    bool          `json:"active"`
-	Parent    chat.BranchID `json:"parent_branch"`
-	ForkTurn  chat.TurnID   `json:"fork_turn"`
-	ForkSeq   int64         `json:"fork_seq"`
-	Turns     int           `json:"turns"`
-	Pending   int           `json:"pending"`
-	LastSeq   int64         `json:"last_seq"`
-	HeadState chat.StateID  `json:"head_state"`
-	HeadSeq   int64         `json:"head_seq"`
-	Epoch     int64         `json:"epoch"`
-	Archived  bool          `json:"archived"`
-	UpdatedAt time.Time     `json:"updated_at"`
-}
-
-func branchRows(session chat.Session, all []chat.BranchSummary) []branchRow {
-	rows := make([]branchRow, len(all))
-	for i, b := range all {
-		rows[i] = branchRow{
-			ID: b.ID, Label: b.Label, Active: b.ID == session.ActiveBranch, Parent: b.ParentBranch, ForkTurn: b.ForkTurn,
-			ForkSeq: b.ForkSeq, Turns: b.Turns, Pending: b.Pending, LastSeq: b.LastSeq, HeadState: b.HeadState,
-			HeadSeq: b.HeadSeq, Epoch: b.Epoch, Archived: b.ArchivedAt != nil, UpdatedAt: b.UpdatedAt,
-		}
-	}
-	return rows
-}
-
 type branchesReply struct {
-	SessionID chat.SessionID `json:"session_id"`
-	Branches  []branchRow    `json:"branches"`
+	SessionID chat.SessionID     `json:"session_id"`
+	Branches  []render.BranchRow `json:"branches"`
 }
 
 func (c *call) branchesCommand() *cobra.Command {
@@ -60,7 +31,7 @@ func (c *call) branchesCommand() *cobra.Command {
 				return reply{}, err
 			}
 			all = slices.DeleteFunc(all, func(b chat.BranchSummary) bool { return b.ArchivedAt != nil && !archived })
-			doc := branchesReply{session.ID, branchRows(session, all)}
+			doc := branchesReply{session.ID, render.BranchRows(session, all)}
 			return reply{doc: doc, text: doc.print}, nil
 		})
 	})

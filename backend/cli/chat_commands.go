@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/render"
 	"contextinfinity/backend/turn"
 )
 
@@ -149,7 +150,7 @@ func (t *talk) listBranches(ctx context.Context, _ string) error {
 	}
 	all, err := t.s.Store.Branches(ctx, t.session.ID)
 	if err == nil {
-		branchesReply{t.session.ID, branchRows(t.session, all)}.print(t.c.note)
+		branchesReply{t.session.ID, render.BranchRows(t.session, all)}.print(t.c.note)
 	}
 	return err
 }

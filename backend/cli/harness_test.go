@@ -19,6 +19,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
+	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
@@ -166,6 +167,11 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
+		Exports: exporting.New(exporting.Deps{
+			Store: db, Bundles: db, Answers: engine, DataDir: o.DataDir, Now: time.Now,
+			Format: func() exporting.Format { return exporting.Format(cfg.Config().Export.Format) },
+			Folder: func(context.Context) (string, error) { return o.DataDir, nil },
+		}),
 		Close: func() error {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()

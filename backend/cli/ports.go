@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/turn"
@@ -124,6 +125,8 @@ type Services struct {
 	Counter  turn.Counter
 	// Memory is searched by what was said.
 	Memory Memory
+	// Exports writes what is kept to files.
+	Exports *exporting.Exporter
 	// Stats is what `stats` prints, in order.
 	Stats func(context.Context) ([]Stat, error)
 	// ConfigFault is the error of the configuration file, if what it says is not in

@@ -61,6 +61,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.evalCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(),
+		c.exportCommand(),
 		c.backupCommand(), c.backupsCommand(), c.restoreCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/render"
 )
 
 type showFlags struct {
@@ -53,59 +53,29 @@ func (c *call) show(ctx context.Context, session string, f showFlags) (reply, er
 	})
 }
 
-// showReply is a transcript.
+// showReply is a transcript: what export writes as JSON.
 type showReply struct {
-	Session  chat.Session `json:"session"`
-	Branch   chat.Branch  `json:"branch"` // the one shown
-	Branches []branchRow  `json:"branches"`
-	Turns    []turnRow    `json:"turns"`
+	render.Head
+	Turns []turnRow  `json:"turns"`
+	Pins  []chat.Pin `json:"pins"`
 }
 
 // turnRow is a turn with all there is of it.
-type turnRow struct {
-	ID          chat.TurnID      `json:"turn_id"`
-	BranchID    chat.BranchID    `json:"branch_id"` // an ancestor's, for turns before a fork
-	Seq         int64            `json:"turn_seq"`
-	Phase       chat.Phase       `json:"phase"`
-	Outcome     chat.Outcome     `json:"outcome"`
-	User        chat.Message     `json:"user_message"`
-	Assistant   *chat.Message    `json:"assistant_message"`
-	Partial     *string          `json:"partial_text,omitempty"`
-	Steps       []stepRow        `json:"steps"`
-	StateBefore chat.StateID     `json:"state_before"`
-	StateAfter  chat.StateID     `json:"state_after"`
-	Error       *chat.Failure    `json:"error"`
-	Usage       *chat.Usage      `json:"usage"`
-	Model       string           `json:"model"`
-	Provider    string           `json:"provider"`
-	RetryOf     chat.TurnID      `json:"retry_of,omitempty"`
-	IndexStatus chat.IndexStatus `json:"index_status"`
-	CreatedAt   time.Time        `json:"created_at"`
-	UpdatedAt   time.Time        `json:"updated_at"`
-}
-
-// stepRow is one attempt of a provider call.
-type stepRow struct {
-	ID        chat.StepID      `json:"step_id"`
-	Index     int              `json:"index"`
-	Attempt   int              `json:"attempt"`
-	Provider  string           `json:"provider"`
-	ModelID   string           `json:"model_id"`
-	Outcome   chat.StepOutcome `json:"outcome"`
-	Items     chat.Items       `json:"items"`
-	Displayed int64            `json:"displayed_bytes"`
-	Durable   int64            `json:"durable_bytes"`
-	Usage     *chat.Usage      `json:"usage"`
-	StartedAt time.Time        `json:"started_at"`
-	EndedAt   *time.Time       `json:"ended_at"`
-}
+type turnRow struct{ render.TurnRow }
 
 func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int) (reply, error) {
 	branches, err := s.Store.Branches(ctx, session.ID)
 	if err != nil {
 		return reply{}, err
 	}
-	doc := showReply{Session: session, Branch: branch, Branches: branchRows(session, branches), Turns: []turnRow{}}
+	pins, err := s.Store.Pins(ctx, branch.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	doc := showReply{
+		Head:  render.Head{Session: session, Branch: branch, Branches: render.BranchRows(session, branches)},
+		Turns: []turnRow{}, Pins: append([]chat.Pin{}, pins...),
+	}
 	add := func(t chat.Turn) error {
 		row, err := s.turnRow(ctx, t)
 		doc.Turns = append(doc.Turns, row)
@@ -136,32 +106,19 @@ func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int,
 }
 
 func (s *Services) turnRow(ctx context.Context, t chat.Turn) (turnRow, error) {
-	row := turnRow{
-		ID: t.ID, BranchID: t.BranchID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome, User: t.User, Assistant: t.Assistant,
-		Steps: []stepRow{}, StateBefore: t.StateBefore, StateAfter: t.StateAfter, Error: t.Failure, Usage: t.Usage,
-		Model: t.Model, Provider: t.Provider, RetryOf: t.RetryOf, IndexStatus: t.IndexStatus,
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
-	}
 	steps, err := s.Store.Steps(ctx, t.ID)
 	if err != nil {
-		return row, err
+		return turnRow{}, err
 	}
-	for _, st := range steps {
-		row.Steps = append(row.Steps, stepRow{
-			ID: st.ID, Index: st.Index, Attempt: st.Attempt, Provider: st.Provider, ModelID: st.ModelID, Outcome: st.Outcome,
-			Items: st.Items, Displayed: st.DisplayedBytes, Durable: st.DurableBytes, Usage: st.Usage,
-			StartedAt: st.StartedAt, EndedAt: st.EndedAt,
-		})
-	}
+	whole := render.Turn{Turn: t, Steps: steps}
 	if t.Assistant == nil && len(steps) > 0 {
 		part, err := s.Turns.Received(ctx, t)
 		if err != nil {
-			return row, err
+			return turnRow{}, err
 		}
-		text := part.RenderedText()
-		row.Partial = &text
+		whole.Partial = &part
 	}
-	return row, nil
+	return turnRow{render.NewTurnRow(whole)}, nil
 }
 
 func (r showReply) print(o *output) {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/render"
 )
 
 // treeRun is a run of turns of one branch: nothing forks off inside it.
@@ -31,11 +32,11 @@ type treeRun struct {
 }
 
 type treeReply struct {
-	SessionID chat.SessionID `json:"session_id"`
-	Title     string         `json:"title"`
-	Active    chat.BranchID  `json:"active_branch"`
-	Runs      []treeRun      `json:"runs"`
-	Branches  []branchRow    `json:"branches"`
+	SessionID chat.SessionID     `json:"session_id"`
+	Title     string             `json:"title"`
+	Active    chat.BranchID      `json:"active_branch"`
+	Runs      []treeRun          `json:"runs"`
+	Branches  []render.BranchRow `json:"branches"`
 }
 
 func (c *call) treeCommand() *cobra.Command {
@@ -71,7 +72,7 @@ func newTreeReply(tree chat.Tree) treeReply {
 		all[i] = b.BranchSummary
 		named[b.ID] = b.BranchSummary
 	}
-	doc.Branches = branchRows(tree.Session, all)
+	doc.Branches = render.BranchRows(tree.Session, all)
 	for _, r := range tree.Runs {
 		b := named[r.Branch]
 		doc.Runs = append(doc.Runs, treeRun{

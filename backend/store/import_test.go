@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -293,7 +294,7 @@ func TestImportGoesOn(t *testing.T) {
 	lines = append(lines, "t0 - q0 a0")
 	for i := 1; i < 3*importTurns+10; i++ {
 		lines = append(lines, fmt.Sprintf("t%d t%d q%d a%d", i, i-1, i, i))
-		if i%50 == 0 {
+		if i%importTurns == 7 {
 			lines = append(lines, fmt.Sprintf("r%d t%d q%d other", i, i-1, i))
 		}
 	}
@@ -376,4 +377,26 @@ func TestImportKeepsDocuments(t *testing.T) {
 		t.Errorf("%d documents were swept: %v", n, err)
 	}
 	f.verifyClean()
+}
+
+// TestImportTravels: a bundle of an imported session is that session.
+func TestImportTravels(t *testing.T) {
+	f := newFixture(t)
+	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4")
+	im := f.imports(c)
+	var bundle bytes.Buffer
+	f.ok(f.WriteBundle(f.ctx, im.Session, &bundle))
+	other := newFixture(t)
+	made, _, err := other.ImportBundle(other.ctx, bytes.NewReader(bundle.Bytes()), int64(bundle.Len()), "x.cinf")
+	other.ok(err)
+	if made.Session != im.Session || made.Turns != im.Turns {
+		t.Errorf("%+v of %+v", made, im)
+	}
+	other.holds(im.Session, c)
+	a, err := f.Session(f.ctx, im.Session)
+	f.ok(err)
+	if b, err := other.Session(other.ctx, im.Session); err != nil || a != b {
+		t.Errorf("%+v, want %+v: %v", b, a, err)
+	}
+	other.verifyClean()
 }

@@ -107,7 +107,7 @@ func TestCancelledAndResumed(t *testing.T) {
 	if chat.CodeOf(err) != chat.CodeCancelled || !report.Cancelled || report.Conversations != 700 || len(done) != 700 {
 		t.Fatalf("cancelled: %v, %+v", err, report)
 	}
-	skip := func(source Source, id string) bool { return source == SourceChatGPT && done[id] }
+	skip := func(source Source, id, key string) bool { return key != "" && source == SourceChatGPT && done[id] }
 	report, err = Read(context.Background(), fileOf("x.json", many(n)), Options{Skip: skip}, func(c Conversation) error {
 		if done[c.ID] {
 			t.Errorf("%s was read again", c.ID)

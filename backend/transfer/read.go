@@ -22,9 +22,9 @@ type Input struct {
 
 // Options say how to read.
 type Options struct {
-	Format   Format                              // FormatAuto: find out
-	Skip     func(source Source, id string) bool // true: imported already, as a resumed import knows
-	Progress func(Progress)                      // called now and then, and at the end
+	Format   Format                                   // FormatAuto: find out
+	Skip     func(source Source, id, key string) bool // true: imported already with this content, as a resumed import knows
+	Progress func(Progress)                           // called now and then, and at the end
 }
 
 // Progress is how far a reading is. Bytes are of what is unpacked.
@@ -246,7 +246,7 @@ func (r *run) take(d *draft, index int, offset int64) error {
 		r.skip(SkippedRow{Index: index, ID: c.ID, Title: c.Title, Offset: offset, Reason: reason})
 		return nil
 	}
-	if r.opts.Skip != nil && r.opts.Skip(c.Source, c.ID) {
+	if r.opts.Skip != nil && r.opts.Skip(c.Source, c.ID, c.Key) {
 		r.report.Already++
 		return nil
 	}

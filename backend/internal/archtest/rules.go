@@ -152,6 +152,11 @@ var neverRules = []never{
 		reason:  "values in, request out: the same input must give the same bytes, on any day and machine",
 	},
 	{
+		name: "pure rendering", in: []string{"backend/transfer/render"}, // it may read addresses: net/url
+		imports: []string{"os", "net/http", "syscall", "math/rand", "io/fs", "log", "context", "path/filepath"},
+		reason:  "a conversation in, bytes out: where they come from and go is for others to know",
+	},
+	{
 		name: "root", tests: true, in: []string{"backend", "scripts"},
 		imports: []string{module + "/frontend", module + "/scripts"},
 		reason:  "the product does not stand on its tools",
@@ -182,6 +187,11 @@ var withinRules = []within{
 		reason: "chunking is a pure function of the transcript",
 	},
 	{
+		name: "rendering", in: []string{"backend/transfer/render"},
+		may:    []string{module + "/backend/chat", "github.com/yuin/goldmark"},
+		reason: "what is exported is a pure function of the conversation, and knows neither store nor edge",
+	},
+	{
 		name: "replay", in: []string{"backend/ledger"}, may: []string{module + "/backend/chat"},
 		reason: "a replay is a pure function of the events: it is what the store is checked against, so it cannot know the store",
 	},
@@ -198,7 +208,7 @@ var withinRules = []within{
 }
 
 // purePlaces may not ask the clock: time is a value that is passed in.
-var purePlaces = []string{"backend/chat", "backend/prompt", "backend/chunking", "backend/ledger", "backend/transfer/bundle"}
+var purePlaces = []string{"backend/chat", "backend/prompt", "backend/chunking", "backend/ledger", "backend/transfer/bundle", "backend/transfer/render"}
 
 // adapterFamilies hold adapters that may not know each other: each directory
 // below one imports none of its siblings, but for the test kit in tests.

@@ -20,4 +20,5 @@ const (
 	Backup  Class = "backup"  // copies of the database, and what a restore moves
 	Lock    Class = "lock"    // the writer's lock
 	Data    Class = "data"    // the data directory, and the making of the database file
+	Export  Class = "export"  // files that are written for others
 )

@@ -204,6 +204,22 @@ export namespace api {
 	        this.last = source["last"];
 	    }
 	}
+	export class ImageUpload {
+	    mediaType: string;
+	    data: string;
+	    name: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ImageUpload(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.mediaType = source["mediaType"];
+	        this.data = source["data"];
+	        this.name = source["name"];
+	    }
+	}
 	export class FileView {
 	    id: string;
 	    name: string;
@@ -225,6 +241,7 @@ export namespace api {
 	export class AttachResult {
 	    upload: string;
 	    file?: FileView;
+	    image?: ImageUpload;
 	
 	    static createFrom(source: any = {}) {
 	        return new AttachResult(source);
@@ -234,6 +251,7 @@ export namespace api {
 	        if ('string' === typeof source) source = JSON.parse(source);
 	        this.upload = source["upload"];
 	        this.file = this.convertValues(source["file"], FileView);
+	        this.image = this.convertValues(source["image"], ImageUpload);
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -253,6 +271,28 @@ export namespace api {
 		    }
 		    return a;
 		}
+	}
+	export class Background {
+	    paused: boolean;
+	    queued: number;
+	    running: number;
+	    dead: number;
+	    trayHost: boolean;
+	    closeHides: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new Background(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.paused = source["paused"];
+	        this.queued = source["queued"];
+	        this.running = source["running"];
+	        this.dead = source["dead"];
+	        this.trayHost = source["trayHost"];
+	        this.closeHides = source["closeHides"];
+	    }
 	}
 	export class BlockView {
 	    kind: string;
@@ -1052,6 +1092,20 @@ export namespace api {
 	
 	
 	
+	export class CountedNote {
+	    text: string;
+	    count: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new CountedNote(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.text = source["text"];
+	        this.count = source["count"];
+	    }
+	}
 	export class DegradedTurn {
 	    turnId: string;
 	    turnSeq: number;
@@ -1120,22 +1174,6 @@ export namespace api {
 	        this.id = source["id"];
 	        this.label = source["label"];
 	        this.title = source["title"];
-	    }
-	}
-	export class ImageUpload {
-	    mediaType: string;
-	    data: string;
-	    name: string;
-	
-	    static createFrom(source: any = {}) {
-	        return new ImageUpload(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.mediaType = source["mediaType"];
-	        this.data = source["data"];
-	        this.name = source["name"];
 	    }
 	}
 	export class Draft {
@@ -1278,6 +1316,28 @@ export namespace api {
 	        this.sessions = source["sessions"];
 	    }
 	}
+	export class GivenFile {
+	    path: string;
+	    name: string;
+	    size: number;
+	    kind: string;
+	    format: string;
+	    reason: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new GivenFile(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.name = source["name"];
+	        this.size = source["size"];
+	        this.kind = source["kind"];
+	        this.format = source["format"];
+	        this.reason = source["reason"];
+	    }
+	}
 	export class Header {
 	    sessionId: string;
 	    sessionTitle: string;
@@ -1331,6 +1391,84 @@ export namespace api {
 	    }
 	}
 	
+	export class SkippedRow {
+	    file: string;
+	    index: number;
+	    id: string;
+	    title: string;
+	    offset: number;
+	    reason: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new SkippedRow(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.file = source["file"];
+	        this.index = source["index"];
+	        this.id = source["id"];
+	        this.title = source["title"];
+	        this.offset = source["offset"];
+	        this.reason = source["reason"];
+	    }
+	}
+	export class ImportReport {
+	    file: string;
+	    format: string;
+	    sessions: number;
+	    grown: number;
+	    already: number;
+	    turns: number;
+	    branches: number;
+	    skippedCount: number;
+	    skipped: SkippedRow[];
+	    notices: CountedNote[];
+	    torn: boolean;
+	    cancelled: boolean;
+	    firstSession: string;
+	    copied: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ImportReport(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.file = source["file"];
+	        this.format = source["format"];
+	        this.sessions = source["sessions"];
+	        this.grown = source["grown"];
+	        this.already = source["already"];
+	        this.turns = source["turns"];
+	        this.branches = source["branches"];
+	        this.skippedCount = source["skippedCount"];
+	        this.skipped = this.convertValues(source["skipped"], SkippedRow);
+	        this.notices = this.convertValues(source["notices"], CountedNote);
+	        this.torn = source["torn"];
+	        this.cancelled = source["cancelled"];
+	        this.firstSession = source["firstSession"];
+	        this.copied = source["copied"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class IndexSpace {
 	    embedder: string;
 	    state: string;
@@ -2218,6 +2356,7 @@ export namespace api {
 		}
 	}
 	
+	
 	export class Startup {
 	    version: string;
 	    firstRun: boolean;
@@ -2427,6 +2566,44 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class Summons {
+	    kind: string;
+	    sessionId: string;
+	    files: GivenFile[];
+	    x: number;
+	    y: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new Summons(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.kind = source["kind"];
+	        this.sessionId = source["sessionId"];
+	        this.files = this.convertValues(source["files"], GivenFile);
+	        this.x = source["x"];
+	        this.y = source["y"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class SwitchPreview {
 	    model: string;
 	    kind: string;
@@ -2457,6 +2634,62 @@ export namespace api {
 	        this.cost = source["cost"];
 	        this.message = source["message"];
 	        this.error = this.convertValues(source["error"], ErrorView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class TaskView {
+	    id: string;
+	    kind: string;
+	    title: string;
+	    state: string;
+	    done: number;
+	    total: number;
+	    unit: string;
+	    detail: string;
+	    startedAt: number;
+	    endedAt: number;
+	    error?: ErrorView;
+	    path: string;
+	    import?: ImportReport;
+	    resumable: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new TaskView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.kind = source["kind"];
+	        this.title = source["title"];
+	        this.state = source["state"];
+	        this.done = source["done"];
+	        this.total = source["total"];
+	        this.unit = source["unit"];
+	        this.detail = source["detail"];
+	        this.startedAt = source["startedAt"];
+	        this.endedAt = source["endedAt"];
+	        this.error = this.convertValues(source["error"], ErrorView);
+	        this.path = source["path"];
+	        this.import = this.convertValues(source["import"], ImportReport);
+	        this.resumable = source["resumable"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {

@@ -240,10 +240,11 @@ export interface AttachPart {
   last: boolean;
 }
 
-/** AttachResult is what became of a piece. File is there after the last. */
+/** AttachResult is what became of a piece. File is there after the last; of an image that was given by its path, Image is, and goes with the draft. */
 export interface AttachResult {
   upload: string;
   file: FileView | null;
+  image: ImageUpload | null;
 }
 
 /** SendRequest is a message to send. Empty SessionID starts a new session; empty BranchID takes the active one; empty Model the session's. */

@@ -18,7 +18,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
       const data = (before?.data ?? '') + atob(part.data);
       if (!part.last) {
         arriving.set(upload, { name: part.name, data });
-        return { upload, file: null };
+        return { upload, file: null, image: null };
       }
       arriving.delete(upload);
       if (data.includes('\0')) throw new BackendError(errorView(`${part.name} is not a text file, nothing was attached.`, 'text, Markdown, source code and PDF can be attached'));
@@ -26,7 +26,7 @@ export function documents(world: World): Pick<ChatService, 'attach' | 'attachCan
       const known = [...kept.values()].find((document) => document.text === text);
       const file = { id: known?.file.id ?? `file${++made}`, name: part.name, mediaType: 'text/plain', tokens: Math.ceil(text.length / 4) };
       kept.set(file.id, { file, text });
-      return { upload, file };
+      return { upload, file, image: null };
     },
     attachCancel: async (upload) => void arriving.delete(upload),
     document: async (fileId) => {

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/tasks"
+)
+
+// taskTime is the share of closeTimeout in which long work may end: running answers
+// need the rest.
+const taskTime = 3
+
+// openTasks has the window carry out long work, and find what an earlier run of it left.
+func (a *app) openTasks(ctx context.Context, hub *api.Hub) (err error) {
+	a.tasks, err = tasks.New(ctx, tasks.Deps{Store: a.store, Publish: hub, Log: a.log})
+	return err
+}
+
+// stopTasks ends long work where it is whole, while there is time.
+func (a *app) stopTasks(ctx context.Context) {
+	if a.tasks == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout/taskTime)
+	defer cancel()
+	if err := a.tasks.Close(ctx); err != nil {
+		a.log.Warn("long work did not end in time", "err", err)
+	}
+}
+
+// What the dialogs offer to show.
+var (
+	exports  = desktop.Filter{Name: "Conversations and exports", Patterns: "*.cinf;*.json;*.jsonl;*.ndjson;*.zip"}
+	anything = desktop.Filter{Name: "All files", Patterns: "*"}
+)
+
+func pickFiles() ([]string, error) {
+	return desktop.PickFiles("Import conversations", exports, anything)
+}
+
+func pickTarget(suggested string) (string, error) {
+	return desktop.PickTarget("Export", suggested, anything)
+}

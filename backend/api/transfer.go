@@ -1,0 +1,290 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/documents"
+	"contextinfinity/backend/given"
+	"contextinfinity/backend/tasks"
+	"contextinfinity/backend/transfer"
+)
+
+// Tell is told how far work is: of how much (0: not known), in which unit, and what it
+// is at.
+type Tell func(done, total int64, unit, detail string)
+
+// Importer reads a file, or a folder of them, into the store. Its report counts with an
+// error too.
+type Importer interface {
+	Import(ctx context.Context, path, format string, tell Tell) (ImportReport, error)
+}
+
+// Exporter writes conversations as files.
+type Exporter interface {
+	Plan(context.Context, ExportRequest) (ExportPlan, error)
+	Write(ctx context.Context, r ExportRequest, tell Tell) (path string, err error)
+	DragFile(context.Context, ExportRequest) (DraggedFile, error)
+}
+
+// Transfer is import and export (SPEC 12).
+type Transfer struct {
+	c   *Core
+	in  Importer
+	out Exporter
+}
+
+// NewTransfer returns the service. An import that was cut short can be resumed from
+// then on.
+func NewTransfer(c *Core, in Importer, out Exporter) *Transfer {
+	s := &Transfer{c, in, out}
+	if c.Tasks != nil {
+		c.Tasks.Resumes(tasks.Import, func(input json.RawMessage) (tasks.Run, error) {
+			var i importInput
+			if err := json.Unmarshal(input, &i); err != nil {
+				return nil, chat.WrapError(chat.CodeCorrupt, "import.resume", err, "What was imported is not known any more.").WithHint("choose the file again")
+			}
+			return s.importing(i), nil
+		})
+	}
+	return s
+}
+
+// Inspect says what files are.
+func (s *Transfer) Inspect(paths []string) ([]GivenFile, error) {
+	files, err := given.All(paths)
+	if err != nil {
+		return nil, err
+	}
+	return GivenFiles(files), nil
+}
+
+// GivenFiles are what was found of files, as the page sees it.
+func GivenFiles(files []given.File) []GivenFile {
+	out := make([]GivenFile, 0, len(files))
+	for _, f := range files {
+		out = append(out, GivenFile{Path: f.Path, Name: f.Name, Size: f.Size, Kind: string(f.Kind), Format: f.Format, Reason: f.Reason})
+	}
+	return out
+}
+
+func noShell(op string) error {
+	return chat.Errorf(chat.CodeUnavailable, op, "This system offers no such dialog.").WithHint("type the path instead")
+}
+
+// PickFiles opens the system's dialog to open files; none: it was closed.
+func (s *Transfer) PickFiles() ([]string, error) {
+	if s.c.Shell.PickFiles == nil {
+		return nil, noShell("transfer.pick_files")
+	}
+	return s.c.Shell.PickFiles()
+}
+
+// PickTarget opens the system's dialog to save a file; empty: it was closed.
+func (s *Transfer) PickTarget(suggested string) (string, error) {
+	if s.c.Shell.PickTarget == nil {
+		return "", noShell("transfer.pick_target")
+	}
+	return s.c.Shell.PickTarget(suggested)
+}
+
+// Reveal shows a file in the system's file manager.
+func (s *Transfer) Reveal(path string) error {
+	if s.c.Shell.Reveal == nil {
+		return chat.Errorf(chat.CodeUnavailable, "transfer.reveal", "No file manager could be opened.").WithHint("the file is at %s", path)
+	}
+	return s.c.Shell.Reveal(path)
+}
+
+// importInput is what an import is begun with, and resumed.
+type importInput struct {
+	Path   string `json:"path"`
+	Format string `json:"format,omitempty"`
+}
+
+// ImportFiles begins to import files and folders, one task for each.
+func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error) {
+	const op = "transfer.import"
+	if err := s.c.ready(); err != nil {
+		return nil, err
+	}
+	known := append(transfer.Formats(), transfer.FormatAuto, transfer.FormatBundle)
+	if !slices.Contains(known, transfer.Format(format)) {
+		return nil, chat.Errorf(chat.CodeInvalid, op, "There is no format %q; nothing was imported.", format)
+	}
+	running, waiting := s.c.Tasks.Open()
+	if left := tasks.MaxOpen - running - waiting; len(paths) > left {
+		return nil, chat.Errorf(chat.CodeBusy, op, "These are %d files, and %d more can be begun now; nothing was imported.", len(paths), left).
+			WithHint("put them into a folder and import that, or take fewer")
+	}
+	inputs := make([]importInput, 0, len(paths))
+	for _, p := range paths {
+		full, err := given.Absolute(p)
+		if err != nil {
+			return nil, err
+		}
+		inputs = append(inputs, importInput{full, format})
+	}
+	out := make([]TaskView, 0, len(paths))
+	for _, in := range inputs {
+		raw, err := json.Marshal(in)
+		if err != nil {
+			return out, err
+		}
+		t, err := s.c.Tasks.Start(tasks.Spec{Kind: tasks.Import, Title: "Import " + filepath.Base(in.Path), Input: raw}, s.importing(in))
+		if err != nil {
+			return out, err
+		}
+		out = append(out, taskView(t))
+	}
+	return out, nil
+}
+
+// importing is the work of one import.
+func (s *Transfer) importing(in importInput) tasks.Run {
+	return func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
+		report, err := s.in.Import(ctx, in.Path, in.Format, telling(p))
+		raw, encoding := json.Marshal(report.bounded())
+		if encoding != nil {
+			return tasks.Result{}, encoding
+		}
+		if err == nil && report.Cancelled {
+			err = context.Cause(ctx)
+		}
+		s.c.Hub.Change(chat.Change{Kind: chat.ChangeSessions})
+		return tasks.Result{Report: raw}, err
+	}
+}
+
+func telling(p *tasks.Progress) Tell {
+	return func(done, total int64, unit, detail string) {
+		p.Count(done, total, unit)
+		p.Detail(detail)
+	}
+}
+
+// Plan is what an export would write.
+func (s *Transfer) Plan(request ExportRequest) (ExportPlan, error) {
+	if err := s.c.ready(); err != nil {
+		return ExportPlan{}, err
+	}
+	return s.out.Plan(s.c.ctx(), request)
+}
+
+// Export begins to write a file. One that is there already is replaced only if the
+// request says so.
+func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
+	if err := s.c.ready(); err != nil {
+		return TaskView{}, err
+	}
+	if request.Path != "" {
+		full, err := given.Absolute(request.Path)
+		if err != nil {
+			return TaskView{}, err
+		}
+		request.Path = full
+	}
+	ctx := s.c.ctx()
+	plan, err := s.out.Plan(ctx, request)
+	if err != nil {
+		return TaskView{}, err
+	}
+	if plan.Exists && !request.Replace {
+		return TaskView{}, chat.Errorf(chat.CodeConflict, "transfer.export", "%s is there already; nothing was written.", plan.Path).
+			WithHint("choose another name, or replace it")
+	}
+	session, err := s.sessionOf(ctx, request)
+	if err != nil {
+		return TaskView{}, err
+	}
+	request.Path = plan.Path
+	spec := tasks.Spec{Kind: tasks.Export, Title: "Export " + filepath.Base(plan.Path), Session: session}
+	return viewOf(s.c.Tasks.Start(spec, func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
+		path, err := s.out.Write(ctx, request, telling(p))
+		return tasks.Result{Path: path}, err
+	}))
+}
+
+// sessionOf is the one session that an export is of; empty: all.
+func (s *Transfer) sessionOf(ctx context.Context, r ExportRequest) (chat.SessionID, error) {
+	if r.SessionID != "" || r.BranchID == "" {
+		return chat.SessionID(r.SessionID), nil
+	}
+	b, err := s.c.Store.Branch(ctx, chat.BranchID(r.BranchID))
+	return b.SessionID, err
+}
+
+// DragFile writes the file that a drag out of the window carries.
+func (s *Transfer) DragFile(request ExportRequest) (DraggedFile, error) {
+	if err := s.c.ready(); err != nil {
+		return DraggedFile{}, err
+	}
+	return s.out.DragFile(s.c.ctx(), request)
+}
+
+// Attach reads a file by its path for the draft of a branch: a document is kept in the
+// session, an image goes with the draft itself.
+func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
+	const op = "transfer.attach"
+	if err := s.c.ready(); err != nil {
+		return AttachResult{}, err
+	}
+	f := given.Inspect(path)
+	if f.Reason == "" && f.Kind != given.Document && f.Kind != given.Image && f.Kind != given.Transcript {
+		f.Reason = notAttached[f.Kind]
+	}
+	if f.Reason != "" {
+		return AttachResult{}, chat.Errorf(chat.CodeInvalid, op, "%s was not attached. %s", f.Name, f.Reason)
+	}
+	data, err := readWhole(f)
+	if err != nil {
+		return AttachResult{}, err
+	}
+	if f.Kind == given.Image {
+		return AttachResult{Image: &ImageUpload{MediaType: given.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: f.Name}}, nil
+	}
+	file, err := s.c.keepDocument(chat.BranchID(branchID), f.Name, data)
+	if err != nil {
+		return AttachResult{}, err
+	}
+	v := fileView(file)
+	return AttachResult{File: &v}, nil
+}
+
+// notAttached says why something that can be read is no document.
+var notAttached = map[given.Kind]string{
+	given.Bundle: "It is a conversation; import it instead.",
+	given.Backup: "It is a backup; restore it in the settings.",
+	given.Folder: "It is a folder; attach the files in it.",
+}
+
+// readWhole reads a file that may be attached; it may have grown since it was looked at.
+func readWhole(f given.File) ([]byte, error) {
+	const op = "transfer.attach"
+	if err := documents.CheckSize(f.Name, f.Size); err != nil {
+		return nil, err
+	}
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" cannot be opened; nothing was attached.")
+	}
+	defer func() { _ = file.Close() }()
+	most := int64(documents.MaxBytes)
+	if f.Kind == given.Image {
+		most = given.MaxImageBytes
+	}
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	switch {
+	case err != nil:
+		return nil, chat.WrapError(chat.CodeInvalid, op, err, f.Name+" cannot be read to its end; nothing was attached.")
+	case int64(len(data)) > most:
+		return nil, chat.Errorf(chat.CodeInvalid, op, "%s has more than the %d MB that are taken; nothing was attached.", f.Name, most>>20)
+	}
+	return data, nil
+}

@@ -1,0 +1,406 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/given"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/tasks"
+)
+
+// reader imports what it is told; a nil step reads nothing.
+type reader struct {
+	asked  []string
+	report ImportReport
+	step   func(ctx context.Context, tell Tell) error
+}
+
+func (r *reader) Import(ctx context.Context, path, format string, tell Tell) (ImportReport, error) {
+	r.asked = append(r.asked, path+" "+format)
+	if r.step == nil {
+		return r.report, nil
+	}
+	return r.report, r.step(ctx, tell)
+}
+
+// writer plans and writes what it is told.
+type writer struct {
+	plan  ExportPlan
+	wrote []ExportRequest
+	err   error
+}
+
+func (w *writer) Plan(_ context.Context, r ExportRequest) (ExportPlan, error) {
+	p := w.plan
+	if r.Path != "" {
+		p.Path = r.Path
+	}
+	return p, w.err
+}
+
+func (w *writer) Write(_ context.Context, r ExportRequest, tell Tell) (string, error) {
+	w.wrote = append(w.wrote, r)
+	tell(3, 4, "turns", "")
+	return r.Path, nil
+}
+
+func (w *writer) DragFile(_ context.Context, r ExportRequest) (DraggedFile, error) {
+	return DraggedFile{Path: "/drags/" + r.SessionID, Name: r.SessionID}, w.err
+}
+
+// desk is the services over a real store.
+type desk struct {
+	*testing.T
+	core     *Core
+	store    *store.Store
+	session  chat.Session
+	reader   *reader
+	writer   *writer
+	transfer *Transfer
+	work     *Work
+}
+
+func newDesk(t *testing.T) *desk {
+	t.Helper()
+	c, s, session := chatOver(t)
+	return deskOver(t, c.c, s, session)
+}
+
+// deskOver is the program started on what is stored.
+func deskOver(t *testing.T, core *Core, s *store.Store, session chat.Session) *desk {
+	t.Helper()
+	m, err := tasks.New(t.Context(), tasks.Deps{Store: s, Publish: core.Hub})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close(context.Background()) })
+	core.Tasks = m
+	d := &desk{T: t, core: core, store: s, session: session, reader: &reader{}, writer: &writer{}, work: NewWork(core)}
+	d.transfer = NewTransfer(core, d.reader, d.writer)
+	return d
+}
+
+// ended waits for a task and returns what the page is shown of it.
+func (d *desk) ended(id string) TaskView {
+	d.Helper()
+	if _, err := d.core.Tasks.Wait(d.Context(), id); err != nil {
+		d.Fatal(err)
+	}
+	list, err := d.work.Tasks()
+	if err != nil {
+		d.Fatal(err)
+	}
+	i := slices.IndexFunc(list, func(v TaskView) bool { return v.ID == id })
+	if i < 0 {
+		d.Fatalf("there is no task %s in %+v", id, list)
+	}
+	return list[i]
+}
+
+func (d *desk) file(name, content string) string {
+	d.Helper()
+	path := filepath.Join(d.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		d.Fatal(err)
+	}
+	return path
+}
+
+// An import is a task for each file, which shows its report until it is dismissed.
+func TestImportFiles(t *testing.T) {
+	d := newDesk(t)
+	d.reader.report = ImportReport{Format: "chatgpt", Sessions: 2, Turns: 9, SkippedCount: 300, FirstSession: "s"}
+	for range 300 {
+		d.reader.report.Skipped = append(d.reader.report.Skipped, SkippedRow{Reason: "it is empty"})
+	}
+	d.reader.step = func(_ context.Context, tell Tell) error {
+		tell(5, 10, "bytes", "Harbours")
+		return nil
+	}
+	begun, err := d.transfer.ImportFiles([]string{"/x/conversations.json", "/x/more.zip"}, "chatgpt")
+	if err != nil || len(begun) != 2 {
+		t.Fatalf("%+v, %v", begun, err)
+	}
+	if b := begun[0]; b.Kind != "import" || b.Title != "Import conversations.json" || b.State != "running" || b.EndedAt != 0 || b.Resumable {
+		t.Errorf("%+v", b)
+	}
+	for _, b := range begun {
+		v := d.ended(b.ID)
+		if v.State != "done" || v.Done != 5 || v.Total != 10 || v.Unit != "bytes" || v.EndedAt == 0 || v.Error != nil || v.Resumable {
+			t.Errorf("%+v", v)
+		}
+		if r := v.Import; r == nil || r.Sessions != 2 || r.SkippedCount != 300 || len(r.Skipped) != maxSkipped || r.FirstSession != "s" {
+			t.Errorf("%+v", r)
+		}
+		if err := d.work.Dismiss(b.ID); err != nil {
+			t.Error(err)
+		}
+	}
+	if list, err := d.work.Tasks(); err != nil || len(list) != 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if !slices.Equal(d.reader.asked, []string{"/x/conversations.json chatgpt", "/x/more.zip chatgpt"}) {
+		t.Errorf("%q", d.reader.asked)
+	}
+}
+
+// What cannot be begun is said before anything is.
+func TestImportFilesRefuses(t *testing.T) {
+	d := newDesk(t)
+	for name, c := range map[string]struct {
+		paths  []string
+		format string
+		code   chat.Code
+	}{
+		"a format that is none":   {[]string{"/a.json"}, "word", chat.CodeInvalid},
+		"a path without a folder": {[]string{"/a.json", "b.json"}, "", chat.CodeInvalid},
+		"too many":                {make([]string, tasks.MaxOpen+1), "", chat.CodeBusy},
+	} {
+		if begun, err := d.transfer.ImportFiles(c.paths, c.format); chat.CodeOf(err) != c.code || len(begun) != 0 {
+			t.Errorf("%s: %+v, %v", name, begun, err)
+		}
+	}
+	if len(d.reader.asked) != 0 {
+		t.Errorf("%q was begun", d.reader.asked)
+	}
+}
+
+// An import that is cancelled says what came in; so does one that fails.
+func TestImportThatEndsEarly(t *testing.T) {
+	d := newDesk(t)
+	d.reader.report = ImportReport{Sessions: 1}
+	running := make(chan struct{})
+	d.reader.step = func(ctx context.Context, _ Tell) error {
+		close(running)
+		<-ctx.Done()
+		return chat.WrapError(chat.CodeCancelled, "import.read", ctx.Err(), "The import was stopped after 1 conversation; it stays.")
+	}
+	begun, err := d.transfer.ImportFiles([]string{"/a.json"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-running
+	if err := d.work.Cancel(begun[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	if v := d.ended(begun[0].ID); v.State != "cancelled" || v.Import == nil || v.Import.Sessions != 1 || v.Error != nil || !v.Resumable {
+		t.Errorf("%+v", v)
+	}
+	d.reader.step = func(context.Context, Tell) error {
+		return chat.Errorf(chat.CodeNoSpace, "import.write", "The disk is full.").WithHint("free some space")
+	}
+	again, err := d.work.Resume(begun[0].ID)
+	if err != nil || again.ID != begun[0].ID || again.State != "running" {
+		t.Fatalf("%+v, %v", again, err)
+	}
+	v := d.ended(begun[0].ID)
+	if v.State != "failed" || v.Error == nil || v.Error.Hint != "free some space" || v.Import.Sessions != 1 || !v.Resumable {
+		t.Errorf("%+v", v)
+	}
+}
+
+// What the end of the program interrupts goes on after its next start, with the same
+// file and format.
+func TestImportIsResumedAfterARestart(t *testing.T) {
+	d := newDesk(t)
+	running := make(chan struct{})
+	d.reader.step = func(ctx context.Context, tell Tell) error {
+		tell(7, 10, "bytes", "Harbours")
+		close(running)
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	begun, err := d.transfer.ImportFiles([]string{"/a.json"}, "claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-running
+	if err := d.core.Tasks.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d = deskOver(t, d.core, d.store, d.session)
+	v := d.ended(begun[0].ID)
+	if v.State != "interrupted" || v.Done != 7 || v.Total != 10 || !v.Resumable || v.Title != "Import a.json" {
+		t.Fatalf("%+v", v)
+	}
+	if _, err := d.work.Resume(v.ID); err != nil {
+		t.Fatal(err)
+	}
+	if v := d.ended(v.ID); v.State != "done" || !slices.Equal(d.reader.asked, []string{"/a.json claude"}) {
+		t.Errorf("%+v, %q", v, d.reader.asked)
+	}
+}
+
+// An export is planned before it is begun: what is there is replaced only when asked.
+func TestExport(t *testing.T) {
+	d := newDesk(t)
+	d.writer.plan = ExportPlan{Name: "Harbours.md", Path: "/home/x/Harbours.md", Turns: 4}
+	begun, err := d.transfer.Export(ExportRequest{Scope: "branch", BranchID: string(d.session.ActiveBranch)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := d.ended(begun.ID)
+	if v.State != "done" || v.Path != "/home/x/Harbours.md" || v.Title != "Export Harbours.md" || v.Done != 3 || v.Total != 4 || v.Unit != "turns" {
+		t.Errorf("%+v", v)
+	}
+	d.writer.plan.Exists = true
+	if _, err := d.transfer.Export(ExportRequest{Scope: "session", Path: "/tmp/there.md"}); chat.CodeOf(err) != chat.CodeConflict || !strings.Contains(err.Error(), "/tmp/there.md") {
+		t.Errorf("%v", err)
+	}
+	replaced, err := d.transfer.Export(ExportRequest{Scope: "session", SessionID: "s", Path: "/tmp/there.md", Replace: true})
+	if err != nil || d.ended(replaced.ID).State != "done" {
+		t.Errorf("%+v, %v", replaced, err)
+	}
+	if _, err := d.transfer.Export(ExportRequest{Path: "there.md"}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("a path without a folder: %v", err)
+	}
+	if n := len(d.writer.wrote); n != 2 || d.writer.wrote[0].Path != "/home/x/Harbours.md" || !d.writer.wrote[1].Replace {
+		t.Errorf("%+v", d.writer.wrote)
+	}
+	d.writer.err = errors.New("no such session")
+	if _, err := d.transfer.Export(ExportRequest{Scope: "session"}); err == nil {
+		t.Error("what cannot be planned was begun")
+	}
+	// Both are forgotten with their sessions.
+	for _, session := range []chat.SessionID{d.session.ID, "s"} {
+		if err := d.core.Tasks.Forget(t.Context(), session); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list, _ := d.work.Tasks(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// Documents are kept in the session, images go with the draft, and the rest is refused
+// with a reason.
+func TestAttachByPath(t *testing.T) {
+	d := newDesk(t)
+	branch := string(d.session.ActiveBranch)
+	got, err := d.transfer.Attach(branch, d.file("plan.md", "The harbour opens at seven."))
+	if err != nil || got.File == nil || got.Image != nil || got.File.Name != "plan.md" || got.File.MediaType != "text/markdown" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if text, err := d.store.FileText(t.Context(), chat.FileID(got.File.ID)); err != nil || text != "The harbour opens at seven." {
+		t.Errorf("%q, %v", text, err)
+	}
+	png := "\x89PNG\r\n\x1a\n...."
+	got, err = d.transfer.Attach(branch, d.file("shot.dat", png))
+	if err != nil || got.File != nil || got.Image == nil || got.Image.MediaType != "image/png" || got.Image.Data != base64.StdEncoding.EncodeToString([]byte(png)) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := d.transfer.Attach(branch, d.file("log.json", `[{"role":"user","content":"x"}]`)); err != nil || got.File == nil {
+		t.Errorf("an export as a document: %+v, %v", got, err)
+	}
+	for name, c := range map[string]struct{ path, reason string }{
+		"nothing there": {filepath.Join(t.TempDir(), "gone"), "no such file"},
+		"a folder":      {t.TempDir(), "folder"},
+		"a program":     {d.file("a.bin", "\x7fELF\x00"), "neither text"},
+		"empty":         {d.file("a.txt", ""), "empty"},
+		"large image":   {d.file("a.gif", "GIF89a"+strings.Repeat("x", given.MaxImageBytes)), "5 MB"},
+	} {
+		got, err := d.transfer.Attach(branch, c.path)
+		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.reason) || got.File != nil || got.Image != nil {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	if _, err := d.transfer.Attach("no such branch", d.file("b.md", "x")); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("%v", err)
+	}
+}
+
+// What files are, is said of each by itself.
+func TestInspectFiles(t *testing.T) {
+	d := newDesk(t)
+	got, err := d.transfer.Inspect([]string{d.file("a.md", "# x\n"), "gone.txt"})
+	if err != nil || len(got) != 2 || got[0].Kind != "document" || got[0].Size != 4 || got[1].Kind != "unknown" || got[1].Reason == "" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got, err := d.transfer.Inspect(nil); err != nil || got == nil {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// Without a window around it the page is told to type paths.
+func TestWithoutAShell(t *testing.T) {
+	d := newDesk(t)
+	_, files := d.transfer.PickFiles()
+	_, target := d.transfer.PickTarget("x.md")
+	for _, err := range []error{files, target, d.transfer.Reveal("/x.md")} {
+		if chat.CodeOf(err) != chat.CodeUnavailable || chat.AsError(err).Hint == "" {
+			t.Errorf("%v", err)
+		}
+	}
+	d.core.Shell = Shell{
+		PickFiles: func() ([]string, error) { return []string{"/a"}, nil }, PickTarget: func(s string) (string, error) { return "/x/" + s, nil },
+		Reveal: func(string) error { return nil },
+	}
+	picked, err := d.transfer.PickFiles()
+	target2, err2 := d.transfer.PickTarget("x.md")
+	if err != nil || err2 != nil || picked[0] != "/a" || target2 != "/x/x.md" || d.transfer.Reveal("/a") != nil {
+		t.Errorf("%v %v %v %v", picked, err, target2, err2)
+	}
+}
+
+// While the data is not open nothing of it is touched.
+func TestTransferWithoutData(t *testing.T) {
+	core := &Core{Hub: NewHub(), Fatal: chat.Errorf(chat.CodeCorrupt, "store.open", "The data is damaged.")}
+	x, w := NewTransfer(core, nil, nil), NewWork(core)
+	_, imports := x.ImportFiles([]string{"/a"}, "")
+	_, plan := x.Plan(ExportRequest{})
+	_, export := x.Export(ExportRequest{})
+	_, drag := x.DragFile(ExportRequest{})
+	_, attach := x.Attach("b", "/a")
+	_, list := w.Tasks()
+	_, resume := w.Resume("x")
+	_, background := w.Background()
+	_, pause := w.Pause(true)
+	for i, err := range []error{imports, plan, export, drag, attach, list, resume, background, pause, w.Cancel("x"), w.Dismiss("x")} {
+		if chat.CodeOf(err) != chat.CodeCorrupt {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if s, err := w.Summonses(); err != nil || s == nil {
+		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// A task that waits says so; the page hears of it by a change.
+func TestTasksAreTold(t *testing.T) {
+	d := newDesk(t)
+	var mu sync.Mutex
+	var told []string
+	d.core.Hub.Listen(func(c chat.Change) {
+		mu.Lock()
+		defer mu.Unlock()
+		if c.Kind == chat.ChangeTask {
+			told = append(told, c.ID)
+		}
+	})
+	release := make(chan struct{})
+	d.reader.step = func(context.Context, Tell) error { <-release; return nil }
+	begun, err := d.transfer.ImportFiles([]string{"/a.json", "/b.json"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := begun[1]; v.State != "running" || v.Detail != waits {
+		t.Errorf("%+v", v)
+	}
+	close(release)
+	d.ended(begun[0].ID)
+	d.ended(begun[1].ID)
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Contains(told, begun[0].ID) || !slices.Contains(told, begun[1].ID) {
+		t.Errorf("%v", told)
+	}
+}

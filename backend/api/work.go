@@ -1,0 +1,137 @@
+package api
+
+import (
+	"encoding/json"
+
+	"contextinfinity/backend/tasks"
+)
+
+// Shell is the system around the window. What is nil is not there.
+type Shell struct {
+	// PickFiles opens the system's dialog to open files; none: it was closed.
+	PickFiles func() ([]string, error)
+	// PickTarget opens the one to save a file; empty: it was closed.
+	PickTarget func(suggested string) (string, error)
+	// Reveal shows a file in the system's file manager.
+	Reveal func(path string) error
+	// Tray says whether there is a place for the tray icon, and whether closing the
+	// window leaves the program there.
+	Tray func() (host, hides bool)
+}
+
+// Work is long work that somebody began, what goes on behind the window, and what is
+// asked of the page from outside it.
+type Work struct{ c *Core }
+
+// NewWork returns the service.
+func NewWork(c *Core) *Work { return &Work{c} }
+
+// Tasks is what runs, and what ended and was not dismissed, newest first.
+func (s *Work) Tasks() ([]TaskView, error) {
+	if err := s.c.ready(); err != nil {
+		return nil, err
+	}
+	list := s.c.Tasks.List()
+	out := make([]TaskView, 0, len(list))
+	for _, t := range list {
+		out = append(out, taskView(t))
+	}
+	return out, nil
+}
+
+// Cancel ends work where it is whole.
+func (s *Work) Cancel(id string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Tasks.Cancel(id)
+}
+
+// Resume goes on with work that was cut short.
+func (s *Work) Resume(id string) (TaskView, error) {
+	if err := s.c.ready(); err != nil {
+		return TaskView{}, err
+	}
+	return viewOf(s.c.Tasks.Resume(id))
+}
+
+// Dismiss forgets work that has ended.
+func (s *Work) Dismiss(id string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Tasks.Dismiss(id)
+}
+
+// Background is what goes on behind the window.
+func (s *Work) Background() (Background, error) {
+	if err := s.c.ready(); err != nil {
+		return Background{}, err
+	}
+	b := Background{Paused: s.c.Upkeep.Paused()}
+	if s.c.Shell.Tray != nil {
+		b.TrayHost, b.CloseHides = s.c.Shell.Tray()
+	}
+	var err error
+	b.Queued, b.Running, b.Dead, err = s.c.Store.JobCounts(s.c.ctx())
+	return b, err
+}
+
+// Pause begins no background work by itself until it is ended; the next start knows.
+func (s *Work) Pause(paused bool) (Background, error) {
+	if err := s.c.ready(); err != nil {
+		return Background{}, err
+	}
+	if err := s.c.Upkeep.SetPaused(s.c.ctx(), paused); err != nil {
+		return Background{}, err
+	}
+	return s.Background()
+}
+
+// Summonses is what was asked of the page before it asked; from then on it hears of
+// each as it comes.
+func (s *Work) Summonses() ([]Summons, error) { return s.c.Hub.Summonses(), nil }
+
+func viewOf(t tasks.Task, err error) (TaskView, error) {
+	if err != nil {
+		return TaskView{}, err
+	}
+	return taskView(t), nil
+}
+
+// waits is what a task says that has not begun.
+const waits = "Waits for other work to end."
+
+func taskView(t tasks.Task) TaskView {
+	v := TaskView{
+		ID: t.ID, Kind: string(t.Kind), Title: t.Title, State: string(t.State), Done: t.Done, Total: t.Total, Unit: t.Unit,
+		Detail: t.Detail, StartedAt: ms(t.StartedAt), EndedAt: ms(t.EndedAt), Path: t.Result.Path, Resumable: t.Resumable(),
+	}
+	if t.Waiting {
+		v.Detail = waits
+	}
+	if t.Error != nil {
+		e := errorView(t.Error)
+		v.Error = &e
+	}
+	if t.Kind == tasks.Import && len(t.Result.Report) > 0 {
+		var r ImportReport
+		if json.Unmarshal(t.Result.Report, &r) == nil {
+			v.Import = &r
+		}
+	}
+	return v
+}
+
+// Reports of an import that stay: how many of their rows, and of their notices.
+const (
+	maxSkipped = 100
+	maxNotices = 100
+)
+
+// bounded is a report as it is kept; its counts are of all.
+func (r ImportReport) bounded() ImportReport {
+	r.Skipped = r.Skipped[:min(len(r.Skipped), maxSkipped)]
+	r.Notices = r.Notices[:min(len(r.Notices), maxNotices)]
+	return r
+}

@@ -1,0 +1,197 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/exporting"
+)
+
+type exportFlags struct {
+	format   string
+	branch   string
+	turn     string
+	out      string
+	branches bool
+	all      bool
+	archived bool
+	replace  bool
+}
+
+func (c *call) exportCommand() *cobra.Command {
+	var f exportFlags
+	cmd := &cobra.Command{
+		Use:   "export SESSION|--all",
+		Short: "Write a session, a branch, a turn or everything to a file",
+		Long: `Formats: bundle (.cinf, all there is of a session, to be imported again), md, json
+(what show --json prints) and html (one page, readable offline). Without --format it is
+export.format of the configuration; of a branch or a turn, md in place of bundle.
+
+It is the active branch that is written, or --branch ID, or with --all-branches every
+branch, each from where it forks; a bundle always has them all. --all writes a zip with
+a file for each session and a list of them.
+
+Without -o the file gets its session's title, in this folder; "-o -" writes to stdout.
+A file that exists is not overwritten without --replace. It only reads: a window may be
+open meanwhile.`,
+		Args: atMost("SESSION"),
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.format, "format", "", "bundle, md, json or html")
+	flags.StringVar(&f.branch, "branch", "", "this branch, instead of the active one")
+	flags.StringVar(&f.turn, "turn", "", "this turn alone")
+	flags.BoolVar(&f.branches, "all-branches", false, "every branch, archived ones too")
+	flags.BoolVar(&f.all, "all", false, "every session, as a zip")
+	flags.BoolVar(&f.archived, "archived", false, "with --all: archived sessions too")
+	flags.StringVarP(&f.out, "output", "o", "", "the file to write, a folder, or - for stdout")
+	flags.BoolVar(&f.replace, "replace", false, "overwrite a file that exists")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if err := f.check(c, args); err != nil {
+			return reply{}, err
+		}
+		return c.reading(ctx, func(s *Services) (reply, error) { return c.export(ctx, s, f, args) })
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+// check refuses flags that contradict each other, before anything is opened.
+func (f exportFlags) check(c *call, args []string) error {
+	switch {
+	case f.all && len(args) > 0:
+		return usagef("--all is every session, and SESSION is one; choose one.")
+	case !f.all && len(args) == 0:
+		return usageHint("sessions lists them; --all exports every one", "SESSION is missing.")
+	case f.all && (f.branch != "" || f.turn != ""):
+		return usagef("--all is every session; --branch and --turn are parts of one.")
+	case f.branches && (f.branch != "" || f.turn != ""):
+		return usagef("--all-branches is the whole session; --branch and --turn are parts of it.")
+	case f.archived && !f.all:
+		return usagef("--archived goes with --all; a session that is named is exported, archived or not.")
+	case f.out == "-" && c.json:
+		return usageHint("name a file, or leave --json out", "--json and -o - both write to stdout.")
+	case f.out == "-" && c.out.terminal && (f.all || f.format == string(exporting.FormatBundle)):
+		return usageHint("name a file, or write it into a pipe", "A terminal cannot show a zip.")
+	}
+	return nil
+}
+
+// exportReply is what was written.
+type exportReply struct {
+	Path     string           `json:"path"`
+	Format   exporting.Format `json:"format"`
+	Bytes    int64            `json:"bytes"`
+	Sessions int              `json:"sessions"`
+	Branches int              `json:"branches"`
+	Turns    int              `json:"turns"`
+	Open     int              `json:"open_turns"` // left out: no answer yet
+}
+
+func (c *call) export(ctx context.Context, s *Services, f exportFlags, args []string) (reply, error) {
+	r, err := s.exportRequest(ctx, f, args)
+	if err != nil {
+		return reply{}, err
+	}
+	if f.out == "-" {
+		return c.exportToStdout(ctx, s, r)
+	}
+	r.Path, r.Replace = c.path("."), f.replace
+	if f.out != "" {
+		r.Path = c.path(f.out)
+		if strings.HasSuffix(f.out, string(filepath.Separator)) {
+			r.Path += string(filepath.Separator) // a folder is meant, whether or not it is there
+		}
+	}
+	done, err := s.Exports.Write(ctx, r, nil)
+	if err != nil {
+		return reply{}, err
+	}
+	doc := exportReply{
+		Path: done.Path, Format: done.Format, Bytes: done.Bytes, Sessions: done.Sessions, Branches: done.Branches, Turns: done.Turns, Open: done.Open,
+	}
+	return reply{doc: doc, text: doc.print}, nil
+}
+
+func (s *Services) exportRequest(ctx context.Context, f exportFlags, args []string) (exporting.Request, error) {
+	r := exporting.Request{Scope: exporting.ScopeAll, AllBranches: f.branches, Format: exporting.Format(f.format), Archived: f.archived}
+	if f.all {
+		return r, nil
+	}
+	session, err := s.session(ctx, args[0])
+	if err != nil {
+		return r, err
+	}
+	r.Scope, r.Session = exporting.ScopeSession, session.ID
+	if f.branch != "" {
+		b, err := s.branchOf(ctx, session, f.branch)
+		if err != nil {
+			return r, err
+		}
+		r.Scope, r.Branch = exporting.ScopeBranch, b.ID
+	}
+	if f.turn != "" {
+		t, err := s.turn(ctx, f.turn)
+		if err != nil {
+			return r, err
+		}
+		if t.SessionID != session.ID {
+			return r, chat.Errorf(chat.CodeNotFound, "cli.find", "Session %s has no turn %s.", session.ID, t.ID)
+		}
+		r.Scope, r.Turn = exporting.ScopeTurn, t.ID
+	}
+	return r, nil
+}
+
+func (c *call) exportToStdout(ctx context.Context, s *Services, r exporting.Request) (reply, error) {
+	w := &exportWriter{out: c.out}
+	done, err := s.Exports.WriteTo(ctx, r, w, nil)
+	w.end()
+	if c.out.err != nil {
+		return reply{}, nil // said when the call ends
+	}
+	if err == nil && done.Open > 0 {
+		c.notef("%s without an answer yet left out", plural(done.Open, "turn"))
+	}
+	return reply{}, err
+}
+
+// exportWriter is stdout that says when it fails: what nobody reads is not written. A
+// terminal gets it line by line, without what it would obey.
+type exportWriter struct {
+	out  *output
+	rest []byte // of a line
+}
+
+// Write implements io.Writer.
+func (w *exportWriter) Write(p []byte) (int, error) {
+	if !w.out.terminal {
+		_, _ = w.out.Write(p)
+		return len(p), w.out.err
+	}
+	w.rest = append(w.rest, p...)
+	if i := strings.LastIndexByte(string(w.rest), '\n'); i >= 0 {
+		w.out.text(string(w.rest[:i+1]))
+		w.rest = append(w.rest[:0], w.rest[i+1:]...)
+	}
+	return len(p), w.out.err
+}
+
+func (w *exportWriter) end() { w.out.text(string(w.rest)) }
+
+func (r exportReply) print(o *output) {
+	o.printf("Written: %s\n%s, %s, %s, %s\n", line(r.Path), plural(r.Sessions, "session"), branchCount(r.Branches), plural(r.Turns, "turn"), size(r.Bytes))
+	if r.Open > 0 {
+		o.printf("Left out, without an answer yet: %s\n", plural(r.Open, "turn"))
+	}
+}
+
+func branchCount(n int) string {
+	if n == 1 {
+		return "1 branch"
+	}
+	return decimal(int64(n)) + " branches"
+}

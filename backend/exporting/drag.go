@@ -1,0 +1,144 @@
+package exporting
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
+)
+
+// Dir is the folder, in the data directory, of files that are dragged out of the
+// window: a folder for each session by its id, in it one for each thing that was
+// dragged, in it the file.
+const Dir = "drags"
+
+// A dragged file is copied, or read later, by who it was given to: it stays for this
+// long, or until the program starts again, unless there are more bytes of them than this.
+const (
+	dragAge   = 24 * time.Hour
+	dragBytes = 1 << 30
+)
+
+// File is a file that was written for a drag.
+type File struct {
+	Path string
+	URI  string // file:///...
+	Name string
+	Size int64
+}
+
+// DragFile writes what is dragged to a file of its own, or finds the one that was written
+// before, if nothing changed since: a drag has no time to wait.
+func (e *Exporter) DragFile(ctx context.Context, r Request) (File, error) {
+	if r.Scope == ScopeAll {
+		return File{}, chat.Errorf(chat.CodeInvalid, "export.drag", "All sessions cannot be dragged at once; nothing was written.").WithHint("export them to a zip")
+	}
+	s, err := e.find(ctx, r)
+	if err != nil {
+		return File{}, err
+	}
+	last, err := e.Store.LastEvent(ctx, s.session.ID)
+	if err != nil {
+		return File{}, err
+	}
+	name := FileName(s.title()) + s.format.Extension()
+	folder := filepath.Join(e.DataDir, Dir, string(s.session.ID), s.key(last))
+	path := filepath.Join(folder, name)
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && !s.running {
+		return file(path, name, info.Size()), nil
+	}
+	if err := disk.MkdirAll(disk.Export, folder, 0o700); err != nil {
+		return File{}, refused(path, err)
+	}
+	size, err := save(ctx, path, true, func(w io.Writer) error { return e.write(ctx, s, w, &counted{}) })
+	if err != nil {
+		return File{}, err
+	}
+	e.thin(folder)
+	return file(path, name, size), nil
+}
+
+// key names what was dragged, as it is now.
+func (s selection) key(last int64) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %s %s %t %d %s", s.scope, s.format, s.branch.ID, s.turn.ID, s.all, last, s.branch.UpdatedAt))
+	return hex.EncodeToString(sum[:8])
+}
+
+func file(path, name string, size int64) File {
+	slashed := filepath.ToSlash(path)
+	if runtime.GOOS == "windows" && !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed
+	}
+	return File{Path: path, URI: (&url.URL{Scheme: "file", Path: slashed}).String(), Name: name, Size: size}
+}
+
+// dragged is a folder of one thing that was dragged.
+type dragged struct {
+	folder string
+	at     time.Time
+	bytes  int64
+}
+
+// thin removes what is old, and the oldest of what is too much, but never keep.
+func (e *Exporter) thin(keep string) {
+	all := drags(e.DataDir)
+	slices.SortFunc(all, func(a, b dragged) int { return b.at.Compare(a.at) })
+	var sum int64
+	for _, d := range all {
+		sum += d.bytes
+		if d.folder != keep && (e.Now().Sub(d.at) > dragAge || sum > dragBytes) {
+			removeTree(d.folder)
+			_ = disk.Remove(disk.Export, filepath.Dir(d.folder)) // if it is empty now
+		}
+	}
+}
+
+// drags lists what was dragged.
+func drags(dataDir string) []dragged {
+	var out []dragged
+	folders, _ := filepath.Glob(filepath.Join(dataDir, Dir, "*", "*"))
+	for _, folder := range folders {
+		d := dragged{folder: folder}
+		files, _ := os.ReadDir(folder)
+		for _, f := range files {
+			if info, err := f.Info(); err == nil {
+				d.bytes += info.Size()
+				if info.ModTime().After(d.at) {
+					d.at = info.ModTime()
+				}
+			}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// Sweep removes the files of earlier drags. The writer of the data calls it when it
+// starts. What cannot be removed, because another program has it open, is left.
+func Sweep(dataDir string) { removeTree(filepath.Join(dataDir, Dir)) }
+
+// removeTree removes a folder with what is in it; links are not followed.
+func removeTree(folder string) {
+	var paths []string
+	_ = filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil {
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	for _, path := range slices.Backward(paths) {
+		_ = disk.Remove(disk.Export, path)
+	}
+}

@@ -1,0 +1,129 @@
+package exporting
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// prepared is an export that is ready to be written.
+type prepared struct {
+	name  string // without extension
+	ext   string
+	plan  Plan
+	write func(context.Context, io.Writer, *counted) error
+}
+
+// prepare reads what a request is about, and nothing of the messages.
+func (e *Exporter) prepare(ctx context.Context, r Request) (prepared, error) {
+	if r.Scope == ScopeAll {
+		return e.prepareAll(ctx, r)
+	}
+	s, err := e.find(ctx, r)
+	if err != nil {
+		return prepared{}, err
+	}
+	p := prepared{
+		name: FileName(s.title()), ext: s.format.Extension(),
+		plan:  Plan{Format: s.format, Sessions: 1, Branches: len(s.chapters), Turns: s.turns(), Open: s.open},
+		write: func(ctx context.Context, w io.Writer, c *counted) error { return e.write(ctx, s, w, c) },
+	}
+	p.plan.Name = p.name + p.ext
+	return p, nil
+}
+
+// Plan says what an export would write, and where.
+func (e *Exporter) Plan(ctx context.Context, r Request) (Plan, error) {
+	p, err := e.prepare(ctx, r)
+	if err != nil {
+		return Plan{}, err
+	}
+	_, err = e.place(ctx, r, &p)
+	return p.plan, err
+}
+
+// Write writes a file. If it fails, or is called off, there is none, and one that was
+// to be replaced stands as it was.
+func (e *Exporter) Write(ctx context.Context, r Request, told Progress) (Result, error) {
+	p, err := e.prepare(ctx, r)
+	if err != nil {
+		return Result{}, err
+	}
+	chosen, err := e.place(ctx, r, &p)
+	if err != nil {
+		return Result{}, err
+	}
+	c := &counted{told: told, total: int64(p.plan.Turns + p.plan.Open)}
+	var size int64
+	for try := 1; ; try++ {
+		size, err = save(ctx, p.plan.Path, r.Replace, func(w io.Writer) error { return p.write(ctx, w, c) })
+		if chat.CodeOf(err) != chat.CodeConflict || !chosen || try == 10 {
+			break
+		}
+		if _, err := e.place(ctx, r, &p); err != nil { // another program took the name meanwhile
+			return Result{}, err
+		}
+		c.done = 0
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	p.plan.Exists = true
+	if e.Used != nil {
+		e.Used(ctx, filepath.Dir(p.plan.Path))
+	}
+	return Result{Plan: p.plan, Bytes: size}, nil
+}
+
+// WriteTo writes to w what Write would write to a file. If it fails, a part may have
+// been written.
+func (e *Exporter) WriteTo(ctx context.Context, r Request, w io.Writer, told Progress) (Result, error) {
+	p, err := e.prepare(ctx, r)
+	if err != nil {
+		return Result{}, err
+	}
+	out := &measured{w: w}
+	err = p.write(ctx, out, &counted{told: told, total: int64(p.plan.Turns + p.plan.Open)})
+	return Result{Plan: p.plan, Bytes: out.n}, cancelled(ctx, err)
+}
+
+// place settles the path: chosen means that its name was not the caller's.
+func (e *Exporter) place(ctx context.Context, r Request, p *prepared) (chosen bool, err error) {
+	path := r.Path
+	if path == "" {
+		if path, err = e.Folder(ctx); err != nil {
+			return false, err
+		}
+		chosen = true
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return false, chat.WrapError(chat.CodeInvalid, opWrite, err, "The path cannot be used; nothing was written.")
+	}
+	info, statErr := os.Stat(abs)
+	if chosen || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
+		chosen = true
+		p.plan.Name, abs = freeName(abs, p.name, p.ext, r.Replace)
+	} else {
+		p.plan.Name = filepath.Base(abs)
+	}
+	p.plan.Path = abs
+	_, err = os.Lstat(abs)
+	p.plan.Exists = err == nil
+	return chosen, nil
+}
+
+// freeName is a name that no file of a folder has, or, to replace, the first.
+func freeName(folder, name, ext string, replace bool) (string, string) {
+	for n := 1; ; n++ {
+		file := numbered(name, n) + ext
+		path := filepath.Join(folder, file)
+		if _, err := os.Lstat(path); err != nil || replace || n == 10_000 {
+			return file, path
+		}
+	}
+}

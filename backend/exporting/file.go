@@ -1,0 +1,172 @@
+package exporting
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
+)
+
+const opWrite = "export.write"
+
+// save makes a file of what fill writes, of its owner alone, whole or not at all, and
+// returns its size in bytes. A link is followed when its file is replaced.
+func save(ctx context.Context, path string, replace bool, fill func(io.Writer) error) (int64, error) {
+	path, err := target(path, replace)
+	if err != nil {
+		return 0, err
+	}
+	f, err := disk.CreateTemp(disk.Export, filepath.Dir(path), ".contextinfinity-export-*.tmp")
+	if err != nil {
+		return 0, refused(path, err)
+	}
+	size, err := fillFile(f, path, fill)
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err == nil {
+		if err = name(f.Name(), path, replace); err != nil {
+			err = refused(path, err)
+		}
+	}
+	if err != nil {
+		_ = disk.Remove(disk.Export, f.Name())
+		return 0, cancelled(ctx, err)
+	}
+	if err := disk.SyncDir(disk.Export, filepath.Dir(path)); err != nil && runtime.GOOS != "windows" {
+		return 0, chat.WrapError(chat.CodeInternal, opWrite, err, path+" was written, but its folder could not be flushed to disk: a loss of power may take it.")
+	}
+	return size, nil
+}
+
+// target checks what is at the path.
+func target(path string, replace bool) (string, error) {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return path, nil // what is wrong with the folder is said when the file is made
+	}
+	if !replace {
+		return path, exists(path)
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if path, err = filepath.EvalSymlinks(path); err != nil {
+			return path, refused(path, err)
+		}
+		if info, err = os.Stat(path); err != nil {
+			return path, refused(path, err)
+		}
+	}
+	if !info.Mode().IsRegular() {
+		return path, chat.Errorf(chat.CodeInvalid, opWrite, "%s is no file that could be replaced; nothing was written.", path).WithHint("choose another name")
+	}
+	return path, nil
+}
+
+func exists(path string) error {
+	return chat.Errorf(chat.CodeConflict, opWrite, "%s exists, and was not changed.", path).WithHint("choose another name, or have it replaced")
+}
+
+// fillFile writes a file, makes it durable and closes it.
+func fillFile(f *disk.File, path string, fill func(io.Writer) error) (int64, error) {
+	out := &measured{w: f}
+	buffered := bufio.NewWriterSize(out, 256<<10)
+	err := fill(buffered)
+	if err == nil {
+		err = buffered.Flush()
+	}
+	if err == nil {
+		err = f.Sync()
+		out.err = err
+	}
+	if cerr := f.Close(); err == nil && cerr != nil {
+		err, out.err = cerr, cerr
+	}
+	if out.err != nil {
+		return 0, refused(path, out.err)
+	}
+	return out.n, err
+}
+
+// name gives a written file its name. Unless it is to replace another the name is
+// taken first, so that a file that came there this moment is not replaced.
+func name(from, to string, replace bool) error {
+	if replace {
+		return disk.Rename(disk.Export, from, to)
+	}
+	f, err := disk.OpenFile(disk.Export, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = f.Close(); err == nil {
+		err = disk.Rename(disk.Export, from, to)
+	}
+	if err != nil {
+		_ = disk.Remove(disk.Export, to)
+	}
+	return err
+}
+
+// measured counts the bytes that go through, and remembers what kept them from it.
+type measured struct {
+	w   io.Writer
+	n   int64
+	err error
+}
+
+// Write implements io.Writer.
+func (m *measured) Write(p []byte) (int, error) {
+	n, err := m.w.Write(p)
+	m.n += int64(n)
+	if err != nil {
+		m.err = err
+	}
+	return n, err
+}
+
+// refused says why a file could not be written.
+func refused(path string, err error) error {
+	var known *chat.Error
+	folder := filepath.Dir(path)
+	switch {
+	case errors.As(err, &known):
+		return err
+	case disk.Full(err):
+		return chat.WrapError(chat.CodeNoSpace, opWrite, err, "The disk is full; "+path+" was not written.").WithHint("free some space, or choose another folder")
+	case errors.Is(err, fs.ErrExist):
+		return exists(path)
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return chat.WrapError(chat.CodeNotFound, opWrite, err, "There is no folder "+folder+"; nothing was written.").WithHint("make it, or choose another")
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return chat.WrapError(chat.CodeInvalid, opWrite, err, "Nothing may be written to "+folder+"; nothing was written.").WithHint("choose another folder")
+	}
+	return chat.WrapError(chat.CodeInvalid, opWrite, err, path+" could not be written: "+cause(err)+". Nothing was written.").WithHint("choose another folder or name")
+}
+
+// cause is the operating system's word, without the name of the file beside the place.
+func cause(err error) string {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	var link *os.LinkError
+	if errors.As(err, &link) {
+		return link.Err.Error()
+	}
+	return err.Error()
+}
+
+// cancelled says that an export was called off, where that is why it failed.
+func cancelled(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return chat.WrapError(chat.CodeCancelled, "export.cancel", err, "The export was called off.")
+	}
+	return err
+}

@@ -1,0 +1,204 @@
+package exporting
+
+import (
+	"context"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/render"
+)
+
+// selection is a session, or a part of one, that was found.
+type selection struct {
+	scope    Scope
+	format   Format
+	all      bool // branches
+	session  chat.Session
+	branch   chat.BranchSummary
+	branches []chat.BranchSummary
+	chapters []render.Chapter
+	turn     chat.Turn // of scope turn
+	open     int       // turns that are left out
+	running  bool      // turns are not over: what is written is not what will be
+}
+
+// turns counts what will be written.
+func (s selection) turns() int {
+	n := -s.open
+	for _, c := range s.chapters {
+		n += c.Turns
+	}
+	return n
+}
+
+// choose settles the scope and the format of a request.
+func (e *Exporter) choose(r Request) (Scope, Format, error) {
+	const op = "export.choose"
+	switch r.Scope {
+	case ScopeTurn, ScopeBranch, ScopeSession, ScopeAll:
+	default:
+		return "", "", chat.Errorf(chat.CodeInvalid, op, "There is no scope %q; nothing was exported.", r.Scope).WithHint("one of: turn, branch, session, all")
+	}
+	part := r.Scope == ScopeTurn || r.Scope == ScopeBranch
+	format := r.Format
+	if format == "" {
+		if format = e.Format(); format == FormatBundle && part {
+			format = FormatMarkdown
+		}
+	}
+	switch format {
+	case FormatMarkdown, FormatJSON, FormatHTML:
+	case FormatBundle:
+		if part {
+			return "", "", chat.Errorf(chat.CodeInvalid, op, "A bundle holds a whole session with all its branches; nothing was exported.").
+				WithHint("export the session, or the %s as md, json or html", r.Scope)
+		}
+	default:
+		return "", "", chat.Errorf(chat.CodeInvalid, op, "There is no format %q; nothing was exported.", format).WithHint("one of: bundle, md, json, html")
+	}
+	return r.Scope, format, nil
+}
+
+// find reads what a request of one session, or a part of it, is about.
+func (e *Exporter) find(ctx context.Context, r Request) (selection, error) {
+	scope, format, err := e.choose(r)
+	if err != nil {
+		return selection{}, err
+	}
+	s := selection{scope: scope, format: format, all: scope == ScopeSession && (r.AllBranches || format == FormatBundle)}
+	if err := e.findSession(ctx, r, &s); err != nil {
+		return s, err
+	}
+	switch {
+	case s.all:
+		for _, b := range s.branches {
+			s.chapters = append(s.chapters, render.Chapter{Branch: b, From: b.ForkSeq + 1, Turns: b.Own()})
+		}
+	case scope == ScopeTurn:
+		s.chapters = []render.Chapter{{Branch: s.branch, From: s.turn.Seq, To: s.turn.Seq, Turns: 1}}
+	default:
+		s.chapters = []render.Chapter{{Branch: s.branch, Turns: s.branch.Turns}}
+	}
+	if err := e.findOpen(ctx, &s); err != nil {
+		return s, err
+	}
+	if scope == ScopeTurn && s.open > 0 {
+		return s, chat.Errorf(chat.CodeIncomplete, "export.turn", "This turn has no answer yet; nothing was exported.").
+			WithHint("wait for the answer, or export it as json")
+	}
+	return s, nil
+}
+
+// findSession reads the session, its branches, and the branch and turn that are meant.
+func (e *Exporter) findSession(ctx context.Context, r Request, s *selection) (err error) {
+	id, branch := r.Session, r.Branch
+	if s.scope == ScopeTurn {
+		if s.turn, err = e.Store.Turn(ctx, r.Turn); err != nil {
+			return err
+		}
+		if branch == "" {
+			branch = s.turn.BranchID
+		}
+	}
+	if id == "" && branch != "" {
+		b, err := e.Store.Branch(ctx, branch)
+		if err != nil {
+			return err
+		}
+		id = b.SessionID
+	}
+	if s.session, err = e.Store.Session(ctx, id); err != nil {
+		return err
+	}
+	if s.branches, err = e.Store.Branches(ctx, id); err != nil {
+		return err
+	}
+	if branch == "" {
+		branch = s.session.ActiveBranch
+	}
+	found := false
+	for _, b := range s.branches {
+		if b.ID == branch {
+			s.branch, found = b, true
+		}
+	}
+	if !found {
+		return chat.Errorf(chat.CodeNotFound, "export.branch", "Session %s has no branch %s; nothing was exported.", id, branch)
+	}
+	if s.scope == ScopeTurn && !s.reads(s.branch.ID, s.turn) {
+		return chat.Errorf(chat.CodeNotFound, "export.turn", "Branch %s has no turn %s; nothing was exported.", branch, r.Turn)
+	}
+	return nil
+}
+
+// reads reports whether a turn is in the lineage of a branch.
+func (s selection) reads(branch chat.BranchID, t chat.Turn) bool {
+	upTo := t.Seq
+	for range s.branches {
+		if t.BranchID == branch {
+			return t.Seq <= upTo
+		}
+		for _, b := range s.branches {
+			if b.ID == branch {
+				branch, upTo = b.ParentBranch, b.ForkSeq
+				break
+			}
+		}
+		if branch == "" || t.Seq > upTo {
+			return false
+		}
+	}
+	return false
+}
+
+// findOpen counts the turns that will be left out.
+func (e *Exporter) findOpen(ctx context.Context, s *selection) error {
+	unfinished, err := e.Store.UnfinishedTurns(ctx)
+	if err != nil {
+		return err
+	}
+	for _, t := range unfinished {
+		if t.SessionID != s.session.ID || !s.holds(t) {
+			continue
+		}
+		s.running = true
+		if render.Open(t) && (s.format == FormatMarkdown || s.format == FormatHTML) {
+			s.open++
+		}
+	}
+	return nil
+}
+
+// holds reports whether a turn of the session is among the chapters.
+func (s selection) holds(t chat.Turn) bool {
+	switch {
+	case s.all:
+		return true
+	case s.scope == ScopeTurn:
+		return t.ID == s.turn.ID
+	}
+	return s.reads(s.branch.ID, t)
+}
+
+// title is what the file is called.
+func (s selection) title() string {
+	name := s.session.Title
+	switch {
+	case s.scope == ScopeTurn:
+		name = within(name, " - turn "+decimal(s.turn.Seq))
+	case s.scope == ScopeBranch && len(s.branches) > 1:
+		label := s.branch.Label
+		if label == "" {
+			label = chat.ShortID(s.branch.ID)
+		}
+		name = within(name, " - "+cut(label, longestName/2))
+	}
+	return name
+}
+
+// within adds the end of a name to a title that leaves it room.
+func within(title, end string) string {
+	if FileName(title) == unnamed {
+		title = unnamed
+	}
+	return cut(FileName(title), longestName-len(end)) + end
+}

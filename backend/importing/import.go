@@ -1,0 +1,268 @@
+package importing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer"
+)
+
+const op = "import.run"
+
+// Import brings in a file, or the exports in a folder and those below it.
+func (s *Service) Import(ctx context.Context, path string, o Options) (Report, error) {
+	r := &run{s: s, ctx: ctx, opts: o, report: Report{
+		File: path, Skipped: []transfer.SkippedRow{}, Notices: []transfer.Notice{}, Made: []chat.SessionID{},
+	}}
+	select {
+	case s.one <- struct{}{}:
+		defer func() { <-s.one }()
+	case <-ctx.Done():
+		return r.ended(ctx.Err())
+	}
+	return r.ended(r.start(path))
+}
+
+// run is one import.
+type run struct {
+	s      *Service
+	ctx    context.Context
+	opts   Options
+	report Report
+
+	name   string // of the file at hand, in a folder
+	before int64  // bytes of the files before it
+	total  int64  // of all files of a folder; 0: the file's own says it
+	met    int    // conversations of the file at hand
+	title  string
+	told   time.Time
+	fault  error // of the store, which ends it
+}
+
+func (r *run) start(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return unreadable(path, err)
+	case info.IsDir():
+		return r.folder(path)
+	}
+	r.report.Files = 1
+	return r.file(path)
+}
+
+// ended words the end.
+func (r *run) ended(err error) (Report, error) {
+	in := fmt.Sprintf("%s are in and stay", plural(r.report.Sessions+r.report.Grown, "conversation"))
+	switch {
+	case err == nil:
+	case r.ctx.Err() != nil:
+		r.report.Cancelled = true
+		err = chat.WrapError(chat.CodeCancelled, op, err, "The import was stopped; "+in+".").WithHint("import the same again to go on")
+	case chat.CodeOf(err) == chat.CodeNoSpace:
+		err = chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full; "+in+".").WithHint("free some space, and import the same again to go on")
+	}
+	r.tell(r.before, r.before, true)
+	return r.report, err
+}
+
+// file brings in one file. What is a file's own fault is told; the store's ends it all.
+func (r *run) file(path string) error {
+	f, size, err := open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	name := filepath.Base(path)
+	format := r.opts.Format
+	if format == transfer.FormatAuto {
+		head := make([]byte, transfer.HeadBytes)
+		n, err := f.ReadAt(head, 0)
+		if n == 0 && size > 0 {
+			return unreadable(path, err)
+		}
+		if format, err = transfer.Detect(name, head[:n]); err != nil {
+			return err
+		}
+	}
+	r.report.Format, r.met, r.title = format, 0, name
+	in := transfer.Input{Name: path, Size: size, Data: f}
+	if format == transfer.FormatBundle {
+		return r.bundle(in)
+	}
+	return r.export(in)
+}
+
+// open opens a regular file, or what a symbolic link leads to.
+func open(path string) (*os.File, int64, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, 0, chat.Errorf(chat.CodeInvalid, op, "%s is no file that can be read to its end; nothing of it was imported.", filepath.Base(path))
+	}
+	if err != nil {
+		return nil, 0, unreadable(path, err)
+	}
+	f, err := os.Open(path) // #nosec G304 -- the person who imports names it
+	if err != nil {
+		return nil, 0, unreadable(path, err)
+	}
+	return f, info.Size(), nil
+}
+
+func unreadable(path string, err error) error {
+	code := chat.CodeInvalid
+	if errors.Is(err, os.ErrNotExist) {
+		code = chat.CodeNotFound
+	}
+	var p *os.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return chat.WrapError(code, op, err, fmt.Sprintf("%s cannot be read: %v. Nothing of it was imported.", filepath.Base(path), err))
+}
+
+func (r *run) bundle(in transfer.Input) error {
+	im, notices, err := r.s.d.Store.ImportBundle(r.ctx, in.Data, in.Size, filepath.Base(in.Name))
+	if err != nil {
+		return err
+	}
+	r.report.Bytes += in.Size
+	for _, n := range notices {
+		r.notice(n)
+	}
+	r.count(im)
+	r.tell(r.before+in.Size, r.before+in.Size, false)
+	return nil
+}
+
+func (r *run) export(in transfer.Input) error {
+	rep, err := transfer.Read(r.ctx, in, transfer.Options{
+		Format: r.opts.Format, Skip: r.known,
+		Progress: func(p transfer.Progress) { r.tell(r.before+p.Read, r.before+p.Total, false) },
+	}, r.conversation)
+	r.report.Format = rep.Format
+	r.report.Already += rep.Already
+	r.report.Bytes += rep.Bytes
+	r.report.Torn = r.report.Torn || rep.Torn
+	r.report.SkippedCount += rep.SkippedCount - len(rep.Skipped)
+	for _, row := range rep.Skipped {
+		r.skip(row)
+	}
+	for _, n := range rep.Notices {
+		r.notice(n)
+	}
+	if r.fault != nil {
+		return r.fault
+	}
+	return err
+}
+
+// known passes over what is in as it stands. An error shows when it is written.
+func (r *run) known(source transfer.Source, _, key string) bool {
+	in, err := r.s.d.Store.Imported(r.ctx, source, key)
+	if in && err == nil {
+		r.met++
+	}
+	return in && err == nil
+}
+
+// conversation writes one; only what would meet the others too ends the import.
+func (r *run) conversation(c transfer.Conversation) error {
+	index := r.met
+	r.met, r.title = r.met+1, c.Title
+	im, err := r.s.d.Store.ImportConversation(r.ctx, c, r.rules(c))
+	if err == nil {
+		r.count(im)
+		return nil
+	}
+	r.report.Turns, r.report.Branches = r.report.Turns+im.Turns, r.report.Branches+im.Branches
+	if !itsOwn(err) {
+		r.fault = err
+		return err
+	}
+	r.skip(transfer.SkippedRow{Index: index, ID: c.ID, Title: c.Title, Reason: "it could not be written: " + chat.AsError(err).Message})
+	return nil
+}
+
+// itsOwn reports that an error is of one conversation, and the next may do.
+func itsOwn(err error) bool {
+	switch chat.CodeOf(err) {
+	case chat.CodeInvalid, chat.CodeNotFound, chat.CodeConflict, chat.CodeBusy, chat.CodeIncomplete, chat.CodeCorrupt:
+		return true
+	}
+	return false
+}
+
+func (r *run) count(im chat.Imported) {
+	switch im.Outcome {
+	case chat.ImportGrown:
+		r.report.Grown++
+	case chat.ImportAlready:
+		r.report.Already++
+	case chat.ImportCopied:
+		r.report.Sessions++
+		r.report.Copied = true
+	default:
+		r.report.Sessions++
+	}
+	r.report.Turns += im.Turns
+	r.report.Branches += im.Branches
+	if im.Notice != "" {
+		r.notice(transfer.Notice{Text: im.Notice, Count: 1})
+	}
+	if r.report.First == "" || len(r.report.Made) == 0 && im.Outcome != chat.ImportAlready {
+		r.report.First = im.Session
+	}
+	if im.Outcome != chat.ImportAlready && len(r.report.Made) < transfer.MaxReported {
+		r.report.Made = append(r.report.Made, im.Session)
+	}
+}
+
+func (r *run) skip(row transfer.SkippedRow) {
+	if r.name != "" && row.File != "" {
+		row.File = r.name + "/" + row.File
+	} else if r.name != "" {
+		row.File = r.name
+	}
+	r.report.SkippedCount++
+	if len(r.report.Skipped) < transfer.MaxReported {
+		r.report.Skipped = append(r.report.Skipped, row)
+	}
+}
+
+func (r *run) notice(n transfer.Notice) {
+	for i := range r.report.Notices {
+		if r.report.Notices[i].Text == n.Text {
+			r.report.Notices[i].Count += n.Count
+			return
+		}
+	}
+	r.report.Notices = append(r.report.Notices, n)
+}
+
+// tellEvery is how often sessions that were made are told of.
+const tellEvery = time.Second
+
+func (r *run) tell(done, total int64, last bool) {
+	if r.opts.Progress != nil {
+		r.opts.Progress(Progress{
+			Done: done, Total: max(total, r.total), Sessions: r.report.Sessions + r.report.Grown + r.report.Already, Title: r.title,
+		})
+	}
+	if now := time.Now(); r.s.d.Changed != nil && (last || now.Sub(r.told) >= tellEvery) {
+		r.told = now
+		r.s.d.Changed()
+	}
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

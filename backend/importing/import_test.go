@@ -1,0 +1,403 @@
+package importing_test
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/importing"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/transfer"
+)
+
+// world is a data directory that is imported into.
+type world struct {
+	*testing.T
+	*store.Store
+	in      *importing.Service
+	dir     string
+	changed int
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{T: t, dir: t.TempDir()}
+	s, err := store.Open(context.Background(), store.Options{DataDir: filepath.Join(w.dir, "data")})
+	w.ok(err)
+	t.Cleanup(func() { _ = s.Close() })
+	w.Store = s
+	w.in = w.service(s)
+	return w
+}
+
+func (w *world) service(s importing.Store) *importing.Service {
+	return importing.New(importing.Deps{
+		Store: s, Target: func() int { return 600 }, Count: func(text string) int { return len(text) / 4 },
+		Model: func(_, model string) string {
+			if model == "gpt-4o" {
+				return "mine"
+			}
+			return ""
+		},
+		Changed: func() { w.changed++ },
+	})
+}
+
+func (w *world) ok(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatalf("%v: %v", err, chat.AsError(err).Err)
+	}
+}
+
+func (w *world) file(name, content string) string {
+	w.Helper()
+	path := filepath.Join(w.dir, name)
+	w.ok(os.MkdirAll(filepath.Dir(path), 0o700))
+	w.ok(os.WriteFile(path, []byte(content), 0o600))
+	return path
+}
+
+func (w *world) imports(path string) importing.Report {
+	w.Helper()
+	r, err := w.in.Import(context.Background(), path, importing.Options{})
+	w.ok(err)
+	return r
+}
+
+// said is what each branch of a session says, in order.
+func (w *world) said(s chat.SessionID) map[string]string {
+	w.Helper()
+	branches, err := w.Branches(context.Background(), s)
+	w.ok(err)
+	out := map[string]string{}
+	for _, b := range branches {
+		turns, err := w.Lineage(context.Background(), chat.LineageQuery{Branch: b.ID})
+		w.ok(err)
+		for _, t := range turns {
+			out[b.Label] += t.User.RenderedText() + ">"
+			if t.Assistant != nil {
+				out[b.Label] += t.Assistant.RenderedText()
+			}
+			out[b.Label] += ";"
+		}
+	}
+	return out
+}
+
+// index does what is due, as the window does behind an import.
+func (w *world) index() {
+	w.Helper()
+	for {
+		job, more, err := w.ClaimJob(context.Background(), chat.MaxJobLease)
+		w.ok(err)
+		if !more {
+			return
+		}
+		if job.Type != chat.JobIndexTurn {
+			w.Fatalf("%s is due: a model would be asked", job.Type)
+		}
+		t, err := w.Turn(context.Background(), job.TurnID)
+		w.ok(err)
+		files, err := w.TurnFiles(context.Background(), t.ID)
+		w.ok(err)
+		w.ok(w.Index(context.Background(), chat.Indexing{
+			TurnID: t.ID, Chunks: chunking.Chunk(t, chunking.Options{Count: func(text string) int { return len(text) / 4 }}, files...), Status: chat.IndexOK, Job: job.Hold(),
+		}))
+	}
+}
+
+func (w *world) verified() {
+	w.Helper()
+	findings, err := w.Verify(context.Background())
+	w.ok(err)
+	for _, f := range findings {
+		w.Errorf("verify: %+v", f)
+	}
+}
+
+// chatgpt is an export of conversations "id title", each of a question and an answer,
+// and of more in the given places.
+func chatgpt(conversations ...string) string {
+	var out []string
+	for _, c := range conversations {
+		id, rest, _ := strings.Cut(c, " ")
+		title, more, _ := strings.Cut(rest, "|")
+		nodes := []string{`"root":{"id":"root","parent":null,"message":null}`}
+		parent := "root"
+		words := []string{"question of " + id, "answer of " + id}
+		if more != "" {
+			words = append(words, strings.Split(more, "|")...)
+		}
+		for i, said := range words {
+			node := fmt.Sprintf("n%d", i)
+			nodes = append(nodes, fmt.Sprintf(`%q:{"id":%q,"parent":%q,"message":{"id":%q,"author":{"role":%q},"create_time":%d,"content":{"content_type":"text","parts":[%q]},"metadata":{"model_slug":"gpt-4o"}}}`,
+				node, node, parent, node, [...]string{"user", "assistant"}[i%2], 1700000000+i, said))
+			parent = node
+		}
+		out = append(out, fmt.Sprintf(`{"id":%q,"conversation_id":%q,"title":%q,"create_time":1700000000,"update_time":1700000100,"current_node":%q,"mapping":{%s}}`,
+			id, id, title, parent, strings.Join(nodes, ",")))
+	}
+	return "[" + strings.Join(out, ",\n") + "]"
+}
+
+// TestImportOfAnExport: made, known, grown; found by its words; what cannot be read is
+// told and costs nothing else.
+func TestImportOfAnExport(t *testing.T) {
+	w := newWorld(t)
+	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second"))
+	r := w.imports(path)
+	if r.Sessions != 2 || r.Turns != 2 || r.Format != transfer.FormatChatGPT || r.Problems() || len(r.Made) != 2 || r.First != r.Made[0] || r.Files != 1 {
+		t.Errorf("%+v", r)
+	}
+	if got := w.said(r.First)["main"]; got != "question of c1>answer of c1;" {
+		t.Errorf("it says %q", got)
+	}
+	s, err := w.Session(context.Background(), r.First)
+	w.ok(err)
+	if s.Title != "First" || s.Source != "chatgpt" || s.Model != "mine" || s.UpdatedAt.Unix() != 1700000100 {
+		t.Errorf("%+v", s)
+	}
+	w.index()
+	hits, err := w.SearchText(context.Background(), chat.TextQuery{Text: "question c2"})
+	w.ok(err)
+	if len(hits.Hits) == 0 {
+		t.Error("nothing is found of it")
+	}
+	if r := w.imports(path); r.Already != 2 || r.Sessions+r.Grown+r.Turns != 0 || len(r.Made) != 0 {
+		t.Errorf("again: %+v", r)
+	}
+	w.file("conversations.json", `[{"id":"broken","title":"Broken"},`+"\n"+chatgpt("c1 Renamed|more|and more", "c2 Second", "c3 Third")[1:])
+	r = w.imports(path)
+	if r.Sessions != 1 || r.Grown != 1 || r.Already != 1 || r.Turns != 2 || !r.Problems() || r.SkippedCount != 1 || r.Skipped[0].Reason == "" {
+		t.Errorf("grown: %+v", r)
+	}
+	w.index()
+	w.verified()
+	if w.changed == 0 {
+		t.Error("nobody was told")
+	}
+}
+
+// TestImportOfAFolder reads what is an export in it, and passes by what is none.
+func TestImportOfAFolder(t *testing.T) {
+	w := newWorld(t)
+	line := `{"type":"user","uuid":"u%d","parentUuid":null,"sessionId":"s%d","timestamp":"2026-01-01T00:00:00Z","cwd":"/src","message":{"role":"user","content":"hello %d"}}` + "\n" +
+		`{"type":"assistant","uuid":"a%d","parentUuid":"u%d","sessionId":"s%d","timestamp":"2026-01-01T00:00:01Z","message":{"id":"m","role":"assistant","model":"x","content":[{"type":"text","text":"hi %d"}]}}` + "\n"
+	for i := range 3 {
+		w.file(fmt.Sprintf("projects/p%d/s%d.jsonl", i, i), fmt.Sprintf(line, i, i, i, i, i, i, i))
+	}
+	w.file("projects/package.json", `{"name":"none"}`)
+	w.file("projects/picture.png", "none")
+	w.file("projects/.git/s9.jsonl", fmt.Sprintf(line, 9, 9, 9, 9, 9, 9, 9))
+	w.file("projects/torn.jsonl", fmt.Sprintf(line, 5, 5, 5, 5, 5, 5, 5)+`{"type":"user","uuid":"u`)
+	w.ok(os.Symlink(filepath.Join(w.dir, "projects"), filepath.Join(w.dir, "projects", "again")))
+	w.ok(os.Symlink(filepath.Join(w.dir, "projects"), filepath.Join(w.dir, "link")))
+	r := w.imports(filepath.Join(w.dir, "link"))
+	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || !r.Torn || len(r.Notices) == 0 {
+		t.Errorf("%+v", r)
+	}
+	if r.SkippedCount != 1 || r.Skipped[0].File != "torn.jsonl" {
+		t.Errorf("skipped %+v", r.Skipped)
+	}
+	if r := w.imports(filepath.Join(w.dir, "projects")); r.Already != 4 || r.Turns != 0 {
+		t.Errorf("again: %+v", r)
+	}
+	w.verified()
+}
+
+func TestImportOfAZip(t *testing.T) {
+	w := newWorld(t)
+	path := filepath.Join(w.dir, "export.zip")
+	f, err := os.Create(path)
+	w.ok(err)
+	z := zip.NewWriter(f)
+	e, err := z.Create("conversations.json")
+	w.ok(err)
+	_, err = io.WriteString(e, chatgpt("c1 First", "c2 Second"))
+	w.ok(err)
+	w.ok(errors.Join(z.Close(), f.Close()))
+	if r := w.imports(path); r.Sessions != 2 || r.Format != transfer.FormatChatGPT {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestImportRefuses what cannot be imported, in words.
+func TestImportRefuses(t *testing.T) {
+	w := newWorld(t)
+	w.ok(os.MkdirAll(filepath.Join(w.dir, "empty"), 0o700))
+	w.file("none/a.json", `{"name":"none"}`)
+	for path, code := range map[string]chat.Code{
+		filepath.Join(w.dir, "nowhere.json"): chat.CodeNotFound,
+		filepath.Join(w.dir, "empty"):        chat.CodeInvalid,
+		filepath.Join(w.dir, "none"):         chat.CodeInvalid,
+		w.file("none.txt", "words"):          chat.CodeInvalid,
+		w.file("nothing.json", ""):           chat.CodeInvalid,
+		"/dev/null":                          chat.CodeInvalid,
+	} {
+		r, err := w.in.Import(context.Background(), path, importing.Options{})
+		if chat.CodeOf(err) != code || !strings.Contains(err.Error(), "othing") || r.Sessions != 0 || r.Skipped == nil {
+			t.Errorf("%s: %v, %+v", path, err, r)
+		}
+	}
+}
+
+// failing stands before a store whose n-th conversation from now meets an error.
+type failing struct {
+	*store.Store
+	n   int
+	err error
+}
+
+func (f *failing) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
+	if f.n--; f.n == 0 {
+		return chat.Imported{}, f.err
+	}
+	return f.Store.ImportConversation(ctx, c, rules)
+}
+
+// TestImportMeetsAnError: one conversation's own is skipped; a full disk or a cancel ends
+// the import, says what is in, and the next goes on.
+func TestImportMeetsAnError(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		code    chat.Code
+		made    int
+		skipped int
+	}{
+		"its own":   {chat.Errorf(chat.CodeCorrupt, "x", "It is damaged."), "", 2, 1},
+		"disk full": {chat.Errorf(chat.CodeNoSpace, "x", "Full."), chat.CodeNoSpace, 1, 0},
+		"internal":  {errors.New("broken"), chat.CodeInternal, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			path := w.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
+			r, err := w.service(&failing{w.Store, 2, c.err}).Import(context.Background(), path, importing.Options{})
+			if c.code == "" && err != nil || c.code != "" && chat.CodeOf(err) != c.code || r.Sessions != c.made || r.SkippedCount != c.skipped {
+				t.Errorf("%v, %+v", err, r)
+			}
+			if c.skipped > 0 && (r.Skipped[0].ID != "c2" || r.Skipped[0].Index != 1 || !strings.Contains(r.Skipped[0].Reason, "It is damaged.")) {
+				t.Errorf("skipped %+v", r.Skipped)
+			}
+			if r := w.imports(path); r.Sessions != 3-c.made || r.Already != c.made {
+				t.Errorf("again: %+v", r)
+			}
+			w.verified()
+		})
+	}
+}
+
+// TestImportIsCancelled between two conversations, and goes on where it ended.
+func TestImportIsCancelled(t *testing.T) {
+	w := newWorld(t)
+	path := w.file("conversations.json", chatgpt("c1 First", "c2 Second", "c3 Third"))
+	ctx, cancel := context.WithCancel(context.Background())
+	var seen []int
+	one := &failing{w.Store, 2, nil}
+	one.err = context.Canceled
+	in := w.service(cancelling{one, cancel})
+	r, err := in.Import(ctx, path, importing.Options{Progress: func(p importing.Progress) { seen = append(seen, p.Sessions) }})
+	if chat.CodeOf(err) != chat.CodeCancelled || !r.Cancelled || r.Sessions != 1 || !strings.Contains(err.Error(), "1 conversation") {
+		t.Errorf("%v, %+v", err, r)
+	}
+	if len(seen) == 0 || !slices.IsSorted(seen) {
+		t.Errorf("told %v", seen)
+	}
+	if r := w.imports(path); r.Sessions != 2 || r.Already != 1 {
+		t.Errorf("again: %+v", r)
+	}
+}
+
+// cancelling calls the import off once the store answers with an error.
+type cancelling struct {
+	*failing
+	cancel context.CancelFunc
+}
+
+func (c cancelling) ImportConversation(ctx context.Context, conv transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
+	im, err := c.failing.ImportConversation(ctx, conv, rules)
+	if err != nil {
+		c.cancel()
+	}
+	return im, err
+}
+
+// TestImportOfABundle passes on what the store says of it.
+func TestImportOfABundle(t *testing.T) {
+	w := newWorld(t)
+	path := w.file("session.cinf", "PK\x03\x04")
+	in := w.service(bundles{w.Store})
+	r, err := in.Import(context.Background(), path, importing.Options{})
+	if err != nil || r.Sessions != 1 || !r.Copied || r.Turns != 7 || r.First != "S" || r.Format != transfer.FormatBundle || len(r.Notices) != 2 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+type bundles struct{ *store.Store }
+
+func (bundles) ImportBundle(_ context.Context, _ io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
+	if size != 4 || name != "session.cinf" {
+		return chat.Imported{}, nil, errors.New("another file")
+	}
+	return chat.Imported{Session: "S", Outcome: chat.ImportCopied, Turns: 7, Notice: "a copy"}, []transfer.Notice{{Text: "torn", Count: 1}}, nil
+}
+
+// fixtures is the folder of exports of real programs, where it is at hand: beside the
+// checkout, or where CONTEXTINFINITY_SHARED says.
+func fixtures(t *testing.T) string {
+	t.Helper()
+	roots := []string{os.Getenv("CONTEXTINFINITY_SHARED")}
+	dir, err := os.Getwd()
+	for err == nil && dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		roots = append(roots, filepath.Join(dir, "shared"))
+	}
+	for _, root := range roots {
+		found := filepath.Join(root, "fixtures", "imports")
+		if _, err := os.Stat(found); root != "" && err == nil {
+			return found
+		}
+	}
+	t.Skip("the exports of other programs are not beside this checkout (set CONTEXTINFINITY_SHARED)")
+	return ""
+}
+
+// TestFixtures imports exports of real programs, each found by a word of each turn.
+func TestFixtures(t *testing.T) {
+	w := newWorld(t)
+	r := w.imports(fixtures(t))
+	if r.Sessions < 3 || r.SkippedCount != 1 || r.Skipped[0].Title != "Corrupted entry" {
+		t.Errorf("%+v", r)
+	}
+	w.index()
+	words := regexp.MustCompile(`[A-Za-z]{5,}`)
+	for _, id := range r.Made {
+		for label, said := range w.said(id) {
+			for turn := range strings.SplitSeq(said, ";") {
+				word := words.FindString(turn)
+				if word == "" {
+					continue
+				}
+				found, err := w.SearchText(context.Background(), chat.TextQuery{Text: word, Session: id})
+				w.ok(err)
+				if len(found.Hits) == 0 {
+					t.Errorf("%q of branch %q is not found", word, label)
+				}
+			}
+		}
+	}
+	if again := w.imports(fixtures(t)); again.Already != r.Sessions || again.Turns != 0 {
+		t.Errorf("again: %+v", again)
+	}
+	w.verified()
+}

@@ -1,0 +1,4 @@
+// breaks: pure rendering
+package render
+
+import _ "os"

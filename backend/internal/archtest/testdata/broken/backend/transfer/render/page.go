@@ -1,0 +1,4 @@
+// breaks: rendering
+package render
+
+import _ "contextinfinity/backend/turn"

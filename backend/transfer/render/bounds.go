@@ -1,0 +1,94 @@
+package render
+
+import "strings"
+
+// A text is given to the parser in pieces of pieceBytes, where an empty line allows;
+// what nests deeper than deepest, or makes a table of more than widest cells, is not
+// given to it at all: time and stack grow with them faster than the text does.
+const (
+	pieceBytes = 32 << 10
+	deepest    = 24
+	widest     = 50_000
+)
+
+// pieces cuts a text at empty lines outside of code.
+func pieces(s string) []string {
+	if len(s) <= maxParsed {
+		return []string{s}
+	}
+	var out []string
+	start, at := 0, 0
+	fence := ""
+	for line := range strings.Lines(s) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "" {
+				fence = ""
+			}
+		case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
+			fence = trimmed[:longestPrefix(trimmed)]
+		case trimmed == "" && at-start >= pieceBytes:
+			out = append(out, s[start:at])
+			start = at
+		}
+		at += len(line)
+	}
+	return append(out, s[start:])
+}
+
+func longestPrefix(s string) int { return len(s) - len(strings.TrimLeft(s, s[:1])) }
+
+// plain reports that a piece is shown as the words it is.
+func plain(s string) bool { return len(s) > maxParsed || deep(s) || wide(s) }
+
+// deep reports that a line of Markdown nests deeper than a document of people does, by
+// its marks or by how far it is indented.
+func deep(s string) bool {
+	for line := range strings.Lines(s) {
+		depth, columns := marks(line)
+		if depth > deepest || depth > 0 && columns > 4*deepest {
+			return true
+		}
+	}
+	return false
+}
+
+// marks counts the marks of quotes and lists that a line begins with, and the columns
+// of space among them.
+func marks(line string) (depth, columns int) {
+	for i := 0; i < len(line) && depth <= deepest; i++ {
+		c := line[i]
+		digit := c >= '0' && c <= '9'
+		switch {
+		case c == ' ':
+			columns++
+		case c == '\t':
+			columns += 4
+		case c == '>':
+			depth++
+		case strings.IndexByte("-+*.)", c) >= 0 || digit:
+			if i+1 < len(line) && (line[i+1] == ' ' || line[i+1] == '\t') {
+				depth++
+			} else if !digit {
+				return depth, columns
+			}
+		default:
+			return depth, columns
+		}
+	}
+	return depth, columns
+}
+
+// wide reports a table of too many cells: its parser makes those, too, that a row
+// leaves out.
+func wide(s string) bool {
+	rows := strings.Count(s, "\n") + 1
+	for line := range strings.Lines(s) {
+		if columns := strings.Count(line, "|") + 1; columns > 1 && columns*rows > widest &&
+			strings.IndexByte(line, '-') >= 0 && strings.Trim(line, " \t\n|-:>*+.)0123456789") == "" {
+			return true
+		}
+	}
+	return false
+}

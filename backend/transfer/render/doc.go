@@ -1,0 +1,174 @@
+// Package render writes a conversation as Markdown, as JSON and as a page of HTML that
+// stands by itself (SPEC 12). It reads turns one after another and keeps none of them.
+//
+// What people and models wrote is never trusted to leave the document as it is. In
+// Markdown its headings move below those of the document, and HTML, a fence that is
+// never closed, or anything else that would swallow what comes after it is made plain.
+// In HTML it is drawn without any of its own HTML; the page has no script, loads
+// nothing, and its policy forbids both.
+package render
+
+import (
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// Document is a conversation, or a part of one, to be written.
+type Document struct {
+	Session  chat.Session
+	Branch   chat.BranchSummary   // the one shown; of all branches, the active one
+	Branches []chat.BranchSummary // of the session
+	Pins     []chat.Pin
+	Chapters []Chapter
+	All      bool // chapters are the branches, each from where it forks
+	// Each reads the turns of a chapter in order.
+	Each func(Chapter, func(Turn) error) error
+}
+
+// Chapter is a run of turns that are read through Branch: From to To by turn_seq,
+// inclusive; zero is open.
+type Chapter struct {
+	Branch chat.BranchSummary
+	From   int64
+	To     int64
+	Turns  int
+}
+
+// Turn is a turn with all there is of it.
+type Turn struct {
+	chat.Turn
+	Steps   []chat.Step
+	Partial *chat.Message // what arrived of an answer that is not final; nil: no answer was begun
+}
+
+// Open reports a turn that has no answer yet: unsent, or being answered. Markdown and
+// HTML leave it out; one that is over without a final answer is written, and says so.
+func Open(t chat.Turn) bool {
+	return !t.Phase.Finalized() && t.Phase != chat.PhaseFailed && !t.Incomplete()
+}
+
+// answer is what there is of an answer.
+func (t Turn) answer() (chat.Message, bool) {
+	switch {
+	case t.Assistant != nil:
+		return *t.Assistant, true
+	case t.Partial != nil && !t.Partial.IsEmpty():
+		return *t.Partial, true
+	}
+	return chat.Message{}, false
+}
+
+// answered is when the last attempt ended.
+func (t Turn) answered() time.Time {
+	if n := len(t.Steps); n > 0 && t.Steps[n-1].EndedAt != nil {
+		return *t.Steps[n-1].EndedAt
+	}
+	return t.CreatedAt
+}
+
+// remark says in words how a turn ended, where that is worth a word.
+func (t Turn) remark() string {
+	switch {
+	case t.Outcome == chat.OutcomeDiscarded:
+		return "This answer was discarded."
+	case t.Phase == chat.PhaseFailed:
+		if t.Failure != nil && t.Failure.Message != "" {
+			return "This turn failed: " + t.Failure.Message
+		}
+		return "This turn failed."
+	case t.Incomplete():
+		return "Incomplete: the answer was cut off here."
+	}
+	switch t.Outcome {
+	case chat.OutcomeTruncated:
+		return "The provider cut the answer off here."
+	case chat.OutcomeRefused:
+		return "The model declined."
+	case chat.OutcomeStopped:
+		return "Stopped here."
+	case chat.OutcomeKept:
+		return "The answer was cut off here and kept."
+	case chat.OutcomePaused:
+		return "Ends in tool calls that were not run."
+	}
+	return ""
+}
+
+func asker(m chat.Message) string {
+	if m.Name != "" {
+		return oneLine(m.Name)
+	}
+	return "You"
+}
+
+func (t Turn) answerer() string {
+	if t.Assistant != nil && t.Assistant.Name != "" {
+		return oneLine(t.Assistant.Name)
+	}
+	if t.Model != "" {
+		return oneLine(t.Model)
+	}
+	return "Answer"
+}
+
+func (d Document) title() string {
+	if s := oneLine(d.Session.Title); s != "" {
+		return s
+	}
+	return "Untitled conversation"
+}
+
+func branchName(b chat.BranchSummary) string {
+	if s := oneLine(b.Label); s != "" {
+		return s
+	}
+	return "Branch " + chat.ShortID(b.ID)
+}
+
+// chapterTitle names a branch and where it begins.
+func (d Document) chapterTitle(c Chapter) string {
+	s := branchName(c.Branch)
+	if c.Branch.ArchivedAt != nil {
+		s += " (archived)"
+	}
+	return s
+}
+
+// fork says where a branch leaves another; empty for one that leaves none.
+func (d Document) fork(c Chapter) string {
+	if c.Branch.ParentBranch == "" {
+		return ""
+	}
+	parent := "another branch"
+	for _, b := range d.Branches {
+		if b.ID == c.Branch.ParentBranch {
+			parent = branchName(b)
+		}
+	}
+	if c.Branch.ForkSeq == 0 {
+		return "Begins before the first turn of " + parent + "."
+	}
+	return "Goes on after turn " + decimal(c.Branch.ForkSeq) + " of " + parent + "."
+}
+
+func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
+
+// oneLine is text on one line, without characters that control or turn it.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n', r == '\r', r == '\t', r == '\u2028', r == '\u2029', r == '\u0085':
+			return ' '
+		case r < 0x20, r >= 0x7f && r < 0xa0, turns(r):
+			return -1
+		}
+		return r
+	}, s)), " ")
+}
+
+// turns reports a character that turns the direction of the text around it.
+func turns(r rune) bool {
+	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c
+}

@@ -1,0 +1,210 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"io"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// Markdown writes the document as Markdown (CommonMark with front matter). Headings of
+// level 1 to 3 are the document's own: its title, its chapters, its messages; those
+// inside messages begin at level 4. Reasoning and tool calls are folded.
+func Markdown(w io.Writer, d Document) error {
+	m := &markdown{writer: newWriter(w)}
+	m.head(d)
+	for _, c := range d.Chapters {
+		if d.All {
+			m.put("## ", escaped(d.chapterTitle(c)), "\n\n")
+			if fork := d.fork(c); fork != "" {
+				m.note(fork)
+			}
+			if c.Turns == 0 {
+				m.note("No turns of its own.")
+			}
+		}
+		if err := d.turnsOf(c, m.writer, func(t Turn) error { m.turn(t); return nil }); err != nil {
+			return err
+		}
+	}
+	return m.flush()
+}
+
+type markdown struct{ *writer }
+
+func (m *markdown) head(d Document) {
+	m.put("---\n")
+	m.field("title", d.title())
+	m.field("session", string(d.Session.ID))
+	switch {
+	case d.All:
+		m.put("branches: ", decimal(int64(len(d.Chapters))), "\n")
+	default:
+		m.field("branch", branchName(d.Branch))
+	}
+	if d.Session.Model != "" {
+		m.field("model", oneLine(d.Session.Model))
+	}
+	if d.Session.Source != "" && d.Session.Source != "native" {
+		m.field("source", oneLine(d.Session.Source))
+	}
+	m.put("created: ", chat.FormatTime(d.Session.CreatedAt), "\nupdated: ", chat.FormatTime(d.Session.UpdatedAt), "\n")
+	m.put("program: ContextInfinity\n---\n\n# ", escaped(d.title()), "\n\n")
+	if d.Session.SystemPrompt != "" {
+		m.folded("Instructions", func() { m.fence("", d.Session.SystemPrompt) })
+	}
+	if len(d.Pins) == 0 {
+		return
+	}
+	m.put("**Pinned facts**\n\n")
+	for _, p := range d.Pins {
+		m.put("- ", strings.Join(escapedLines(p.Text), "\\\n  "), "\n")
+	}
+	m.put("\n")
+}
+
+// field is a line of the front matter: a JSON string is one of YAML's.
+func (m *markdown) field(name, value string) {
+	quoted, _ := chat.MarshalJSON(value) // a string always encodes
+	m.put(name, ": ", string(quoted), "\n")
+}
+
+func (m *markdown) turn(t Turn) {
+	if Open(t.Turn) {
+		return
+	}
+	m.heading(t, asker(t.User), t.CreatedAt)
+	m.blocks(t.User.Blocks)
+	answer, ok := t.answer()
+	if ok {
+		m.heading(t, t.answerer(), t.answered())
+		m.blocks(answer.Blocks)
+	}
+	if r := t.remark(); r != "" {
+		m.note(r)
+	}
+}
+
+func (m *markdown) heading(t Turn, who string, at time.Time) {
+	m.put("### #", decimal(t.Seq), " ", escaped(who), ", ", when(at), "\n\n")
+}
+
+// note is a sentence of the program's, which may quote what it does not know.
+func (m *markdown) note(s string) { m.put("*", escaped(oneLine(s)), "*\n\n") }
+
+func (m *markdown) blocks(bs chat.Blocks) {
+	for _, b := range bs {
+		m.block(b)
+	}
+}
+
+func (m *markdown) block(b chat.Block) {
+	switch b := b.(type) {
+	case chat.Text:
+		m.text(b.Text)
+	case chat.Refusal:
+		m.text(b.Text)
+	case chat.Reasoning:
+		if b.Summary == "" {
+			m.note("Reasoning that only its provider can read.")
+			return
+		}
+		m.folded("Reasoning", func() { m.text(b.Summary) })
+	case chat.ToolUse:
+		m.folded("Tool call: "+b.Name, func() { m.fence("json", indented(b.Input)) })
+	case chat.ToolResult:
+		m.folded(resultName(b), func() { m.result(b.Content) })
+	case chat.Image:
+		p := pictureOf(b, markdownImageBytes)
+		if p.data != "" {
+			m.put("![", escaped(p.words), "](", p.data, ")\n\n")
+			return
+		}
+		m.note(p.words + ".")
+	default:
+		m.note(named(b))
+	}
+}
+
+// result is what a tool gave, as it is: it is no Markdown.
+func (m *markdown) result(bs chat.Blocks) {
+	for _, b := range bs {
+		switch b := b.(type) {
+		case chat.Text:
+			m.fence("", b.Text)
+		default:
+			m.block(b)
+		}
+	}
+}
+
+func (m *markdown) text(s string) {
+	if strings.TrimSpace(s) != "" {
+		m.put(strings.TrimRight(tame(s), "\n"), "\n\n")
+	}
+}
+
+// folded is a part that is opened on request. The line is HTML, in which Markdown is
+// not read.
+func (m *markdown) folded(name string, inside func()) {
+	m.put("<details>\n<summary>", html.EscapeString(oneLine(name)), "</summary>\n\n")
+	inside()
+	m.put("</details>\n\n")
+}
+
+// fence is text byte for byte: the fence is longer than any inside it.
+func (m *markdown) fence(language, s string) { m.put(fenced(language, s), "\n\n") }
+
+func fenced(language, s string) string {
+	mark := strings.Repeat("`", max(3, longestRun(s, '`')+1))
+	return mark + language + "\n" + strings.TrimSuffix(s, "\n") + "\n" + mark
+}
+
+func longestRun(s string, c byte) int {
+	longest, run := 0, 0
+	for i := range len(s) {
+		if s[i] != c {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// named says what a block is that is not written out.
+func named(b chat.Block) string {
+	switch b := b.(type) {
+	case chat.Document:
+		part := "a part of it was sent"
+		if b.Whole {
+			part = "sent whole"
+		}
+		return "Document: " + oneLine(b.Name) + " (" + count(b.Tokens, "token") + ", " + part + ")."
+	case chat.Memory:
+		return "Memory attached by hand: " + string(b.Chunk) + "."
+	case chat.Unknown:
+		return "A part of a kind that is not known, from " + oneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
+	}
+	return "A part of a kind that is not known."
+}
+
+func resultName(b chat.ToolResult) string {
+	if b.IsError {
+		return "Tool result: an error"
+	}
+	return "Tool result"
+}
+
+func indented(raw json.RawMessage) string {
+	var out bytes.Buffer
+	if json.Indent(&out, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return out.String()
+}

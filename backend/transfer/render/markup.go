@@ -1,0 +1,272 @@
+package render
+
+import (
+	"bytes"
+	"html"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// drawn turns Markdown into HTML. Of the text's own HTML nothing is let through; links
+// lead to the web and to mail alone; pictures are drawn only where they are carried in
+// the text.
+var drawn = goldmark.New(
+	goldmark.WithExtensions(
+		extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
+		extension.Strikethrough, extension.Linkify, extension.TaskList,
+	),
+	goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(lowered{}, 500))),
+	goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(markup{}, 10))),
+)
+
+// answerHTML writes an answer's Markdown as HTML.
+func answerHTML(w *writer, s string) {
+	for _, piece := range pieces(lineEnds.Replace(s)) {
+		if strings.TrimSpace(piece) == "" {
+			continue
+		}
+		var out bytes.Buffer
+		if plain(piece) || drawn.Convert([]byte(piece), &out) != nil {
+			w.put(`<p class="plain">`, html.EscapeString(strings.Trim(piece, "\n")), "</p>\n")
+			continue
+		}
+		w.bytes(out.Bytes())
+	}
+}
+
+// lowered moves the headings of a text below those of the document.
+type lowered struct{}
+
+// Transform implements parser.ASTTransformer.
+func (lowered) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
+	shift := headingShift(doc)
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if h, ok := n.(*ast.Heading); ok && entering {
+			h.Level = min(6, max(lowest, h.Level+shift))
+		}
+		return ast.WalkContinue, nil
+	})
+}
+
+// markup draws the nodes that could act or fetch.
+type markup struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (m markup) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
+	reg.Register(ast.KindHTMLBlock, m.htmlBlock)
+	reg.Register(ast.KindRawHTML, m.rawHTML)
+	reg.Register(ast.KindLink, m.link)
+	reg.Register(ast.KindAutoLink, m.autoLink)
+	reg.Register(ast.KindImage, m.image)
+	reg.Register(ast.KindCodeBlock, m.code)
+	reg.Register(ast.KindFencedCodeBlock, m.code)
+	reg.Register(east.KindTaskCheckBox, m.task)
+	reg.Register(east.KindTable, m.table)
+}
+
+func (markup) htmlBlock(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	b := n.(*ast.HTMLBlock)
+	if entering {
+		_, _ = w.WriteString(`<p class="plain">`)
+		words := b.Lines().Value(src)
+		if b.HasClosure() {
+			words = append(bytes.Clone(words), b.ClosureLine.Value(src)...)
+		}
+		_, _ = w.WriteString(html.EscapeString(strings.TrimRight(string(words), "\n")))
+		_, _ = w.WriteString("</p>\n")
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func (markup) rawHTML(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString(html.EscapeString(string(n.(*ast.RawHTML).Segments.Value(src))))
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func (markup) link(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	address, ok := followed(string(util.URLEscape(n.(*ast.Link).Destination, true)))
+	switch {
+	case !ok:
+	case entering:
+		openLink(w, address)
+	default:
+		_, _ = w.WriteString("</a>")
+		host(w, address, words(n, src))
+	}
+	return ast.WalkContinue, nil
+}
+
+func (markup) autoLink(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	a := n.(*ast.AutoLink)
+	label := string(a.Label(src))
+	to := string(util.URLEscape(a.URL(src), false))
+	if a.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(to), "mailto:") {
+		to = "mailto:" + to
+	}
+	address, ok := followed(to)
+	if ok && !inLink(n) {
+		openLink(w, address)
+	}
+	_, _ = w.WriteString(html.EscapeString(label))
+	if ok && !inLink(n) {
+		_, _ = w.WriteString("</a>")
+		host(w, address, label)
+	}
+	return ast.WalkContinue, nil
+}
+
+// image draws a picture that the text carries. One elsewhere would be fetched, and tell
+// its owner who reads what: it is a link.
+func (markup) image(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	to := string(n.(*ast.Image).Destination)
+	said := words(n, src)
+	if carried.MatchString(to) {
+		_, _ = w.WriteString(`<img src="` + html.EscapeString(to) + `" alt="` + html.EscapeString(said) + `">`)
+		return ast.WalkSkipChildren, nil
+	}
+	address, ok := followed(string(util.URLEscape([]byte(to), true)))
+	if said == "" {
+		said = "Image"
+	}
+	if ok && !inLink(n) {
+		openLink(w, address)
+	}
+	_, _ = w.WriteString(html.EscapeString(said))
+	if ok && !inLink(n) {
+		_, _ = w.WriteString("</a>")
+		host(w, address, said)
+	}
+	return ast.WalkSkipChildren, nil
+}
+
+func (markup) code(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if !entering {
+		return ast.WalkContinue, nil
+	}
+	label := ""
+	if f, ok := n.(*ast.FencedCodeBlock); ok && f.Info != nil {
+		label = oneLine(string(f.Info.Segment.Value(src)))
+	}
+	_, _ = w.WriteString(codeHTML(label, string(n.Lines().Value(src))))
+	return ast.WalkSkipChildren, nil
+}
+
+// codeHTML is code with what it is called. What is wider than the page is scrolled, by
+// the keyboard too.
+func codeHTML(label, code string) string {
+	bar, name := "", "Code"
+	if label != "" {
+		bar, name = `<div class="lang">`+html.EscapeString(label)+"</div>", "Code, "+label
+	}
+	return `<div class="code" dir="ltr">` + bar + `<pre tabindex="0" role="group" aria-label="` + html.EscapeString(name) + `"><code>` +
+		html.EscapeString(code) + "</code></pre></div>\n"
+}
+
+func (markup) task(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		sign, name := "☐", "To do"
+		if n.(*east.TaskCheckBox).IsChecked {
+			sign, name = "☑", "Done"
+		}
+		_, _ = w.WriteString(`<span role="img" aria-label="` + name + `">` + sign + `</span> `)
+	}
+	return ast.WalkContinue, nil
+}
+
+func (markup) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
+	if entering {
+		_, _ = w.WriteString("<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"Table\"><table>\n")
+		return ast.WalkContinue, nil
+	}
+	_, _ = w.WriteString("</table></div>\n")
+	return ast.WalkContinue, nil
+}
+
+// carried is a picture inside the text.
+var carried = regexp.MustCompile(`^data:image/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$`)
+
+// followed is an address that may be followed: of the web or of mail.
+func followed(s string) (string, bool) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return "", false
+	}
+	switch strings.ToLower(u.Scheme) {
+	case "http", "https":
+		return s, u.Host != ""
+	case "mailto":
+		return s, u.Opaque != ""
+	}
+	return "", false
+}
+
+func openLink(w util.BufWriter, address string) {
+	at := html.EscapeString(address)
+	_, _ = w.WriteString(`<a href="` + at + `" title="` + at + `" rel="noopener noreferrer">`)
+}
+
+// spoken are words that read as an address.
+var spoken = regexp.MustCompile(`(?:^|[\s/@])((?:[\pL\pN-]+\.)+\pL{2,})(?:$|[\s/:?#])`)
+
+// host says where a link leads if its words or its address could be mistaken.
+func host(w util.BufWriter, address, said string) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return
+	}
+	bare := func(h string) string { return strings.TrimPrefix(strings.ToLower(h), "www.") }
+	doubtful := u.User != nil || strings.Contains(u.Hostname(), "xn--") || strings.ContainsFunc(said, turns) ||
+		strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > 0x7f })
+	if m := spoken.FindStringSubmatch(strings.ToLower(said)); m != nil && bare(m[1]) != bare(u.Hostname()) {
+		doubtful = true
+	}
+	if doubtful {
+		_, _ = w.WriteString(` <span class="host" dir="ltr">` + html.EscapeString(u.Hostname()) + "</span>")
+	}
+}
+
+func inLink(n ast.Node) bool {
+	for p := n.Parent(); p != nil; p = p.Parent() {
+		if p.Kind() == ast.KindLink {
+			_, ok := followed(string(util.URLEscape(p.(*ast.Link).Destination, true)))
+			return ok
+		}
+	}
+	return false
+}
+
+// words is the text in a node.
+func words(n ast.Node, src []byte) string {
+	var out strings.Builder
+	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch c := c.(type) {
+		case *ast.Text:
+			out.Write(c.Segment.Value(src))
+		case *ast.String:
+			out.Write(c.Value)
+		}
+		return ast.WalkContinue, nil
+	})
+	return out.String()
+}

@@ -1,0 +1,261 @@
+package render_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer/render"
+)
+
+// tags are all that a page is made of.
+var tags = strings.Fields(`html head meta title style body a header h1 h2 h3 h4 h5 h6 dl dt dd time p details summary section ul ol li main article span bdi div
+	pre code img nav strong em del blockquote hr br table thead tbody tr th td`)
+
+// attributes are those that each tag may have, beside those that every one may.
+var attributes = map[string][]string{
+	"html": {"lang"}, "meta": {"charset", "http-equiv", "content", "name"}, "a": {"href", "title", "rel"}, "img": {"src", "alt"}, "time": {"datetime"},
+	"ol": {"start"}, "th": {"align"}, "td": {"align"},
+}
+
+var everywhere = []string{"id", "class", "dir", "role", "tabindex", "aria-label", "aria-labelledby"}
+
+var (
+	safeLink = regexp.MustCompile(`^(https?://[^/]|mailto:.|#)`)
+	safeData = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
+)
+
+// inspect reads a page as a browser would, and returns what it must not hold.
+func inspect(t *testing.T, src string) (faults []string, text string) {
+	t.Helper()
+	root, err := html.Parse(strings.NewReader(src))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	ids, refs := map[string]bool{}, []string{}
+	var words strings.Builder
+	var look func(n *html.Node)
+	look = func(n *html.Node) {
+		switch n.Type {
+		case html.CommentNode:
+			fault("a comment: %.80q", n.Data)
+		case html.TextNode:
+			if n.Parent.Data != "style" {
+				words.WriteString(n.Data)
+			}
+		case html.ElementNode:
+			if !slices.Contains(tags, n.Data) || n.Namespace != "" {
+				fault("<%s>", n.Data)
+			}
+			for _, a := range n.Attr {
+				if !slices.Contains(everywhere, a.Key) && !slices.Contains(attributes[n.Data], a.Key) {
+					fault("<%s %s=%.80q>", n.Data, a.Key, a.Val)
+				}
+				switch a.Key {
+				case "id":
+					if ids[a.Val] {
+						fault("two have the id %s", a.Val)
+					}
+					ids[a.Val] = true
+				case "aria-labelledby":
+					refs = append(refs, a.Val)
+				case "href":
+					if !safeLink.MatchString(a.Val) {
+						fault("a link to %.80q", a.Val)
+					}
+					if strings.HasPrefix(a.Val, "#") {
+						refs = append(refs, a.Val[1:])
+					} else if !slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: "noopener noreferrer"}) {
+						fault("a link without rel: %.80q", a.Val)
+					}
+				case "src":
+					if !safeData.MatchString(a.Val) {
+						fault("an image from %.80q", a.Val)
+					}
+				}
+			}
+		}
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			look(c)
+		}
+	}
+	look(root)
+	for _, ref := range refs {
+		if !ids[ref] {
+			fault("nothing has the id %s", ref)
+		}
+	}
+	return faults, words.String()
+}
+
+func TestPageOfEverything(t *testing.T) {
+	d := conversation(everything(), exchange(2, "And a *mast*?", "It holds [the sail](https://example.com/a?b&c) and <mast@example.com>."))
+	d.Session.SystemPrompt = "Be brief.\n<b>"
+	d.Pins = []chat.Pin{{Text: "The ship is <i>blue</i>."}}
+	page := written(t, render.HTML, d)
+	faults, words := inspect(t, page)
+	for _, f := range faults {
+		t.Error(f)
+	}
+	for _, want := range []string{"<b>", "The ship is <i>blue</i>.", "# What is\n\na <b>sail</b>?", "sails_1.pdf", "func sail() {}", "</details> none", "☑", "I would rather not.", "cut the answer off"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	for _, want := range []string{"<html lang=\"en\">", "<h4>A sail</h4>", `<th align="right">`, "<summary>Tool call: look_up</summary>", "data:image/png;base64,", `href="mailto:mast@example.com"`, `href="https://example.com/a?b&amp;c"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	_, body, _ := strings.Cut(page, "</style>")
+	golden(t, "everything.html", body)
+}
+
+func TestNothingOfAMessageActsOnThePage(t *testing.T) {
+	for name, said := range hostile {
+		t.Run(name, func(t *testing.T) {
+			turn := exchange(1, said, said)
+			turn.User.Name = said[:min(len(said), 400)]
+			turn.Model = turn.User.Name
+			turn.Assistant.Blocks = append(turn.Assistant.Blocks, chat.Reasoning{Summary: said}, chat.ToolUse{Name: turn.Model, Input: chat.RawJSON([]byte(said))},
+				chat.ToolResult{Content: chat.Blocks{chat.Text{Text: said}}}, chat.Unknown{Provider: said}, chat.Document{Name: said},
+				chat.Image{MediaType: said, Source: []byte(`{"data":"AAAA"}`)}, chat.Image{MediaType: "image/svg+xml", Source: []byte(`{"data":"PHN2Zy8+"}`)},
+				chat.Image{MediaType: "image/png", Source: []byte(`{"data":"\" onerror=x"}`)}, chat.Image{MediaType: "image/png", Source: []byte(`{"url":"https://example.com/x.png"}`)})
+			d := conversation(turn, exchange(2, "b", "the end"))
+			d.Session.Title, d.Branch.Label, d.Session.SystemPrompt, d.Pins = said[:min(len(said), 400)], said, said, []chat.Pin{{Text: said}}
+			faults, words := inspect(t, written(t, render.HTML, d))
+			for _, f := range faults {
+				t.Error(f)
+			}
+			if !strings.HasSuffix(strings.TrimSpace(words), "the end") {
+				t.Errorf("what follows is swallowed: %.200q", words[max(0, len(words)-200):])
+			}
+		})
+	}
+}
+
+func TestHostileHTMLIsShownAsTheTextItIs(t *testing.T) {
+	for _, name := range []string{"script", "frame", "form", "svg", "comment", "details", "mutation", "deep", "table cell"} {
+		_, words := inspect(t, written(t, render.HTML, conversation(exchange(1, "q", hostile[name]))))
+		want := hostile[name]
+		if name == "table cell" {
+			want = "<script>alert(1)</script>"
+		}
+		if !strings.Contains(words, want) {
+			t.Errorf("%s is not shown", name)
+		}
+	}
+	if page := written(t, render.HTML, conversation(exchange(1, "q", hostile["disguise"]))); !strings.Contains(page, `<span class="host" dir="ltr">evil.example</span>`) {
+		t.Error("a link in disguise does not say where it leads")
+	}
+}
+
+// The policy is the wall behind the other: it names the one style by its hash.
+func TestThePolicyForbidsEverythingElse(t *testing.T) {
+	page := written(t, render.HTML, conversation(exchange(1, "a", "b")))
+	_, rest, _ := strings.Cut(page, "<style>")
+	style, _, _ := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(style))
+	want := `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'sha256-` +
+		base64.StdEncoding.EncodeToString(sum[:]) + `'; base-uri 'none'; form-action 'none'">`
+	if at := strings.Index(page, want); at < 0 || at > strings.Index(page, "<style>") {
+		t.Errorf("no policy before the style in %.700s", page)
+	}
+	if strings.Contains(style, "url(") || strings.Contains(style, "@import") {
+		t.Error("the style fetches")
+	}
+}
+
+// colours are the custom properties of a block of CSS.
+func colours(css string) map[string]string {
+	out := map[string]string{}
+	for _, m := range regexp.MustCompile(`(--color-[\w-]+):\s*([^;]+);`).FindAllStringSubmatch(css, -1) {
+		out[m[1]] = m[2]
+	}
+	return out
+}
+
+func TestThePageHasTheColoursOfTheWindow(t *testing.T) {
+	tokens, err := os.ReadFile("../../../frontend/src/styles/tokens.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	style, err := os.ReadFile("style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(tokens), `[data-theme="light"] {`)
+	light, rest, _ := strings.Cut(rest, `[data-theme="dark"] {`)
+	dark, _, _ := strings.Cut(rest, `[data-theme="contrast"] {`)
+	ours, _, _ := strings.Cut(string(style), "* {")
+	ourLight, ourDark, _ := strings.Cut(ours, "@media (prefers-color-scheme: dark)")
+	for _, pair := range []struct{ name, ours, theirs string }{{"light", ourLight, light}, {"dark", ourDark, dark}} {
+		mine, theirs := colours(pair.ours), colours(pair.theirs)
+		if len(mine) < 10 {
+			t.Fatalf("%s has %d colours", pair.name, len(mine))
+		}
+		for name, value := range mine {
+			if theirs[name] != value {
+				t.Errorf("%s %s is %s, the window's is %s", pair.name, name, value, theirs[name])
+			}
+		}
+	}
+}
+
+func TestContentsOfBranches(t *testing.T) {
+	page := written(t, render.HTML, branched())
+	if faults, _ := inspect(t, page); len(faults) > 0 {
+		t.Error(faults)
+	}
+	for _, want := range []string{`<li class="chapter"><a href="#chapter-2"><bdi>*fork* (archived)</bdi></a></li>`, `<a href="#turn-2-2"><bdi>#2 other</bdi></a>`, "Goes on after turn 1 of main."} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if strings.Contains(written(t, render.HTML, conversation(exchange(1, "a", "b"))), "<nav") {
+		t.Error("a short page lists its contents")
+	}
+}
+
+// A writer that fails ends the reading, and its error is what is returned.
+func TestAFullDiskEndsTheWriting(t *testing.T) {
+	for name, write := range map[string]func(*full, render.Document) error{
+		"md": func(w *full, d render.Document) error { return render.Markdown(w, d) }, "json": func(w *full, d render.Document) error { return render.JSON(w, d) },
+		"html": func(w *full, d render.Document) error { return render.HTML(w, d) },
+	} {
+		read := 0
+		d := conversation()
+		d.Each = func(_ render.Chapter, f func(render.Turn) error) error {
+			for ; read < 1000; read++ {
+				if err := f(exchange(1, strings.Repeat("x", 10_000), "y")); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if err := write(&full{}, d); err != errFull || read > 100 {
+			t.Errorf("%s: %v after %d turns", name, err, read)
+		}
+	}
+}
+
+type full struct{ bytes.Buffer }
+
+var errFull = fmt.Errorf("full")
+
+func (f *full) Write(p []byte) (int, error) {
+	if f.Len() > 100_000 {
+		return 0, errFull
+	}
+	return f.Buffer.Write(p)
+}

@@ -1,0 +1,241 @@
+package render
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// lowest is the level that headings inside a message begin at.
+const lowest = 4
+
+// maxParsed is how much Markdown is parsed at once, in bytes: the parser takes time
+// that grows with the square of some texts.
+const maxParsed = 64 << 10
+
+var reader = goldmark.DefaultParser()
+
+// tame is a message's Markdown made safe to stand among others. What needs nothing is
+// left byte for byte, but for line ends. Otherwise its headings are moved below the
+// document's, a "<" that would begin HTML is escaped, and a fence left open is closed.
+// The result is parsed again; what still would reach beyond itself, or is too large or
+// too deep to be parsed, stands in a fence, exactly as it was written.
+//
+// Quoting each message would need no parser, but would make every line of every answer
+// differ from what was said, code that is copied from it first of all.
+func tame(s string) string {
+	s = lineEnds.Replace(s)
+	if !reaches(s) {
+		return s
+	}
+	if len(s) > maxParsed || deep(s) {
+		return fenced("markdown", s)
+	}
+	once := edited(s)
+	for _, end := range []string{"", "\n```", "\n~~~", "\n````", "\n~~~~", "\n`````"} {
+		if out := strings.TrimRight(once, "\n") + end; contained(out) {
+			return out
+		}
+	}
+	return fenced("markdown", s)
+}
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// reaches reports that a text has a line that may begin a heading, a fence or HTML.
+func reaches(s string) bool {
+	if strings.IndexByte(s, '<') >= 0 {
+		return true
+	}
+	for line := range strings.Lines(s) {
+		line = strings.TrimRight(line, " \t\n")
+		rest := strings.TrimLeft(line, " ")
+		if rest == "" || len(line)-len(rest) > 3 {
+			continue
+		}
+		switch rest[0] {
+		case '#':
+			return true
+		case '`', '~':
+			if strings.HasPrefix(rest, "```") || strings.HasPrefix(rest, "~~~") {
+				return true
+			}
+		case '=', '-':
+			if strings.Trim(rest, rest[:1]) == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// edit replaces the bytes from start to end.
+type edit struct {
+	start, end int
+	with       string
+}
+
+// edited moves the headings of s and takes the meaning from its HTML.
+func edited(s string) string {
+	src := []byte(s)
+	doc := reader.Parse(text.NewReader(src))
+	shift := headingShift(doc)
+	var edits []edit
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Heading:
+			if n.Parent() == doc && n.Lines().Len() > 0 {
+				edits = append(edits, headingEdits(s, n, shift)...)
+			}
+		case *ast.HTMLBlock:
+			edits = append(edits, literal(s, n.Lines(), true)...)
+			if n.HasClosure() {
+				edits = append(edits, literalSegment(s, n.ClosureLine, true)...)
+			}
+		case *ast.RawHTML:
+			edits = append(edits, literal(s, n.Segments, false)...)
+		}
+		return ast.WalkContinue, nil
+	})
+	return apply(s, edits)
+}
+
+// headingShift is by how much headings are to move down, so that the highest has the
+// lowest level that is free.
+func headingShift(doc ast.Node) int {
+	highest := lowest
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		if h, ok := n.(*ast.Heading); ok {
+			highest = min(highest, h.Level)
+		}
+	}
+	return lowest - highest
+}
+
+// headingEdits make a heading one of a lower level. One that is underlined is put on a
+// line of its own.
+func headingEdits(s string, h *ast.Heading, shift int) []edit {
+	level := min(6, h.Level+shift)
+	first, last := h.Lines().At(0), h.Lines().At(h.Lines().Len()-1)
+	start := strings.LastIndexByte(s[:first.Start], '\n') + 1
+	lead := strings.TrimLeft(s[start:first.Start], " ")
+	if strings.HasPrefix(lead, "#") {
+		return []edit{{start, first.Start, strings.Repeat("#", level) + " "}}
+	}
+	end := last.Stop
+	if end > 0 && s[end-1] == '\n' {
+		end-- // the underline is the line after the last
+	}
+	if i := strings.IndexByte(s[end:], '\n'); i >= 0 {
+		end += i + 1
+	}
+	if i := strings.IndexByte(s[end:], '\n'); i >= 0 {
+		end += i
+	} else {
+		end = len(s)
+	}
+	words := strings.Join(strings.Fields(string(h.Lines().Value([]byte(s)))), " ")
+	return []edit{{start, end, strings.Repeat("#", level) + " " + words}}
+}
+
+func literal(s string, lines *text.Segments, every bool) []edit {
+	var out []edit
+	for i := range lines.Len() {
+		out = append(out, literalSegment(s, lines.At(i), every)...)
+	}
+	return out
+}
+
+// literalSegment escapes the first "<" of a segment, or every one.
+func literalSegment(s string, seg text.Segment, every bool) []edit {
+	var out []edit
+	for i := seg.Start; i < seg.Stop; i++ {
+		if s[i] == '<' {
+			out = append(out, edit{i, i, `\`})
+			if !every {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// apply makes edits that do not overlap; of two that do, the first counts.
+func apply(s string, edits []edit) string {
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
+	var out strings.Builder
+	at := 0
+	for _, e := range edits {
+		if e.start < at {
+			continue
+		}
+		out.WriteString(s[at:e.start])
+		out.WriteString(e.with)
+		at = e.end
+	}
+	out.WriteString(s[at:])
+	return out.String()
+}
+
+// after is a heading that stands after a message when it is tried.
+const after = "# 9b1c7e"
+
+// contained reports that a message ends where it ends: what stands after it is read as
+// what it is, none of its headings is above lowest, and it has no HTML.
+func contained(s string) bool {
+	src := []byte(s + "\n\n" + after + "\n")
+	doc := reader.Parse(text.NewReader(src))
+	last, ok := doc.LastChild().(*ast.Heading)
+	if !ok || last.Level != 1 || last.Lines().Len() != 1 || last.Lines().At(0).Start < len(s) {
+		return false
+	}
+	sound := true
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		switch n := n.(type) {
+		case *ast.HTMLBlock, *ast.RawHTML:
+			sound = false
+		case *ast.Heading:
+			if n.Parent() == doc && n != last && n.Level < lowest {
+				sound = false
+			}
+		}
+		if !sound {
+			return ast.WalkStop, nil
+		}
+		return ast.WalkContinue, nil
+	})
+	return sound
+}
+
+// escaped is a text without any meaning in Markdown, on one line.
+func escaped(s string) string {
+	var out strings.Builder
+	for _, r := range oneLine(s) {
+		if strings.ContainsRune("\\`*_{}[]<>#|&~$", r) {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(r)
+	}
+	return out.String()
+}
+
+// escapedLines are the lines of a text that have something in them.
+func escapedLines(s string) []string {
+	var out []string
+	for line := range strings.Lines(lineEnds.Replace(s)) {
+		e := escaped(line)
+		if e != "" && strings.IndexByte("-+=", e[0]) >= 0 {
+			e = `\` + e // a list or an underline, where a line begins with it
+		}
+		if e != "" {
+			out = append(out, e)
+		}
+	}
+	return out
+}
