@@ -40,7 +40,7 @@ var transactions = []string{
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",
 	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
 	"ledger.snapshot", "setting.write", "branch.archive", "branch.fork", "branch.rename",
-	"branch.switch", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
+	"branch.switch", "bundle.import", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings",
 }
