@@ -42,6 +42,30 @@ func heapWatch(do func()) (peak uint64) {
 	return most.Load()
 }
 
+// longestWait is how long another writer waited at most while something ran.
+func (f *fixture) longestWait(do func()) (longest time.Duration) {
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+				begun := time.Now()
+				if err := f.PutSetting(f.ctx, "last_session", "x"); err != nil {
+					panic(err)
+				}
+				longest = max(longest, time.Since(begun))
+			}
+		}
+	}()
+	do()
+	close(stop)
+	<-done
+	return longest
+}
+
 // asked is a session of turns of some 400 tokens, each asked with a request that repeats
 // most of the one before, committed and indexed.
 func (f *fixture) asked(turns int) (chat.Session, chat.Branch) {
@@ -82,15 +106,19 @@ func BenchmarkBundle(b *testing.B) {
 	})
 	b.Run(fmt.Sprintf("import/%d", turns), func(b *testing.B) {
 		var peak uint64
+		var waited time.Duration
 		for b.Loop() {
 			b.StopTimer()
 			to := newFixture(b)
 			b.StartTimer()
 			peak = heapWatch(func() {
-				_, _, err := to.ImportBundle(to.ctx, bytes.NewReader(whole), int64(len(whole)), "")
-				to.ok(err)
+				waited = to.longestWait(func() {
+					_, _, err := to.ImportBundle(to.ctx, bytes.NewReader(whole), int64(len(whole)), "")
+					to.ok(err)
+				})
 			})
 		}
 		b.ReportMetric(float64(peak)/(1<<20), "MB-heap")
+		b.ReportMetric(float64(waited.Milliseconds()), "ms-others-wait")
 	})
 }
