@@ -27,6 +27,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		}
 	}
 	var s setup
+	var work desktop.Work // none where there is no data
 	if chat.CodeOf(err) == chat.CodeLocked {
 		if err = raiseOther(o, err); err == nil {
 			return desktop.Window{Elsewhere: true}
@@ -48,14 +49,22 @@ func window(o cli.OpenOptions) desktop.Window {
 		a.jobs.Start()
 		a.upkeep.Start()
 		a.warm()
-		a.serve(raise)
+		work = a.desk(hub)
+		a.notices(hub)
+		a.serve(func(asked cli.OpenOptions) { raise(); heed(hub, asked) })
+		heed(hub, o)
 	}
-	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, Reveal: desktop.Reveal}
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, Reveal: desktop.Reveal, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
 	w := bind(core, s)
-	w.Ready = hub.Attach
+	w.Ready, w.Work = hub.Attach, work
+	w.Settings = func() desktop.Settings {
+		d := s.config.Config().Desktop
+		return desktop.Settings{CloseToTray: d.CloseToTray, Notifications: d.Notifications}
+	}
+	w.Summon = func(asked desktop.Summons) { hub.Summon(summons(asked)) }
 	w.Close = func() {
 		hub.Attach(nil)
 		if a == nil {

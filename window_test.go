@@ -25,6 +25,7 @@ type page struct {
 	inspect  *api.Inspect
 	memory   *api.Memory
 	settings *api.Settings
+	work     *api.Work
 
 	mu      sync.Mutex
 	frames  []api.Frame
@@ -46,6 +47,8 @@ func openPage(t *testing.T, dir string) *page {
 			p.memory = b
 		case *api.Settings:
 			p.settings = b
+		case *api.Work:
+			p.work = b
 		}
 	}
 	p.window.Ready(p.event)

@@ -56,9 +56,8 @@ type Unit struct {
 type JobType string
 
 const (
-	JobSummarizeTurn   JobType = "summarize_turn"
-	JobIndexTurn       JobType = "index_turn"
-	JobReconcileStream JobType = "reconcile_stream"
+	JobSummarizeTurn JobType = "summarize_turn"
+	JobIndexTurn     JobType = "index_turn"
 )
 
 // JobState is where a job stands.

@@ -1,6 +1,11 @@
 package chat
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
 
 // Imported is what became of a conversation, or of a bundle, that was imported (SPEC 12).
 type Imported struct {
@@ -35,4 +40,44 @@ type Receipt struct {
 type Erased struct {
 	Store string `json:"store"` // a table, "files:streams", "files:drags"
 	Count int64  `json:"count"`
+}
+
+// Kinds of what a hard delete takes away.
+const (
+	EraseSession = "session"
+	EraseTurn    = "turn" // its content; the turn stays, empty
+)
+
+// ErasePreview is what a hard delete would remove.
+type ErasePreview struct {
+	Kind     string   `json:"kind"`
+	Subject  string   `json:"subject"`
+	Title    string   `json:"title"` // of the session
+	Session  string   `json:"session_id"`
+	Seq      int64    `json:"turn_seq"` // of a turn; else 0
+	Erased   []Erased `json:"erased"`
+	Sessions []string `json:"sessions"` // titles of others of whose stored requests it takes away some
+	Backups  []string `json:"backups"`  // files that hold it, and go on doing so
+	Reason   string   `json:"reason"`   // why it cannot be done now; empty: it can
+}
+
+// Name is what is erased, in words.
+func (p ErasePreview) Name() string {
+	title := p.Title
+	if strings.TrimSpace(title) == "" {
+		title = "(untitled)"
+	}
+	if p.Kind == EraseTurn {
+		return fmt.Sprintf("#%d of %s", p.Seq, title)
+	}
+	return title
+}
+
+// Confirm is what a person types to agree: the title on one line, or, where that is
+// nothing that can be typed, a word.
+func (p ErasePreview) Confirm() string {
+	if title := strings.TrimSpace(p.Title); title != "" && !strings.ContainsFunc(title, unicode.IsControl) {
+		return title
+	}
+	return "erase"
 }

@@ -62,6 +62,9 @@ type Store interface {
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
 	Verify(context.Context) ([]chat.Finding, error)
+	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
+	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
+	Receipts(context.Context) ([]chat.Receipt, error)
 	Checkpoint(context.Context) error
 }
 
@@ -122,6 +125,7 @@ type Services struct {
 	Upkeep   *jobs.Reconciler
 	Branches *branches.Service
 	Models   Models
+	Imports  Importer
 	Counter  turn.Counter
 	// Memory is searched by what was said.
 	Memory Memory
@@ -159,6 +163,8 @@ type OpenOptions struct {
 	Serve      bool           // as the writer, carry out what other starts of the program ask for
 	Reconcile  bool           // settle what is open, also where opening would not: the program runs already
 	Publish    turn.Publisher // never nil
+	Files      []string       // of a start of the window: files to take in, absolute
+	NewChat    bool           // of a start of the window: on a new conversation
 }
 
 // App is how the command line reaches the program it belongs to.

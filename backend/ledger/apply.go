@@ -228,6 +228,8 @@ func (s *State) applyHistory(e Event, data json.RawMessage) error {
 		})
 	case EventFileAdded:
 		return reduce(data, func(p FileAdded) error { return s.fileAdded(e, p) })
+	case EventContentErased:
+		return reduce(data, s.erased)
 	}
 	return nil
 }

@@ -21,6 +21,9 @@ type Manifest struct {
 	TotalTokens      int         `json:"total_tokens"`
 	MaxOutput        int         `json:"max_output"`
 	SHA256           string      `json:"sha256"` // of the canonical context bytes
+	// Erased names the receipt of the last hard delete that took something out of what
+	// stood in the context: it can no longer be assembled again as it was.
+	Erased string `json:"erased,omitempty"`
 }
 
 // Inputs pins what the sections alone do not: with it and the ids in the

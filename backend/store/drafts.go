@@ -68,6 +68,38 @@ func (s *Store) SaveDraft(ctx context.Context, d chat.Draft) error {
 	})
 }
 
+// ReleaseDraft takes back that a draft waits to be sent, if it is still the one that
+// waits: what was written there since is not touched.
+func (s *Store) ReleaseDraft(ctx context.Context, d chat.Draft) (released bool, err error) {
+	err = s.write(ctx, "draft.release", func(t *tx) error {
+		rows, err := all[draftRow](t.db, `SELECT * FROM drafts WHERE branch_id = ? AND queued = 1`, d.BranchID)
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		waits, err := rows[0].draft()
+		if err != nil {
+			return err
+		}
+		same, err := sameMessage(waits.Message, d.Message)
+		if err != nil || !same || !waits.UpdatedAt.Equal(d.UpdatedAt) {
+			return err
+		}
+		_, err = t.exec(`UPDATE drafts SET queued = 0, updated_at = ? WHERE branch_id = ?`, t.stamp(), d.BranchID)
+		released = err == nil
+		return err
+	})
+	return released && err == nil, err
+}
+
+func sameMessage(a, b chat.Message) (bool, error) {
+	left, _, err := encodeMessage(a)
+	if err != nil {
+		return false, err
+	}
+	right, _, err := encodeMessage(b)
+	return left == right, err
+}
+
 // QueuedDrafts are the drafts that wait to be sent, oldest first. One that cannot
 // be read is left out and logged: the others still go.
 func (s *Store) QueuedDrafts(ctx context.Context) ([]chat.Draft, error) {

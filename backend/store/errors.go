@@ -118,9 +118,12 @@ func orNoSpace(dir string, err error) error {
 		WithHint("free some space and try again")
 }
 
+// roomPrefix is of files that are made to see whether there is room for one.
+const roomPrefix = ".room-"
+
 // hasRoom tries whether a file can be made.
 func hasRoom(dir string) bool {
-	f, err := disk.CreateTemp(disk.Data, dir, ".room-*")
+	f, err := disk.CreateTemp(disk.Data, dir, roomPrefix+"*")
 	if err == nil {
 		_, err = f.Write(make([]byte, enough))
 		_ = f.Close()

@@ -11,7 +11,7 @@ import (
 // priorities order due work: a turn is committed before one is indexed.
 // A range is needed only once the cut gets there, and an extract serves till then.
 var priorities = map[chat.JobType]int{
-	chat.JobReconcileStream: 20, chat.JobSummarizeTurn: 10, chat.JobIndexTurn: 0, chat.JobSummarizeRange: -10,
+	chat.JobSummarizeTurn: 10, chat.JobIndexTurn: 0, chat.JobSummarizeRange: -10,
 }
 
 // priorityOlder is of turns that are found as they are and would be found better.

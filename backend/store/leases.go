@@ -37,7 +37,7 @@ func anyType(types []chat.JobType) []chat.JobType {
 	if len(types) > 0 {
 		return types
 	}
-	return []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobReconcileStream, chat.JobSummarizeRange}
+	return []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn, chat.JobSummarizeRange}
 }
 
 func (s *Store) claim(ctx context.Context, lease time.Duration, turn chat.TurnID, types []chat.JobType) (chat.Job, bool, error) {

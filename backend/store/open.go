@@ -170,6 +170,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := s.sweepStages(); err != nil {
 		s.log.Warn("what an import left cannot be removed", "err", err)
 	}
+	if err := s.finishErasures(ctx); err != nil {
+		s.log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)
+	}
 	return s.releaseOrphanedJobs(ctx)
 }
 

@@ -76,7 +76,7 @@ func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
 		f.ok(err)
 		tail := ledger.Genesis()
 		for _, r := range rows {
-			f.ok(applyRow(db, &decoded, state, tail, r))
+			f.ok(applyRow(db, &decoded, nil, state, tail, r))
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
 		}
 		return nil

@@ -192,12 +192,16 @@ func move(from, to string) error {
 	return errors.Join(syncDir(filepath.Dir(to)), syncDir(filepath.Dir(from)))
 }
 
-// sweepStaging removes what a restore that was ended before it was decided left.
+// sweepStaging removes what a restore that was ended before it was decided left, and
+// what a program left that was killed while it looked for room.
 func (a *Archive) sweepStaging() {
 	entries, _ := os.ReadDir(a.dir)
 	for _, e := range entries {
 		if e.IsDir() && strings.HasPrefix(e.Name(), stagingPrefix) {
 			_ = os.RemoveAll(filepath.Join(a.dir, e.Name()))
+		}
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), roomPrefix) {
+			_ = disk.Remove(disk.Data, filepath.Join(a.dir, e.Name()))
 		}
 	}
 }

@@ -94,11 +94,15 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 			return nil, how, err
 		}
 	}
+	erased, err := erasuresIn(db, session)
+	if err != nil {
+		return nil, how, err
+	}
 	var bad error
 	var decoded recentValues
 	err = stream(db, func(r eventRow) {
 		if bad == nil {
-			bad = applyRow(db, &decoded, state, tail, r)
+			bad = applyRow(db, &decoded, erased, state, tail, r)
 			tail = ledger.Tail{Seq: r.EventSeq, Hash: r.Hash}
 			how.Events++
 		}
@@ -107,14 +111,14 @@ func replaySession(db *gorm.DB, session string) (*ledger.State, Replayed, error)
 }
 
 // applyRow replays an event that is in its place and whole.
-func applyRow(db *gorm.DB, decoded *recentValues, state *ledger.State, tail ledger.Tail, r eventRow) error {
+func applyRow(db *gorm.DB, decoded *recentValues, erased ledger.Erasures, state *ledger.State, tail ledger.Tail, r eventRow) error {
 	id := r.SessionID + "/" + itoa(r.EventSeq)
 	payload, err := decoded.payload(db, r)
 	if err != nil {
 		return corruptRecord("events", id, err)
 	}
 	e := r.event(payload)
-	if faults := e.Faults(tail); len(faults) > 0 || !e.Intact() {
+	if faults := e.Faults(tail); len(faults) > 0 || !erased.Vouch(e) {
 		return corruptRecord("events", id, fmt.Errorf("it is not in its place or not whole: %v", faults))
 	}
 	if err := state.Apply(e); err != nil {

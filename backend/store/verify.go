@@ -33,6 +33,7 @@ type audit struct {
 	found []chat.Finding
 	// session is the one whose records are checked; empty: those of all
 	session    string
+	erased     ledger.Erasures // of it
 	want, have *ledger.State   // of it: as its ledger says, and as it is stored
 	named      map[string]bool // records of it that cannot be read, as table/id
 	// calibrated are the newest calibrations that the ledgers so far tell
@@ -72,7 +73,7 @@ func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
 	a.db = db
 	for _, check := range []func(){
 		a.file, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.turnSequences, a.stateSequences, a.heads, a.roots,
-		a.links, a.strays, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
+		a.links, a.strays, a.receipts, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
 	} {
 		if err := ctx.Err(); err != nil {
 			return err

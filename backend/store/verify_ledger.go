@@ -100,6 +100,7 @@ func (a *audit) lost(table, id string) {
 // ledger checks the session's chain and replays it, and its snapshots on the way.
 func (a *audit) ledger() {
 	snapshots := a.snapshots()
+	a.erasures()
 	tail := ledger.Genesis()
 	each(a, "events", "*", "event_seq", func(r eventRow) {
 		payload, err := a.payload(r)
@@ -121,6 +122,23 @@ func (a *audit) ledger() {
 	}
 }
 
+// erasures reads what hard deletes took out of the session's ledger, and holds each
+// against its receipt.
+func (a *audit) erasures() {
+	var err error
+	a.erased, err = erasuresIn(a.db, a.session)
+	a.expect(err == nil, findUnreadable, "events", a.session, "What was erased cannot be read.")
+	receipts, err := all[string](a.db, `SELECT id FROM receipts`)
+	a.expect(err == nil, findUnreadable, "receipts", "", "The table cannot be read.")
+	told := map[string]bool{}
+	for _, e := range a.erased {
+		if !told[e.Receipt] && !slices.Contains(receipts, e.Receipt) {
+			a.add(findLedger, "receipts", e.Receipt, "The ledger of session %s tells of this hard delete, and its receipt is gone.", a.session)
+		}
+		told[e.Receipt] = true
+	}
+}
+
 // apply replays an event that can be read; the state goes on behind one that cannot.
 func (a *audit) apply(id string, e ledger.Event, err error) {
 	a.want.EventSeq = e.Seq - 1 // a gap was named
@@ -128,8 +146,8 @@ func (a *audit) apply(id string, e ledger.Event, err error) {
 	switch {
 	case err != nil || e.Payload == nil:
 		a.add(findLedger, "events", id, "Its payload cannot be read.")
-	case !e.Intact():
-		a.add(findLedger, "events", id, "Its payload does not match its hash.")
+	case !a.erased.Vouch(e):
+		a.add(findLedger, "events", id, "Its payload does not match its hash, and no hard delete put it there.")
 	default:
 		err = a.want.Apply(e)
 		a.expect(err == nil, findLedger, "events", id, "It cannot be replayed: %v.", err)

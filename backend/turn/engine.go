@@ -307,11 +307,18 @@ func (e *Engine) sendQueued(ctx context.Context, branch chat.BranchID, session c
 			return // it was accepted before the program closed: it is a turn now
 		}
 	}
-	d.Queued = false
-	if err := e.store.SaveDraft(ctx, d); err != nil {
-		e.log.Warn("the queued message could not be kept as a draft", "branch", branch, "err", err)
+	e.release(ctx, d, session)
+}
+
+// release turns a queued draft back into a plain one, unless another took its place.
+func (e *Engine) release(ctx context.Context, d chat.Draft, session chat.SessionID) {
+	released, err := e.store.ReleaseDraft(ctx, d)
+	if err != nil {
+		e.log.Warn("the queued message could not be kept as a draft", "branch", d.BranchID, "err", err)
 	}
-	e.changed(chat.ChangeDraft, string(branch), session)
+	if released {
+		e.changed(chat.ChangeDraft, string(d.BranchID), session)
+	}
 }
 
 // SendOrQueue is Send, but while another turn of the branch runs the message

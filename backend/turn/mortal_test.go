@@ -91,6 +91,10 @@ func (m *mortal) SaveDraft(ctx context.Context, d chat.Draft) error {
 	return m.done(func() error { return m.Store.SaveDraft(ctx, d) })
 }
 
+func (m *mortal) ReleaseDraft(ctx context.Context, d chat.Draft) (bool, error) {
+	return wrote(m.life, func() (bool, error) { return m.Store.ReleaseDraft(ctx, d) })
+}
+
 func (m *mortal) PutSizes(ctx context.Context, encoding string, sizes []chat.TurnSize) error {
 	return m.done(func() error { return m.Store.PutSizes(ctx, encoding, sizes) })
 }

@@ -48,6 +48,7 @@ type Store interface {
 	ObserveCalibration(ctx context.Context, provider, modelID string, estimated, reported int) error
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
+	ReleaseDraft(context.Context, chat.Draft) (bool, error)
 	QueuedDrafts(context.Context) ([]chat.Draft, error)
 	File(context.Context, chat.FileID) (chat.File, error)
 	FileText(context.Context, chat.FileID) (string, error)

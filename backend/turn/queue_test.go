@@ -42,3 +42,51 @@ func TestRecoveryLeavesAQueuedMessageToItsTurn(t *testing.T) {
 		t.Error("recovery did not come by")
 	}
 }
+
+// between does something after the queued drafts were listed and before any is taken
+// back, which is when a message may be queued behind a turn of this run.
+type between struct {
+	turn.Store
+	do func()
+}
+
+func (b *between) LastTurn(ctx context.Context, branch chat.BranchID) (chat.Turn, bool, error) {
+	last, ok, err := b.Store.LastTurn(ctx, branch)
+	if do := b.do; do != nil {
+		b.do = nil
+		do()
+	}
+	return last, ok, err
+}
+
+// A message that takes the place of an old queued one, while recovery looks, goes on
+// waiting with its own words.
+func TestRecoveryLeavesAMessageQueuedMeanwhile(t *testing.T) {
+	w := newWorld(t)
+	ctx := context.Background()
+	queue := func(text string) {
+		t.Helper()
+		if err := w.store.SaveDraft(ctx, chat.Draft{BranchID: w.branch.ID, Message: chat.UserText(text), Queued: true}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queue("old")
+	s := &between{Store: w.store}
+	e := turn.NewEngine(turn.Deps{
+		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Settings: func() turn.Settings { return w.settings },
+	})
+	s.do = func() { queue("new") }
+	if _, err := e.Recover(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if d, ok, err := w.store.Draft(ctx, w.branch.ID); err != nil || !ok || !d.Queued || d.Message.RenderedText() != "new" {
+		t.Errorf("%+v, %v, %v", d, ok, err)
+	}
+	if _, err := e.Recover(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if d, _, err := w.store.Draft(ctx, w.branch.ID); err != nil || d.Queued || d.Message.RenderedText() != "new" {
+		t.Errorf("nothing waits for it: %+v, %v", d, err)
+	}
+}

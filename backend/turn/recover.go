@@ -73,7 +73,7 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 
 // releaseDrafts turns messages that were queued behind a turn of an earlier run
 // into plain drafts: nothing is sent by itself after a restart. One that waits behind
-// a turn of this run stays.
+// a turn of this run stays, also where it was queued while this looked.
 func (e *Engine) releaseDrafts(ctx context.Context) error {
 	queued, err := e.store.QueuedDrafts(ctx)
 	if err != nil {
@@ -91,7 +91,9 @@ func (e *Engine) releaseDrafts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		e.sendQueued(ctx, d.BranchID, b.SessionID, false)
+		e.queueMu.Lock()
+		e.release(ctx, d, b.SessionID)
+		e.queueMu.Unlock()
 	}
 	return nil
 }

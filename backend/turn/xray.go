@@ -43,6 +43,13 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 		return s, err
 	}
 	c, err := e.reassemble(ctx, t, s.Manifest)
+	if s.Manifest.Erased != "" {
+		s.Note = erasedNote
+		if err == nil {
+			s.Texts = c.Texts()
+		}
+		return s, nil
+	}
 	if err != nil {
 		return s, err
 	}
@@ -52,6 +59,8 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 	}
 	return s, nil
 }
+
+const erasedNote = "Something that stood in it was deleted for good since. What is left is shown; the request that was sent is gone with it."
 
 func (e *Engine) whyDifferent(m prompt.Manifest) string {
 	if m.Inputs.RedactionRules != e.settings().RedactionRules {
@@ -156,7 +165,7 @@ func (e *Engine) VerifyContexts(ctx context.Context) ([]chat.Finding, error) {
 		switch {
 		case err != nil:
 			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context cannot be assembled again: " + err.Error()})
-		case !s.Same && s.Manifest.AssemblerVersion == prompt.AssemblerVersion && s.Manifest.Inputs.RedactionRules == e.settings().RedactionRules:
+		case !s.Same && s.Manifest.Erased == "" && s.Manifest.AssemblerVersion == prompt.AssemblerVersion && s.Manifest.Inputs.RedactionRules == e.settings().RedactionRules:
 			out = append(out, chat.Finding{Kind: "context", Table: "turns", ID: string(id), Message: "The context assembled again has another SHA-256 than the stored one."})
 		}
 	}

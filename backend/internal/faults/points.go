@@ -20,6 +20,9 @@ var named = []string{
 	"import.part",           // between two parts of a conversation that is imported
 	"store.migration",       // before each migration, and after the last
 	"store.checkpoint",      // before the log is brought into the database and emptied
+	"erase.written",         // a hard delete is committed with its receipt; its files are there still
+	"erase.file",            // after each of them that is removed
+	"erase.rewritten",       // the database is written anew without it; the receipt says so next
 	"store.checkpoint_some", // before as much of it is brought there as nobody reads
 }
 
@@ -39,8 +42,8 @@ var transactions = []string{
 	"calibration.observe", "job.claim", "job.renew", "job.finish", "job.fail", "job.postpone",
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",
 	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
-	"ledger.snapshot", "setting.write", "branch.archive", "branch.fork", "branch.rename",
-	"branch.switch", "bundle.import", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
+	"ledger.snapshot", "setting.write", "setting.drop", "branch.archive", "branch.fork", "branch.rename",
+	"branch.switch", "bundle.import", "content.erase", "content.erased", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings",
 }

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+func (c *call) deleteCommand() *cobra.Command {
+	var hard, yes bool
+	var turn string
+	cmd := &cobra.Command{
+		Use: "delete SESSION --hard", Short: "Erase a session, or what one turn says, for good",
+		Long: `Everything that was stored of it goes: messages, summaries, memory, journals, and
+the requests of other sessions that quoted it. A receipt tells what was removed, and
+which backups still hold it; those are yours to remove. It cannot be undone. You are
+asked to type the title; --yes does not ask.
+
+With --turn TURN the turn stays in its place, and says [erased].
+To put a session away instead: contextinfinity sessions archive SESSION`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if turn != "" {
+				return exactly()(cmd, args)
+			}
+			return exactly("SESSION")(cmd, args)
+		},
+	}
+	cmd.Flags().BoolVar(&hard, "hard", false, "erase for good")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().StringVar(&turn, "turn", "", "only what this turn says")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if !hard {
+			return reply{}, usageHint("add --hard, or put it away: contextinfinity sessions archive SESSION",
+				"delete erases for good and has to be told so; nothing was deleted.")
+		}
+		if !yes && (c.json || !c.in.terminal) {
+			return reply{}, usageHint("add --yes", "delete erases for good, and there is nobody to ask; nothing was deleted.")
+		}
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return c.erase(ctx, s, turn, args, yes) })
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (c *call) erase(ctx context.Context, s *Services, turn string, args []string, yes bool) (reply, error) {
+	kind, id, err := s.erasable(ctx, turn, args)
+	if err != nil {
+		return reply{}, err
+	}
+	if !yes {
+		if err := c.agreeToErase(ctx, s, kind, id); err != nil {
+			return reply{}, err
+		}
+	}
+	receipt, err := s.Store.Erase(ctx, kind, id)
+	if err != nil && receipt.ID == "" {
+		return reply{}, err
+	}
+	return reply{doc: receiptReply{receipt}, text: func(o *output) { printReceipt(o, receipt) }, stands: true}, err
+}
+
+// erasable is what is meant: a turn, if one is named, else a session.
+func (s *Services) erasable(ctx context.Context, turn string, args []string) (kind, id string, err error) {
+	if turn != "" {
+		t, err := s.turn(ctx, turn)
+		return chat.EraseTurn, string(t.ID), err
+	}
+	session, err := s.session(ctx, args[0])
+	return chat.EraseSession, string(session.ID), err
+}
+
+// agreeToErase shows what would go, and has its name typed.
+func (c *call) agreeToErase(ctx context.Context, s *Services, kind, id string) error {
+	const op = "cli.delete"
+	p, err := s.Store.ErasePreview(ctx, kind, id)
+	if err != nil {
+		return err
+	}
+	if p.Reason != "" {
+		return chat.Errorf(chat.CodeConflict, op, "%s", p.Reason)
+	}
+	word := p.Confirm()
+	c.note.printf("%s would be erased for good:\n", line(p.Name()))
+	for _, e := range p.Erased {
+		c.note.printf("  %8d  %s\n", e.Count, e.Store)
+	}
+	for _, title := range p.Sessions {
+		c.note.printf("Requests of %q that quoted it go too.\n", clip(titleOf(title), 48))
+	}
+	for _, b := range p.Backups {
+		c.note.printf("%s holds it, and goes on doing so.\n", line(b))
+	}
+	c.note.printf("To erase it, type %s: ", line(word))
+	typed, err := c.in.lines.ReadString('\n')
+	if err != nil && err != io.EOF {
+		return chat.WrapError(chat.CodeInvalid, op, err, "The answer could not be read; nothing was deleted.")
+	}
+	if strings.TrimSpace(typed) != word {
+		return chat.Errorf(chat.CodeCancelled, op, "That is not it; nothing was deleted.")
+	}
+	return nil
+}
+
+type receiptReply struct {
+	Receipt chat.Receipt `json:"receipt"`
+}
+
+type receiptsReply struct {
+	Receipts []chat.Receipt `json:"receipts"`
+}
+
+func printReceipt(o *output, r chat.Receipt) {
+	o.printf("Erased: %s %s. Receipt %s, %s.\n", r.Kind, r.Subject, r.ID, local(r.At))
+	t := newTable("RECORDS", "STORE").numbers(0)
+	for _, e := range r.Erased {
+		t.add(decimal(e.Count), e.Store)
+	}
+	t.print(o)
+	if len(r.Backups) > 0 {
+		o.printf("These copies of the data still hold it:\n")
+	}
+	for _, b := range r.Backups {
+		o.printf("  %s\n", line(b))
+	}
+}
+
+func (c *call) receiptsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "receipts", Short: "List what was erased for good", Args: exactly()}
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		none := reply{doc: receiptsReply{[]chat.Receipt{}}, text: func(o *output) { o.printf("Nothing was erased.\n") }}
+		return c.readingAny(ctx, none, func(s *Services) (reply, error) {
+			list, err := s.Store.Receipts(ctx)
+			if err != nil || len(list) == 0 {
+				return none, err
+			}
+			return reply{doc: receiptsReply{list}, text: func(o *output) {
+				for i, r := range list {
+					if i > 0 {
+						o.printf("\n")
+					}
+					printReceipt(o, r)
+				}
+			}}, nil
+		})
+	})
+	return cmd
+}

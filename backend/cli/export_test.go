@@ -1,0 +1,165 @@
+package cli_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"contextinfinity/backend/cli"
+)
+
+// exported is the document of export.
+type exported struct {
+	Path     string
+	Format   string
+	Bytes    int64
+	Sessions int
+	Branches int
+	Turns    int
+	Open     int `json:"open_turns"`
+}
+
+// in runs a verb in a folder.
+func (h *home) in(dir string, args ...string) result {
+	h.t.Helper()
+	var out, errs bytes.Buffer
+	app := h.app()
+	app.In, app.Out, app.Err, app.Dir = strings.NewReader(""), &out, &errs, dir
+	code := cli.Run(h.t.Context(), app, append([]string{"--data-dir", h.dir, "--config", h.config}, args...))
+	return result{h.t, code, out.String(), errs.String()}
+}
+
+func (h *home) fileText(path string) string {
+	h.t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return string(data)
+}
+
+// twoBranches is a session of two turns, and a branch that goes off after the first.
+func twoBranches(t *testing.T) (*home, sent, sent) {
+	h := newHome(t)
+	h.provider.script(say("first answer"), say("second answer"), say("third answer"))
+	one := h.send("--new", "Ships & sails")
+	two := h.send("--session", one.SessionID, "And masts?")
+	h.run("commit", one.SessionID).exits(0)
+	h.run("fork", one.TurnID, "--label", "other", "--switch").exits(0)
+	h.send("--session", one.SessionID, "And oars?")
+	h.run("pin", one.SessionID, "The ship is blue.").exits(0)
+	return h, one, two
+}
+
+func TestExportAsJSONIsWhatShowPrints(t *testing.T) {
+	h, one, two := twoBranches(t)
+	h.provider.script(cut("half"), cut("half"), cut("half"), cut("half"), cut("half"), cut("half"))
+	h.run("send", "--session", one.SessionID, "fails").exits(1)
+	for name, args := range map[string][]string{"active": nil, "other": {"--branch", two.BranchID}} {
+		show := h.run(append([]string{"show", "--json", one.SessionID}, args...)...).exits(0)
+		out := h.run(append([]string{"export", one.SessionID, "--format", "json", "-o", "-"}, args...)...).exits(0)
+		if show.out != out.out || !strings.Contains(out.out, "Ships & sails") || strings.Contains(out.out, `"partial_text":"half"`) != (name == "active") {
+			t.Errorf("%s: export\n%s\nshow\n%s", name, out.out, show.out)
+		}
+	}
+}
+
+func TestExportToAFile(t *testing.T) {
+	h, one, two := twoBranches(t)
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args            []string
+		name            string
+		branches, turns int
+	}{
+		{[]string{one.SessionID}, "Ships & sails.cinf", 2, 3},
+		{[]string{one.SessionID, "--format", "md"}, "Ships & sails.md", 1, 2},
+		{[]string{one.SessionID, "--format", "md"}, "Ships & sails (2).md", 1, 2},
+		{[]string{one.SessionID, "--format", "md", "--replace", "--all-branches"}, "Ships & sails.md", 2, 3},
+		{[]string{one.SessionID, "--branch", two.BranchID}, "Ships & sails - main.md", 1, 2},
+		{[]string{one.SessionID, "--turn", two.TurnID, "--format", "html"}, "Ships & sails - turn 2.html", 1, 1},
+		{[]string{one.SessionID, "--format", "html", "-o", "named.html"}, "named.html", 1, 2},
+	} {
+		var got exported
+		h.in(dir, append([]string{"export", "--json"}, c.args...)...).exits(0).into(&got)
+		info, err := os.Stat(filepath.Join(dir, c.name))
+		if err != nil || got.Path != filepath.Join(dir, c.name) || got.Bytes != info.Size() || got.Sessions != 1 || got.Branches != c.branches || got.Turns != c.turns {
+			t.Errorf("%v: %+v, %v", c.args, got, err)
+		}
+	}
+	if out := h.in(dir, "export", one.SessionID, "--format", "md").exits(0).out; !strings.Contains(out, "Written: ") || !strings.Contains(out, "1 session, 1 branch, 2 turns, ") {
+		t.Errorf("%s", out)
+	}
+	if f := h.in(dir, "export", "--json", one.SessionID, "--format", "html", "-o", "named.html").exits(1).failure(); f.Code != "conflict" || f.Hint == "" {
+		t.Errorf("over a file: %+v", f)
+	}
+	text := h.fileText(filepath.Join(dir, "Ships & sails.md"))
+	for _, want := range []string{"# Ships \\& sails\n", "## main\n", "## other\n", "Goes on after turn 1 of main", "third answer", "The ship is blue."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestExportOfAll(t *testing.T) {
+	h, _, _ := twoBranches(t)
+	dir := t.TempDir()
+	var got exported
+	h.in(dir, "export", "--all", "--format", "html", "--json", "-o", "all.zip").exits(0).into(&got)
+	z, err := zip.OpenReader(filepath.Join(dir, "all.zip"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = z.Close() }()
+	if len(z.File) != 2 || z.File[0].Name != "Ships & sails.html" || z.File[1].Name != "index.html" || got.Sessions != 1 || got.Turns != 2 {
+		t.Errorf("%+v, %d files", got, len(z.File))
+	}
+}
+
+// A window may be open meanwhile: export only reads.
+func TestExportBesideAWriter(t *testing.T) {
+	h, one, _ := twoBranches(t)
+	h.writer()
+	if out := h.run("export", one.SessionID, "--format", "md", "-o", "-").exits(0).out; !strings.Contains(out, "first answer") {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestExportIsToldWhatItCannotDo(t *testing.T) {
+	h, one, two := twoBranches(t)
+	for name, args := range map[string][]string{
+		"nothing": {}, "both": {one.SessionID, "--all"}, "a part of all": {"--all", "--branch", two.BranchID}, "a part and all branches": {one.SessionID, "--turn", two.TurnID, "--all-branches"},
+		"archived of one": {one.SessionID, "--archived"}, "two documents": {one.SessionID, "--json", "-o", "-"}, "too much": {one.SessionID, "x"},
+	} {
+		if r := h.run(append([]string{"export"}, args...)...); r.code != 2 || r.err+r.out == "" {
+			t.Errorf("%s: exit code %d, %q", name, r.code, r.err)
+		}
+	}
+	other := h.send("--new", "Another")
+	for name, args := range map[string][]string{
+		"no such session": {"0000"}, "another's turn": {other.SessionID, "--turn", two.TurnID}, "another's branch": {other.SessionID, "--branch", two.BranchID},
+		"a format there is not": {one.SessionID, "--format", "pdf", "-o", "-"}, "a bundle of a branch": {one.SessionID, "--branch", two.BranchID, "--format", "bundle", "-o", "-"},
+	} {
+		if r := h.run(append([]string{"export"}, args...)...).exits(1); r.err == "" || r.out != "" {
+			t.Errorf("%s: %q, %q", name, r.out, r.err)
+		}
+	}
+}
+
+// A reader who went away stops the writing, without a word.
+func TestExportIntoAClosedPipe(t *testing.T) {
+	h, one, _ := twoBranches(t)
+	var errs bytes.Buffer
+	if code := h.runTo(strings.NewReader(""), gone{}, &errs, "export", one.SessionID, "--format", "md", "-o", "-"); code != 1 || errs.Len() > 0 {
+		t.Errorf("exit code %d, %q", code, errs.String())
+	}
+}
+
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, errors.Join(errors.New("write"), syscall.EPIPE) }

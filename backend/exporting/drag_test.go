@@ -1,0 +1,110 @@
+package exporting_test
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/exporting"
+)
+
+func TestADraggedFileIsWrittenOnce(t *testing.T) {
+	d := newDesk(t).forked()
+	r := exporting.Request{Scope: exporting.ScopeBranch, Session: d.session.ID}
+	first, err := d.DragFile(d.ctx, r)
+	d.ok(err)
+	if rel, err := filepath.Rel(filepath.Join(d.dir, exporting.Dir, string(d.session.ID)), first.Path); err != nil || strings.HasPrefix(rel, "..") {
+		t.Errorf("it lies at %s", first.Path)
+	}
+	u, err := url.Parse(first.URI)
+	if err != nil || u.Scheme != "file" || u.Host != "" || !strings.HasSuffix(filepath.ToSlash(first.Path), strings.TrimPrefix(u.Path, "/")) || first.Name != filepath.Base(first.Path) {
+		t.Errorf("%+v", first)
+	}
+	if text := d.read(first.Path); said(text) != "one two-b three-b" || first.Size != int64(len(text)) {
+		t.Errorf("%+v holds %q", first, said(text))
+	}
+	for _, path := range []string{filepath.Dir(first.Path), filepath.Join(d.dir, exporting.Dir)} {
+		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	d.ok(os.WriteFile(first.Path, []byte("as it was"), 0o600))
+	again, err := d.DragFile(d.ctx, r)
+	if err != nil || again.Path != first.Path || d.read(again.Path) != "as it was" {
+		t.Errorf("written again without a change: %+v, %v", again, err)
+	}
+	d.ok(d.store.RenameSession(d.ctx, d.session.ID, "New"))
+	renamed, err := d.DragFile(d.ctx, r)
+	if err != nil || renamed.Path == first.Path || !strings.HasPrefix(renamed.Name, "New - ") || said(d.read(renamed.Path)) != "one two-b three-b" {
+		t.Errorf("after a change: %+v, %v", renamed, err)
+	}
+	r.Format = exporting.FormatHTML
+	if page, err := d.DragFile(d.ctx, r); err != nil || page.Path == renamed.Path || filepath.Ext(page.Name) != ".html" {
+		t.Errorf("of another format: %+v, %v", page, err)
+	}
+}
+
+// A turn that goes on brings no event with each word: what is dragged is written anew.
+func TestADragWhileAnAnswerRunsIsWrittenAnew(t *testing.T) {
+	d := newDesk(t).forked()
+	_, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: d.session.ActiveBranch, User: chat.UserText("open"), Provider: "p", Model: "m"})
+	d.ok(err)
+	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatJSON}
+	first, err := d.DragFile(d.ctx, r)
+	d.ok(err)
+	d.ok(os.WriteFile(first.Path, []byte("old"), 0o600))
+	again, err := d.DragFile(d.ctx, r)
+	if err != nil || d.read(again.Path) == "old" {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+func TestOldDragsAreRemoved(t *testing.T) {
+	d := newDesk(t).forked()
+	other := d.tells("s2", "Other", "x")
+	old, err := d.DragFile(d.ctx, exporting.Request{Scope: exporting.ScopeSession, Session: other.ID})
+	d.ok(err)
+	d.now = time.Now().Add(23 * time.Hour)
+	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}
+	young, err := d.DragFile(d.ctx, r)
+	d.ok(err)
+	if _, err := os.Stat(old.Path); err != nil {
+		t.Errorf("a drag of today is gone: %v", err)
+	}
+	d.now = time.Now().Add(25 * time.Hour)
+	r.Format = exporting.FormatJSON
+	kept, err := d.DragFile(d.ctx, r)
+	d.ok(err)
+	for _, path := range []string{old.Path, young.Path, filepath.Dir(filepath.Dir(old.Path))} {
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%s is still there", path)
+		}
+	}
+	d.read(kept.Path)
+	exporting.Sweep(d.dir)
+	if _, err := os.Stat(filepath.Join(d.dir, exporting.Dir)); err == nil {
+		t.Error("the folder is not swept")
+	}
+	exporting.Sweep(d.dir) // nothing is there
+	if _, err := d.DragFile(d.ctx, exporting.Request{Scope: exporting.ScopeAll}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("all at once: %v", err)
+	}
+}
+
+// A link in the folder is removed, not what it leads to.
+func TestSweepFollowsNoLink(t *testing.T) {
+	d := newDesk(t)
+	outside := filepath.Join(d.out, "precious")
+	d.ok(os.WriteFile(outside, nil, 0o600))
+	d.ok(os.MkdirAll(filepath.Join(d.dir, exporting.Dir), 0o700))
+	if os.Symlink(d.out, filepath.Join(d.dir, exporting.Dir, "link")) != nil {
+		t.Skip("this system has no links")
+	}
+	exporting.Sweep(d.dir)
+	d.read(outside)
+}

@@ -1,0 +1,74 @@
+package exporting
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
+)
+
+func TestWhatTheSystemSaysIsSaidInWords(t *testing.T) {
+	at := func(err error) error {
+		return &fs.PathError{Op: "write", Path: "/home/a/.contextinfinity-export-1.tmp", Err: err}
+	}
+	for _, c := range []struct {
+		err  error
+		code chat.Code
+		says string
+	}{
+		{at(syscall.ENOSPC), chat.CodeNoSpace, "disk is full"}, {at(syscall.EACCES), chat.CodeInvalid, "may be written"}, {at(syscall.EROFS), chat.CodeInvalid, "may be written"},
+		{at(fs.ErrExist), chat.CodeConflict, "exists"}, {at(fs.ErrNotExist), chat.CodeNotFound, "no folder"}, {&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EIO}, chat.CodeInvalid, syscall.EIO.Error()},
+		{chat.Errorf(chat.CodeBusy, "x", "of our own"), chat.CodeBusy, "of our own"},
+	} {
+		err := refused("/home/a/x.md", c.err)
+		if chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), ".tmp") {
+			t.Errorf("%v: %v", c.err, err)
+		}
+	}
+}
+
+// A disk that fills is met while the file is written, flushed, or closed.
+func TestAFileThatCannotBeWrittenIsNone(t *testing.T) {
+	dir := t.TempDir()
+	f, err := os.Create(filepath.Join(dir, "closed"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	var file *disk.File = f
+	if _, err := fillFile(file, "x", func(w io.Writer) error {
+		_, err := w.Write(bytes.Repeat([]byte("x"), 1<<20))
+		return err
+	}); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), "could not be written") {
+		t.Errorf("%v", err)
+	}
+	if _, err := save(context.Background(), filepath.Join(dir, "x"), false, func(io.Writer) error { return errors.New("x") }); err == nil {
+		t.Error("an error is not returned")
+	}
+	if files, _ := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("%d files are left", len(files)-1)
+	}
+}
+
+// A name that another program took while the file was written is not replaced.
+func TestANameThatWasTakenMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	_, err := save(context.Background(), path, false, func(w io.Writer) error {
+		return os.WriteFile(path, []byte("theirs"), 0o600)
+	})
+	if data, _ := os.ReadFile(path); chat.CodeOf(err) != chat.CodeConflict || string(data) != "theirs" {
+		t.Errorf("%v, and it holds %q", err, data)
+	}
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("%d files are left", len(files)-1)
+	}
+}

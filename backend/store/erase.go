@@ -1,0 +1,266 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// A hard delete takes a session, or the content of a turn, out of everything that the
+// program keeps (SPEC 2.12, 12). It is one transaction, with the receipt in it; what is
+// no row, and what SQLite leaves on pages that it frees, goes after it, and at the next
+// start if the program dies meanwhile: the receipt says what is still to be done.
+//
+// A session's rows go, its ledger with them: there is nothing left that could be
+// replayed. A turn stays as a shell, so that sequences, branches and the ledger stand:
+// the payloads that held its text say [erased] in place, and an event of the ledger
+// vouches for each (package ledger, ContentErased).
+//
+// A stored request in which the text stood is dropped for a mark that names the
+// receipt. It is not reworded: a request that was never sent would be no record of
+// anything. Its manifest stays, without what was erased. What was packed against it is
+// packed anew.
+
+const opErase = "content.erase"
+
+// erasedMark stands where content was.
+const erasedMark = "[erased]"
+
+// erasing is one hard delete, in its transaction.
+type erasing struct {
+	*tx
+	store    *Store
+	receipt  string
+	subject  chat.ErasePreview
+	counts   map[string]int64
+	files    []string // below the data directory, to be removed
+	payloads map[chat.SessionID]map[int64][]byte
+	gone     []chat.FileID // documents of a turn
+	others   map[chat.SessionID]bool
+	decoded  recentValues // payloads
+}
+
+// errPreview undoes what was only looked at.
+var errPreview = errors.New("a preview")
+
+// ErasePreview tells what Erase would remove. It does it, and undoes it: the counts are
+// those that the receipt would have.
+func (s *Store) ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error) {
+	var out chat.ErasePreview
+	err := s.write(ctx, "content.erase", func(t *tx) error {
+		e, err := s.erasing(t, kind, id)
+		if err != nil {
+			return err
+		}
+		out = e.subject
+		if refusal := e.refuse(); refusal != nil {
+			out.Reason = chat.AsError(mapError(opErase, refusal)).Message
+			return errPreview
+		}
+		if err := e.carryOut(); err != nil {
+			return err
+		}
+		out.Erased = e.erased()
+		out.Sessions, err = e.titles()
+		if err != nil {
+			return err
+		}
+		return errPreview
+	})
+	if err != nil && !errors.Is(chat.AsError(err).Err, errPreview) {
+		return out, err
+	}
+	out.Backups, err = s.holding(ctx, kind, id)
+	return out, err
+}
+
+// Erase removes a session, or the content of a turn, for good. While an answer of it is
+// being written it is CodeConflict, and nothing is removed. An error after the receipt
+// is there says so: the rest is done at the next start.
+func (s *Store) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
+	backups, err := s.holding(ctx, kind, id)
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	var receipt chat.Receipt
+	err = s.write(ctx, "content.erase", func(t *tx) error {
+		e, err := s.erasing(t, kind, id)
+		if err != nil {
+			return err
+		}
+		if err := e.refuse(); err != nil {
+			return err
+		}
+		if _, err := t.exec(`PRAGMA secure_delete = ON`); err != nil {
+			return err
+		}
+		if err := e.carryOut(); err != nil {
+			return err
+		}
+		receipt, err = e.putReceipt(backups)
+		return err
+	})
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	s.forget()
+	if err := s.finishErasures(context.WithoutCancel(ctx)); err != nil {
+		return receipt, chat.WrapError(chat.CodeOf(err), opErase, err,
+			"It is erased and has its receipt, but could not be taken off the disk's free space yet.").
+			WithHint("it is tried again at the next start; other programs that read the data must be closed")
+	}
+	return receipt, nil
+}
+
+func (s *Store) erasing(t *tx, kind, id string) (*erasing, error) {
+	if s.writer == nil {
+		return nil, chat.Errorf(chat.CodeLocked, opErase, "The data is open for reading only.")
+	}
+	e := &erasing{
+		tx: t, store: s, receipt: t.newID(), counts: map[string]int64{}, payloads: map[chat.SessionID]map[int64][]byte{},
+		others: map[chat.SessionID]bool{}, subject: chat.ErasePreview{Kind: kind, Subject: id},
+	}
+	session := id
+	switch kind {
+	case chat.EraseTurn:
+		turn, err := turnHead(t.db, chat.TurnID(id))
+		if err != nil {
+			return nil, err
+		}
+		session, e.subject.Seq = turn.SessionID, turn.TurnSeq
+	case chat.EraseSession:
+	default:
+		return nil, invalid("%q cannot be erased; a session or a turn can.", kind)
+	}
+	row, err := sessionByID(t.db, chat.SessionID(session))
+	e.subject.Session, e.subject.Title = session, row.Title
+	return e, err
+}
+
+// refuse says why it cannot be done now: an answer that is being written would write
+// the text again.
+func (e *erasing) refuse() error {
+	e.store.mu.Lock()
+	running := slices.Collect(maps.Keys(e.store.running))
+	e.store.mu.Unlock()
+	if len(running) == 0 {
+		return nil
+	}
+	rows, err := all[struct {
+		SessionID string
+		Phase     string
+		Quotes    bool
+	}](e.db, `SELECT t.session_id, t.phase, EXISTS (SELECT 1 FROM retrieved r JOIN chunks c ON c.n = r.chunk_n
+		WHERE r.turn_n = t.n AND c.session_id = ?) AS quotes FROM turns t WHERE t.id IN ?
+		AND t.phase IN ('Accepted', 'ContextPrepared', 'Responding')`, e.subject.Session, running)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		switch {
+		case r.SessionID == e.subject.Session:
+			return conflict("An answer of this conversation is being written; nothing was erased.").WithHint("wait for it, or stop it, then delete")
+		case r.Quotes || chat.Phase(r.Phase) == chat.PhaseAccepted:
+			return conflict("An answer of another conversation that may quote it is being written; nothing was erased.").
+				WithHint("wait for it, or stop it, then delete")
+		}
+	}
+	return nil
+}
+
+// carryOut does all of it that is rows.
+func (e *erasing) carryOut() error {
+	if _, err := e.exec(`PRAGMA defer_foreign_keys = ON`); err != nil {
+		return err
+	}
+	var err error
+	if e.subject.Kind == chat.EraseSession {
+		err = e.session()
+	} else {
+		err = e.turn()
+	}
+	if err != nil {
+		return err
+	}
+	if err := e.tellLedgers(); err != nil {
+		return err
+	}
+	// Entries of deleted rows stay in the text index until its parts are merged.
+	_, err = e.exec(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
+	return err
+}
+
+// remove runs a statement and counts the records of a store that it removed or emptied.
+func (e *erasing) remove(store, query string, args ...any) error {
+	n, err := e.exec(query, args...)
+	e.counts[store] += n
+	return err
+}
+
+// erased is the count of each store that held something, by name.
+func (e *erasing) erased() []chat.Erased {
+	out := []chat.Erased{}
+	for _, store := range slices.Sorted(maps.Keys(e.counts)) {
+		if n := e.counts[store]; n > 0 {
+			out = append(out, chat.Erased{Store: store, Count: n})
+		}
+	}
+	if n := int64(len(e.files)); n > 0 {
+		out = append(out, chat.Erased{Store: "files:streams", Count: n})
+	}
+	return out
+}
+
+// titles are those of the other sessions that it touched.
+func (e *erasing) titles() ([]string, error) {
+	ids := slices.Collect(maps.Keys(e.others))
+	if len(ids) == 0 {
+		return []string{}, nil
+	}
+	return all[string](e.db, `SELECT title FROM sessions WHERE id IN ? ORDER BY title, id`, ids)
+}
+
+// journals notes the journals of steps, to be removed: those that are there.
+func (e *erasing) journals(where string, args ...any) error {
+	paths, err := all[string](e.db, `SELECT stream_path FROM steps WHERE stream_path <> '' AND turn_id IN (`+where+`) ORDER BY id`, args...)
+	for _, path := range paths {
+		name, ok := strings.CutPrefix(path, StreamDir+"/")
+		if ok && isJournal(name) && exists(e.store.dir, path) {
+			e.files = append(e.files, path)
+		}
+	}
+	return err
+}
+
+// forget empties what is kept in memory of what is stored.
+func (s *Store) forget() {
+	s.requests.clear()
+	s.manifests.clear()
+	s.sizes.clear()
+}
+
+func (r *recentValues) clear() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.order, r.by, r.bytes = nil, nil, 0
+}
+
+// erasuresIn reads what hard deletes took out of a session's ledger.
+func erasuresIn(db *gorm.DB, session string) (ledger.Erasures, error) {
+	out := ledger.Erasures{}
+	rows, err := all[eventRow](db, `SELECT * FROM events WHERE session_id = ? AND type = ? ORDER BY event_seq`, session, ledger.EventContentErased)
+	for _, r := range rows {
+		payload, err := unpackPayload(db, session, r.Payload)
+		if err == nil {
+			out.Add(r.event(payload))
+		}
+	}
+	return out, err
+}

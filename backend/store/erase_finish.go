@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faults"
+)
+
+// finishErasures does what hard deletes have still to do: it removes their files, writes
+// the database anew, so that no page that was freed or cut short before holds a
+// remainder, and empties the write-ahead log. Doing it again changes nothing.
+//
+// secure_delete alone would not do: it wipes what is deleted from then on, and pages
+// have remainders from before.
+func (s *Store) finishErasures(ctx context.Context) error {
+	rows, err := all[receiptRow](s.writer.WithContext(ctx), `SELECT * FROM receipts WHERE json_valid(counts_json)
+		AND counts_json ->> '$.pending' IS NOT NULL ORDER BY id`)
+	if err != nil || len(rows) == 0 {
+		return mapError(opErase, err)
+	}
+	err = faults.Point("erase.written")
+	for _, r := range rows {
+		if err == nil {
+			err = s.removeErased(r)
+		}
+	}
+	if err == nil {
+		err = s.rewrite(ctx)
+	}
+	if err == nil {
+		err = s.emptyLog(ctx)
+	}
+	if err == nil {
+		err = faults.Point("erase.rewritten")
+	}
+	if err != nil {
+		return mapError(opErase, err)
+	}
+	return s.write(ctx, "content.erased", func(t *tx) error {
+		for _, r := range rows {
+			if _, err := t.exec(`UPDATE receipts SET counts_json = json_remove(counts_json, '$.pending') WHERE id = ?`, r.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// removeErased removes the files that a receipt names, and makes that durable.
+func (s *Store) removeErased(r receiptRow) error {
+	_, files, err := r.pending()
+	if err != nil {
+		return err
+	}
+	for _, name := range files {
+		path := filepath.Join(s.dir, filepath.FromSlash(name))
+		if !filepath.IsLocal(name) {
+			return corruptRecord("receipts", r.ID, nil)
+		}
+		if err := disk.Remove(disk.Data, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err := faults.Point("erase.file"); err != nil {
+			return err
+		}
+	}
+	if len(files) == 0 {
+		return nil
+	}
+	return disk.SyncDir(disk.Data, filepath.Join(s.dir, StreamDir))
+}
+
+// vacuumInMemory is how large a database is written anew by way of memory; a larger
+// one goes by way of a nameless file in the data directory.
+var vacuumInMemory int64 = 128 << 20
+
+// rewrite writes the database anew.
+func (s *Store) rewrite(ctx context.Context) error {
+	return s.writer.WithContext(ctx).Connection(func(db *gorm.DB) error {
+		if err := db.Exec(`PRAGMA secure_delete = ON`).Error; err != nil {
+			return err
+		}
+		defer db.Exec(`PRAGMA secure_delete = OFF`)
+		if sizeOf(s.path()) > vacuumInMemory {
+			// The default place may be on another disk, and be full, or everybody's.
+			if err := errors.Join(db.Exec(`PRAGMA temp_store = FILE`).Error, db.Exec(`PRAGMA temp_store_directory = `+"'"+strings.ReplaceAll(s.dir, "'", "''")+"'").Error); err != nil {
+				return err
+			}
+			defer db.Exec(`PRAGMA temp_store = MEMORY`)
+			defer db.Exec(`PRAGMA temp_store_directory = ''`)
+		}
+		return db.Exec(`VACUUM`).Error
+	})
+}
+
+// readersPatience bounds how long emptying the log waits for those who read.
+const readersPatience = 20 * time.Second
+
+// emptyLog brings the write-ahead log into the file and cuts it to nothing: pages in it
+// are as they were before.
+func (s *Store) emptyLog(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, readersPatience)
+	defer cancel()
+	for {
+		row, err := one[struct{ Busy int }](s.writer.WithContext(ctx), "log", "", `PRAGMA wal_checkpoint(TRUNCATE)`)
+		if err == nil && row.Busy == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return chat.Errorf(chat.CodeBusy, opErase, "Another program reads the data.")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

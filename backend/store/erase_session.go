@@ -1,0 +1,126 @@
+package store
+
+import (
+	"contextinfinity/backend/ledger"
+)
+
+// eraseOrder are the tables that hold rows of a session, in an order in which nothing
+// is needed any more when it goes: a unit's words are read out of its message when its
+// entry in the text index is taken away.
+var eraseOrder = []struct{ table, where string }{
+	{"unit_embeddings", `unit_n IN (SELECT n FROM units WHERE session_id = ?)`},
+	{"units", `session_id = ?`},
+	{"retrieved", `turn_n IN (SELECT n FROM turns WHERE session_id = ?)`},
+	{"request_links", `step_id IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`},
+	{"manifest_links", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
+	{"chunks", `session_id = ?`},
+	{"files", `session_id = ?`},
+	{"blobs", `session_id = ?`},
+	{"dictionaries", `session_id = ?`},
+	{"import_keys", `session_id = ?`},
+	{"tags", `session_id = ?`},
+	{"jobs", `session_id = ?`},
+	{"tool_results", `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`},
+	{"tool_calls", `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`},
+	{"tool_batches", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
+	{"metrics", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
+	{"turn_tokens", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
+	{"steps", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
+	{"drafts", `branch_id IN (SELECT id FROM branches WHERE session_id = ?)`},
+	{"settings", `instr(key || ' ' || value, ?) > 0`},
+	{"pin_orders", `session_id = ?`},
+	{"pins", `session_id = ?`},
+	{"summaries", `session_id = ?`},
+	{"snapshots", `session_id = ?`},
+	{"events", `session_id = ?`},
+	{"turns", `session_id = ?`},
+	{"states", `session_id = ?`},
+	{"branches", `session_id = ?`},
+	{"sessions", `id = ?`},
+}
+
+// session removes every row of a session, and its memory from the contexts of others.
+func (e *erasing) session() error {
+	id := e.subject.Subject
+	if err := e.journals(`SELECT id FROM turns WHERE session_id = ?`, id); err != nil {
+		return err
+	}
+	others, err := all[quoted](e.db, `SELECT DISTINCT t.id, t.n, t.session_id FROM chunks c JOIN retrieved r ON r.chunk_n = c.n
+		JOIN turns t ON t.n = r.turn_n WHERE c.session_id = ? AND t.session_id <> ? ORDER BY t.n`, id, id)
+	if err != nil {
+		return err
+	}
+	turns, err := all[string](e.db, `SELECT id FROM turns WHERE session_id = ?`, id)
+	if err != nil {
+		return err
+	}
+	if err := e.dropContexts(others, taint{ids: set(turns), chunks: `c.session_id = ?`, args: []any{id}}); err != nil {
+		return err
+	}
+	if err := e.forgetCalibrations(); err != nil {
+		return err
+	}
+	for _, o := range eraseOrder {
+		if err := e.remove(o.table, `DELETE FROM `+o.table+` WHERE `+o.where, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func set(ids []string) map[string]bool {
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out
+}
+
+// forgetCalibrations takes back what of a model's counting only the session's ledger
+// tells: to what the ledgers of others tell, or to nothing.
+func (e *erasing) forgetCalibrations() error {
+	rows, err := all[calibrationRow](e.db, `SELECT c.* FROM calibrations c JOIN events v ON v.entity_id = c.provider || '/' || c.model_id
+		AND v.type = 'calibration_set' AND v.session_id = ? GROUP BY c.provider, c.model_id`, e.subject.Session)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		left, err := e.toldByOthers(r)
+		if err != nil {
+			return err
+		}
+		if left.Revision == r.Revision {
+			continue
+		}
+		if left.Revision == 0 {
+			err = e.remove("calibrations", `DELETE FROM calibrations WHERE provider = ? AND model_id = ?`, r.Provider, r.ModelID)
+		} else {
+			err = e.remove("calibrations", `UPDATE calibrations SET factor = ?, mean = ?, samples = ?, revision = ?, updated_at = ?
+				WHERE provider = ? AND model_id = ?`, left.Factor, left.Factor, left.Samples, left.Revision, e.stamp(), r.Provider, r.ModelID)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toldByOthers is a model's calibration as the other ledgers tell it; revision 0: none
+// does.
+func (e *erasing) toldByOthers(r calibrationRow) (calibrationRow, error) {
+	var left calibrationRow
+	events, err := all[eventRow](e.db, `SELECT * FROM events WHERE entity_id = ? AND type = 'calibration_set' AND session_id <> ?`,
+		r.Provider+"/"+r.ModelID, e.subject.Session)
+	for _, v := range events {
+		payload, err := unpackPayload(e.db, v.SessionID, v.Payload)
+		if err != nil {
+			continue // verify names it
+		}
+		var told ledger.CalibrationSet
+		_, err = ledger.Reword(payload, func(p *ledger.CalibrationSet) { told = *p })
+		if err == nil && told.Revision > left.Revision {
+			left.Factor, left.Samples, left.Revision = told.Factor, told.Samples, told.Revision
+		}
+	}
+	return left, err
+}

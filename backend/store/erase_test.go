@@ -1,0 +1,309 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+const canary = "xylocanary"
+
+// findings of a text in a data directory: each file as it is, and each value of each
+// table of the database, unpacked.
+func (f *fixture) traces(word string) []string {
+	f.Helper()
+	var found []string
+	f.ok(filepath.WalkDir(f.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		rel, _ := filepath.Rel(f.dir, path)
+		if strings.HasPrefix(rel, BackupDir) {
+			return nil // a receipt names those
+		}
+		data, err := os.ReadFile(path)
+		if bytes.Contains(data, []byte(word)) {
+			found = append(found, "file "+rel)
+		}
+		return err
+	}))
+	return append(found, f.tracesInTables(word)...)
+}
+
+// tracesInTables looks through every column of every table that there is, those of the
+// text index too.
+func (f *fixture) tracesInTables(word string) []string {
+	f.Helper()
+	var found []string
+	tables, err := all[string](f.reader, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'units_vocab'`)
+	f.ok(err)
+	if len(tables) < 30 {
+		f.Fatalf("only %d tables", len(tables))
+	}
+	for _, table := range tables {
+		rows, err := f.reader.Raw(`SELECT * FROM "` + table + `"`).Rows()
+		f.ok(err)
+		columns, err := rows.Columns()
+		f.ok(err)
+		for rows.Next() {
+			values := make([]any, len(columns))
+			for i := range values {
+				values[i] = new(any)
+			}
+			f.ok(rows.Scan(values...))
+			for i, v := range values {
+				for _, text := range readings(*v.(*any)) {
+					if strings.Contains(text, word) {
+						found = append(found, fmt.Sprintf("%s.%s of %v", table, columns[i], *values[0].(*any)))
+						break
+					}
+				}
+			}
+		}
+		f.ok(rows.Close())
+	}
+	return append(found, f.tracesInChains(word)...)
+}
+
+// readings are a value as it stands, and unpacked.
+func readings(v any) []string {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []byte:
+		out := []string{string(v)}
+		if text, err := Unpack(v); err == nil {
+			out = append(out, string(text))
+		}
+		return out
+	}
+	return nil
+}
+
+// tracesInChains reads what is packed against something else. All of it can be read.
+func (f *fixture) tracesInChains(word string) []string {
+	f.Helper()
+	var found []string
+	look := func(what string, text []byte, err error) {
+		f.Helper()
+		if err != nil {
+			f.Errorf("%s cannot be read: %v", what, err)
+		}
+		if bytes.Contains(text, []byte(word)) {
+			found = append(found, what)
+		}
+	}
+	for _, c := range []chain{requestChain, manifestChain} {
+		ids, err := all[string](f.reader, `SELECT id FROM `+c.table)
+		f.ok(err)
+		for _, id := range ids {
+			value, err := c.read(f.reader, id, nil)
+			look(c.table+"."+c.column+" of "+id, value, err)
+		}
+	}
+	events, err := all[eventRow](f.reader, `SELECT * FROM events`)
+	f.ok(err)
+	for _, r := range events {
+		payload, err := unpackPayload(f.reader, r.SessionID, r.Payload)
+		look("payload of "+r.SessionID+"/"+itoa(r.EventSeq)+" "+r.Type, payload, err)
+	}
+	states, err := all[stateRow](f.reader, `SELECT * FROM states`)
+	f.ok(err)
+	for _, r := range states {
+		err := r.unpack(f.reader)
+		look("state "+r.ID, []byte(r.Summary), err)
+	}
+	steps, err := all[stepRow](f.reader, `SELECT `+stepColumns+`, response_json, raw_events FROM steps`)
+	f.ok(err)
+	for _, r := range steps {
+		items, err := r.items()
+		look("items of "+r.ID, items, err)
+		raw, err := r.events()
+		look("raw events of "+r.ID, raw, err)
+	}
+	return found
+}
+
+// noTrace asserts that nothing holds the word.
+func (f *fixture) noTrace(word string) {
+	f.Helper()
+	if found := f.traces(word); len(found) > 0 {
+		f.Errorf("%q is still in:\n%s", word, strings.Join(found, "\n"))
+	}
+}
+
+// secretive is a session that says the canary wherever something can be said, another
+// that remembered it, and one that did not.
+type secretive struct {
+	session, other, clean chat.Session
+	branch                chat.BranchID
+	turns                 []chat.Turn
+	remembering           chat.Turn
+	step                  chat.Step
+}
+
+func (f *fixture) secretive() secretive {
+	f.Helper()
+	var d secretive
+	say := func(s string) string { return s + " " + canary + " " + strings.Repeat(s+" and more of it. ", 60) }
+	s, b, err := f.CreateSession(f.ctx, chat.NewSession{Title: "about " + canary, SystemPrompt: "know " + canary})
+	f.ok(err)
+	d.session, d.branch = s, b.ID
+	f.ok(f.SetFolder(f.ctx, []chat.SessionID{s.ID}, "folder "+canary))
+	f.ok(f.RenameSession(f.ctx, s.ID, canary+" again"))
+	for i := range 4 {
+		d.turns = append(d.turns, f.committed(b.ID, say(fmt.Sprint("question ", i)), say(fmt.Sprint("answer ", i))))
+		f.index(d.turns[i].ID)
+	}
+	f.secretDerived(b.ID, d.turns)
+	steps, err := f.Steps(f.ctx, d.turns[3].ID)
+	f.ok(err)
+	d.step = steps[0]
+	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
+	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(d.step.StreamPath)), []byte(say("journal")), 0o600))
+	f.ok(f.PutSetting(f.ctx, "last_session", string(s.ID)))
+	f.fill(embedder, 100)
+	f.ok(f.ObserveCalibration(f.ctx, "recall", "recall", 1000, 1230))
+
+	other, ob := f.session("other")
+	d.other = other
+	texts, err := all[chat.ChunkID](f.reader, `SELECT id FROM chunks WHERE session_id = ? ORDER BY n`, s.ID)
+	f.ok(err)
+	chunks, err := f.ChunkTexts(f.ctx, texts)
+	f.ok(err)
+	common := benchText(1500)
+	for i := range 5 { // the second remembers; those after it rest on what it sent
+		turn := f.accept(ob.ID, fmt.Sprint("and what was it, ", i))
+		var memory []chat.ChunkText
+		if i == 1 {
+			memory, d.remembering = chunks[:min(4, len(chunks))], turn
+		}
+		_, _, step := f.remember(turn, common+fmt.Sprint(i), memory...)
+		_, err := f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed})
+		f.ok(err)
+	}
+	clean, cb := f.session("clean")
+	d.clean = clean
+	f.index(f.committed(cb.ID, "nothing of that here", "no, nothing").ID)
+	f.verifyClean()
+	return d
+}
+
+// secretDerived says it in everything that is made of turns, or stands beside them.
+func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
+	f.Helper()
+	f.pin(b, "pinned "+canary)
+	child := f.fork(b, turns[1].ID)
+	f.ok(f.RenameBranch(f.ctx, child.ID, "branch "+canary))
+	f.committed(child.ID, "on the side "+canary, "so "+canary)
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: child.ID, Message: chat.UserText("unsent " + canary)}))
+	n := summaryOf(b, 1, 3)
+	n.Content += " " + canary
+	_, err := f.AddSummary(f.ctx, n)
+	f.ok(err)
+	file, err := f.AddFile(f.ctx, chat.NewFile{SessionID: turns[0].SessionID, Name: canary + ".txt", MediaType: "text/plain",
+		Content: []byte("the file says " + canary), Tokens: 4})
+	f.ok(err)
+	f.clock.Advance(time.Millisecond)
+	turn, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b, Provider: "recall", Model: "recall", User: chat.Message{Role: chat.RoleUser,
+		Blocks: chat.Blocks{chat.Text{Text: "read"}, chat.Document{File: file.ID, Name: file.Name, MediaType: "text/plain", Text: "the file says " + canary, Whole: true}}}})
+	f.ok(err)
+	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeInvalid, Message: canary}})
+	f.ok(err)
+	for _, statement := range []string{
+		`INSERT INTO tool_batches SELECT 'tb', t.id, s.id, 'committed', t.created_at, t.created_at FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.id = ?`,
+		`INSERT INTO tool_calls SELECT 'tc', 'tb', 0, 'c', 'tool', 1, NULL, '{"say":"xylocanary"}' FROM turns WHERE id = ?`,
+		`INSERT INTO tool_results SELECT 'tc', 0, created_at, user_hash, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
+		`INSERT INTO blobs SELECT user_hash, session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
+		`INSERT INTO dictionaries (session_id, created_at, content) SELECT session_id, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
+		`INSERT INTO tags SELECT session_id, 'turn', id, 'xylocanary', created_at FROM turns WHERE id = ?`,
+		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,
+	} {
+		f.ok(f.writer.Exec(statement, turns[2].ID).Error)
+	}
+}
+
+// TestAnErasedSessionLeavesNothing: what it said is in no table, packed or not, on no
+// page, in no other file; the others read on.
+func TestAnErasedSessionLeavesNothing(t *testing.T) {
+	f := newFixture(t)
+	d := f.secretive()
+	if len(f.traces(canary)) < 30 {
+		t.Fatalf("the canary sings in too few places: %q", f.traces(canary))
+	}
+	f.ok(os.MkdirAll(filepath.Join(f.dir, BackupDir), 0o700))
+	backup, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, BackupDir))
+	f.ok(err)
+	before, err := f.Manifest(f.ctx, d.remembering.ID)
+	f.ok(err)
+	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, string(d.session.ID))
+	f.ok(err)
+	if !slices.Equal(preview.Sessions, []string{"other"}) || preview.Title != canary+" again" || preview.Reason != "" {
+		t.Errorf("%+v", preview)
+	}
+	f.verifyClean()
+	receipt, err := f.Erase(f.ctx, chat.EraseSession, string(d.session.ID))
+	f.ok(err)
+	if !slices.Equal(receipt.Erased, preview.Erased) {
+		t.Errorf("the preview said %v, the receipt %v", preview.Erased, receipt.Erased)
+	}
+	if want := []string{BackupDir + "/" + filepath.Base(backup.Path)}; !slices.Equal(receipt.Backups, want) || !slices.Equal(preview.Backups, want) {
+		t.Errorf("it is held by %v, told by %v", receipt.Backups, preview.Backups)
+	}
+	f.noTrace(canary)
+	for _, id := range []string{string(d.session.ID), string(d.turns[0].ID)} {
+		for _, trace := range f.tracesInTables(id) {
+			if !strings.HasPrefix(trace, "receipts.") && !strings.Contains(trace, "content_erased") && !strings.HasPrefix(trace, "events.") {
+				t.Errorf("%s is named by %s", id, trace)
+			}
+		}
+	}
+	f.verifyClean()
+	_, err = f.Session(f.ctx, d.session.ID)
+	f.refused(err, chat.CodeNotFound)
+	after, err := f.Manifest(f.ctx, d.remembering.ID)
+	f.ok(err)
+	var m struct{ Erased string }
+	if json.Unmarshal(after, &m) != nil || m.Erased != receipt.ID || bytes.Equal(before, after) {
+		t.Errorf("the manifest that remembered says %s", after)
+	}
+	f.reopen()
+	f.verifyClean()
+	f.replaysAlone(d.other.ID)
+	receipts, err := f.Receipts(f.ctx)
+	f.ok(err)
+	if len(receipts) != 1 || receipts[0].Subject != string(d.session.ID) || receipts[0].Kind != chat.EraseSession {
+		t.Errorf("%+v", receipts)
+	}
+	f.ok(f.writer.Exec(`DELETE FROM receipts`).Error)
+	f.findsIn("receipts")
+}
+
+// replaysAlone asserts that the ledger gives what is stored, from the beginning.
+func (f *fixture) replaysAlone(s chat.SessionID) {
+	f.Helper()
+	state, _, err := f.Replay(f.ctx, s)
+	f.ok(err)
+	if len(state.Sessions) != 1 {
+		f.Errorf("%s replays to %d sessions", s, len(state.Sessions))
+	}
+}
+
+// findsIn asserts that verify names a record of a table.
+func (f *fixture) findsIn(table string) {
+	f.Helper()
+	found, err := f.Verify(f.ctx)
+	f.ok(err)
+	if !slices.ContainsFunc(found, func(x chat.Finding) bool { return x.Table == table }) {
+		f.Errorf("verify finds nothing in %s: %v", table, found)
+	}
+}

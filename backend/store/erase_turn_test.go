@@ -1,0 +1,282 @@
+package store
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+)
+
+// leaky is a session in one of whose turns a password was pasted, and all that was
+// made of it since.
+func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
+	f.Helper()
+	s, b := f.session("my " + canary)
+	first := f.committed(b.ID, "hello there", "good morning")
+	f.index(first.ID)
+	failed := f.failed(b.ID, "use "+canary+" to log in", chat.OutcomeFailed)
+	f.clock.Advance(time.Millisecond)
+	again, err := f.Accept(f.ctx, chat.Acceptance{BranchID: b.ID, User: chat.UserText("use " + canary + " to log in"),
+		Provider: "recall", Model: "recall", RetryOf: failed.ID})
+	f.ok(err)
+	leak := f.finalize(again, "logged in with "+canary+" at once "+longText()[:900])
+	branch, err := f.Branch(f.ctx, b.ID)
+	f.ok(err)
+	_, err = f.Commit(f.ctx, chat.Commit{BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{leak.ID}, TokenCount: 9,
+		Origin: chat.StateFallback, Summary: "## Facts\n- the weather is fine\n- the password is " + canary + "\n" + longText()[:1200], Validation: []byte(`{"of":"` + canary + `"}`)})
+	f.ok(err)
+	f.index(leak.ID)
+	var later []chat.Turn
+	for i := range 3 {
+		turn := f.accept(b.ID, fmt.Sprint("later ", i))
+		source := "turn"
+		if i == 2 {
+			source = "pin" // of another: nothing of it stood there
+		}
+		id := map[string]string{"turn": string(leak.ID), "pin": "none"}[source]
+		manifest := fmt.Sprintf(`{"sections":[{"name":"originals","items":[{"source":%q,"id":%q,"tokens":3,"bytes":9,"sha256":"%s"}]}],"inputs":{"head_state":"x"}}`,
+			source, id, strings.Repeat("ab", 32))
+		f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte(manifest), Tokens: 12}))
+		said := "x"
+		if i < 2 {
+			said = canary
+		}
+		step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: turn.ID, Provider: "recall", ModelID: "recall",
+			Request: []byte(`{"say":"` + said + longText()[:2000] + fmt.Sprint(i) + `"}`)})
+		f.ok(err)
+		done, err := f.Finalize(f.ctx, chat.Finalization{TurnID: turn.ID, Step: f.ended(step, chat.StepCompleted, fmt.Sprint("reply ", i)),
+			Message: chat.AssistantText(fmt.Sprint("reply ", i)), Outcome: chat.OutcomeCompleted})
+		f.ok(err)
+		later = append(later, done)
+	}
+	f.commitAll(b.ID)
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText("use " + canary + " to log in, please")}))
+	n := summaryOf(b.ID, 1, 4)
+	n.Content += "\n- logs in with " + canary
+	_, err = f.AddSummary(f.ctx, n)
+	f.ok(err)
+	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
+	steps, err := f.Steps(f.ctx, leak.ID)
+	f.ok(err)
+	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(steps[0].StreamPath)), []byte(canary), 0o600))
+	f.fill(embedder, 100)
+
+	_, ob := f.session("other")
+	ids, err := all[chat.ChunkID](f.reader, `SELECT id FROM chunks WHERE session_id = ? AND source_turn = ? ORDER BY n`, s.ID, leak.ID)
+	f.ok(err)
+	texts, err := f.ChunkTexts(f.ctx, ids)
+	f.ok(err)
+	turn := f.accept(ob.ID, "what did we use?")
+	_, _, step := f.remember(turn, "", texts...)
+	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Step: f.ended(step, chat.StepFailed, ""), Outcome: chat.OutcomeFailed})
+	f.ok(err)
+	f.verifyClean()
+	return b, leak, later
+}
+
+// TestAnErasedTurnStaysAsAShell: what it said is nowhere, in what was made of it neither;
+// the turn stands, and the ledger replays.
+func TestAnErasedTurnStaysAsAShell(t *testing.T) {
+	f := newFixture(t)
+	b, leak, later := f.leaky()
+	if len(f.traces(canary)) < 15 {
+		t.Fatalf("the canary sings in too few places: %q", f.traces(canary))
+	}
+	kept, err := f.StepPayload(f.ctx, f.stepsOf(later[2].ID)[0].ID)
+	f.ok(err)
+	before, err := f.Branch(f.ctx, b.ID)
+	f.ok(err)
+	preview, err := f.ErasePreview(f.ctx, chat.EraseTurn, string(leak.ID))
+	f.ok(err)
+	receipt, err := f.Erase(f.ctx, chat.EraseTurn, string(leak.ID))
+	f.ok(err)
+	if !slices.Equal(receipt.Erased, preview.Erased) || preview.Seq != leak.Seq || !slices.Equal(preview.Sessions, []string{"other"}) {
+		t.Errorf("the preview said %+v, the receipt %v", preview, receipt.Erased)
+	}
+	f.noTrace(canary)
+	f.verifyClean()
+	turn, err := f.Turn(f.ctx, leak.ID)
+	f.ok(err)
+	if turn.User.RenderedText() != erasedMark || turn.Assistant.RenderedText() != erasedMark || turn.Phase != leak.Phase && turn.Seq != leak.Seq {
+		t.Errorf("the shell is %+v", turn)
+	}
+	after, err := f.Branch(f.ctx, b.ID)
+	f.ok(err)
+	if after.Epoch != before.Epoch+1 {
+		t.Errorf("the branch's epoch went from %d to %d", before.Epoch, after.Epoch)
+	}
+	states, err := f.States(f.ctx, b.ID)
+	f.ok(err)
+	if !slices.ContainsFunc(states, func(st chat.State) bool { return strings.Contains(st.Summary, "the weather is fine\n- [erased]") }) {
+		t.Error("what the summary said of other things is gone too")
+	}
+	now, err := f.StepPayload(f.ctx, f.stepsOf(later[2].ID)[0].ID)
+	f.ok(err)
+	if string(now.Request) != string(kept.Request) {
+		t.Error("a request in which nothing of it stood is not what it was")
+	}
+	f.replaysAlone(turn.SessionID)
+	f.reopen()
+	f.verifyClean()
+	f.noTrace(canary)
+	f.ok(f.writer.Exec(`UPDATE events SET payload = NULL WHERE type = 'turn_finalized' AND entity_id = ?`, later[0].ID).Error)
+	f.findsIn("events")
+}
+
+func (f *fixture) stepsOf(id chat.TurnID) []chat.Step {
+	f.Helper()
+	steps, err := f.Steps(f.ctx, id)
+	f.ok(err)
+	return steps
+}
+
+// TestARunningAnswerIsNotErased: it would be written again.
+func TestARunningAnswerIsNotErased(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("s")
+	done := f.full(b.ID, "done", "and dusted")
+	turn := f.accept(b.ID, "running")
+	f.respond(turn)
+	for kind, id := range map[string]string{chat.EraseSession: string(s.ID), chat.EraseTurn: string(done.ID)} {
+		p, err := f.ErasePreview(f.ctx, kind, id)
+		f.ok(err)
+		if p.Reason == "" {
+			t.Errorf("a %s is promised to be erased while an answer runs", kind)
+		}
+		_, err = f.Erase(f.ctx, kind, id)
+		f.refused(err, chat.CodeConflict)
+	}
+	for kind, code := range map[string]chat.Code{"branch": chat.CodeInvalid, chat.EraseSession: chat.CodeNotFound, chat.EraseTurn: chat.CodeNotFound} {
+		_, err := f.Erase(f.ctx, kind, "nobody")
+		f.refused(err, code)
+	}
+	f.verifyClean()
+	f.reopen() // the answer is one that a crash left: it can go
+	_, err := f.Erase(f.ctx, chat.EraseSession, string(s.ID))
+	f.ok(err)
+	f.verifyClean()
+}
+
+// TestAWorkerWhoReadWhatIsErasedBringsNothing: neither on the job that it held, nor on
+// the head that it knew.
+func TestAWorkerWhoReadWhatIsErasedBringsNothing(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.full(b.ID, "1", "one")
+	turn := f.say(b.ID, "a secret", "told")
+	job, found, err := f.ClaimJob(f.ctx, time.Minute, chat.JobSummarizeTurn)
+	f.ok(err)
+	if !found {
+		t.Fatal("no job to claim")
+	}
+	branch, err := f.Branch(f.ctx, b.ID)
+	f.ok(err)
+	_, err = f.Erase(f.ctx, chat.EraseTurn, string(turn.ID))
+	f.ok(err)
+	c := chat.Commit{BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{turn.ID}, Summary: "a secret", Origin: chat.StateLibrarian}
+	_, err = f.Commit(f.ctx, c)
+	f.refused(err, chat.CodeConflict)
+	c.Epoch++
+	c.Job = job.Hold()
+	if _, err = f.Commit(f.ctx, c); err == nil {
+		t.Error("a worker without its lease committed")
+	}
+	c.Job = chat.Hold{}
+	c.Summary = erasedMark
+	_, err = f.Commit(f.ctx, c)
+	f.ok(err)
+	f.verifyClean()
+}
+
+// TestADeathAfterTheReceiptIsMadeGood: what the transaction could not do is done at the
+// next start, once.
+func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
+	for _, vacuum := range []int64{vacuumInMemory, 0} {
+		f := newFixture(t)
+		old := vacuumInMemory
+		vacuumInMemory = vacuum
+		t.Cleanup(func() { vacuumInMemory = old })
+		d := f.secretive()
+		f.ok(f.write(f.ctx, opErase, func(tx *tx) error { // all of it but its end
+			e, err := f.erasing(tx, chat.EraseSession, string(d.session.ID))
+			f.ok(err)
+			f.ok(e.carryOut())
+			_, err = e.putReceipt(nil)
+			return err
+		}))
+		if !slices.ContainsFunc(f.traces(canary), func(s string) bool { return strings.HasPrefix(s, "file ") }) {
+			t.Fatal("nothing is left to do")
+		}
+		f.reopen()
+		f.noTrace(canary)
+		f.verifyClean()
+		rows, err := all[receiptRow](f.reader, `SELECT * FROM receipts`)
+		f.ok(err)
+		if pending, _, err := rows[0].pending(); pending || err != nil {
+			t.Errorf("the receipt still says that something is to be done: %v", err)
+		}
+	}
+}
+
+// TestAnythingCanBeErased: of any history, any session and any turn, and the rest
+// stands.
+func TestAnythingCanBeErased(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		f := newFixture(t)
+		defer func() { f.ok(f.Store.Close()) }()
+		seed(f)
+		f.reopen() // what runs in it was left by a crash
+		for range rapid.IntRange(1, 4).Draw(rt, "times") {
+			kind, table := chat.EraseTurn, "turns"
+			if rapid.IntRange(0, 3).Draw(rt, "whole") == 0 {
+				kind, table = chat.EraseSession, "sessions"
+			}
+			ids, err := all[string](f.reader, `SELECT id FROM `+table+` ORDER BY id`)
+			f.ok(err)
+			if len(ids) == 0 {
+				return
+			}
+			id := rapid.SampledFrom(ids).Draw(rt, "id")
+			_, err = f.Erase(f.ctx, kind, id)
+			f.ok(err)
+			found, err := f.Verify(f.ctx)
+			f.ok(err)
+			if len(found) > 0 {
+				rt.Fatalf("after %s %s: %+v", kind, id, found)
+			}
+			f.tracesInTables("nothing that anybody said") // all can be read
+		}
+		if f.Failed() {
+			rt.FailNow()
+		}
+	})
+}
+
+// TestWordsTellWhatRepeatsWhat.
+func TestWordsTellWhatRepeatsWhat(t *testing.T) {
+	w := words{}
+	w.json(`{"role":"user","blocks":[{"type":"text","text":"My passcode is p@9! 我爱数据库 and Hunter2, please remember"}]}`)
+	for text, want := range map[string]bool{
+		"the passcode": true, "HUNTER2": true, "it is p@9!": true, "关于数据库": true, "remember the user": false,
+		"text and user": false, "my of is": false, "数 据": false, "": false,
+	} {
+		if w.in(text) != want {
+			t.Errorf("%q: %t", text, !want)
+		}
+	}
+	for before, want := range map[string]string{
+		"## Facts\n- one\n- hunter2\n- passcode\n- two\n": "## Facts\n- one\n- [erased]\n- two\n",
+		"hunter2": "- [erased]\n", "- one": "- one", "## hunter2\n- one": "- [erased]\n- one",
+	} {
+		if got := w.without(before); got != want {
+			t.Errorf("%q becomes %q, want %q", before, got, want)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+package store
+
+import (
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/internal/stopwords"
+)
+
+// words are those of a text by which another is known to repeat it: runs of letters and
+// digits, what stands between spaces (a password may have anything in it), and overlapping
+// pairs of scripts that are written without spaces. Words that say nothing, and very short
+// ones, are left out: two texts share those in any case.
+type words map[string]bool
+
+// A word is told by its length: shorter ones stand in every text. One with a digit or
+// a sign in it is told by less.
+const (
+	shortestWord = 4
+	shortestSign = 3
+)
+
+// text adds the words of a text.
+func (w words) text(s string) {
+	for word := range wordsOf(s) {
+		w[word] = true
+	}
+}
+
+// json adds the words of every text in a JSON value. What only says of what kind
+// something is, is not looked at.
+func (w words) json(raw string) {
+	var v any
+	if raw == "" {
+		return
+	}
+	if json.Unmarshal([]byte(raw), &v) != nil {
+		w.text(raw)
+		return
+	}
+	w.value(v)
+}
+
+// kinds are the members of stored messages and items that hold no text of theirs.
+var kinds = map[string]bool{"type": true, "role": true, "media_type": true, "file_id": true, "chunk_id": true, "phase": true, "provider": true}
+
+func (w words) value(v any) {
+	switch v := v.(type) {
+	case string:
+		w.text(v)
+	case []any:
+		for _, e := range v {
+			w.value(e)
+		}
+	case map[string]any:
+		for key, e := range v {
+			if !kinds[key] {
+				w.value(e)
+			}
+		}
+	}
+}
+
+// in reports that a text shares a word.
+func (w words) in(s string) bool {
+	for word := range wordsOf(s) {
+		if w[word] {
+			return true
+		}
+	}
+	return false
+}
+
+// without is a text less the lines that share a word; headings stay. [erased] stands
+// where there were some.
+func (w words) without(s string) string {
+	if !w.in(s) {
+		return s
+	}
+	var b strings.Builder
+	marked := false
+	for line := range strings.Lines(s) {
+		heading := strings.HasPrefix(line, "## ") && summaryHeadings[strings.ToLower(strings.TrimSpace(line[3:]))]
+		if heading || !w.in(line) {
+			b.WriteString(line)
+			marked = false
+			continue
+		}
+		if !marked {
+			b.WriteString("- " + erasedMark + "\n")
+		}
+		marked = true
+	}
+	return b.String()
+}
+
+// summaryHeadings are those that every summary has (SPEC 7).
+var summaryHeadings = map[string]bool{"facts": true, "decisions": true, "constraints": true, "artifacts": true, "open tasks": true}
+
+// wordsOf yields the words of a text, in lower case.
+func wordsOf(s string) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for field := range strings.FieldsSeq(strings.ToLower(s)) {
+			whole := strings.TrimFunc(field, func(r rune) bool { return unicode.IsPunct(r) })
+			if tellingWord(whole) && !yield(whole) {
+				return
+			}
+			for part := range strings.FieldsFuncSeq(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+				if part != whole && tellingWord(part) && !yield(part) {
+					return
+				}
+				if !wordPairs(part, yield) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// tellingWord reports a word that is worth comparing.
+func tellingWord(word string) bool {
+	n := utf8.RuneCountInString(word)
+	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		return n >= shortestSign
+	}
+	return n >= shortestWord && !stopwords.Has(word)
+}
+
+// wordPairs yields the overlapping pairs of a run that is written without spaces.
+func wordPairs(part string, yield func(string) bool) bool {
+	var before rune
+	for _, r := range part {
+		wide := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
+		if wide && before != 0 && !yield(string([]rune{before, r})) {
+			return false
+		}
+		if before = 0; wide {
+			before = r
+		}
+	}
+	return true
+}

@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// A receipt tells for ever what a hard delete removed, by store and number. The text
+// is not in it, nor a title.
+
+type receiptRow struct {
+	ID          string
+	Subject     string // kind and id
+	CreatedAt   string
+	CountsJSON  string
+	BackupsJSON string
+}
+
+func (receiptRow) TableName() string { return "receipts" }
+
+// receiptCounts is counts_json.
+type receiptCounts struct {
+	Erased  []chat.Erased  `json:"erased"`
+	Pending *unfinishedEnd `json:"pending,omitempty"`
+}
+
+// unfinishedEnd is what a hard delete has still to do after its transaction.
+type unfinishedEnd struct {
+	Files []string `json:"files"` // below the data directory, to be removed
+}
+
+func (r receiptRow) receipt() (chat.Receipt, error) {
+	kind, id, _ := strings.Cut(r.Subject, " ")
+	out := chat.Receipt{ID: r.ID, Kind: kind, Subject: id, At: moment(r.CreatedAt)}
+	var counts receiptCounts
+	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
+		return out, corruptRecord("receipts", r.ID, err)
+	}
+	out.Erased = counts.Erased
+	if err := json.Unmarshal([]byte(r.BackupsJSON), &out.Backups); err != nil {
+		return out, corruptRecord("receipts", r.ID, err)
+	}
+	return out, nil
+}
+
+// pending is what is still to be done; false: nothing.
+func (r receiptRow) pending() (bool, []string, error) {
+	var counts receiptCounts
+	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
+		return false, nil, corruptRecord("receipts", r.ID, err)
+	}
+	if counts.Pending == nil {
+		return false, nil, nil
+	}
+	return true, counts.Pending.Files, nil
+}
+
+// putReceipt writes the receipt, with what is still to be done.
+func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
+	counts, err := chat.MarshalJSON(receiptCounts{e.erased(), &unfinishedEnd{append([]string{}, e.files...)}})
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	held, err := chat.MarshalJSON(append([]string{}, backups...))
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	row := receiptRow{ID: e.receipt, Subject: e.subject.Kind + " " + e.subject.Subject, CreatedAt: e.stamp(),
+		CountsJSON: string(counts), BackupsJSON: string(held)}
+	if err := e.db.Create(&row).Error; err != nil {
+		return chat.Receipt{}, err
+	}
+	return row.receipt()
+}
+
+// Receipts are those of all hard deletes, newest first. One that cannot be read is
+// passed over: verify names it.
+func (s *Store) Receipts(ctx context.Context) ([]chat.Receipt, error) {
+	out := []chat.Receipt{}
+	err := s.read(ctx, "receipt.list", func(db *gorm.DB) error {
+		rows, err := all[receiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
+		for _, r := range rows {
+			if receipt, err := r.receipt(); err == nil {
+				out = append(out, receipt)
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
+// receipts can be read.
+func (a *audit) receipts() {
+	each(a, "receipts", "*", "id", func(r receiptRow) {
+		a.times("receipts", r.ID, &r.CreatedAt)
+		_, err := r.receipt()
+		a.expect(err == nil, findContent, "receipts", r.ID, "It cannot be read.")
+	})
+}
+
+// holding names the copies of the data that hold what is to be erased, and go on
+// doing so: backups of every kind, and what restores set aside. One that cannot be
+// read may hold it. Copies in other places are not known.
+func (s *Store) holding(ctx context.Context, kind, id string) ([]string, error) {
+	list, err := s.archive.Backups(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	paths := []string{}
+	for _, b := range list {
+		paths = append(paths, b.Path)
+	}
+	aside, err := filepath.Glob(filepath.Join(globEscape(s.dir), replacedDir, "*", DatabaseFile))
+	if err != nil {
+		return nil, err
+	}
+	out := []string{}
+	for _, path := range append(paths, aside...) {
+		if err := ctx.Err(); err != nil {
+			return nil, mapError(opErase, err)
+		}
+		if copyHolds(ctx, path, kind, id) {
+			if rel, err := filepath.Rel(s.dir, path); err == nil {
+				path = filepath.ToSlash(rel)
+			}
+			out = append(out, path)
+		}
+	}
+	return out, nil
+}
+
+// globEscape keeps what a directory is called from being taken for a pattern.
+func globEscape(dir string) string {
+	return strings.NewReplacer(`[`, `[[]`, `*`, `[*]`, `?`, `[?]`).Replace(dir)
+}
+
+func copyHolds(ctx context.Context, path, kind, id string) bool {
+	db, err := connect(path, readBackPragmas, 1)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = disconnect(db) }()
+	query, args := `SELECT id FROM sessions WHERE id = ?`, []any{id}
+	if kind == chat.EraseTurn {
+		shell, _, err := encodeMessage(chat.UserText(erasedMark))
+		if err != nil {
+			return true
+		}
+		query, args = `SELECT id FROM turns WHERE id = ? AND user_message_json <> ?`, []any{id, shell}
+	}
+	there, err := all[string](db.WithContext(ctx), query, args...)
+	return err != nil || len(there) > 0
+}
+
+func exists(dir, path string) bool {
+	_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(path)))
+	return err == nil
+}
