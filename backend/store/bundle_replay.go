@@ -157,6 +157,9 @@ func (p *replayer) sessionSettings(e ledger.Event, d ledger.SettingsChanged) err
 	return p.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ? WHERE id = ?`, d.SystemPrompt, d.Temperature, d.Effort, e.Entity)
 }
 
+// sessionImported puts the session where it stands in the list. The keys by which its
+// turns are known to an import of the same export do not travel: a stranger's could keep
+// such an import from bringing in what is not here.
 func (p *replayer) sessionImported(e ledger.Event, d ledger.SessionImported) error {
 	return p.set(`UPDATE sessions SET updated_at = ? WHERE id = ?`, d.UpdatedAt, e.Entity)
 }
