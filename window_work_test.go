@@ -1,12 +1,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
 )
 
 // TestWindowPausesBackgroundWork: paused, a conversation goes on and nothing of it is
@@ -122,5 +126,44 @@ func TestWindowImportsAndExports(t *testing.T) {
 	}
 	if r := other.imported(renamed); r.Already != 1 {
 		t.Errorf("a bundle by another name: %+v", r)
+	}
+}
+
+// TestWindowResumesAnImport: one that a kill cut short is found interrupted by the next
+// start, goes on when asked, and is dismissed for good.
+func TestWindowResumesAnImport(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(t.Context(), store.Options{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := foreignExport(t, t.TempDir(), 10)
+	id := chat.NewID(time.Now())
+	left := fmt.Sprintf(`{"id":%q,"kind":"import","title":"Import conversations.json","input":{"path":%q},"state":"running","done":12,"total":99,"unit":"bytes","started_at":"2026-01-02T03:04:05Z"}`, id, export)
+	if err := errors.Join(s.PutSetting(t.Context(), "task."+id, left), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := openPage(t, dir)
+	list := must[[]api.TaskView](t)(p.work.Tasks())
+	if len(list) != 1 || list[0].State != "interrupted" || !list[0].Resumable || list[0].Done != 12 || list[0].EndedAt == 0 {
+		t.Fatalf("%+v", list)
+	}
+	if v := must[api.TaskView](t)(p.work.Resume(id)); v.State != "running" || v.ID != id {
+		t.Fatalf("%+v", v)
+	}
+	if v := p.ended(id); v.State != "done" || v.Import == nil || v.Import.Sessions != 2 {
+		t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	p.window.Close()
+	again := openPage(t, dir)
+	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 1 || list[0].State != "done" || list[0].Import.Sessions != 2 {
+		t.Fatalf("%+v", list)
+	}
+	if err := again.work.Dismiss(id); err != nil {
+		t.Fatal(err)
+	}
+	again.window.Close()
+	if list := must[[]api.TaskView](t)(openPage(t, dir).work.Tasks()); len(list) != 0 {
+		t.Errorf("%+v", list)
 	}
 }
