@@ -100,9 +100,15 @@ export function diskWords({ displayed, durable }: Pick<TurnView, 'displayed' | '
   return `${held} made durable: copy what you need, and look after the disk before you go on.`;
 }
 
+/** Words as a title begins. */
+export function capitalised(words: string): string {
+  return words.charAt(0).toLocaleUpperCase() + words.slice(1);
+}
+
+/** Words as a sentence: with a capital and a full stop. */
 export function sentence(text: string): string {
   const words = text.trim();
   if (words === '') return '';
-  const opened = words.charAt(0).toLocaleUpperCase() + words.slice(1);
+  const opened = capitalised(words);
   return /[.!?…]$/.test(opened) ? opened : `${opened}.`;
 }
