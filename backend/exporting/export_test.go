@@ -73,15 +73,24 @@ func (d *desk) ok(err error) {
 // turns is "key parent", said and answered by it.
 func (d *desk) tells(id, title string, turns ...string) chat.Session {
 	d.Helper()
+	return d.tellsAs(id, title, chat.Message{}, turns...)
+}
+
+// tellsAs is tells with this answer to everything, if it has one.
+func (d *desk) tellsAs(id, title string, said chat.Message, turns ...string) chat.Session {
+	d.Helper()
 	c := transfer.Conversation{Source: transfer.SourceJSONL, ID: id, Key: id, Title: title, CreatedAt: day, UpdatedAt: day.Add(time.Hour), Model: "test", SystemPrompt: "Be brief."}
 	for i, t := range turns {
 		key, parent, _ := strings.Cut(t, " ")
-		answer := chat.AssistantText("answer-" + key)
+		answer := said
+		if answer.Role == "" {
+			answer = chat.AssistantText("answer-" + key)
+		}
 		c.Turns = append(c.Turns, transfer.Turn{
 			Key: key, Parent: parent, ContentKey: id + key, User: chat.UserText("question-" + key), Assistant: &answer, Model: "test",
 			CreatedAt: day.Add(time.Duration(i) * time.Minute), AnsweredAt: day.Add(time.Duration(i)*time.Minute + time.Second),
 		})
-		if i < 3 {
+		if i < 3 || said.Role != "" {
 			c.Current = key
 		}
 	}

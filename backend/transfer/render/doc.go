@@ -96,6 +96,16 @@ func (t Turn) remark() string {
 	return ""
 }
 
+// asked reports that somebody's message began the turn. An import has turns that none
+// did: their user's message is one part of the program's own, which says so.
+func (t Turn) asked() bool {
+	if len(t.User.Blocks) != 1 {
+		return true
+	}
+	u, ok := t.User.Blocks[0].(chat.Unknown)
+	return !ok || u.Provider != "contextinfinity" || string(u.Raw) != `{"type":"no_message"}`
+}
+
 func asker(m chat.Message) string {
 	if m.Name != "" {
 		return oneLine(m.Name)

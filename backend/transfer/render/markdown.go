@@ -77,8 +77,10 @@ func (m *markdown) turn(t Turn) {
 	if Open(t.Turn) {
 		return
 	}
-	m.heading(t, asker(t.User), t.CreatedAt)
-	m.blocks(t.User.Blocks)
+	if t.asked() {
+		m.heading(t, asker(t.User), t.CreatedAt)
+		m.blocks(t.User.Blocks)
+	}
 	answer, ok := t.answer()
 	if ok {
 		m.heading(t, t.answerer(), t.answered())

@@ -144,11 +144,17 @@ func (p *page) turn(t Turn) {
 	if title == "" {
 		title = "Turn " + decimal(t.Seq)
 	}
-	p.entries = append(p.entries, entry{id: id, title: "#" + decimal(t.Seq) + " " + title})
-	p.message("ask", id, "#"+decimal(t.Seq), asker(t.User), t.CreatedAt, func() { p.userBlocks(t.User.Blocks) })
 	answer, ok := t.answer()
+	if t.asked() || ok {
+		p.entries = append(p.entries, entry{id: id, title: "#" + decimal(t.Seq) + " " + title})
+	}
+	answerID := id
+	if t.asked() {
+		answerID += "-answer"
+		p.message("ask", id, "#"+decimal(t.Seq), asker(t.User), t.CreatedAt, func() { p.userBlocks(t.User.Blocks) })
+	}
 	if ok {
-		p.message("answer", id+"-answer", "#"+decimal(t.Seq), t.answerer(), t.answered(), func() { p.blocks(answer.Blocks) })
+		p.message("answer", answerID, "#"+decimal(t.Seq), t.answerer(), t.answered(), func() { p.blocks(answer.Blocks) })
 	}
 	if r := t.remark(); r != "" {
 		p.note(r)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 	"golang.org/x/net/html"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/transfer/render"
 )
 
@@ -30,7 +32,7 @@ var attributes = map[string][]string{
 var everywhere = []string{"id", "class", "dir", "role", "tabindex", "aria-label", "aria-labelledby"}
 
 var (
-	safeLink = regexp.MustCompile(`^(https?://[^/]|mailto:.|#)`)
+	safeLink = regexp.MustCompile(`^(https?://[^/]|mailto:.|#|\./[^/]+$)`)
 	safeData = regexp.MustCompile(`^data:image/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+=*$`)
 )
 
@@ -73,9 +75,9 @@ func inspect(t *testing.T, src string) (faults []string, text string) {
 					if !safeLink.MatchString(a.Val) {
 						fault("a link to %.80q", a.Val)
 					}
-					if strings.HasPrefix(a.Val, "#") {
-						refs = append(refs, a.Val[1:])
-					} else if !slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: "noopener noreferrer"}) {
+					if ref, ok := strings.CutPrefix(a.Val, "#"); ok {
+						refs = append(refs, ref)
+					} else if !strings.HasPrefix(a.Val, "./") && !slices.Contains(n.Attr, html.Attribute{Key: "rel", Val: "noopener noreferrer"}) {
 						fault("a link without rel: %.80q", a.Val)
 					}
 				case "src":
@@ -224,6 +226,34 @@ func TestContentsOfBranches(t *testing.T) {
 	}
 	if strings.Contains(written(t, render.HTML, conversation(exchange(1, "a", "b"))), "<nav") {
 		t.Error("a short page lists its contents")
+	}
+}
+
+func TestATurnThatNobodysMessageBegan(t *testing.T) {
+	turn := exchange(1, "", "hello")
+	turn.User.Blocks = transfer.NoMessage().Blocks
+	d := conversation(turn, exchange(2, "b", "c"), exchange(3, "d", "e"), exchange(4, "f", "g"), exchange(5, "h", "i"), exchange(6, "j", "k"))
+	page := written(t, render.HTML, d)
+	if faults, words := inspect(t, page); len(faults) > 0 || strings.Contains(words, "#1 You") || !strings.Contains(words, "hello") {
+		t.Errorf("%v\n%s", faults, words)
+	}
+	if md := written(t, render.Markdown, d); strings.Contains(md, "#1 You") || strings.Contains(md, "not known") || !strings.Contains(md, "#1 test") {
+		t.Errorf("%s", md)
+	}
+}
+
+func TestTheListOfConversations(t *testing.T) {
+	x := render.Index{Entries: []render.IndexEntry{{File: "a & b (2).html", Title: "a & [b](x) <i>", Turns: 1, CreatedAt: at, UpdatedAt: at}, {File: "c:d.html", Archived: true, CreatedAt: at, UpdatedAt: at}}}
+	var page, list bytes.Buffer
+	if err := errors.Join(x.HTML(&page), x.Markdown(&list)); err != nil {
+		t.Fatal(err)
+	}
+	faults, words := inspect(t, page.String())
+	if len(faults) > 0 || !strings.Contains(words, "a & [b](x) <i>, 1 turn,") || !strings.Contains(page.String(), `href="./a%20&amp;%20b%20%282%29.html"`) {
+		t.Errorf("%v\n%s", faults, page.String())
+	}
+	if want := "- [a \\& \\[b\\](x) \\<i\\>](./a%20&%20b%20%282%29.html), 1 turn, "; !strings.Contains(list.String(), want) || !strings.Contains(list.String(), "[Untitled conversation (archived)](./c:d.html)") {
+		t.Errorf("no %s in\n%s", want, list.String())
 	}
 }
 

@@ -30,6 +30,8 @@ export function windowShortcut(event: KeyboardEvent): CommandId | null {
     case 'f': return event.shiftKey ? null : 'find';
     case 'g': return event.shiftKey ? null : 'goTo';
     case 'l': return 'composer';
+    case 'o': return event.shiftKey ? null : 'import';
+    case 'e': return event.shiftKey ? null : 'export';
     case ',': return 'settings';
     case '+': case '=': return 'zoomIn';
     case '-': return 'zoomOut';

@@ -1,3 +1,5 @@
+import { carry, dataOf, holds } from './ownDrag';
+
 /** A turn on its way from the transcript or the tree to where it is dropped. */
 export interface DraggedTurn {
   turnId: string;
@@ -9,17 +11,17 @@ const type = 'application/x-contextinfinity-turn';
 /** A drag of a turn begins. Elsewhere it stands for its words. */
 export function putTurn(event: DragEvent, turn: DraggedTurn, words: string): void {
   if (!event.dataTransfer) return;
-  event.dataTransfer.setData(type, JSON.stringify(turn));
+  carry(event, type, JSON.stringify(turn));
   event.dataTransfer.setData('text/plain', words);
   event.dataTransfer.effectAllowed = 'copy';
 }
 
 /** Whether what hovers is a turn; which one is told only when it is dropped. */
-export const holdsTurn = (event: DragEvent): boolean => event.dataTransfer?.types.includes(type) ?? false;
+export const holdsTurn = (event: DragEvent): boolean => holds(event, type);
 
 export function takeTurn(event: DragEvent): DraggedTurn | null {
   try {
-    const { turnId, seq } = JSON.parse(event.dataTransfer?.getData(type) ?? '') as Partial<DraggedTurn>;
+    const { turnId, seq } = JSON.parse(dataOf(event, type)) as Partial<DraggedTurn>;
     return typeof turnId === 'string' && turnId !== '' && typeof seq === 'number' ? { turnId, seq } : null;
   } catch {
     return null;

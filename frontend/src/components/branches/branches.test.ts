@@ -87,7 +87,7 @@ describe('the tree', () => {
     node(/^dual-write/).focus();
     await user.keyboard('{Shift>}{F10}{/Shift}');
     const menu = await screen.findByRole('menu', { name: 'What to do with dual-write' });
-    expect(within(menu).getAllByRole('menuitem').map((item) => item.textContent)).toHaveLength(7);
+    expect(within(menu).getAllByRole('menuitem').map((item) => item.textContent)).toHaveLength(8);
     expect(within(menu).getByRole('menuitem', { name: /Archive branch/ })).toHaveAttribute('aria-disabled', 'true');
     expect(within(menu).getByRole('menuitem', { name: /Archive branch/ })).toHaveTextContent('It is the open one');
     await user.keyboard('{Escape}');

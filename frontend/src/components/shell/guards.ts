@@ -1,15 +1,20 @@
+import { isOwn, watchOwnDrags } from '$lib/ownDrag';
+import { isTyping } from '$lib/shortcuts';
 import type { App } from '$lib/state/app.svelte';
+import { looksLikeHistory } from '$lib/state/dropping.svelte';
 
 /** Addresses within the history itself: contextinfinity://turn/ID. */
 const turnAddress = /^contextinfinity:\/\/turn\/([\w-]+)$/;
 
+/** How long files may have left the window, in ms, before the hint goes: engines tell of leaving a part as of leaving the window. */
+const leaveMs = 120;
+
 /**
- * Keeps the page where it is: a link never navigates, a dropped file never replaces the window, what is being
+ * Keeps the page where it is: a link never navigates, whatever is dropped never replaces the window, what is being
  * written is saved before the page goes, and a chat that would be gone with it asks first. Returns what takes the guards away.
  */
 export function guardPage(app: App): () => void {
   const click = (event: MouseEvent) => followLink(app, event);
-  const drop = (event: DragEvent) => event.preventDefault();
   const leave = () => void app.draft.flush();
   const hidden = () => document.visibilityState === 'hidden' && leave();
   const hide = () => {
@@ -19,19 +24,70 @@ export function guardPage(app: App): () => void {
   const unload = (event: BeforeUnloadEvent) => app.temporary.holdsAnything && event.preventDefault();
   document.addEventListener('click', click);
   document.addEventListener('auxclick', click);
-  window.addEventListener('dragover', drop);
-  window.addEventListener('drop', drop);
+  const undrop = guardDrops(app);
   window.addEventListener('beforeunload', unload);
   window.addEventListener('pagehide', hide);
   document.addEventListener('visibilitychange', hidden);
   return () => {
     document.removeEventListener('click', click);
     document.removeEventListener('auxclick', click);
-    window.removeEventListener('dragover', drop);
-    window.removeEventListener('drop', drop);
+    undrop();
     window.removeEventListener('beforeunload', unload);
     window.removeEventListener('pagehide', hide);
     document.removeEventListener('visibilitychange', hidden);
+  };
+}
+
+/** Files of another program, not ours on their way within the window. */
+const bringsFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') === true && !isOwn();
+
+/** Words over a field that takes them: the field does what it always does. */
+function isForField(event: DragEvent): boolean {
+  const { target } = event;
+  const types = event.dataTransfer?.types ?? [];
+  if (isOwn() || types.includes('Files') || !types.includes('text/plain')) return false;
+  return isTyping(target) && !(target as HTMLInputElement).readOnly && !(target as HTMLInputElement).disabled;
+}
+
+/** Nothing that is dropped leaves the page: files are taken in, words go into fields, everything else is refused. */
+function guardDrops(app: App): () => void {
+  const { dropping, importing } = app;
+  let leaving: ReturnType<typeof setTimeout> | undefined;
+  const stay = () => clearTimeout(leaving);
+  const over = (event: DragEvent) => {
+    if (isForField(event)) return;
+    const files = bringsFiles(event);
+    if (!event.defaultPrevented && event.dataTransfer) event.dataTransfer.dropEffect = files ? 'copy' : 'none';
+    event.preventDefault();
+    stay();
+    dropping.hover(files);
+  };
+  const leave = (event: DragEvent) => {
+    if (event.relatedTarget !== null) return;
+    stay();
+    leaving = setTimeout(() => dropping.hover(false), leaveMs);
+  };
+  const drop = (event: DragEvent) => {
+    stay();
+    dropping.hover(false);
+    if (isForField(event)) return;
+    event.preventDefault();
+    if (!bringsFiles(event) || app.backend.nativeDrops) return; // the program tells of them, with their paths
+    const names = [...(event.dataTransfer?.files ?? [])].map((file) => file.name).filter(looksLikeHistory);
+    if (names.length > 0) importing.showPathless(names);
+  };
+  const unwatch = watchOwnDrags();
+  window.addEventListener('dragenter', stay);
+  window.addEventListener('dragover', over);
+  window.addEventListener('dragleave', leave);
+  window.addEventListener('drop', drop);
+  return () => {
+    stay();
+    unwatch();
+    window.removeEventListener('dragenter', stay);
+    window.removeEventListener('dragover', over);
+    window.removeEventListener('dragleave', leave);
+    window.removeEventListener('drop', drop);
   };
 }
 

@@ -217,10 +217,17 @@ export interface Backend {
   readonly branches: BranchesService;
   readonly search: SearchService;
   readonly settings: SettingsService;
+  readonly transfer: TransferService;
+  readonly storage: StorageService;
+  readonly work: WorkService;
+  /** Files that are dropped on the window arrive with their paths, as a Summons; else the page has them as File objects alone. */
+  readonly nativeDrops: boolean;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** Everything else that became different. */
   onChange(listener: (change: Change) => void): () => void;
+  /** What is asked of the page from outside it. */
+  onSummons(listener: (summons: Summons) => void): () => void;
 }
 
 const key = Symbol('backend');

@@ -14,7 +14,10 @@ import { Program, type ProgramSeed } from './fake/program';
 import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
+import { storageService } from './fake/storage';
 import { temporaryChats } from './fake/temporary';
+import { fakeFiles, transferService, type FakeFiles } from './fake/transfer';
+import { FakeTasks, workService } from './fake/work';
 import { Streams, watchable, type Pace } from './fake/streaming';
 import { World } from './fake/world';
 import type { Draft, ErrorView, SendRequest, SendResult, TurnView } from './types';
@@ -31,12 +34,17 @@ export interface FakeOptions {
   longest: number;
   epoch: number;
   localServers: ProgramSeed['localServers'];
+  /** How long a step of long work takes, in ms. */
+  taskMs: number;
+  nativeDrops: boolean;
 }
 
 export interface FakeBackend extends Backend {
   readonly world: World;
   readonly streams: Streams;
   readonly program: Program;
+  readonly tasks: FakeTasks;
+  readonly files: FakeFiles;
   /** Every call made so far, as "service.method" with its arguments. */
   readonly calls: { name: string; args: unknown[] }[];
   /** Lets the next call of "service.method" fail. */
@@ -56,9 +64,11 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
   if (data === 'rich') seed(world, options.longest ?? 300);
   seedMany(world, options.sessions ?? 0);
   if (options.forks) seedForks(world, options.forks);
+  const tasks = new FakeTasks(world, options.taskMs ?? 5);
+  const files = fakeFiles();
   const watch = new Watch();
   return {
-    world, streams, program, calls: watch.calls,
+    world, streams, program, tasks, files, calls: watch.calls,
     failNext: (name, error) => watch.fail(name, error),
     hold: (name) => watch.hold(name),
     sessions: watch.service('sessions', sessionsService(world)),
@@ -68,8 +78,13 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     memory: watch.service('memory', memoryService(world)),
     search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
+    transfer: watch.service('transfer', transferService(world, tasks, files, () => program.valueOf('export.format'))),
+    storage: watch.service('storage', storageService(world, program, tasks)),
+    work: watch.service('work', workService(world, tasks)),
+    nativeDrops: options.nativeDrops ?? false,
     onFrame: (listener) => world.onFrame(listener),
     onChange: (listener) => world.onChange(listener),
+    onSummons: (listener) => tasks.onSummons(listener),
   };
 }
 

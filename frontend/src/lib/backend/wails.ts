@@ -2,16 +2,19 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type { Backend, BranchesService, ChatService, InspectService, MemoryService, SearchService, SessionsService, SettingsService } from './backend';
+import type { Backend, BranchesService, ChatService, InspectService, MemoryService, SearchService, SessionsService, SettingsService, StorageService, TransferService, WorkService } from './backend';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
-import { EVENT_CHANGE, EVENT_FRAME, type Change, type Frame } from './types';
+import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type Frame, type Summons } from './types';
 
 type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
 interface WailsWindow {
   go?: { api?: Record<string, Bound> };
   runtime?: { EventsOn(name: string, listener: (data: unknown) => void): () => void };
+  /** Bridges of the window's own web view: WebKit's on Linux and macOS, WebView2's on Windows. A browser has neither. */
+  webkit?: { messageHandlers?: { external?: unknown } };
+  chrome?: { webview?: { postMessage?: unknown } };
 }
 
 /** Methods of a service that return a list, which Go may send as null when it is empty. */
@@ -20,11 +23,20 @@ const listMethods: Record<string, readonly string[]> = {
   Chat: ['temporaryTurns'],
   Inspect: ['pending', 'steps'],
   Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
+  Transfer: ['inspect', 'pickFiles', 'importFiles'],
+  Storage: ['backups', 'receipts'],
+  Work: ['tasks', 'summonses'],
 };
 
 /** Whether this page runs inside the program. */
 export function wailsPresent(): boolean {
   return (window as unknown as WailsWindow).go?.api !== undefined;
+}
+
+/** Whether the page runs in the window itself, which hands dropped files over with their paths, and not in a browser beside it. */
+function inWindow(): boolean {
+  const { webkit, chrome } = window as unknown as WailsWindow;
+  return webkit?.messageHandlers?.external !== undefined || chrome?.webview?.postMessage !== undefined;
 }
 
 /** The services of the running program. */
@@ -37,8 +49,13 @@ export function wailsBackend(): Backend {
     branches: service<BranchesService>('Branches'),
     search: service<SearchService>('Search'),
     settings: service<SettingsService>('Settings'),
+    transfer: service<TransferService>('Transfer'),
+    storage: service<StorageService>('Storage'),
+    work: service<WorkService>('Work'),
+    nativeDrops: inWindow(),
     onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
     onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),
+    onSummons: (listener) => subscribe<Summons>(EVENT_SUMMONS, listener),
   };
 }
 

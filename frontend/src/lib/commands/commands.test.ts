@@ -4,7 +4,7 @@ import { commands, findState, parse, suggest, unescaped } from './commands';
 describe('what a text means', () => {
   it.each([
     ['Hello', 'text'], ['/usr/bin is full', 'text'], [' /pin x', 'text'], ['/', 'text'], ['/ pin', 'text'], ['/12', 'text'], ['//pin x', 'text'], ['// a comment', 'text'],
-    ['/commit', 'command'], ['/COMMIT ', 'command'], ['/fork', 'command'], ['/pin', 'incomplete'], ['/model  ', 'incomplete'], ['/nope', 'unknown'], ['/export x', 'unknown'],
+    ['/commit', 'command'], ['/COMMIT ', 'command'], ['/fork', 'command'], ['/pin', 'incomplete'], ['/model  ', 'incomplete'], ['/nope', 'unknown'], ['/exprt x', 'unknown'], ['/export', 'command'], ['/export all', 'command'],
   ])('%s is %s', (text, kind) => expect(parse(text).kind).toBe(kind));
 
   it('keeps what follows the name, over several lines', () => {

@@ -5,6 +5,7 @@
 
 export type CommandId =
   | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'sessionSettings' | 'stop'
+  | 'import' | 'export' | 'work' | 'pauseWork'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
@@ -49,6 +50,8 @@ export const entries: readonly Entry[] = [
   { id: 'archiveSession', title: 'Archive this session', group: 'Sessions', slash: slash('archive'), words: 'put away delete remove' },
   { id: 'duplicateSession', title: 'Duplicate this session', group: 'Sessions', words: 'copy' },
   { id: 'sessionSettings', title: 'System prompt, temperature and effort of this session', group: 'Sessions', slash: slash('settings'), words: 'session settings' },
+  { id: 'import', title: 'Import history from other programs, or a bundle', group: 'Sessions', keys: 'Ctrl+O', slash: slash('import'), words: 'open file chatgpt claude codex transcript migrate restore' },
+  { id: 'export', title: 'Export this branch, this session or all', group: 'Sessions', keys: 'Ctrl+E', slash: slash('export', '[turn|branch|session|all]'), words: 'save download markdown html json bundle file' },
   { id: 'rename', title: 'Rename the session in the list', group: 'Sessions', keys: 'F2', local: true },
   { id: 'archive', title: 'Archive the session in the list', group: 'Sessions', keys: 'Delete', local: true },
   { id: 'switch', title: 'Switch branch', group: 'Branches', keys: 'Ctrl+J' },
@@ -83,6 +86,8 @@ export const entries: readonly Entry[] = [
   { id: 'turns', title: 'The turn before, and Alt+Down the next', group: 'Reading', keys: 'Alt+Up', local: true },
   { id: 'sessions', title: 'Show or hide the sessions', group: 'Window', keys: 'Ctrl+B', words: 'sidebar' },
   { id: 'inspector', title: 'Show or hide the inspector', group: 'Window', keys: 'Ctrl+I', words: 'panel' },
+  { id: 'work', title: 'Show long work: imports, exports, backups', group: 'Window', words: 'tasks progress report' },
+  { id: 'pauseWork', title: 'Pause background work, or let it go on', group: 'Memory and context', words: 'resume jobs librarian stop' },
   { id: 'settings', title: 'Settings', group: 'Window', keys: 'Ctrl+,', words: 'preferences options configuration' },
   { id: 'zoomIn', title: 'Larger text', group: 'Window', keys: 'Ctrl++', words: 'zoom' },
   { id: 'zoomOut', title: 'Smaller text', group: 'Window', keys: 'Ctrl+-', words: 'zoom' },

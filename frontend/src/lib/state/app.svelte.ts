@@ -12,8 +12,12 @@ import { ComposerState } from './composer.svelte';
 import { ConversationState } from './conversation.svelte';
 import { DocumentsState } from './documents.svelte';
 import { DraftState } from './draft.svelte';
+import { DragOut } from './dragOut';
+import { DroppingState } from './dropping.svelte';
+import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
 import { GoToState } from './goto.svelte';
+import { ImportState } from './importing.svelte';
 import { InspectorState } from './inspector.svelte';
 import { JobsState } from './jobs.svelte';
 import { LayoutState } from './layout.svelte';
@@ -31,6 +35,7 @@ import { ThemeState } from './theme.svelte';
 import { ToastsState } from './toasts.svelte';
 import { TurnActions } from './turnActions';
 import { UndoState } from './undo.svelte';
+import { WorkState } from './work.svelte';
 
 /** When the recovery report was made that was told last. */
 const toldKey = 'contextinfinity.recovery';
@@ -61,12 +66,18 @@ export class App {
   readonly sessionSettings = new SessionSettingsState();
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
+  readonly work: WorkState;
+  readonly importing: ImportState;
+  readonly exporting: ExportState;
+  readonly dragOut: DragOut;
+  readonly dropping: DroppingState;
   #recoveryNews = $state('');
   readonly #storage: Storage;
   readonly find: FindState;
   readonly goTo: GoToState;
   readonly #jobsRefresh: Refresh;
   readonly #modelsRefresh: Refresh;
+  readonly #exportRefresh: Refresh;
   readonly #offs: (() => void)[];
 
   constructor(backend: Backend, storage: Storage = localStorage) {
@@ -96,11 +107,20 @@ export class App {
     this.temporary = new TemporaryConversation(backend, this.changes, this.toasts);
     this.find = new FindState(this);
     this.goTo = new GoToState(this.conversation);
+    this.work = new WorkState(backend, this.changes, this.toasts);
+    this.importing = new ImportState(backend, this.work);
+    this.exporting = new ExportState(backend, this.work);
+    this.dragOut = new DragOut(backend, this.exporting);
+    this.dropping = new DroppingState(this);
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
+    this.#exportRefresh = new Refresh(() => this.#quietly(() => this.exporting.loadDefault()));
     this.#offs = [
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
-      this.changes.on(['settings'], () => this.#modelsRefresh.soon()),
+      this.changes.on(['settings'], () => {
+        this.#modelsRefresh.soon();
+        this.#exportRefresh.soon();
+      }),
     ];
   }
 
@@ -111,10 +131,17 @@ export class App {
     if (!info || this.startup.fatal) return;
     this.theme.adopt(info);
     await Promise.all([this.#modelsRefresh.now(), this.sessions.load()]);
-    if (this.startup.firstRun) return;
+    if (this.startup.firstRun) return void (await this.#heed());
     await this.#openLast(info.lastSession);
     await this.#jobsRefresh.now();
     this.#tellRecovery();
+    await this.#heed();
+  }
+
+  /** Long work of before, and what was asked of the page while it was not there. */
+  async #heed(): Promise<void> {
+    await Promise.all([this.work.load(), this.#exportRefresh.now()]);
+    await this.dropping.begin();
   }
 
   /** The first start is over: a conversation with the chosen model, ready to be written in. */
@@ -223,6 +250,9 @@ export class App {
     for (const off of this.#offs) off();
     this.#jobsRefresh.cancel();
     this.#modelsRefresh.cancel();
+    this.#exportRefresh.cancel();
+    this.work.stop();
+    this.dropping.stop();
     this.sessions.stop();
     this.conversation.stop();
     this.branches.stop();

@@ -4,6 +4,7 @@ import type { BranchTree, BranchView, TreeBranch, TreeRun } from '$lib/backend/t
 import type { Changes } from './changes';
 import type { ComposerState } from './composer.svelte';
 import type { ConversationState } from './conversation.svelte';
+import { targetOf, type ExportState } from './exporting.svelte';
 import type { InspectorState } from './inspector.svelte';
 import type { LayoutState } from './layout.svelte';
 import { Refresh } from './refresh';
@@ -16,6 +17,7 @@ export interface BranchParts {
   changes: Changes;
   composer: ComposerState;
   conversation: ConversationState;
+  exporting: ExportState;
   inspector: InspectorState;
   layout: LayoutState;
   toasts: ToastsState;
@@ -100,6 +102,12 @@ export class BranchesState {
 
   ask(question: BranchQuestion | null): void {
     this.#asking = question;
+  }
+
+  /** Asks how and where to, then writes it. */
+  export(branchId: string, label: string): void {
+    const { conversation, exporting } = this.#parts;
+    exporting.show({ ...targetOf(conversation), branchId, branchLabel: label }, 'branch');
   }
 
   /** The ways a message was put, for a turn that is one of several; undefined for any other. */

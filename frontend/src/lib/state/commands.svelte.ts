@@ -2,12 +2,13 @@ import { BackendError } from '$lib/backend/errors';
 import { findState } from '$lib/commands/commands';
 import type { CommandId } from '$lib/commands/list';
 import type { App } from './app.svelte';
+import { targetOf, type ExportScope } from './exporting.svelte';
 import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'backend' | 'branches' | 'composer' | 'conversation' | 'find' | 'goTo' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'sessions' | 'sessionSettings'
-  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'newSession' | 'newTemporary' | 'archiveSession' | 'duplicateSession'
+  | 'backend' | 'branches' | 'composer' | 'conversation' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'sessions' | 'sessionSettings'
+  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'duplicateSession'
 >;
 
 const zoomStep = 10;
@@ -75,6 +76,10 @@ export class CommandRunner {
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),
       sessionSettings: () => sessionSettings.show(),
+      import: () => this.#parts.importing.show(),
+      export: (scope) => this.#export(scope.toLowerCase()),
+      work: () => this.#parts.work.show(),
+      pauseWork: () => this.#pauseWork(),
       stop: () => (temporary.active ? temporary.stop() : composer.editing ? composer.cancelEdit() : conversation.newest && turnActions.stop(conversation.newest)),
       search: () => searchTitles(layout),
       searchAll: (text) => search.show(text === '' ? undefined : text),
@@ -118,6 +123,25 @@ export class CommandRunner {
       contrast: () => theme.setChoice('contrast'),
       system: () => theme.setChoice('system'),
     };
+  }
+
+  /** What is named, or the open branch; where nothing is open, all sessions. */
+  #export(scope: string): void {
+    const { conversation, exporting, temporary } = this.#parts;
+    if (!['', 'turn', 'branch', 'session', 'all'].includes(scope)) throw refused(`“${scope}” cannot be exported`, 'It is /export turn, branch, session or all.');
+    if (temporary.active && scope !== '' && scope !== 'all') throw refused('Nothing of a temporary chat is written', 'Copy from it what you want to keep.');
+    if (temporary.active || !conversation.session) return exporting.show({}, 'all');
+    const turn = conversation.newest;
+    if (scope === 'turn' && !turn) throw refused('Nothing was said yet', 'Send a first message.');
+    const target = targetOf(conversation);
+    exporting.show(scope === 'turn' && turn ? { ...target, turnId: turn.id, seq: turn.seq } : target, (scope || 'session') as ExportScope);
+  }
+
+  async #pauseWork(): Promise<void> {
+    const { toasts, work } = this.#parts;
+    await work.pause(!work.paused);
+    if (work.paused) toasts.show('Background work is paused', { hint: 'Conversations go on; their turns stay pending until it goes on, too.', action: { label: 'Go on', run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
+    else toasts.show('Background work goes on');
   }
 
   async #model(name: string): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { FileView } from '$lib/backend/types';
+import type { AttachResult, FileView, ImageUpload } from '$lib/backend/types';
 import type { DraftState } from './draft.svelte';
 
 /** Bytes of a document that cross to the program at once: a multiple of three, so that no piece is padded. */
@@ -107,6 +107,26 @@ export class DocumentsState {
     }
   }
 
+  /** The same for a file the program reads itself. */
+  async attachBy(name: string, read: () => Promise<AttachResult>): Promise<boolean> {
+    this.#error = null;
+    const branchId = this.#draft.branchId;
+    const id = this.#next++;
+    this.#arriving = [...this.#arriving, { id, branchId, name, share: 0 }];
+    try {
+      const { file, image } = await read();
+      if (!this.#arriving.some((one) => one.id === id)) return false;
+      if (image) await this.#deliverImage(branchId, image);
+      if (file) await this.#deliver(branchId, file);
+      return true;
+    } catch (thrown) {
+      this.#error = toBackendError(thrown);
+      return false;
+    } finally {
+      this.cancel(id);
+    }
+  }
+
   /** The document is not wanted any more; what arrived of it is forgotten. */
   cancel(id: number): void {
     this.#arriving = this.#arriving.filter((one) => one.id !== id);
@@ -127,6 +147,15 @@ export class DocumentsState {
       this.#arriving = this.#arriving.map((one) => (one.id === id ? { ...one, share: (from + pieceBytes) / file.size } : one));
     }
     return null;
+  }
+
+  async #deliverImage(branchId: string, image: ImageUpload): Promise<void> {
+    if (branchId === this.#draft.branchId) {
+      this.#draft.images = [...this.#draft.images, image];
+      return;
+    }
+    const draft = await this.#backend.sessions.draft(branchId);
+    await this.#backend.sessions.saveDraft(branchId, { ...draft, images: [...draft.images, image] });
   }
 
   /** Into the draft of the branch it was attached on, which may not be the open one any more. */

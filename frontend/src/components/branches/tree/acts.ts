@@ -7,9 +7,10 @@ import Archive from '@lucide/svelte/icons/archive';
 import ArchiveRestore from '@lucide/svelte/icons/archive-restore';
 import ArrowRight from '@lucide/svelte/icons/arrow-right';
 import Columns2 from '@lucide/svelte/icons/columns-2';
+import Download from '@lucide/svelte/icons/download';
 import type { Node } from './forest';
 
-export type ActId = 'open' | 'fork' | 'rollback' | 'compare' | 'context' | 'rename' | 'archive';
+export type ActId = 'open' | 'fork' | 'rollback' | 'compare' | 'context' | 'rename' | 'export' | 'archive';
 
 /** The turn that is meant by a run: its last one, or of a run without turns the one it goes on from. */
 export function pointOf({ run, parent }: Node): DraggedTurn | null {
@@ -33,6 +34,7 @@ export function actsOf(node: Node, current: string, branches: number, point: Dra
     { id: 'compare', label: 'Compare with…', icon: Columns2, disabled: branches < 2, detail: branches < 2 ? 'There is one branch only' : undefined },
     { id: 'context', label: 'What would be sent', icon: ScanEye, disabled: unanswered, detail: unanswered ? why : undefined },
     { id: 'rename', label: 'Rename branch…', icon: Pencil },
+    { id: 'export', label: 'Export branch…', icon: Download },
     { id: 'archive', label: branch?.archived ? 'Bring back from the archive' : 'Archive branch', icon: branch?.archived ? ArchiveRestore : Archive, disabled: open && !branch?.archived, detail: open && !branch?.archived ? 'It is the open one; switch first' : undefined },
   ];
 }
@@ -47,6 +49,7 @@ export async function actOn(branches: BranchesState, node: Node, id: ActId, poin
     case 'compare': return branches.ask({ kind: 'compare', left: branchId });
     case 'context': return branches.ask({ kind: 'context', branchId, turnId: point?.turnId ?? '', seq: point?.seq ?? 0 });
     case 'rename': return branches.ask({ kind: 'rename', branchId, label: branch?.label ?? '' });
+    case 'export': return branches.export(branchId, branch?.label ?? '');
     case 'archive': return void (await branches.archive(branchId, !branch?.archived));
   }
 }

@@ -1,4 +1,14 @@
 import { fakeBackend, type FakeBackend, type FakeOptions } from '../fake';
+import { taskView } from './work';
+
+/** Long work that earlier runs left: an import that the end of the program cut, a backup that failed. */
+function seedTasks({ tasks, world }: FakeBackend): void {
+  const error = { code: 'no_space', op: 'backup', message: 'The disk is full: the copy needs 61 MB, 12 MB are free', hint: 'Nothing was lost. Free some space and back up again.' };
+  tasks.list = [
+    taskView({ id: 'before1', title: 'Import claude-export.zip', state: 'interrupted', done: 1_214, total: 2_400, unit: 'sessions', startedAt: world.epoch - 3_600_000, endedAt: world.epoch - 3_000_000, resumable: true }),
+    taskView({ id: 'before2', kind: 'backup', title: 'Back up', state: 'failed', done: 12_000_000, total: 61_000_000, unit: 'bytes', startedAt: world.epoch - 7_200_000, endedAt: world.epoch - 7_100_000, error }),
+  ];
+}
 
 const paces: Record<string, FakeOptions['pace']> = {
   fast: { frameMs: 16, chars: 40, prepareMs: 100, syncMs: 400, commitMs: 500 },
@@ -6,7 +16,8 @@ const paces: Record<string, FakeOptions['pace']> = {
 };
 
 /**
- * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &forks=N, &pace=fast|slow. Also on
+ * What the address asks for: ?fake=rich|empty|first|fatal, &theme=, &zoom=, &open=TITLE, &sessions=N, &forks=N, &pace=fast|slow,
+ * &tasks=some for long work of before. Also on
  * window.fake, for scripts that drive the page.
  */
 export function developmentBackend(asked: URLSearchParams): FakeBackend {
@@ -17,7 +28,9 @@ export function developmentBackend(asked: URLSearchParams): FakeBackend {
     sessions: Number(asked.get('sessions') ?? 0),
     forks: Number(asked.get('forks') ?? 0),
     pace: paces[asked.get('pace') ?? ''] ?? {},
+    taskMs: Number(asked.get('taskMs') ?? 400),
   });
+  if (asked.get('tasks') === 'some') seedTasks(backend);
   const { startup } = backend.program;
   startup.theme = asked.get('theme') ?? 'system';
   startup.textZoom = Number(asked.get('zoom') ?? 100);

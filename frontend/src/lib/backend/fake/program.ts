@@ -35,6 +35,10 @@ export class Program {
     return { path: '/home/ada/.config/contextinfinity/config.toml', dataDir: this.startup.dataDir, settings: this.settings, error: '' };
   }
 
+  valueOf(key: string): string {
+    return this.#setting(key).value;
+  }
+
   set(key: string, value: string): SettingsView {
     const found = this.#setting(key);
     const fault = faultOf(found, value);
@@ -137,6 +141,9 @@ function seedSettings(): Setting[] {
   const number = { type: 'int', unit: 'tokens' };
   return [
     setting({ key: 'general.default_model', label: 'Default model', help: 'The model of a new conversation.', value: 'sonnet', default: '' }),
+    setting({ key: 'desktop.close_to_tray', label: 'Close to the tray', help: 'Closing the window leaves the program in the tray, where there is one.', type: 'bool', value: 'true', default: 'true' }),
+    setting({ key: 'desktop.notifications', label: 'Notifications', help: 'Tells when a long answer ends while the window is hidden.', type: 'bool', value: 'true', default: 'true' }),
+    setting({ key: 'export.format', group: 'Export', label: 'Format', help: 'What dragging a session out of the window makes.', type: 'choice', choices: ['bundle', 'md', 'json', 'html'], value: 'bundle', default: 'bundle' }),
     setting({ key: 'budget.working_set_tokens', group: 'Context budget', label: 'Working set', help: 'The most input one request may hold. More remembers more and costs more.', value: '50000', default: '50000', min: 2_000, max: 2_000_000, ...number }),
     setting({ key: 'budget.compact_at', group: 'Context budget', label: 'Compact at', help: 'Share of the history allowance at which the oldest originals give way to summaries.', type: 'float', value: '0.85', default: '0.85', min: 0.5, max: 1 }),
     setting({ key: 'budget.pending_window_tokens', group: 'Context budget', label: 'Pending window', help: 'Room for turns not yet committed.', value: '12000', default: '8000', min: 500, max: 200_000, origin: 'file', ...number }),

@@ -1,0 +1,74 @@
+package exporting_test
+
+import (
+	"io"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/exporting"
+)
+
+// BenchmarkExport writes a session of 10 000 turns, 2 KB of Markdown each, and tells how
+// much memory was in use at most beside what was before.
+func BenchmarkExport(b *testing.B) {
+	d := longDesk(b)
+	for _, format := range []exporting.Format{exporting.FormatMarkdown, exporting.FormatJSON, exporting.FormatHTML, exporting.FormatBundle} {
+		b.Run(string(format), func(b *testing.B) {
+			r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: format}
+			var before, now runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			peak := before.HeapInuse
+			for b.Loop() {
+				res, err := d.WriteTo(d.ctx, r, io.Discard, func(int64, int64) {
+					runtime.ReadMemStats(&now)
+					peak = max(peak, now.HeapInuse)
+				})
+				if err != nil || res.Turns != longTurns {
+					b.Fatal(res, err)
+				}
+				b.SetBytes(res.Bytes)
+			}
+			b.ReportMetric(float64(peak-before.HeapInuse)/1e6, "MB-peak")
+		})
+	}
+}
+
+// BenchmarkDrag is how long the pointer waits: a file that is there, and one that is not.
+func BenchmarkDrag(b *testing.B) {
+	d := longDesk(b)
+	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}
+	b.Run("unchanged", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := d.DragFile(d.ctx, r); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			exporting.Sweep(d.dir)
+			if _, err := d.DragFile(d.ctx, r); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+const longTurns = 10_000
+
+func longDesk(b *testing.B) *desk {
+	b.Helper()
+	d := newDesk(b)
+	text := "## A heading\n\nSome *prose* of a sail that holds, `code` and [a link](https://example.com).\n\n```go\nfunc sail() {}\n```\n\n" + strings.Repeat("Words that go on and on about ships. ", 45)
+	turns := make([]string, longTurns)
+	for i := range turns {
+		turns[i] = strconv.Itoa(i+1) + " " + strconv.Itoa(i)
+	}
+	turns[0] = "1"
+	d.session = d.tellsAs("long", "A long journey", chat.AssistantText(text), turns...)
+	return d
+}

@@ -1,0 +1,146 @@
+/** Import and export as a program in memory does them. What a file is its name says: there are no files here. */
+import type { TransferService } from '../backend';
+import { BackendError } from '../errors';
+import type { ExportPlan, ExportRequest, FileView, GivenFile, ImportReport } from '../types';
+import { block, errorView } from './shapes';
+import type { FakeTasks, TaskScript } from './work';
+import type { World } from './world';
+
+export interface FakeFiles {
+  /** What the system's dialogs answer next; closed without a choice when empty. */
+  picked: string[];
+  target: string;
+  /** Files that are there already. */
+  written: Set<string>;
+  /** What was shown in the file manager. */
+  revealed: string[];
+}
+
+export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [] });
+
+const home = '/home/ada/Documents';
+const megabyte = 1_000_000;
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
+
+/** By the end of the name; the first that fits. */
+const kinds: readonly [RegExp, Partial<GivenFile>][] = [
+  [/huge/, { kind: 'transcript', format: 'chatgpt', size: 9_400 * megabyte, reason: 'It has 9 400 MB, more than the 4 096 MB that are read. Export the history in parts.' }],
+  [/missing/, { kind: 'unknown', reason: 'There is no such file.' }],
+  [/\.cinf$/, { kind: 'bundle', size: 1.9 * megabyte }],
+  [/claude.*\.jsonl$/, { kind: 'transcript', format: 'claude-code', size: 0.8 * megabyte }],
+  [/rollout.*\.jsonl$/, { kind: 'transcript', format: 'codex', size: 0.6 * megabyte }],
+  [/\.jsonl$/, { kind: 'transcript', format: 'jsonl', size: 44_000 }],
+  [/webui.*\.json$/, { kind: 'transcript', format: 'open-webui', size: 3.1 * megabyte }],
+  [/librechat.*\.json$/, { kind: 'transcript', format: 'librechat', size: 0.4 * megabyte }],
+  [/claude.*\.(json|zip)$/, { kind: 'transcript', format: 'claude', size: 8.2 * megabyte }],
+  [/\.(json|zip)$/, { kind: 'transcript', format: 'chatgpt', size: 25.4 * megabyte }],
+  [/\.db$/, { kind: 'backup', size: 61 * megabyte }],
+  [/\.(png|jpe?g|gif|webp)$/i, { kind: 'image', size: 0.3 * megabyte }],
+  [/\.(txt|md|pdf|go|csv)$/, { kind: 'document', size: 18_000 }],
+  [/^[^.]+$/, { kind: 'folder' }],
+];
+
+function inspected(path: string): GivenFile {
+  const name = nameOf(path);
+  const found = kinds.find(([pattern]) => pattern.test(name))?.[1] ?? { kind: 'unknown', size: 4_096, reason: 'It is neither a transcript of a program known here nor text.' };
+  return { path, name, size: 0, kind: '', format: '', reason: '', ...found };
+}
+
+const endings: Record<string, string> = { bundle: 'cinf', md: 'md', json: 'json', html: 'html' };
+const unfinished = ['accepted', 'preparing', 'responding', 'incomplete', 'unsent', 'failed'];
+
+export function transferService(world: World, tasks: FakeTasks, files: FakeFiles, formatByDefault: () => string): TransferService {
+  const plan = (request: ExportRequest) => planned(world, files, request, request.format || formatByDefault());
+  let dragged = 0;
+  return {
+    inspect: async (paths) => paths.map(inspected),
+    pickFiles: async () => files.picked.splice(0),
+    pickTarget: async () => files.target,
+    importFiles: async (paths) => paths.map((path) => tasks.start(importing(world, inspected(path)))),
+    plan: async (request) => plan(request),
+    export: async (request) => {
+      const { path, exists, sessions } = plan(request);
+      if (path.startsWith('/root/')) throw new BackendError(errorView('The folder /root cannot be written to', 'Choose another one. Nothing was written.', 'denied'));
+      if (exists && !request.replace) throw new BackendError(errorView(`${path} is there already`, 'Choose another name, or replace it.', 'exists'));
+      return tasks.start({
+        kind: 'export', title: `Export ${nameOf(path)}`, unit: 'sessions', total: sessions, details: Array.from({ length: Math.min(12, Math.max(2, sessions)) }, () => 'Writing'),
+        ends: (cancelled) => (cancelled ? {} : (files.written.add(path), { path })),
+      });
+    },
+    dragFile: async (request) => {
+      const { name } = plan({ ...request, path: '' });
+      const path = `/home/ada/.local/share/contextinfinity/drags/${++dragged}/${name}`;
+      return { path, uri: `file://${encodeURI(path)}`, name, size: 48_000 };
+    },
+    reveal: async (path) => {
+      if (!files.written.has(path)) throw new BackendError(errorView(`${path} is not there any more`, '', 'not_found'));
+      files.revealed.push(path);
+    },
+    attach: async (branchId, path) => {
+      world.branch(branchId);
+      const given = inspected(path);
+      if (given.reason !== '' || !['document', 'image', 'transcript'].includes(given.kind)) throw new BackendError(errorView(`${given.name} was not attached. ${given.reason}`, 'text, Markdown, source code and PDF can be attached'));
+      if (given.kind === 'image') return { upload: '', file: null, image: { mediaType: 'image/png', data: 'iVBORw==', name: given.name } };
+      const file: FileView = { id: world.id('file'), name: given.name, mediaType: 'text/plain', tokens: Math.ceil(given.size / 4) };
+      return { upload: '', file, image: null };
+    },
+  };
+}
+
+function planned(world: World, files: FakeFiles, request: ExportRequest, format: string): ExportPlan {
+  const all = [...world.sessions.values()].filter((session) => request.archived || !session.row.archived);
+  const session = request.scope === 'all' ? undefined : world.session(request.sessionId);
+  const chosen = session ? [session] : all;
+  const whole = request.allBranches || format === 'bundle';
+  const branchIds = chosen.flatMap((one) => (request.branchId !== '' && request.scope !== 'session' ? [request.branchId] : whole ? one.branchIds : [one.row.activeBranch]));
+  const turns = request.scope === 'turn' ? [world.turn(request.turnId)] : [...new Set(branchIds.flatMap((id) => world.lineage(id)))];
+  const open = turns.filter((turn) => unfinished.includes(turn.state) && turn.outcome !== 'discarded').length;
+  const title = session ? session.row.title || 'New conversation' : 'ContextInfinity sessions';
+  const part = request.scope === 'turn' ? ` #${turns[0]!.seq}` : request.scope === 'branch' ? ` (${world.branch(request.branchId).view.label})` : '';
+  const name = `${title}${part}.${session ? endings[format] : 'zip'}`;
+  const path = request.path || `${home}/${name}`;
+  return { name, path, exists: files.written.has(path), sessions: chosen.length, branches: branchIds.length, turns: turns.length - open, open };
+}
+
+const broken = /broken/;
+const imported = new WeakMap<World, Set<string>>();
+
+function importing(world: World, file: GivenFile): TaskScript {
+  const sessions = file.kind === 'bundle' ? 1 : file.format === 'jsonl' ? 1 : 40;
+  const titles = ['Orders to Postgres', 'Tax return, home office rules', 'Piano: left-hand voicings', 'Heat pump or new boiler', 'German B2, daily drills'];
+  const known = imported.get(world) ?? new Set<string>();
+  imported.set(world, known);
+  return {
+    kind: 'import', title: `Import ${file.name}`, unit: 'sessions', total: sessions, details: Array.from({ length: 10 }, (_, i) => titles[i % titles.length]!),
+    ...(broken.test(file.name) ? { fails: errorView('The file ends in the middle of conversation 31 of 40', 'The 30 before it are in your history. Export it anew and import it again: what is there is not added twice.', 'torn') } : {}),
+    ends: (cancelled) => {
+      const report = reportOf(file, cancelled ? Math.floor(sessions / 2) : sessions, known.has(file.path));
+      known.add(file.path);
+      if (report.sessions > 0) {
+        const made = world.addSession(`From ${file.name}`);
+        world.addTurn(made.row.activeBranch, { user: [block('text', 'How long may a message be?')], assistant: [block('text', 'As long as you like.')], state: 'head' });
+        report.firstSession = made.row.id;
+        world.changed('sessions', made.row.id, made.row.id);
+      }
+      return { import: { ...report, cancelled } };
+    },
+  };
+}
+
+function reportOf(file: GivenFile, read: number, again: boolean): ImportReport {
+  const many = read > 1;
+  const skipped = many
+    ? [
+        { file: file.name, index: 7, id: '67f1c0de-2b1a-8004-9c55-0a7f4e4dd001', title: 'Garden plan', offset: 412_204, reason: 'A message names a parent that is not there.' },
+        { file: file.name, index: 19, id: '67f1c0de-2b1a-8004-9c55-0a7f4e4dd002', title: '', offset: 1_904_881, reason: 'It holds no message.' },
+        { file: file.name, index: 33, id: '67f1c0de-2b1a-8004-9c55-0a7f4e4dd003', title: 'A conversation whose title goes on for so long that no table could ever show all of it in one line', offset: 9_104_000, reason: 'The time of its first message, “yesterday”, is no time.' },
+      ]
+    : [];
+  const made = Math.max(0, read - skipped.length);
+  return {
+    file: file.name, format: file.format || 'bundle', sessions: again ? 0 : made - (many ? 2 : 0), grown: again || !many ? 0 : 2, already: again ? made : 0,
+    turns: again ? 0 : made * 17, branches: again ? 0 : Math.floor(made / 6), skippedCount: skipped.length, skipped,
+    notices: many ? [{ text: 'A picture was in the export by its name alone', count: 12 }, { text: 'A part of an unknown kind is kept as it came', count: 3 }] : [],
+    torn: false, cancelled: false, firstSession: '', copied: false,
+  };
+}

@@ -1,0 +1,133 @@
+/** Long work of a program in memory: it goes forward step by step, ends as it was told to, and can be cancelled. */
+import type { WorkService } from '../backend';
+import { BackendError } from '../errors';
+import type { Background, ErrorView, ImportReport, Summons, TaskView } from '../types';
+import { errorView } from './shapes';
+import type { World } from './world';
+
+/** What a task does: how far each step brings it, and what it ends with. */
+export interface TaskScript {
+  kind: string;
+  title: string;
+  unit: string;
+  total: number;
+  /** What it is at, step by step. */
+  details: readonly string[];
+  /** It fails after the last step. */
+  fails?: ErrorView;
+  /** What is true once it is done, or as far as it got when it was cancelled. */
+  ends: (cancelled: boolean) => { path?: string; import?: ImportReport };
+}
+
+export function taskView(more: Partial<TaskView> = {}): TaskView {
+  return {
+    id: 'task1', kind: 'import', title: 'Import conversations.json', state: 'running', done: 0, total: 0, unit: '', detail: '', startedAt: 0, endedAt: 0,
+    error: null, path: '', import: null, resumable: false, ...more,
+  };
+}
+
+export class FakeTasks {
+  /** Newest first. */
+  list: TaskView[] = [];
+  paused = false;
+  waiting: Summons[] = [];
+  readonly #world: World;
+  readonly #stepMs: number;
+  readonly #scripts = new Map<string, TaskScript>();
+  readonly #listeners = new Set<(summons: Summons) => void>();
+
+  constructor(world: World, stepMs: number) {
+    this.#world = world;
+    this.#stepMs = stepMs;
+  }
+
+  onSummons(listener: (summons: Summons) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  summon(summons: Partial<Summons>): void {
+    for (const listener of [...this.#listeners]) listener({ kind: 'files', sessionId: '', files: [], x: -1, y: -1, ...summons });
+  }
+
+  start(script: TaskScript): TaskView {
+    const task = taskView({ id: this.#world.id('task'), kind: script.kind, title: script.title, unit: script.unit, total: script.total, startedAt: this.#world.now() });
+    this.list = [task, ...this.list];
+    this.#scripts.set(task.id, script);
+    this.#changed(task);
+    this.#step(task, 0);
+    return task;
+  }
+
+  cancel(id: string): void {
+    const task = this.find(id);
+    if (task.state === 'running') this.#end(task, 'cancelled', this.#scripts.get(id)?.ends(true) ?? {});
+  }
+
+  /** Goes on with what is left; what a task of before this run did is not known here, and is taken for half of it. */
+  resume(id: string): TaskView {
+    const task = this.find(id);
+    if (!task.resumable) throw new BackendError(errorView('This cannot be taken up again', 'Begin it anew.'));
+    Object.assign(task, { state: 'running', resumable: false, endedAt: 0, error: null });
+    const script = this.#scripts.get(id) ?? { kind: task.kind, title: task.title, unit: task.unit, total: task.total, details: ['', ''], ends: () => ({ ...(task.import ? { import: { ...task.import, cancelled: false } } : {}) }) };
+    this.#scripts.set(id, { ...script, fails: undefined });
+    this.#changed(task);
+    this.#step(task, Math.round((task.done / Math.max(1, task.total)) * script.details.length));
+    return task;
+  }
+
+  dismiss(id: string): void {
+    if (this.find(id).state === 'running') throw new BackendError(errorView('It is still under way', 'Cancel it first.'));
+    this.list = this.list.filter((task) => task.id !== id);
+    this.#world.changed('task', id, '');
+  }
+
+  find(id: string): TaskView {
+    const task = this.list.find((candidate) => candidate.id === id);
+    if (!task) throw new BackendError(errorView('There is no such work', '', 'not_found'));
+    return task;
+  }
+
+  #step(task: TaskView, at: number): void {
+    setTimeout(() => {
+      if (task.state !== 'running') return;
+      const script = this.#scripts.get(task.id)!;
+      if (at < script.details.length) {
+        Object.assign(task, { done: Math.round((script.total * (at + 1)) / script.details.length), detail: script.details[at] });
+        this.#changed(task);
+        return this.#step(task, at + 1);
+      }
+      if (script.fails) this.#end(task, 'failed', {}, script.fails);
+      else this.#end(task, 'done', script.ends(false));
+    }, this.#stepMs);
+  }
+
+  #end(task: TaskView, state: string, result: { path?: string; import?: ImportReport }, error: ErrorView | null = null): void {
+    Object.assign(task, { state, error, endedAt: this.#world.now(), detail: '', path: result.path ?? task.path, import: result.import ?? task.import, resumable: task.kind === 'import' && state !== 'done' });
+    this.#changed(task);
+  }
+
+  #changed(task: TaskView): void {
+    this.#world.changed('task', task.id, '');
+  }
+}
+
+export function workService(world: World, tasks: FakeTasks): WorkService {
+  const background = (): Background => ({
+    paused: tasks.paused, queued: world.jobs.filter((job) => job.state === 'queued').length, running: tasks.paused ? 0 : world.jobs.filter((job) => job.state === 'running').length,
+    dead: world.jobs.filter((job) => job.state === 'dead').length, trayHost: true, closeHides: true,
+  });
+  return {
+    tasks: async () => tasks.list,
+    cancel: async (id) => tasks.cancel(id),
+    resume: async (id) => tasks.resume(id),
+    dismiss: async (id) => tasks.dismiss(id),
+    background: async () => background(),
+    pause: async (paused) => {
+      tasks.paused = paused;
+      world.changed('jobs', '', '');
+      return background();
+    },
+    summonses: async () => tasks.waiting.splice(0),
+  };
+}

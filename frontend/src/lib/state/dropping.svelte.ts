@@ -1,0 +1,92 @@
+import type { GivenFile, Summons } from '$lib/backend/types';
+import type { App } from './app.svelte';
+
+type Parts = Pick<App, 'backend' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'startup' | 'temporary' | 'toasts' | 'work' | 'newSession' | 'openSession'>;
+
+/** By its name, where nothing else is known of a file: it holds conversations. */
+export const looksLikeHistory = (name: string): boolean => /\.(cinf|zip)$|^conversations.*\.json$/i.test(name);
+
+/** What comes to the window from outside: files that hover or are dropped, and what tray and second starts ask for. */
+export class DroppingState {
+  #hovering = $state(false);
+  readonly #parts: Parts;
+  readonly #off: () => void;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#off = parts.backend.onSummons((summons) => void this.heed(summons));
+  }
+
+  /** Files of another program hover over the window. */
+  get hovering(): boolean {
+    return this.#hovering;
+  }
+
+  hover(hovering: boolean): void {
+    this.#hovering = hovering;
+  }
+
+  /** Documents and pictures can go with the message now. */
+  get attaches(): boolean {
+    const { layout, conversation, draft, startup, temporary } = this.#parts;
+    return layout.view === 'chat' && !startup.firstRun && !temporary.active && conversation.session !== null && !draft.queued;
+  }
+
+  /** Pictures can: also in a temporary chat. */
+  get attachesPictures(): boolean {
+    const { temporary } = this.#parts;
+    return this.attaches || (this.#parts.layout.view === 'chat' && temporary.active && !temporary.draft.queued);
+  }
+
+  /** What was asked before the page was there. */
+  async begin(): Promise<void> {
+    try {
+      for (const summons of await this.#parts.backend.work.summonses()) await this.heed(summons);
+    } catch (error) {
+      this.#parts.toasts.error(error);
+    }
+  }
+
+  async heed(summons: Summons): Promise<void> {
+    const { startup, work } = this.#parts;
+    if (!startup.info || startup.fatal) return;
+    if (summons.kind === 'files') return this.given(summons.files, summons.x >= 0);
+    if (summons.kind === 'report') return work.show();
+    if (startup.firstRun) return;
+    if (summons.kind === 'new_chat') await this.#parts.newSession();
+    else if (summons.kind === 'open_session' && summons.sessionId !== '') await this.#parts.openSession(summons.sessionId);
+  }
+
+  /** Files with their paths: what goes with a message goes with it, everything else is listed with what can be done with it. */
+  async given(files: readonly GivenFile[], dropped: boolean): Promise<void> {
+    this.#hovering = false;
+    const { dragOut, importing } = this.#parts;
+    const foreign = files.filter((file) => !dragOut.isOurs(file.path));
+    const attached = dropped ? foreign.filter((file) => this.takes(file)) : [];
+    const rest = foreign.filter((file) => !attached.includes(file));
+    if (rest.length > 0) importing.show(rest);
+    for (const file of attached) await this.attach(file);
+  }
+
+  /** Whether a file goes with the message that is being written. */
+  takes(file: GivenFile): boolean {
+    return file.reason === '' && ((file.kind === 'document' && this.attaches) || (file.kind === 'image' && this.attachesPictures));
+  }
+
+  /** Puts a file into the open draft, by its path. */
+  async attach(file: GivenFile): Promise<void> {
+    const { backend, conversation, documents, temporary, toasts } = this.#parts;
+    if (!temporary.active) return void (await documents.attachBy(file.name, () => backend.transfer.attach(conversation.branchId, file.path)));
+    try {
+      const { image } = await backend.transfer.attach('', file.path);
+      if (image && temporary.active) temporary.draft.images = [...temporary.draft.images, image];
+    } catch (error) {
+      toasts.error(error);
+    }
+  }
+
+  stop(): void {
+    this.#off();
+  }
+}
+

@@ -1,0 +1,244 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { ExportPlan, ExportRequest, TaskView } from '$lib/backend/types';
+import type { ConversationState } from './conversation.svelte';
+import type { WorkState } from './work.svelte';
+
+export type ExportScope = 'turn' | 'branch' | 'session' | 'all';
+export type ExportFormat = 'bundle' | 'md' | 'html' | 'json';
+
+/** What an export was asked for: the parts of it that can be chosen are those that are named. */
+export interface ExportTarget {
+  sessionId: string;
+  title: string;
+  branches: number;
+  branchId: string;
+  branchLabel: string;
+  turnId: string;
+  seq: number;
+}
+
+export const nothingNamed: ExportTarget = { sessionId: '', title: '', branches: 0, branchId: '', branchLabel: '', turnId: '', seq: 0 };
+
+/** The open session, its open branch. */
+export function targetOf(conversation: Pick<ConversationState, 'session' | 'branches' | 'branchId' | 'header'>): ExportTarget {
+  const { session, branches, branchId, header } = conversation;
+  return { ...nothingNamed, sessionId: session?.id ?? '', title: session?.title ?? '', branches: branches.length, branchId, branchLabel: header?.branchLabel ?? '' };
+}
+
+/** A bundle is a whole session, every branch of it. */
+export const fits = (format: ExportFormat, scope: ExportScope): boolean => format !== 'bundle' || scope === 'session' || scope === 'all';
+
+const ending = (name: string): string => /\.[a-z0-9]{1,6}$/i.exec(name)?.[0] ?? '';
+
+/** What is exported, as what and where to. What was chosen last is chosen again while the window lives. */
+export class ExportState {
+  #target = $state.raw<ExportTarget | null>(null);
+  #scope = $state<ExportScope>('session');
+  #format = $state<ExportFormat>('bundle');
+  #allBranches = $state(true);
+  #archived = $state(false);
+  #path = $state('');
+  /** The path was typed or chosen, not suggested. */
+  #ownPath = false;
+  #replace = $state(false);
+  #plan = $state.raw<ExportPlan | null>(null);
+  #error = $state.raw<BackendError | null>(null);
+  #beginning = $state(false);
+  #started = $state('');
+  #asked = 0;
+  /** Of the settings, until a format is chosen by hand. */
+  #byDefault: ExportFormat = 'bundle';
+  #chosen: ExportFormat | null = null;
+  readonly #backend: Backend;
+  readonly #work: WorkState;
+
+  constructor(backend: Backend, work: WorkState) {
+    this.#backend = backend;
+    this.#work = work;
+  }
+
+  get target(): ExportTarget | null {
+    return this.#target;
+  }
+
+  get scope(): ExportScope {
+    return this.#scope;
+  }
+
+  get scopes(): readonly ExportScope[] {
+    const target = this.#target ?? nothingNamed;
+    return [...(target.turnId ? ['turn' as const] : []), ...(target.branchId ? ['branch' as const] : []), ...(target.sessionId ? ['session' as const] : []), 'all'];
+  }
+
+  get format(): ExportFormat {
+    return this.#format;
+  }
+
+  get allBranches(): boolean {
+    return this.#allBranches || this.#format === 'bundle';
+  }
+
+  get archived(): boolean {
+    return this.#archived;
+  }
+
+  get path(): string {
+    return this.#path;
+  }
+
+  get replace(): boolean {
+    return this.#replace;
+  }
+
+  /** What would be written; null until it is known. */
+  get plan(): ExportPlan | null {
+    return this.#plan;
+  }
+
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  get beginning(): boolean {
+    return this.#beginning;
+  }
+
+  /** The export that was begun here. */
+  get task(): TaskView | undefined {
+    return this.#work.tasks.find((task) => task.id === this.#started);
+  }
+
+  /** Why it cannot be begun as it is asked for; empty: it can. */
+  get why(): string {
+    const plan = this.#plan;
+    if (!plan) return 'Looking at what there is';
+    if (this.#path.trim() === '') return 'Say where to';
+    if (plan.exists && !this.#replace) return 'There is a file of that name already';
+    return plan.turns === 0 ? 'There is nothing final in it yet' : '';
+  }
+
+  /** The format of the settings, for files dragged out and for the first dialog. */
+  get byDefault(): ExportFormat {
+    return this.#byDefault;
+  }
+
+  async loadDefault(): Promise<void> {
+    const { settings } = await this.#backend.settings.settings();
+    const value = settings.find((setting) => setting.key === 'export.format')?.value;
+    if (value === 'bundle' || value === 'md' || value === 'html' || value === 'json') this.#byDefault = value;
+  }
+
+  show(target: Partial<ExportTarget>, scope: ExportScope): void {
+    this.#target = { ...nothingNamed, ...target };
+    this.#scope = scope;
+    this.#started = '';
+    this.#replace = false;
+    this.#ownPath = false;
+    this.#path = '';
+    this.#plan = null;
+    this.#error = null;
+    this.#fitFormat();
+    void this.ask();
+  }
+
+  /** What was begun goes on. */
+  close(): void {
+    this.#asked++;
+    this.#target = null;
+  }
+
+  /** Back to the choices, for another one. */
+  again(): void {
+    if (this.#target) this.show(this.#target, this.#scope);
+  }
+
+  choose(change: { scope?: ExportScope; format?: ExportFormat; allBranches?: boolean; archived?: boolean }): void {
+    if (change.scope !== undefined) this.#scope = change.scope;
+    if (change.format !== undefined) this.#chosen = change.format;
+    if (change.allBranches !== undefined) this.#allBranches = change.allBranches;
+    if (change.archived !== undefined) this.#archived = change.archived;
+    this.#fitFormat();
+    this.#replace = false;
+    void this.ask();
+  }
+
+  setPath(path: string): void {
+    this.#path = path;
+    this.#ownPath = true;
+    this.#replace = false;
+  }
+
+  setReplace(replace: boolean): void {
+    this.#replace = replace;
+  }
+
+  /** The system's dialog; closed without a choice nothing changes. */
+  async pick(): Promise<void> {
+    try {
+      const path = await this.#backend.transfer.pickTarget(this.#path || this.#plan?.path || '');
+      if (path === '') return;
+      this.setPath(path);
+      await this.ask();
+    } catch (thrown) {
+      this.#error = toBackendError(thrown);
+    }
+  }
+
+  /** Asks what would be written. The answer to a question that was overtaken is dropped. */
+  async ask(): Promise<void> {
+    const asked = ++this.#asked;
+    try {
+      const plan = await this.#backend.transfer.plan(this.#request(this.#ownPath ? this.#path.trim() : ''));
+      if (asked !== this.#asked) return;
+      this.#error = null;
+      this.#plan = plan;
+      if (!this.#ownPath) this.#path = plan.path;
+      else if (ending(this.#path) !== ending(plan.name) && /^\.(cinf|md|json|html|zip)$/.test(ending(this.#path))) {
+        // A path of one's own keeps its name; its ending follows the format.
+        this.#path = this.#path.slice(0, -ending(this.#path).length) + ending(plan.name);
+        await this.ask();
+      }
+    } catch (thrown) {
+      if (asked !== this.#asked) return;
+      this.#plan = null;
+      this.#error = toBackendError(thrown);
+    }
+  }
+
+  async begin(): Promise<void> {
+    if (this.#beginning || this.why !== '') return;
+    this.#beginning = true;
+    this.#error = null;
+    try {
+      const task = await this.#backend.transfer.export(this.#request(this.#path.trim()));
+      this.#started = task.id;
+      this.#work.adopt([task]);
+    } catch (thrown) {
+      await this.#askAgain(toBackendError(thrown));
+    } finally {
+      this.#beginning = false;
+    }
+  }
+
+  /** Refused. If it was because a file came into being since the plan was made, the question whether to replace it says so. */
+  async #askAgain(error: BackendError): Promise<void> {
+    await this.ask();
+    if (!this.#plan?.exists || this.#replace) this.#error = error;
+  }
+
+  #fitFormat(): void {
+    const format = this.#chosen ?? this.#byDefault;
+    this.#format = fits(format, this.#scope) ? format : 'md';
+  }
+
+  #request(path: string): ExportRequest {
+    const target = this.#target ?? nothingNamed;
+    const scope = this.#scope;
+    return {
+      scope, sessionId: scope === 'all' ? '' : target.sessionId, branchId: scope === 'turn' || scope === 'branch' ? target.branchId : '', turnId: scope === 'turn' ? target.turnId : '',
+      allBranches: (scope === 'session' || scope === 'all') && this.allBranches, format: this.#format, archived: scope === 'all' && this.#archived,
+      path, replace: this.#replace,
+    };
+  }
+}

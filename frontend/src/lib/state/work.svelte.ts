@@ -1,0 +1,165 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { Background, TaskView } from '$lib/backend/types';
+import type { Changes } from './changes';
+import { Refresh } from './refresh';
+import type { ToastsState } from './toasts.svelte';
+
+/** How often progress is asked for at most, in ms. */
+const progressMs = 150;
+
+/** Long work that somebody began, and what goes on behind the window. It goes on whether or not it is looked at. */
+export class WorkState {
+  #tasks = $state.raw<readonly TaskView[]>([]);
+  #background = $state.raw<Background | null>(null);
+  #open = $state(false);
+  #failed = $state.raw<{ id: string; error: BackendError } | null>(null);
+  /** Ended tasks whose report was looked at: the line under the sessions tells of them no more. */
+  #looked = $state.raw<ReadonlySet<string>>(new Set());
+  /** Dialogs that show the work now: what ends in sight needs no toast. */
+  #watchers = 0;
+  readonly #backend: Backend;
+  readonly #toasts: ToastsState;
+  readonly #refresh = new Refresh(() => this.#load(), progressMs);
+  readonly #backgroundRefresh = new Refresh(() => this.#loadBackground(), 250);
+  readonly #offs: (() => void)[];
+
+  constructor(backend: Backend, changes: Changes, toasts: ToastsState) {
+    this.#backend = backend;
+    this.#toasts = toasts;
+    this.#offs = [
+      changes.on(['task'], () => this.#refresh.soon()),
+      changes.on(['jobs', 'settings'], () => this.#backgroundRefresh.soon()),
+    ];
+  }
+
+  /** Newest first. */
+  get tasks(): readonly TaskView[] {
+    return this.#tasks;
+  }
+
+  get running(): readonly TaskView[] {
+    return this.#tasks.filter((task) => task.state === 'running');
+  }
+
+  /** Ended with something to look at: it failed, was cut off, or brought a report, and nobody has looked yet. */
+  get untold(): readonly TaskView[] {
+    return this.#tasks.filter((task) => !this.#looked.has(task.id) && (task.state === 'failed' || task.state === 'interrupted' || (task.import !== null && task.state !== 'running')));
+  }
+
+  /** Null until it is known. */
+  get background(): Background | null {
+    return this.#background;
+  }
+
+  get paused(): boolean {
+    return this.#background?.paused ?? false;
+  }
+
+  /** The list of long work is open. */
+  get open(): boolean {
+    return this.#open;
+  }
+
+  show(): void {
+    this.#open = true;
+  }
+
+  close(): void {
+    this.#open = false;
+  }
+
+  /** While something shows the work. Returns what ends it. */
+  watch(): () => void {
+    this.#watchers++;
+    return () => this.#watchers--;
+  }
+
+  looked(id: string): void {
+    if (!this.#looked.has(id)) this.#looked = new Set([...this.#looked, id]);
+  }
+
+  /** Why the last act on this task could not be done. */
+  errorOf(id: string): BackendError | undefined {
+    return this.#failed?.id === id ? this.#failed.error : undefined;
+  }
+
+  async load(): Promise<void> {
+    await Promise.all([this.#refresh.now(), this.#backgroundRefresh.now()]);
+  }
+
+  /** Work that was begun just now. */
+  adopt(tasks: readonly TaskView[]): void {
+    const ids = new Set(tasks.map((task) => task.id));
+    this.#take([...tasks, ...this.#tasks.filter((task) => !ids.has(task.id))]);
+    this.#refresh.soon();
+  }
+
+  cancel = (id: string): Promise<void> => this.#act(id, () => this.#backend.work.cancel(id));
+
+  resume = (id: string): Promise<void> => this.#act(id, async () => this.adopt([await this.#backend.work.resume(id)]));
+
+  dismiss = (id: string): Promise<void> =>
+    this.#act(id, async () => {
+      await this.#backend.work.dismiss(id);
+      this.#tasks = this.#tasks.filter((task) => task.id !== id);
+    });
+
+  /** Shows the file a task has written. */
+  reveal = (task: TaskView): Promise<void> => this.#act(task.id, () => this.#backend.transfer.reveal(task.path));
+
+  /** Rejects if it could not be done: it has to stand where it was asked for. */
+  async pause(paused: boolean): Promise<void> {
+    this.#background = await this.#backend.work.pause(paused);
+  }
+
+  stop(): void {
+    for (const off of this.#offs) off();
+    this.#refresh.cancel();
+    this.#backgroundRefresh.cancel();
+  }
+
+  async #act(id: string, act: () => Promise<unknown>): Promise<void> {
+    this.#failed = null;
+    try {
+      await act();
+    } catch (thrown) {
+      this.#failed = { id, error: toBackendError(thrown) };
+      if (this.#watchers === 0) this.#toasts.error(thrown);
+    }
+    this.#refresh.soon();
+  }
+
+  async #load(): Promise<void> {
+    try {
+      this.#take(await this.#backend.work.tasks());
+    } catch {
+      // The next change asks again; what is known stays.
+    }
+  }
+
+  async #loadBackground(): Promise<void> {
+    try {
+      this.#background = await this.#backend.work.background();
+    } catch {
+      // The next change asks again.
+    }
+  }
+
+  #take(tasks: readonly TaskView[]): void {
+    const ran = new Set(this.running.map((task) => task.id));
+    this.#tasks = tasks;
+    for (const task of tasks) if (ran.has(task.id) && task.state !== 'running') this.#tell(task);
+  }
+
+  /** Work ended that ran a moment ago. Its card in the list of work says it too, and stays. */
+  #tell(task: TaskView): void {
+    if (this.#watchers > 0 || task.state === 'cancelled') return;
+    if (task.state === 'failed') {
+      const error = task.error;
+      this.#toasts.show(`${task.title} failed${error ? `: ${error.message}` : ''}`, { tone: 'danger', hint: error?.hint ?? '', action: { label: 'Show', run: () => this.show() } });
+    } else if (task.import) this.#toasts.show(`${task.title}: done`, { tone: 'ok', action: { label: 'Show report', run: () => this.show() } });
+    else if (task.path !== '' && task.kind === 'export') this.#toasts.show(`${task.title}: done`, { tone: 'ok', action: { label: 'Show in folder', run: () => void this.reveal(task) } });
+    else this.#toasts.show(`${task.title}: done`, { tone: 'ok' });
+  }
+}
