@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/handover"
+	"contextinfinity/backend/importing"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/librarian"
@@ -45,6 +46,7 @@ type app struct {
 	jobs     *jobs.Runner
 	upkeep   *jobs.Reconciler
 	branches *branches.Service
+	imports  *importing.Service
 	fanout   *fanout
 	server   *handover.Server // nil: nobody else is served
 	tasks    *tasks.Manager   // nil: there is no window to begin any
@@ -150,6 +152,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
 	})
+	a.imports = a.newImporting(o.Publish)
 	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
 	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
 	a.upkeep.RecallPause(ctx)
@@ -343,7 +346,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, Exports: a.exporter(), ConfigFault: a.config.Err(), Stats: a.stats,
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(), Stats: a.stats,
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
-	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/handover"
 	"contextinfinity/backend/store"
@@ -46,9 +45,6 @@ func openStore(ctx context.Context, o store.Options) (*store.Store, error) {
 	}
 }
 
-// raise brings the window to the front; tests look whether it is asked to.
-var raise = desktop.Raise
-
 // address is where this program will listen, empty if it will not. The directory
 // is made, since only one that exists has a path that all others come to.
 func (a *app) address(o cli.OpenOptions) string {
@@ -69,7 +65,7 @@ func (a *app) address(o cli.OpenOptions) string {
 
 // serve carries out, from now on, what other starts of the program ask for. toFront
 // is nil where there is no window.
-func (a *app) serve(toFront func()) {
+func (a *app) serve(toFront func(cli.OpenOptions)) {
 	address := store.WriterAddress(a.config.Config().DataDir)
 	if address == "" {
 		return
@@ -84,7 +80,7 @@ func (a *app) serve(toFront func()) {
 		Check: func(c handover.Call) error { return a.checkCall(c, toFront != nil) },
 		Run: func(c handover.Call, s handover.Streams) int {
 			if len(c.Args) == 0 {
-				toFront()
+				toFront(cli.OpenOptions{Files: c.Paths(), NewChat: c.NewChat})
 				return 0
 			}
 			return a.carryOut(c, s)
@@ -168,11 +164,11 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 	return ask(ctx, cfg.Config().DataDir, call, handover.Asker{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
 }
 
-// raiseOther brings another program's window on this data to the front. Where
-// nobody is served, the error is the lock's.
+// raiseOther brings another program's window on this data to the front, with the files
+// this start was given. Where nobody is served, the error is the lock's.
 func raiseOther(o cli.OpenOptions, locked error) error {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
-	_, served, err := ask(context.Background(), cfg.Config().DataDir, handover.Call{}, handover.Asker{})
+	_, served, err := ask(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.Asker{})
 	if err == nil && !served {
 		return locked
 	}

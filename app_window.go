@@ -27,6 +27,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		}
 	}
 	var s setup
+	var work desktop.Work // none where there is no data
 	if chat.CodeOf(err) == chat.CodeLocked {
 		if err = raiseOther(o, err); err == nil {
 			return desktop.Window{Elsewhere: true}
@@ -39,6 +40,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		s = a.setup
 		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
 		core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
+		core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Retrieves: s.retrieves}
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
@@ -48,14 +50,22 @@ func window(o cli.OpenOptions) desktop.Window {
 		a.jobs.Start()
 		a.upkeep.Start()
 		a.warm()
-		a.serve(raise)
+		work = a.desk(hub)
+		a.notices(hub)
+		a.serve(func(asked cli.OpenOptions) { raise(); heed(hub, asked) })
+		heed(hub, o)
 	}
-	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, Reveal: desktop.Reveal}
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, Reveal: desktop.Reveal, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
 	w := bind(core, s)
-	w.Ready = hub.Attach
+	w.Ready, w.Work = hub.Attach, work
+	w.Settings = func() desktop.Settings {
+		d := s.config.Config().Desktop
+		return desktop.Settings{CloseToTray: d.CloseToTray, Notifications: d.Notifications}
+	}
+	w.Summon = func(asked desktop.Summons) { hub.Summon(summons(asked)) }
 	w.Close = func() {
 		hub.Attach(nil)
 		if a == nil {
@@ -85,7 +95,7 @@ func bind(core *api.Core, s setup) desktop.Window {
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
 			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
-			api.NewBranches(core), api.NewSearch(core), api.NewWork(core),
+			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewWork(core),
 			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		},
 	}

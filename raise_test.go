@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/store"
@@ -68,6 +69,45 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 	p.window.Close()
 	if address := store.WriterAddress(dir); address != "" {
 		t.Errorf("a closed window still says that it listens at %s", address)
+	}
+}
+
+// Files that a second start is given reach the window that is there, by their whole
+// paths and with what they are; those of a first start wait for its page (SPEC 4).
+func TestFilesOfAStartReachTheWindow(t *testing.T) {
+	asked := watchRaise(t)
+	dir := socketDir(t)
+	w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewChat: true})
+	t.Cleanup(w.Close)
+	h := newHome(t, shipped(t), "").with("DISPLAY=:99")
+	line := filepath.Join(dir, "a line.jsonl")
+	if err := os.WriteFile(line, []byte(`{"role":"user","content":"Hello"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.run("--data-dir", dir, line, dir, line).exits(0); r.stdout+r.stderr != "" {
+		t.Errorf("it said %q and %q", r.stdout, r.stderr)
+	}
+	if len(asked) != 1 {
+		t.Errorf("the window was asked to the front %d times", len(asked))
+	}
+	var work *api.Work
+	for _, service := range w.Bind {
+		if s, ok := service.(*api.Work); ok {
+			work = s
+		}
+	}
+	list, err := work.Summonses()
+	if err != nil || len(list) != 2 || list[0].Kind != "new_chat" || list[1].Kind != "files" {
+		t.Fatalf("%+v (%v)", list, err)
+	}
+	files := list[1].Files
+	if len(files) != 3 || files[0].Path != line || files[0].Kind != "transcript" || files[1].Kind != "folder" || list[1].X != -1 {
+		t.Errorf("%+v", files)
+	}
+	// What is no file is a wrong word, as ever, and reaches nobody.
+	h.run("--data-dir", dir, filepath.Join(dir, "none.cinf")).exits(2)
+	if list, _ := work.Summonses(); len(list) != 0 {
+		t.Errorf("%+v", list)
 	}
 }
 

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"contextinfinity/backend/api"
@@ -43,5 +45,82 @@ func TestWindowPausesBackgroundWork(t *testing.T) {
 	})
 	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 0 {
 		t.Errorf("nobody began long work, and there is %+v", list)
+	}
+}
+
+// ended waits for long work and returns what is shown of it.
+func (p *page) ended(id string) api.TaskView {
+	p.t.Helper()
+	var found api.TaskView
+	p.eventually("long work did not end", func() bool {
+		for _, v := range must[[]api.TaskView](p.t)(p.work.Tasks()) {
+			if v.ID == id {
+				found = v
+			}
+		}
+		return found.EndedAt != 0
+	})
+	return found
+}
+
+// imported brings in a file and returns the report.
+func (p *page) imported(path string) api.ImportReport {
+	p.t.Helper()
+	begun := must[[]api.TaskView](p.t)(p.transfer.ImportFiles([]string{path}, ""))
+	v := p.ended(begun[0].ID)
+	if v.State != "done" || v.Import == nil {
+		p.t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	return *v.Import
+}
+
+// TestWindowImportsAndExports: another program's export becomes sessions that are found,
+// once; a session leaves as a bundle and comes in elsewhere as it was.
+func TestWindowImportsAndExports(t *testing.T) {
+	p, outside := openPage(t, t.TempDir()), t.TempDir()
+	if err := p.settings.FinishFirstRun("recall"); err != nil {
+		t.Fatal(err)
+	}
+	export := foreignExport(t, outside, 40)
+	if given := must[[]api.GivenFile](t)(p.transfer.Inspect([]string{export, outside})); given[0].Format != "chatgpt" || given[1].Kind != "folder" {
+		t.Fatalf("%+v", given)
+	}
+	first := p.imported(export)
+	if first.Sessions != 2 || first.SkippedCount != 0 || first.FirstSession == "" {
+		t.Fatalf("%+v", first)
+	}
+	if again := p.imported(export); again.Sessions != 0 || again.Already != 2 || again.Turns != 0 {
+		t.Fatalf("%+v", again)
+	}
+	session := must[api.SessionSnapshot](t)(p.sessions.Open(first.FirstSession, ""))
+	request := api.ExportRequest{Scope: "session", SessionID: first.FirstSession, Format: "bundle", Path: filepath.Join(outside, "long.cinf")}
+	if plan := must[api.ExportPlan](t)(p.transfer.Plan(request)); plan.Exists || plan.Sessions != 1 || plan.Turns == 0 || plan.Name != "long.cinf" {
+		t.Fatalf("%+v", plan)
+	}
+	v := p.ended(must[api.TaskView](t)(p.transfer.Export(request)).ID)
+	if v.State != "done" || v.Path != request.Path {
+		t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	if _, err := p.transfer.Export(request); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("it was written over what is there: %v", err)
+	}
+	if dragged := must[api.DraggedFile](t)(p.transfer.DragFile(api.ExportRequest{Scope: "session", SessionID: first.FirstSession, Format: "md"})); dragged.Size == 0 {
+		t.Errorf("%+v", dragged)
+	}
+
+	other := openPage(t, t.TempDir())
+	if r := other.imported(request.Path); r.Sessions != 1 || r.FirstSession != first.FirstSession || r.Copied {
+		t.Fatalf("%+v", r)
+	}
+	there := must[api.SessionSnapshot](t)(other.sessions.Open(first.FirstSession, ""))
+	if len(there.Turns) != len(session.Turns) || there.Session.Title != session.Session.Title || len(there.Branches) != len(session.Branches) {
+		t.Errorf("%d turns, %d branches; were %d and %d", len(there.Turns), len(there.Branches), len(session.Turns), len(session.Branches))
+	}
+	renamed := filepath.Join(outside, "session.zip")
+	if err := os.Rename(request.Path, renamed); err != nil {
+		t.Fatal(err)
+	}
+	if r := other.imported(renamed); r.Already != 1 {
+		t.Errorf("a bundle by another name: %+v", r)
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/exporting"
+	"contextinfinity/backend/importing"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
@@ -167,6 +168,9 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 			st, err := db.Stats(ctx)
 			return []cli.Stat{{Name: "sessions", Value: st.Sessions}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema}}, err
 		},
+		Imports: importing.New(importing.Deps{
+			Store: db, Target: func() int { return 1200 }, Count: func(text string) int { return words{}.Count("", text) },
+		}),
 		Exports: exporting.New(exporting.Deps{
 			Store: db, Bundles: db, Answers: engine, DataDir: o.DataDir, Now: time.Now,
 			Format: func() exporting.Format { return exporting.Format(cfg.Config().Export.Format) },

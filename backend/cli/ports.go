@@ -125,6 +125,7 @@ type Services struct {
 	Upkeep   *jobs.Reconciler
 	Branches *branches.Service
 	Models   Models
+	Imports  Importer
 	Counter  turn.Counter
 	// Memory is searched by what was said.
 	Memory Memory
@@ -162,6 +163,8 @@ type OpenOptions struct {
 	Serve      bool           // as the writer, carry out what other starts of the program ask for
 	Reconcile  bool           // settle what is open, also where opening would not: the program runs already
 	Publish    turn.Publisher // never nil
+	Files      []string       // of a start of the window: files to take in, absolute
+	NewChat    bool           // of a start of the window: on a new conversation
 }
 
 // App is how the command line reaches the program it belongs to.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +16,7 @@ func (c *call) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:           program,
 		Short:         "Conversations with language models, whole and for ever",
-		Long:          "Without a verb the window opens. With --json stdout is exactly one JSON document.",
+		Long:          "Without a verb the window opens, on the files that are named. With --json stdout is exactly one JSON document.",
 		Args:          noVerb,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
@@ -61,7 +63,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.evalCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(),
-		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(),
+		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(), c.importCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}
 }
@@ -140,15 +142,16 @@ func IsVerb(arg string) bool {
 }
 
 // IsCommandLine decides between command line and window: the window opens when
-// there is nothing but --data-dir and --config. Everything else, wrong words and
-// flags too, is the command line's to answer.
+// there is nothing but its own flags and files that exist. Everything else, wrong words
+// and flags too, is the command line's to answer.
 func IsCommandLine(args []string) bool {
 	_, ok := WindowOptions(args)
 	return !ok
 }
 
-// WindowOptions reads the flags that a start of the window takes; false means
-// that args are not such a start.
+// WindowOptions reads the flags and files that a start of the window takes, as a file
+// manager or a desktop entry gives them; false means that args are not such a start. A
+// verb is a verb, whatever files there are.
 func WindowOptions(args []string) (OpenOptions, bool) {
 	var rest []string
 	for _, a := range args {
@@ -161,8 +164,30 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	f.SetOutput(&c.help)
 	f.Usage = func() {}
 	c.persistent(f)
-	if err := f.Parse(rest); err != nil || f.NArg() > 0 || c.json {
+	newChat := f.Bool("new-chat", false, "")
+	if err := f.Parse(rest); err != nil || c.json {
 		return OpenOptions{}, false
 	}
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath}, true
+	files, ok := existing(f.Args())
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Files: files, NewChat: *newChat}, ok
+}
+
+// existing are the files that all words name, absolute; false where one is a verb or
+// names nothing.
+func existing(words []string) ([]string, bool) {
+	if len(words) > 0 && IsVerb(words[0]) {
+		return nil, false
+	}
+	var files []string
+	for _, word := range words {
+		path, err := filepath.Abs(word)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+		if err != nil {
+			return nil, false
+		}
+		files = append(files, path)
+	}
+	return files, true
 }

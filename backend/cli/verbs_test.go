@@ -24,6 +24,7 @@ func TestWindowOrCommandLine(t *testing.T) {
 		{"", true}, {"--data-dir /x", true}, {"--config=c.toml --data-dir /x", true}, {"-psn_0_1234", true},
 		{"send hi", false}, {"--data-dir /x send hi", false}, {"--help", false}, {"--json", false}, {"--nope", false},
 		{"nonsense", false}, {"--data-dir", false},
+		{"verbs_test.go --data-dir /x ..", true}, {"verbs_test.go none.json", false}, {"--new-chat", true}, {"--new-chat send", false},
 	}
 	for _, c := range cases {
 		o, window := cli.WindowOptions(strings.Fields(c.args))
@@ -33,6 +34,13 @@ func TestWindowOrCommandLine(t *testing.T) {
 		if window && strings.Contains(c.args, "/x") && o.DataDir != "/x" {
 			t.Errorf("%q: %+v", c.args, o)
 		}
+	}
+	here, err := filepath.Abs("verbs_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o, ok := cli.WindowOptions([]string{"verbs_test.go", "--new-chat"}); !ok || !o.NewChat || len(o.Files) != 1 || o.Files[0] != here {
+		t.Errorf("%+v, %v", o, ok)
 	}
 	for _, v := range append(cli.Verbs(), "help", "__complete") {
 		if !cli.IsVerb(v) {

@@ -51,15 +51,15 @@ var asking sync.Mutex
 // ask runs a dialog, one at a time: the window waits behind it.
 func ask[T any](op string, dialog func(context.Context) (T, error)) (T, error) {
 	var none T
-	ctx := shown.context()
-	if ctx == nil {
+	l := shown.Load()
+	if l == nil {
 		return none, chat.Errorf(chat.CodeUnavailable, op, "There is no window to ask in.").WithHint("type the path instead")
 	}
 	if !asking.TryLock() {
 		return none, chat.Errorf(chat.CodeConflict, op, "Another dialog is open.").WithHint("close it first")
 	}
 	defer asking.Unlock()
-	answer, err := dialog(ctx)
+	answer, err := dialog(l.ctx)
 	if err != nil {
 		return none, chat.WrapError(chat.CodeUnavailable, op, err, "The system's dialog could not be opened.").WithHint("type the path instead")
 	}

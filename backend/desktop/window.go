@@ -1,8 +1,11 @@
-// Package desktop is the window around the page: its frame, its life, and the
-// system's browser (SPEC 13, UX.md). What happens inside belongs to package api.
+// Package desktop is the window around the page and the program's place among
+// others: its frame, its life, tray, notifications, dialogs, file manager and the
+// system's browser (SPEC 13, UX.md Around it). What happens inside belongs to package api.
 //
-// It knows no conversation. Closing the window ends the program in order: Close
-// is called once, whatever the reason, before Run returns.
+// It knows no conversation. Closing the window leaves the program in the tray where
+// there is one and the user wants that; otherwise, and whenever it is told to quit, by
+// a menu, a signal or the end of the session, the program ends in order and in bounded
+// time: Close is called once, whatever the reason, before Run returns.
 package desktop
 
 import (
@@ -10,7 +13,7 @@ import (
 	"embed"
 	"os"
 	goruntime "runtime"
-	"sync"
+	"sync/atomic"
 
 	"github.com/wailsapp/wails/v2"
 	"github.com/wailsapp/wails/v2/pkg/logger"
@@ -32,11 +35,53 @@ type Window struct {
 	FormatError func(error) any
 	// Ready is called when events can be sent to the page.
 	Ready func(emit func(name string, data any))
-	// Close ends the program's work; it is called once.
+	// Close ends the program's work in bounded time; it is called once.
 	Close func()
 	// Elsewhere: another program shows this data and came to the front. There is no
 	// window to open.
 	Elsewhere bool
+	// Settings are desktop.close_to_tray and its like, as they are now.
+	Settings func() Settings
+	// Summon asks something of the page.
+	Summon func(Summons)
+	// Work is what goes on behind the window; nil: nothing does.
+	Work Work
+}
+
+// Settings are the user's wishes for the desktop (SPEC 16).
+type Settings struct{ CloseToTray, Notifications bool }
+
+// Work is what goes on behind the window, for the tray to show and to steer. Its
+// methods may be called from any goroutine.
+type Work interface {
+	Paused() bool
+	Pause(paused bool)
+	// Reconcile looks at everything that is due now. It returns at once.
+	Reconcile()
+	// Busy counts what is being done, answers included, and what waits.
+	Busy() (running, queued int)
+	// Attention says in a few words what the user should see to; empty: nothing.
+	Attention() string
+	// Changed has fn called, from any goroutine, when one of these may be different.
+	Changed(fn func())
+}
+
+// SummonsKind is a closed list.
+type SummonsKind string
+
+const (
+	SummonNewChat     SummonsKind = "new_chat"
+	SummonOpenSession SummonsKind = "open_session"
+	SummonFiles       SummonsKind = "files"
+)
+
+// Summons is what somebody outside the page asks of it: by the tray, a notification,
+// or files dropped on the window.
+type Summons struct {
+	Kind    SummonsKind
+	Session string   // of open_session
+	Paths   []string // of files: absolute
+	X, Y    int      // of a drop, in the page's pixels
 }
 
 // Smallest and first size (UX.md).
@@ -45,29 +90,32 @@ const (
 	firstWidth, firstHeight = 1280, 800
 )
 
-// Run opens the window and returns when it is closed.
+// programTitle is the program's name where people read it.
+const programTitle = "ContextInfinity"
+
+// Run opens the window and returns when the program has ended its work.
 func Run(w Window) error {
 	prepareWebKit()
-	var once sync.Once
-	end := func() { once.Do(w.Close) }
-	defer end()
+	l := newLife(w)
+	defer l.end()
+	if trayFirst {
+		l.putTray()
+	}
 	return wails.Run(&options.App{
-		Title: "ContextInfinity", Width: firstWidth, Height: firstHeight, MinWidth: minWidth, MinHeight: minHeight,
+		Title: programTitle, Width: firstWidth, Height: firstHeight, MinWidth: minWidth, MinHeight: minHeight,
 		AssetServer:    &assetserver.Options{Assets: w.Assets},
 		Menu:           systemMenu(),
 		Bind:           w.Bind,
 		ErrorFormatter: w.FormatError,
 		LogLevel:       logger.ERROR, LogLevelProduction: logger.ERROR,
-		OnStartup: func(ctx context.Context) {
-			w.Ready(func(name string, data any) { runtime.EventsEmit(ctx, name, data) })
-			shown.set(ctx)
-		},
-		OnShutdown: func(context.Context) { end() },
-		// Files dropped on the window must not replace the page; the page guards
-		// against text and links itself.
-		DragAndDrop: &options.DragAndDrop{EnableFileDrop: false, DisableWebViewDrop: false},
+		OnStartup:     l.start,
+		OnBeforeClose: l.beforeClose,
+		OnShutdown:    func(context.Context) { l.end() },
+		// Files come with their paths, and the page hears of the drop too: it keeps
+		// the drop from replacing it, and says whether the files were meant for it.
+		DragAndDrop: &options.DragAndDrop{EnableFileDrop: true, DisableWebViewDrop: false},
 		Linux:       &linux.Options{Icon: w.Icon, ProgramName: "contextinfinity", WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
-		Mac:         &mac.Options{About: &mac.AboutInfo{Title: "ContextInfinity", Icon: w.Icon}},
+		Mac:         &mac.Options{About: &mac.AboutInfo{Title: programTitle, Icon: w.Icon}},
 	})
 }
 
@@ -96,39 +144,47 @@ func HasDisplay() bool {
 	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 }
 
-// shown is the window, once it is there.
-var shown current
-
-type current struct {
-	mu  sync.Mutex
-	ctx context.Context //nolint:containedctx // Wails hands its runtime out this way
-}
-
-func (c *current) set(ctx context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ctx = ctx
-}
-
-// context is nil before the window is there.
-func (c *current) context() context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.ctx
-}
+// shown is the window of this process, once it is there.
+var shown atomic.Pointer[life]
 
 // OpenURL shows a link in the system's browser. The caller has checked it.
 func OpenURL(url string) {
-	if ctx := shown.context(); ctx != nil {
-		runtime.BrowserOpenURL(ctx, url)
+	if l := shown.Load(); l != nil {
+		runtime.BrowserOpenURL(l.ctx, url)
 	}
 }
 
 // Raise brings the window to the front. Before it is there it need not: it is
 // about to appear.
 func Raise() {
-	if ctx := shown.context(); ctx != nil {
-		runtime.WindowUnminimise(ctx)
-		runtime.WindowShow(ctx)
+	if l := shown.Load(); l != nil {
+		l.show()
 	}
+}
+
+// Quit ends the program in order, as the tray's menu does.
+func Quit() {
+	if l := shown.Load(); l != nil {
+		l.quit()
+	}
+}
+
+// Tray reports whether there is a place for the tray icon, and whether closing the
+// window leaves the program there.
+func Tray() (host, closeHides bool) {
+	l := shown.Load()
+	if l == nil {
+		return false, false
+	}
+	return l.hosted(), l.closeHides()
+}
+
+// Watched reports whether the window is there for somebody to look at, and whether it
+// has the keyboard.
+func Watched() (there, focused bool) {
+	l := shown.Load()
+	if l == nil {
+		return false, false
+	}
+	return l.watched()
 }

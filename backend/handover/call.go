@@ -14,6 +14,10 @@ type Call struct {
 	// Args are the arguments, byte for byte: JSON strings would change what is not
 	// UTF-8. Empty: the window is asked to come to the front.
 	Args [][]byte `json:"args"`
+	// Files are what the window is given on coming to the front: absolute paths, byte
+	// for byte. NewChat asks it for a new conversation.
+	Files   [][]byte `json:"files,omitempty"`
+	NewChat bool     `json:"new_chat,omitempty"`
 	// Dir is where relative paths begin.
 	Dir string `json:"dir"`
 	// Config is the configuration file in force at the caller's.
@@ -32,21 +36,33 @@ type Terminals struct {
 }
 
 // Words are the arguments as a program gets them.
-func (c Call) Words() []string {
-	words := make([]string, len(c.Args))
-	for i, a := range c.Args {
-		words[i] = string(a)
-	}
-	return words
-}
+func (c Call) Words() []string { return texts(c.Args) }
+
+// Paths are the files that the window is given.
+func (c Call) Paths() []string { return texts(c.Files) }
 
 // NewCall is a call with these arguments.
-func NewCall(args []string) Call {
-	var c Call
-	for _, a := range args {
-		c.Args = append(c.Args, []byte(a))
+func NewCall(args []string) Call { return Call{Args: bytesOf(args)} }
+
+// ToFront is a call for the window, with files for it.
+func ToFront(files []string, newChat bool) Call {
+	return Call{Files: bytesOf(files), NewChat: newChat}
+}
+
+func texts(from [][]byte) []string {
+	out := make([]string, len(from))
+	for i, b := range from {
+		out[i] = string(b)
 	}
-	return c
+	return out
+}
+
+func bytesOf(from []string) [][]byte {
+	var out [][]byte
+	for _, s := range from {
+		out = append(out, []byte(s))
+	}
+	return out
 }
 
 // Streams are the input and output of a call that is carried out, and what

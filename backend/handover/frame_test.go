@@ -12,8 +12,13 @@ import (
 
 func TestFramesComeBack(t *testing.T) {
 	call := NewCall([]string{"send", "\xff\x00größer"})
+	given := ToFront([]string{"/tmp/\xff a"}, true)
+	if got := given.Paths(); len(got) != 1 || got[0] != "/tmp/\xff a" || len(given.Words()) != 0 {
+		t.Errorf("the files came back as %q", got)
+	}
 	for _, want := range []frame{
 		{Kind: kindHello, Hello: &hello{protocol, "1.2", call}},
+		{Kind: kindHello, Hello: &hello{protocol, "1.2", given}},
 		{Kind: kindRefused, Refusal: &refusal{"conflict", "a.b", "no", "try"}},
 		{Kind: kindOut, Data: []byte("\xff\xfe\n")},
 		{Kind: kindExit, Number: 3},

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/importing"
+	"contextinfinity/backend/transfer"
+)
+
+// Importer brings in the histories of other programs, and bundles (SPEC 12).
+type Importer interface {
+	Import(ctx context.Context, path string, o importing.Options) (importing.Report, error)
+}
+
+// importReply is what was imported of all files, and of each.
+type importReply struct {
+	Sessions     int            `json:"sessions"`
+	Grown        int            `json:"grown"`
+	Already      int            `json:"already"`
+	Turns        int            `json:"turns"`
+	Branches     int            `json:"branches"`
+	SkippedCount int            `json:"skipped_count"`
+	Files        []importedFile `json:"files"`
+}
+
+type importedFile struct {
+	importing.Report
+	Error *errorJSON `json:"error,omitempty"`
+}
+
+func (c *call) importCommand() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use: "import FILE...", Short: "Bring in the history of another program, or a bundle",
+		Long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI and LibreChat, as
+they are or in a zip, messages as JSON or JSONL, and bundles of this program. Given a
+folder (~/.claude/projects), it imports the exports in it. Importing again adds nothing but
+what is new. What could not be read is told with its place, and the exit code is 3.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageHint(cmd.UseLine(), "FILE is missing.")
+			}
+			return nil
+		},
+	}
+	names := formatNames()
+	cmd.Flags().StringVar(&format, "format", "auto", "what the files are: "+strings.Join(names, ", "))
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		f := transfer.Format(format)
+		if format == "auto" {
+			f = transfer.FormatAuto
+		} else if !slices.Contains(names, format) {
+			return reply{}, usageHint("one of: "+strings.Join(names, ", "), "There is no format %q.", clip(format, 40))
+		}
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return c.importFiles(ctx, s, f, args) })
+	})
+	return cmd
+}
+
+func formatNames() []string {
+	names := []string{"auto"}
+	for _, f := range transfer.Formats() {
+		names = append(names, string(f))
+	}
+	return append(names, string(transfer.FormatBundle))
+}
+
+// importFiles imports one file after the other. One that cannot be read does not keep
+// the others out; what would meet them too ends it.
+func (c *call) importFiles(ctx context.Context, s *Services, f transfer.Format, paths []string) (reply, error) {
+	doc := &importReply{Files: []importedFile{}}
+	var failed error
+	problems := 0
+	for _, p := range paths {
+		path, err := filepath.Abs(c.path(p))
+		if err != nil {
+			return reply{}, chat.WrapError(chat.CodeInvalid, "cli.import", err, "The path cannot be used.")
+		}
+		bar := c.meter(filepath.Base(path))
+		r, err := s.Imports.Import(ctx, path, importing.Options{Format: f, Progress: func(p importing.Progress) {
+			bar.show(p.Done, p.Total, plural(p.Sessions, "conversation"))
+		}})
+		bar.clear()
+		doc.add(r)
+		if err == nil {
+			if r.Problems() {
+				problems++
+			}
+			continue
+		}
+		told := c.describe(err)
+		doc.Files[len(doc.Files)-1].Error, failed = &told, err
+		problems++
+		if code := chat.CodeOf(err); ctx.Err() != nil || code != chat.CodeInvalid && code != chat.CodeNotFound && code != chat.CodeCorrupt {
+			break
+		}
+		failed = nil
+		if len(paths) == 1 {
+			failed = err
+		}
+	}
+	rep := reply{doc: doc, text: doc.print, stands: true}
+	if failed == nil && problems > 0 {
+		failed = problemsError{chat.Errorf(chat.CodeCorrupt, "cli.import", "Not all of it could be imported; what could be is in.").
+			WithHint("importing again tries the rest, and adds nothing twice")}
+	}
+	return rep, failed
+}
+
+func (r *importReply) add(one importing.Report) {
+	r.Sessions += one.Sessions
+	r.Grown += one.Grown
+	r.Already += one.Already
+	r.Turns += one.Turns
+	r.Branches += one.Branches
+	r.SkippedCount += one.SkippedCount
+	r.Files = append(r.Files, importedFile{Report: one})
+}
+
+// maxSkippedShown bounds the skipped entries that are printed of a file; --json has more.
+const maxSkippedShown = 20
+
+func (r *importReply) print(o *output) {
+	for _, f := range r.Files {
+		f.print(o, len(r.Files) > 1)
+	}
+	if r.Turns > 0 {
+		o.printf("What is new is found once it is indexed: by the window, or by contextinfinity reconcile.\n")
+	}
+}
+
+func (f importedFile) print(o *output, many bool) {
+	format := ""
+	if f.Format != "" {
+		format = " (" + string(f.Format) + ")"
+	}
+	o.printf("%s%s: ", line(filepath.Base(f.File)), format)
+	if f.Error != nil && f.Sessions+f.Grown+f.Already == 0 {
+		if many {
+			o.printf("%s\n", line(f.Error.Message))
+		} else {
+			o.printf("nothing was imported\n")
+		}
+		return
+	}
+	o.printf("%s made, %d grown, %d there already; %s added", plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
+	if f.Branches > 0 {
+		o.printf(" on %s beside the first", pluralOf(f.Branches, "branch", "branches"))
+	}
+	o.printf(".\n")
+	if f.Copied {
+		o.printf("  The session is here and has gone on differently: the bundle's is a copy beside it.\n")
+	}
+	if f.Torn {
+		o.printf("  The file ends in the middle; what stood before was read.\n")
+	}
+	for i, s := range f.Skipped {
+		if i == maxSkippedShown {
+			o.printf("  and %d more (--json names them)\n", f.SkippedCount-i)
+			break
+		}
+		o.printf("  skipped: %s\n", skippedLine(s))
+	}
+	for _, n := range f.Notices {
+		o.printf("  note: %s (%s)\n", line(n.Text), plural(n.Count, "time"))
+	}
+}
+
+// skippedLine is where an entry stands and why it was skipped.
+func skippedLine(s transfer.SkippedRow) string {
+	var parts []string
+	if s.File != "" {
+		parts = append(parts, line(s.File))
+	}
+	parts = append(parts, "entry "+decimal(s.Index+1))
+	if s.Title != "" {
+		parts = append(parts, "\""+clip(s.Title, 60)+"\"")
+	}
+	if s.Offset > 0 {
+		parts = append(parts, "at byte "+count(s.Offset))
+	}
+	return strings.Join(parts, ", ") + ": " + line(s.Reason)
+}
+
+func pluralOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return decimal(n) + " " + many
+}

@@ -1,0 +1,167 @@
+package cli_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/importing"
+)
+
+// exported writes lines of people who spoke, a conversation each for the given names.
+func (h *home) exported(name string, conversations ...string) string {
+	h.t.Helper()
+	var b strings.Builder
+	for i, c := range conversations {
+		fmt.Fprintf(&b, `{"conv":%q,"date":"2025-01-0%dT10:00:00Z","role":"user","text":"asked in %s"}`+"\n", c, i+1, c)
+		fmt.Fprintf(&b, `{"conv":%q,"date":"2025-01-0%dT10:00:05Z","role":"assistant","text":"said in %s"}`+"\n", c, i+1, c)
+	}
+	path := filepath.Join(filepath.Dir(h.dir), name)
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		h.t.Fatal(err)
+	}
+	return path
+}
+
+type imported struct {
+	Sessions     int
+	Grown        int
+	Already      int
+	Turns        int
+	SkippedCount int `json:"skipped_count"`
+	Files        []struct {
+		File    string
+		Format  string
+		Already int
+		Skipped []struct{ Reason string }
+		Made    []string `json:"session_ids"`
+		Error   *struct{ Code, Message string }
+	}
+	Error *struct{ Code, Message string }
+}
+
+// TestImportVerb: what is made, what was there, what was skipped; a file that is none
+// keeps no other out.
+func TestImportVerb(t *testing.T) {
+	h := newHome(t)
+	path := h.exported("talk.jsonl", "first", "second")
+	r := h.run("import", path)
+	if r.code != 0 || !strings.Contains(r.out, "talk.jsonl (jsonl): 2 sessions made, 0 grown, 0 there already; 2 turns added.") || !strings.Contains(r.out, "reconcile") || r.err != "" {
+		t.Fatalf("%d %q %q", r.code, r.out, r.err)
+	}
+	if r := h.run("import", path); r.code != 0 || !strings.Contains(r.out, "0 sessions made, 0 grown, 2 there already; 0 turns added.") || strings.Contains(r.out, "reconcile") {
+		t.Errorf("again: %d %q", r.code, r.out)
+	}
+	none := filepath.Join(filepath.Dir(h.dir), "none.json")
+	if err := os.WriteFile(none, []byte(`{"name":"none"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := h.exported("broken.jsonl", "third")
+	if err := os.WriteFile(broken, append(must(os.ReadFile(broken)), "{\"conv\":\"third\",text\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var doc imported
+	r = h.run("import", none, broken, path, "--json")
+	r.into(&doc)
+	if r.code != 3 || doc.Sessions != 1 || doc.Already != 2 || doc.SkippedCount != 1 || len(doc.Files) != 3 || doc.Error == nil {
+		t.Fatalf("%d %s", r.code, r.out)
+	}
+	if f := doc.Files; f[0].Error == nil || f[0].Error.Code != "invalid" || f[1].Skipped[0].Reason == "" || len(f[1].Made) != 1 || f[2].Already != 2 {
+		t.Errorf("%s", r.out)
+	}
+	if r := h.run("import", broken); r.code != 3 || !strings.Contains(r.out, "skipped: entry 3") || !strings.Contains(r.err, "Not all of it") {
+		t.Errorf("%d %q %q", r.code, r.out, r.err)
+	}
+	var list struct{ Sessions []struct{ Source string } }
+	h.run("sessions", "--json").into(&list)
+	if len(list.Sessions) != 3 || list.Sessions[0].Source != "jsonl" {
+		t.Errorf("%+v", list)
+	}
+	if r := h.run("verify"); r.code != 0 {
+		t.Errorf("verify: %s%s", r.out, r.err)
+	}
+}
+
+func must(b []byte, err error) []byte {
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// TestImportVerbRefuses wrong calls and files in words, with the exit code they have.
+func TestImportVerbRefuses(t *testing.T) {
+	h := newHome(t)
+	path := h.exported("talk.jsonl", "first")
+	for _, c := range []struct {
+		args []string
+		code int
+		say  string
+	}{
+		{[]string{"import"}, 2, "FILE is missing"},
+		{[]string{"import", path, "--format", "word"}, 2, `no format "word"`},
+		{[]string{"import", filepath.Join(h.dir, "nowhere.json")}, 1, "nowhere.json cannot be read"},
+		{[]string{"import", h.config}, 1, "is no export"},
+	} {
+		if r := h.run(c.args...); r.code != c.code || !strings.Contains(r.err, c.say) {
+			t.Errorf("%q: %d %q", c.args, r.code, r.err)
+		}
+	}
+}
+
+// TestImportVerbShowsProgress on a terminal alone, and takes the line away.
+func TestImportVerbShowsProgress(t *testing.T) {
+	h := newHome(t)
+	path := h.exported("talk.jsonl", "first")
+	app := h.app()
+	var out, errs strings.Builder
+	app.In, app.Out, app.Err, app.Terminals = strings.NewReader(""), &out, &errs, &cli.Terminals{Out: true, Err: true}
+	if code := cli.Run(t.Context(), app, []string{"--data-dir", h.dir, "--config", h.config, "import", path}); code != 0 {
+		t.Fatalf("%d %s", code, errs.String())
+	}
+	if e := errs.String(); !strings.Contains(e, "talk.jsonl  100 %") || !strings.HasSuffix(e, "\r\x1b[K") {
+		t.Errorf("%q", e)
+	}
+}
+
+// TestImportVerbIsInterrupted: a Ctrl-C ends it in order, and says what is in.
+func TestImportVerbIsInterrupted(t *testing.T) {
+	h := newHome(t)
+	var names []string
+	for i := range 9 {
+		names = append(names, fmt.Sprintf("talk %d", i))
+	}
+	path := h.exported("talk.jsonl", names...)
+	h.opened = func(s *cli.Services) {
+		s.Imports = interrupting{s.Imports, func() { h.signals <- os.Interrupt }}
+	}
+	var doc imported
+	r := h.run("import", path, "--json")
+	r.into(&doc)
+	if r.code != 1 || doc.Error == nil || doc.Error.Code != "cancelled" || len(doc.Files) != 1 {
+		t.Fatalf("%d %s %s", r.code, r.out, r.err)
+	}
+	h.opened = nil
+	var again imported
+	r = h.run("import", path, "--json")
+	r.into(&again)
+	if r.code != 0 || again.Sessions+again.Already != 9 {
+		t.Errorf("again: %d %s", r.code, r.out)
+	}
+}
+
+// interrupting has somebody press Ctrl-C while a file is imported.
+type interrupting struct {
+	cli.Importer
+	press func()
+}
+
+func (i interrupting) Import(ctx context.Context, path string, o importing.Options) (importing.Report, error) {
+	i.press()
+	<-ctx.Done()
+	return i.Importer.Import(ctx, path, o)
+}

@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+)
+
+// meter shows on one line of a terminal how far long work is. Elsewhere it shows nothing.
+type meter struct {
+	o     *output
+	what  string
+	last  time.Time
+	shown bool
+}
+
+// meterEvery bounds how often the line is drawn anew.
+const meterEvery = 100 * time.Millisecond
+
+func (c *call) meter(what string) *meter { return &meter{o: c.note, what: clip(what, 40)} }
+
+// show draws how much of how much is done (0: not known), and what else is to be told.
+func (m *meter) show(done, total int64, more string) {
+	now := time.Now()
+	if !m.o.terminal || m.shown && now.Sub(m.last) < meterEvery {
+		return
+	}
+	m.last, m.shown = now, true
+	share := ""
+	if total > 0 {
+		share = fmt.Sprintf("%3d %%  ", min(100, done*100/total))
+	}
+	m.o.printf("\r\x1b[K%s  %s%s", m.what, share, clip(more, 40))
+}
+
+// clear takes the line away.
+func (m *meter) clear() {
+	if m.shown {
+		m.o.printf("\r\x1b[K")
+		m.shown = false
+	}
+}

@@ -1,0 +1,6 @@
+//go:build windows || darwin
+
+package desktop
+
+// leaveBus: these systems have no session bus.
+func leaveBus() {}

@@ -1,0 +1,122 @@
+package desktop
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+	"image/color"
+	"image/png"
+	goruntime "runtime"
+)
+
+// faceSize is the side of the tray's icon in pixels: panels scale it down, and do not
+// scale up well.
+const faceSize = 64
+
+// badges mark the moods by form and colour alike: a disc for work, two bars for a
+// pause, a disc with a bar through it for what needs attention.
+var badges = map[mood]struct {
+	fill color.NRGBA
+	bar  func(x, y int) bool // cut out of the disc; from its centre
+}{
+	working:   {color.NRGBA{0x2f, 0x81, 0xf7, 0xff}, func(int, int) bool { return false }},
+	paused:    {color.NRGBA{0x8b, 0x94, 0x9e, 0xff}, func(x, y int) bool { return abs(y) <= 6 && abs(x) >= 2 && abs(x) <= 5 }},
+	attention: {color.NRGBA{0xda, 0x36, 0x33, 0xff}, func(x, y int) bool { return abs(x) <= 1 && (y >= -8 && y <= 2 || y >= 5 && y <= 8) }},
+}
+
+const (
+	badgeRadius = 13
+	badgeRim    = 2 // of nothing, around it
+)
+
+// drawFaces makes an icon for each mood from the program's picture; none if that cannot
+// be read, which the icon's text outlives.
+func drawFaces(picture []byte) map[mood][]byte {
+	faces := map[mood][]byte{}
+	whole, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return faces
+	}
+	plain := shrink(whole, faceSize)
+	for m := idle; m <= attention; m++ {
+		face := image.NewNRGBA(plain.Bounds())
+		copy(face.Pix, plain.Pix)
+		mark(face, m)
+		faces[m] = encode(face)
+	}
+	return faces
+}
+
+// shrink averages a square picture down to a side.
+func shrink(from image.Image, side int) *image.NRGBA {
+	to := image.NewNRGBA(image.Rect(0, 0, side, side))
+	b := from.Bounds()
+	for y := range side {
+		for x := range side {
+			to.Set(x, y, average(from, image.Rect(
+				b.Min.X+x*b.Dx()/side, b.Min.Y+y*b.Dy()/side,
+				max(b.Min.X+(x+1)*b.Dx()/side, b.Min.X+x*b.Dx()/side+1), max(b.Min.Y+(y+1)*b.Dy()/side, b.Min.Y+y*b.Dy()/side+1))))
+		}
+	}
+	return to
+}
+
+// average weighs colours by how much they cover: RGBA values are multiplied already.
+func average(from image.Image, r image.Rectangle) color.Color {
+	var sum [4]uint64
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		for x := r.Min.X; x < r.Max.X; x++ {
+			red, green, blue, alpha := from.At(x, y).RGBA()
+			for i, v := range [...]uint32{red, green, blue, alpha} {
+				sum[i] += uint64(v)
+			}
+		}
+	}
+	n := uint64(r.Dx() * r.Dy())
+	return color.RGBA64{uint16(sum[0] / n), uint16(sum[1] / n), uint16(sum[2] / n), uint16(sum[3] / n)}
+}
+
+// mark puts a mood's badge into the lower right corner.
+func mark(face *image.NRGBA, m mood) {
+	badge, ok := badges[m]
+	if !ok {
+		return
+	}
+	c := faceSize - badgeRadius - 1
+	for y := range faceSize {
+		for x := range faceSize {
+			dx, dy := x-c, y-c
+			switch d := dx*dx + dy*dy; {
+			case d <= badgeRadius*badgeRadius && badge.bar(dx, dy):
+				face.SetNRGBA(x, y, color.NRGBA{0xff, 0xff, 0xff, 0xff})
+			case d <= badgeRadius*badgeRadius:
+				face.SetNRGBA(x, y, badge.fill)
+			case d <= (badgeRadius+badgeRim)*(badgeRadius+badgeRim):
+				face.SetNRGBA(x, y, color.NRGBA{})
+			}
+		}
+	}
+}
+
+// encode writes a PNG; Windows wants it inside an icon file.
+func encode(face image.Image) []byte {
+	var b bytes.Buffer
+	if err := png.Encode(&b, face); err != nil {
+		return nil // an image of ours in memory: it does not fail
+	}
+	if goruntime.GOOS != "windows" {
+		return b.Bytes()
+	}
+	return asICO(b.Bytes())
+}
+
+// asICO puts one PNG into an icon file: a header of 6 bytes, an entry of 16.
+func asICO(picture []byte) []byte {
+	const header, entry = 6, 16
+	out := []byte{0, 0, 1, 0, 1, 0, faceSize, faceSize, 0, 0, 1, 0, 32, 0}
+	out = binary.LittleEndian.AppendUint32(out, uint32(len(picture)))
+	out = binary.LittleEndian.AppendUint32(out, header+entry)
+	return append(out, picture...)
+}
+
+func abs(n int) int { return max(n, -n) }

@@ -1,0 +1,264 @@
+package desktop
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+)
+
+const (
+	// endingTime bounds how long the program may take to put its work away: more than
+	// Close promises, for what is stored needs no more.
+	endingTime = 15 * time.Second
+	// partingTime is how long the window may take once the work is put away. A dialog
+	// of the system's that is open holds it up until somebody answers.
+	partingTime = 2 * time.Second
+)
+
+// life is the window's: shown, hidden in the tray, on its way out.
+type life struct {
+	w     Window
+	ctx   context.Context //nolint:containedctx // Wails hands its runtime out this way
+	exit  func(code int)
+	work  sync.Once
+	leave sync.Once
+	drops drops
+
+	mu       sync.Mutex
+	frame    frame
+	tray     tray
+	hidden   bool
+	blurred  bool // the page said that another window has the keyboard
+	quitting bool
+}
+
+// frame is the window as the system sees it.
+type frame interface {
+	show()
+	hide()
+	quit()
+}
+
+// wailsFrame is the window that Wails made; the context is its handle.
+type wailsFrame struct{ ctx context.Context }
+
+// show also raises: to show a window alone does not.
+func (f wailsFrame) show() { runtime.WindowShow(f.ctx); runtime.WindowUnminimise(f.ctx) }
+func (f wailsFrame) hide() { runtime.WindowHide(f.ctx) }
+func (f wailsFrame) quit() { runtime.Quit(f.ctx) }
+
+// noFrame is before the window is there.
+type noFrame struct{}
+
+func (noFrame) show() {}
+func (noFrame) hide() {}
+func (noFrame) quit() {}
+
+func newLife(w Window) *life {
+	l := &life{w: w, frame: noFrame{}, tray: noTray{}, exit: os.Exit}
+	if l.w.Settings == nil {
+		l.w.Settings = func() Settings { return Settings{} }
+	}
+	if l.w.Summon == nil {
+		l.w.Summon = func(Summons) {}
+	}
+	l.drops.deliver = func(s Summons) { go l.w.Summon(s) } // files are looked at, which may take its time
+	return l
+}
+
+// Names of the events by which the page tells of itself (frontend/src/lib/backend/window.ts).
+const (
+	eventFocus = "ci:focus" // a truth value: the window has the keyboard
+	eventDrop  = "ci:drop"  // accepted, x, y
+)
+
+// start is called when the window is there.
+func (l *life) start(ctx context.Context) {
+	l.ctx = ctx
+	l.mu.Lock()
+	l.frame = wailsFrame{ctx}
+	l.mu.Unlock()
+	shown.Store(l)
+	l.heedSignals()
+	runtime.EventsOn(ctx, eventFocus, l.focus)
+	runtime.EventsOn(ctx, eventDrop, l.drops.said)
+	runtime.OnFileDrop(ctx, func(_, _ int, paths []string) { l.drops.came(paths) })
+	l.w.Ready(func(name string, data any) { runtime.EventsEmit(ctx, name, data) })
+	l.joinSession()
+	if !trayFirst {
+		l.putTray()
+	}
+	if l.w.Work != nil {
+		go l.showWork(ctx)
+	}
+}
+
+func (l *life) putTray() {
+	t := newTray(l, l.w.Icon)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tray = t
+}
+
+// heedSignals ends the program in order. Wails' own handler asks beforeClose, which
+// would hide the window: it is taken out first.
+func (l *life) heedSignals() {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
+	signal.Reset(all...)
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, all...)
+	go func() {
+		<-heard
+		l.quit()
+	}()
+}
+
+// beforeClose says whether the window stays: hidden, with the tray icon to call it back.
+func (l *life) beforeClose(context.Context) bool {
+	if l.leaving() {
+		return false
+	}
+	if l.closeHides() {
+		l.hide()
+		return true
+	}
+	l.depart()
+	return false
+}
+
+// closeHides: there is a tray, and the user wants it.
+func (l *life) closeHides() bool {
+	return l.w.Settings().CloseToTray && l.hosted()
+}
+
+func (l *life) hosted() bool {
+	l.mu.Lock()
+	t := l.tray
+	l.mu.Unlock()
+	return t.hosted()
+}
+
+func (l *life) window() frame {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.frame
+}
+
+func (l *life) leaving() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.quitting
+}
+
+func (l *life) hide() {
+	l.mu.Lock()
+	l.hidden = true
+	f := l.frame
+	l.mu.Unlock()
+	f.hide()
+}
+
+// show brings the window to the front, unless the program is on its way out.
+func (l *life) show() {
+	l.mu.Lock()
+	gone := l.quitting
+	f := l.frame
+	if !gone {
+		l.hidden = false
+	}
+	l.mu.Unlock()
+	if !gone {
+		f.show()
+	}
+}
+
+// hostGone: a window that only the tray could call back comes back by itself.
+func (l *life) hostGone() {
+	l.mu.Lock()
+	hidden := l.hidden
+	l.mu.Unlock()
+	if hidden {
+		l.show()
+	}
+}
+
+func (l *life) focus(data ...any) {
+	has, ok := first[bool](data)
+	if !ok {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.blurred = !has
+}
+
+// watched reports whether somebody may be looking: the window is there, and whether it
+// has the keyboard.
+func (l *life) watched() (there, focused bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.hidden, !l.hidden && !l.blurred
+}
+
+// quit ends the program from wherever it is asked for.
+func (l *life) quit() {
+	if l.depart() {
+		l.window().quit()
+	}
+}
+
+// depart begins the end, once: the window goes at once, the work is put away, and
+// should the window's own end be held up, the process ends all the same.
+func (l *life) depart() bool {
+	l.mu.Lock()
+	begun := l.quitting
+	l.quitting = true
+	l.mu.Unlock()
+	if begun {
+		return false
+	}
+	l.window().hide()
+	go func() {
+		done := make(chan struct{})
+		go func() { l.end(); close(done) }()
+		code := 0
+		select {
+		case <-done:
+			time.Sleep(partingTime)
+		case <-time.After(endingTime):
+			code = 1
+		}
+		l.exit(code)
+	}()
+	return true
+}
+
+// putAway ends the program's work, once; whoever comes later waits for it.
+func (l *life) putAway() { l.work.Do(l.w.Close) }
+
+// end puts the work away, and takes leave of the desktop.
+func (l *life) end() {
+	l.putAway()
+	l.leave.Do(func() {
+		l.mu.Lock()
+		t := l.tray
+		l.mu.Unlock()
+		t.end()
+		leaveBus()
+	})
+}
+
+// first is the first of an event's values, if it is of that type.
+func first[T any](data []any) (T, bool) {
+	var none T
+	if len(data) == 0 {
+		return none, false
+	}
+	v, ok := data[0].(T)
+	return v, ok
+}

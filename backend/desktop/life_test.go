@@ -1,0 +1,227 @@
+package desktop
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// asked records what the window was asked to do.
+type asked struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (a *asked) add(what string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list = append(a.list, what)
+}
+
+func (a *asked) show() { a.add("show") }
+func (a *asked) hide() { a.add("hide") }
+func (a *asked) quit() { a.add("quit") }
+
+func (a *asked) is(t *testing.T, want ...string) {
+	t.Helper()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.list)+len(want) > 0 && !reflect.DeepEqual(a.list, want) {
+		t.Errorf("the window was asked to %v, want %v", a.list, want)
+	}
+	a.list = nil
+}
+
+// fakeTray is a tray that has a host or not.
+type fakeTray struct {
+	host  bool
+	shown []status
+	ended int
+}
+
+func (f *fakeTray) hosted() bool  { return f.host }
+func (f *fakeTray) show(s status) { f.shown = append(f.shown, s) }
+func (f *fakeTray) end()          { f.ended++ }
+
+// living is a life with a window that only records.
+func living(w Window) (*life, *asked, *fakeTray) {
+	if w.Close == nil {
+		w.Close = func() {}
+	}
+	l, a, f := newLife(w), &asked{}, &fakeTray{host: true}
+	l.frame, l.tray = a, f
+	l.exit = func(code int) { a.add("exit " + string(rune('0'+code))) }
+	return l, a, f
+}
+
+func wishes(s Settings) func() Settings { return func() Settings { return s } }
+
+// Closing hides where a tray host is and the user wants it; in every other case it
+// quits (UX, Around it).
+func TestClosingHidesOnlyIntoATray(t *testing.T) {
+	for name, c := range map[string]struct{ host, wanted, hides bool }{
+		"host and wanted": {true, true, true}, "not wanted": {true, false, false},
+		"no host": {false, true, false}, "neither": {false, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				closed := 0
+				l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: c.wanted}), Close: func() { closed++ }})
+				f.host = c.host
+				stays := l.beforeClose(context.Background())
+				if stays != c.hides {
+					t.Errorf("the window stays: %v", stays)
+				}
+				synctest.Wait()
+				if c.hides {
+					a.is(t, "hide")
+					there, focused := l.watched()
+					if there || focused || closed != 0 {
+						t.Errorf("hidden: there %v, focused %v, closed %d times", there, focused, closed)
+					}
+					return
+				}
+				if a.is(t, "hide"); closed != 1 {
+					t.Errorf("closed %d times", closed)
+				}
+				time.Sleep(2 * partingTime)
+				a.is(t, "exit 0") // what holds the window up does not hold the program up
+			})
+		})
+	}
+}
+
+// A window that only the tray could call back comes back when its host goes.
+func TestTheWindowComesBackWhenTheTrayGoes(t *testing.T) {
+	l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: true})})
+	l.hostGone()
+	a.is(t)
+	l.beforeClose(context.Background())
+	f.host = false
+	l.hostGone()
+	a.is(t, "hide", "show")
+	l.hostGone()
+	a.is(t)
+}
+
+// Quitting closes once, from however many places it is asked for, and what begins to
+// quit is not hidden into the tray nor called back.
+func TestQuittingIsOnceAndForAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		closed := 0
+		l, a, f := living(Window{Settings: wishes(Settings{CloseToTray: true}), Close: func() { closed++ }})
+		for range 3 {
+			go l.quit()
+		}
+		synctest.Wait()
+		a.is(t, "hide", "quit")
+		if l.beforeClose(context.Background()) {
+			t.Error("a program that quits was hidden")
+		}
+		l.show()
+		l.hostGone()
+		l.end()
+		if closed != 1 || f.ended != 1 {
+			t.Errorf("closed %d times, the tray ended %d times", closed, f.ended)
+		}
+		time.Sleep(time.Minute)
+		a.is(t, "exit 0")
+	})
+}
+
+// Work that cannot be put away does not keep the program: it ends with a bad code.
+func TestTheEndIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := make(chan struct{})
+		l, a, _ := living(Window{Close: func() { <-stuck }})
+		l.quit()
+		time.Sleep(endingTime + time.Second)
+		a.is(t, "hide", "quit", "exit 1")
+		close(stuck)
+	})
+}
+
+// A signal ends the program, though closing would hide it.
+func TestASignalQuits(t *testing.T) {
+	gone := make(chan struct{})
+	l, _, _ := living(Window{Settings: wishes(Settings{CloseToTray: true}), Close: func() { close(gone) }})
+	l.heedSignals()
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := self.Signal(os.Interrupt); err != nil {
+		t.Skipf("no signals to oneself here: %v", err)
+	}
+	<-gone
+}
+
+func TestThePageSaysWhetherItHasTheKeyboard(t *testing.T) {
+	l, _, _ := living(Window{})
+	for _, c := range []struct {
+		said    []any
+		focused bool
+	}{{[]any{false}, false}, {[]any{"what"}, false}, {nil, false}, {[]any{true}, true}} {
+		l.focus(c.said...)
+		if there, focused := l.watched(); !there || focused != c.focused {
+			t.Errorf("after %v: there %v, focused %v", c.said, there, focused)
+		}
+	}
+}
+
+// The paths of a drop count once the page says that files were dropped on it, in
+// whichever order the two come, once, and not for another drop.
+func TestDropsNeedBothHalves(t *testing.T) {
+	paths := []string{"/tmp/a b.json", "/tmp/x/../c"}
+	want := Summons{Kind: SummonFiles, Paths: []string{"/tmp/a b.json", "/tmp/c"}, X: 7, Y: 9}
+	came := func(d *drops) { d.came(paths) }
+	files := func(d *drops) { d.said(true, 7.0, 9.0) }
+	words := func(d *drops) { d.said(false, 1.0, 1.0) }
+	later := func(*drops) { time.Sleep(2 * dropTime) }
+	for name, c := range map[string]struct {
+		steps []func(*drops)
+		drops int
+	}{
+		"paths first":                {[]func(*drops){came, files}, 1},
+		"page first":                 {[]func(*drops){files, came}, 1},
+		"twice":                      {[]func(*drops){came, files, files, came}, 2},
+		"once only":                  {[]func(*drops){came, files, files}, 1},
+		"paths alone":                {[]func(*drops){came, came}, 0},
+		"words after a passing drag": {[]func(*drops){came, words, files}, 0},
+		"an old drag's paths":        {[]func(*drops){came, later, files}, 0},
+		"an old drop":                {[]func(*drops){files, later, came}, 0},
+		"an address of the web":      {[]func(*drops){func(d *drops) { d.came([]string{""}) }, files}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var got []Summons
+				d := &drops{deliver: func(s Summons) { got = append(got, s) }}
+				for _, step := range c.steps {
+					step(d)
+				}
+				if len(got) != c.drops || len(got) > 0 && !reflect.DeepEqual(got[0], want) {
+					t.Errorf("%+v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestDialogsNeedAWindow(t *testing.T) {
+	if _, err := PickFiles("Import"); err == nil {
+		t.Error("a dialog without a window")
+	}
+	if there, focused := Watched(); there || focused {
+		t.Error("there is no window to watch")
+	}
+	if host, hides := Tray(); host || hides {
+		t.Error("there is no tray")
+	}
+	Raise()
+	Quit()
+	Notify(Notice{Title: "nobody sees this"})
+}

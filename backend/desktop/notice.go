@@ -1,0 +1,41 @@
+package desktop
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Notice is what a notification says of a session. A click on it opens the session.
+type Notice struct{ Session, Title, Text string }
+
+// longest is how much of a text a notification shows, in characters: the system's own
+// bubbles hold less.
+const longest = 200
+
+// Notify shows a notification where the system has them and the user wants them. It
+// takes the place of the session's last one. What others may see on the screen, the
+// caller has decided.
+func Notify(n Notice) {
+	l := shown.Load()
+	if l == nil || l.leaving() || !l.w.Settings().Notifications {
+		return
+	}
+	n.Title, n.Text = oneLine(n.Title), oneLine(n.Text)
+	l.send(n)
+}
+
+// openSession is what a click on a notification does.
+func (l *life) openSession(session string) {
+	l.show()
+	l.w.Summon(Summons{Kind: SummonOpenSession, Session: session, X: -1, Y: -1})
+}
+
+// oneLine is a text without line breaks and what else a screen would not show, cut to
+// what a bubble holds.
+func oneLine(text string) string {
+	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	if runes := []rune(text); len(runes) > longest {
+		return string(runes[:longest-1]) + "…"
+	}
+	return text
+}

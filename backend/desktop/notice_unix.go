@@ -1,0 +1,103 @@
+//go:build !windows && !darwin
+
+package desktop
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/godbus/dbus/v5"
+)
+
+const (
+	noticeName = "org.freedesktop.Notifications"
+	noticePath = dbus.ObjectPath("/org/freedesktop/Notifications")
+)
+
+// notices are the notifications that stand, by the server's number of each.
+var notices struct {
+	mu       sync.Mutex
+	sessions map[uint32]string
+	heard    *dbus.Conn // whose signals are followed
+}
+
+// send shows a notification. A desktop without a server for them shows none: what it
+// would say is in the window too.
+func (l *life) send(n Notice) {
+	conn, err := sessionBus()
+	if err != nil {
+		return
+	}
+	l.followNotices(conn)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	defer cancel()
+	var id uint32
+	hints := map[string]dbus.Variant{
+		"desktop-entry": dbus.MakeVariant("contextinfinity"), "category": dbus.MakeVariant("im.received"), "urgency": dbus.MakeVariant(byte(1)),
+	}
+	err = conn.Object(noticeName, noticePath).CallWithContext(ctx, noticeName+".Notify", 0, programTitle, standing(n.Session),
+		"contextinfinity", n.Title, escapeMarkup(n.Text), []string{"default", "Open"}, hints, int32(-1)).Store(&id)
+	if err != nil {
+		return
+	}
+	notices.mu.Lock()
+	defer notices.mu.Unlock()
+	notices.sessions[id] = n.Session
+}
+
+// standing is the number of the session's notification, 0 if it has none.
+func standing(session string) uint32 {
+	notices.mu.Lock()
+	defer notices.mu.Unlock()
+	for id, s := range notices.sessions {
+		if s == session {
+			return id
+		}
+	}
+	return 0
+}
+
+// markup is escaped: servers read the text, not the title, as markup.
+var markup = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+func escapeMarkup(text string) string { return markup.Replace(text) }
+
+// followNotices hears of clicks, once for each connection.
+func (l *life) followNotices(conn *dbus.Conn) {
+	notices.mu.Lock()
+	defer notices.mu.Unlock()
+	if notices.heard == conn {
+		return
+	}
+	signals := make(chan *dbus.Signal, 16)
+	conn.Signal(signals)
+	if err := conn.AddMatchSignal(dbus.WithMatchInterface(noticeName)); err != nil {
+		return
+	}
+	notices.heard, notices.sessions = conn, map[uint32]string{}
+	go func() {
+		for s := range signals {
+			l.noticeSignal(s)
+		}
+	}()
+}
+
+// noticeSignal: servers tell everybody of everybody's notifications; ours are known
+// by their numbers.
+func (l *life) noticeSignal(s *dbus.Signal) {
+	if s.Path != noticePath || len(s.Body) < 2 {
+		return
+	}
+	id, ok := s.Body[0].(uint32)
+	if !ok {
+		return
+	}
+	notices.mu.Lock()
+	session, ours := notices.sessions[id]
+	delete(notices.sessions, id) // clicked or closed, it is gone
+	notices.mu.Unlock()
+	if ours && s.Name == noticeName+".ActionInvoked" {
+		l.openSession(session)
+	}
+}

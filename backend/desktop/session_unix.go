@@ -1,0 +1,77 @@
+//go:build !windows && !darwin
+
+package desktop
+
+import (
+	"context"
+	"os"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// sessionManager is a desktop's, told of this program so that it is asked to end, and
+// waited for, before the session takes its display away.
+type sessionManager struct {
+	name     string
+	path     dbus.ObjectPath
+	register string // method that takes a client in, and gives its object
+	client   string // interface of that object
+}
+
+var sessionManagers = []sessionManager{
+	{"org.gnome.SessionManager", "/org/gnome/SessionManager", "org.gnome.SessionManager.RegisterClient", "org.gnome.SessionManager.ClientPrivate"},
+	{"org.xfce.SessionManager", "/org/xfce/SessionManager", "org.xfce.Session.Manager.RegisterClient", "org.xfce.Session.Client"},
+}
+
+// joinSession registers with the session manager that runs, if one does. Others end a
+// session by SIGTERM, or by taking the display away, which is a crash to this program.
+func (l *life) joinSession() {
+	conn, err := sessionBus()
+	if err != nil {
+		return
+	}
+	for _, m := range sessionManagers {
+		if client, ok := m.takeIn(conn); ok {
+			m.follow(conn, client, l)
+			return
+		}
+	}
+}
+
+func (m sessionManager) takeIn(conn *dbus.Conn) (client dbus.ObjectPath, ok bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), answerTime)
+	defer cancel()
+	err := conn.Object(m.name, m.path).CallWithContext(ctx, m.register, dbus.FlagNoAutoStart,
+		"contextinfinity", os.Getenv("DESKTOP_AUTOSTART_ID")).Store(&client)
+	return client, err == nil && client.IsValid()
+}
+
+// follow answers the session manager: it may always end, and when it does, the work is
+// put away first.
+func (m sessionManager) follow(conn *dbus.Conn, client dbus.ObjectPath, l *life) {
+	signals := make(chan *dbus.Signal, 16)
+	conn.Signal(signals)
+	if err := conn.AddMatchSignal(dbus.WithMatchObjectPath(client), dbus.WithMatchInterface(m.client)); err != nil {
+		return
+	}
+	agree := func() {
+		conn.Object(m.name, client).Call(m.client+".EndSessionResponse", dbus.FlagNoReplyExpected, true, "")
+	}
+	go func() {
+		for s := range signals {
+			if s.Path != client {
+				continue
+			}
+			switch s.Name {
+			case m.client + ".QueryEndSession":
+				agree()
+			case m.client + ".EndSession":
+				l.putAway()
+				agree()
+				l.quit()
+			case m.client + ".Stop":
+				l.quit()
+			}
+		}
+	}()
+}

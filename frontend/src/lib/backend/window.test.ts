@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { tellWindow } from './window';
+
+type Told = [name: string, ...data: unknown[]];
+
+describe('what the page tells the window', () => {
+  let told: Told[];
+  let stop: () => void;
+  const runtime = { EventsEmit: (...event: Told) => told.push(event), CanResolveFilePaths: () => false, OnFileDrop: vi.fn() };
+  const drag = (type: string, types: string[], x = 0, y = 0) => {
+    const event = new MouseEvent(type, { bubbles: true, clientX: x, clientY: y });
+    Object.defineProperty(event, 'dataTransfer', { value: { types } });
+    document.body.dispatchEvent(event);
+  };
+  const drops = () => told.filter(([name]) => name === 'ci:drop');
+
+  beforeEach(() => {
+    told = [];
+    vi.stubGlobal('runtime', runtime);
+    stop = tellWindow();
+  });
+  afterEach(() => {
+    stop();
+    vi.unstubAllGlobals();
+  });
+
+  it('says whether it has the keyboard, at once and when that changes', () => {
+    const has = vi.spyOn(document, 'hasFocus').mockReturnValue(false);
+    window.dispatchEvent(new Event('blur'));
+    has.mockReturnValue(true);
+    window.dispatchEvent(new Event('focus'));
+    has.mockRestore();
+    expect(told.map(([name]) => name)).toEqual(['ci:focus', 'ci:focus', 'ci:focus']);
+    expect(told.slice(1).map(([, value]) => value)).toEqual([false, true]);
+  });
+
+  it('says where files were dropped, and that words are none', () => {
+    drag('drop', ['Files'], 120.4, 80);
+    drag('drop', ['text/plain']);
+    expect(drops()).toEqual([['ci:drop', true, 120, 80], ['ci:drop', false, 0, 0]]);
+  });
+
+  it('does not take in what it gave out, until that drag is over', () => {
+    drag('dragstart', []);
+    drag('drop', ['Files']);
+    drag('dragend', []);
+    drag('drop', ['Files']);
+    expect(drops().map(([, files]) => files)).toEqual([false, true]);
+  });
+
+  it('asks WebView2 for paths, and nobody else', () => {
+    expect(runtime.OnFileDrop).not.toHaveBeenCalled();
+    vi.stubGlobal('runtime', { ...runtime, CanResolveFilePaths: () => true });
+    tellWindow()();
+    expect(runtime.OnFileDrop).toHaveBeenCalledOnce();
+  });
+
+  it('stops telling', () => {
+    stop();
+    drag('drop', ['Files']);
+    expect(drops()).toEqual([]);
+  });
+
+  it('has nobody to tell outside the program', () => {
+    vi.stubGlobal('runtime', undefined);
+    expect(() => tellWindow()()).not.toThrow();
+  });
+});
