@@ -107,6 +107,8 @@ type Core struct {
 	// Importer and Exporter read and write conversations as files.
 	Importer Importer
 	Exporter Exporter
+	// Data is the data directory as a whole; it is there where the data cannot be opened too.
+	Data DataFolder
 	// Shell is the system around the window.
 	Shell   Shell
 	Log     *slog.Logger

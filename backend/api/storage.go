@@ -25,14 +25,11 @@ type DataFolder interface {
 }
 
 // Storage is where everything is kept, its copies, and what is erased for good.
-type Storage struct {
-	c    *Core
-	data DataFolder
-}
+type Storage struct{ c *Core }
 
 // NewStorage returns the service. A backup that was cut short can be begun again.
-func NewStorage(c *Core, data DataFolder) *Storage {
-	s := &Storage{c, data}
+func NewStorage(c *Core) *Storage {
+	s := &Storage{c}
 	if c.Tasks != nil {
 		c.Tasks.Resumes(tasks.Backup, func(input json.RawMessage) (tasks.Run, error) {
 			var path string
@@ -50,12 +47,12 @@ func (s *Storage) Storage() (StorageView, error) {
 	if err := s.c.ready(); err != nil {
 		return StorageView{}, err
 	}
-	return s.data.View(s.c.ctx())
+	return s.c.Data.View(s.c.ctx())
 }
 
 // Backups are the copies in the data directory, newest first.
 func (s *Storage) Backups(check bool) ([]BackupView, error) {
-	list, err := s.data.Backups(s.c.ctx(), check)
+	list, err := s.c.Data.Backups(s.c.ctx(), check)
 	out := make([]BackupView, 0, len(list))
 	for _, b := range list {
 		out = append(out, backupView(b))
@@ -92,14 +89,14 @@ func (s *Storage) BackUp(path string) (TaskView, error) {
 func (s *Storage) backingUp(path string) tasks.Run {
 	return func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
 		p.Detail("copying, and reading the copy back")
-		b, err := s.data.Backup(ctx, path)
+		b, err := s.c.Data.Backup(ctx, path)
 		return tasks.Result{Path: b.Path}, err
 	}
 }
 
 // RestorePreview checks a backup and tells what it would replace by what.
 func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
-	r, err := s.data.PreviewRestore(s.c.ctx(), path)
+	r, err := s.c.Data.PreviewRestore(s.c.ctx(), path)
 	if err != nil {
 		return RestorePreview{}, err
 	}
@@ -133,7 +130,7 @@ func (s *Storage) Restore(path string) error {
 			return err
 		}
 	}
-	return s.data.RestartToRestore(path)
+	return s.c.Data.RestartToRestore(path)
 }
 
 // idle refuses while long work runs that a restart would cut short.
@@ -158,7 +155,7 @@ func (s *Storage) MovePreview(to string) (MovePreview, error) {
 	if err := s.c.ready(); err != nil {
 		return MovePreview{}, err
 	}
-	return s.data.PlanMove(to)
+	return s.c.Data.PlanMove(to)
 }
 
 // Move has the data moved to a folder: the program ends in order, starts anew, copies and
@@ -176,8 +173,12 @@ func (s *Storage) Move(to string) (TaskView, error) {
 		return TaskView{}, err
 	}
 	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Move, Title: "Move everything to " + p.To},
-		func(context.Context, *tasks.Progress) (tasks.Result, error) {
-			return tasks.Result{Path: p.To}, s.data.RestartToMove(p.To)
+		func(ctx context.Context, _ *tasks.Progress) (tasks.Result, error) {
+			if err := s.c.Data.RestartToMove(p.To); err != nil {
+				return tasks.Result{}, err
+			}
+			<-ctx.Done() // the program is ending; it is done by the next start
+			return tasks.Result{}, ctx.Err()
 		}))
 }
 

@@ -147,7 +147,7 @@ func (a *Archive) carried() ([]carriedFile, error) {
 		switch {
 		case d.IsDir() && (strings.HasPrefix(d.Name(), stagingPrefix) || name == DragDir):
 			return filepath.SkipDir
-		case !d.Type().IsRegular(), name == LockFile, name == DatabaseFile+"-shm", name == movedFile, name == movingFile, isTemp(d.Name()):
+		case !d.Type().IsRegular(), name == LockFile, name == DatabaseFile+"-shm", name == movedFile, name == movingFile, name == errandFile, isTemp(d.Name()):
 			return nil
 		}
 		info, err := d.Info()
