@@ -84,7 +84,7 @@ fresh-machine: ## Prove `make test` and `make run` on a clean Debian 12 (root, d
 	@scripts/fresh-machine
 
 clean: ## Remove what was built; conversations are elsewhere and stay
-	@rm -rf build/bin $(STAMPS) frontend/e2e/results
+	@rm -rf build/bin build/package $(STAMPS) frontend/e2e/results
 	@find frontend/dist -mindepth 1 ! -name gitkeep -delete 2>/dev/null || true
 
 # ---------------------------------------------------------------- what the targets above stand on
