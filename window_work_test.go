@@ -3,13 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
 	"contextinfinity/backend/store"
 )
 
@@ -164,6 +167,29 @@ func TestWindowResumesAnImport(t *testing.T) {
 	}
 	again.window.Close()
 	if list := must[[]api.TaskView](t)(openPage(t, dir).work.Tasks()); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestAVerbErasesWhatTheWindowRemembers: a session that is deleted from a terminal leaves
+// nothing in the list of long work either.
+func TestAVerbErasesWhatTheWindowRemembers(t *testing.T) {
+	p, dir := openPage(t, t.TempDir()), t.TempDir()
+	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
+	v := p.ended(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", SessionID: row.ID, Format: "json", Path: dir + "/"})).ID)
+	if v.State != "done" || !strings.Contains(v.Title, "My secret plan") {
+		t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	data := p.settings.Startup().DataDir
+	_, served, err := handOver(t.Context(), cli.OpenOptions{DataDir: data, ConfigPath: filepath.Join(data, "config.toml")},
+		cli.Handover{Args: []string{"delete", row.ID, "--hard", "--yes", "--data-dir", data}, Out: io.Discard, Err: io.Discard})
+	if err != nil || !served {
+		t.Fatalf("served %v, %v", served, err)
+	}
+	if list := must[[]api.SessionRow](t)(p.sessions.List(false, "")); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	if list := must[[]api.TaskView](t)(p.work.Tasks()); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
 }
