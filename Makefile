@@ -10,7 +10,7 @@ STAMPS := .tools/stamps
 PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 BOUND := main.go $(wildcard app*.go) $(shell find backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
 
-.PHONY: help setup run chat dev build cli bindings test e2e crash fuzz bench lint fmt screens screenshots icons fresh-machine clean
+.PHONY: help setup run chat dev build cli bindings test e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
 
 help: ## Say what can be done here
 	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
@@ -69,11 +69,22 @@ screenshots: ## Take the README's pictures from the real program
 icons: ## Draw the icon files from build/appicon.svg
 	@scripts/icons
 
+parts: ## Draw docs/parts anew: the tokens, and every shared component in each state
+	@scripts/setup test
+	@cd frontend && npm run --silent parts
+
+package: $(STAMPS)/setup-run ## Make what a person installs, into build/package; KIND=deb, tar, windows or macos makes one
+	@scripts/package $(or $(KIND),all)
+
+package-test: ## Prove the packages: in a clean Debian installed, started, used and removed (root, debootstrap)
+	@scripts/setup package
+	@scripts/package-test
+
 fresh-machine: ## Prove `make test` and `make run` on a clean Debian 12 (root, debootstrap, some 3 GB)
 	@scripts/fresh-machine
 
 clean: ## Remove what was built; conversations are elsewhere and stay
-	@rm -rf build/bin $(STAMPS) frontend/e2e/results
+	@rm -rf build/bin build/package $(STAMPS) frontend/e2e/results
 	@find frontend/dist -mindepth 1 ! -name gitkeep -delete 2>/dev/null || true
 
 # ---------------------------------------------------------------- what the targets above stand on
@@ -85,6 +96,10 @@ $(STAMPS):
 .PHONY: $(STAMPS)/setup-run
 $(STAMPS)/setup-run: | $(STAMPS)
 	@scripts/setup run
+
+# The page alone, for those who build the program by their own flags.
+.PHONY: page
+page: $(STAMPS)/setup-run $(STAMPS)/page
 
 $(STAMPS)/bindings: $(BOUND) | $(STAMPS)
 	@go run -buildvcs=false -tags bindings . >/dev/null

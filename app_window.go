@@ -40,6 +40,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		s = a.setup
 		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
 		core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
+		core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Retrieves: s.retrieves}
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
@@ -94,7 +95,7 @@ func bind(core *api.Core, s setup) desktop.Window {
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
 			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
-			api.NewBranches(core), api.NewSearch(core), api.NewWork(core),
+			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewWork(core),
 			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		},
 	}

@@ -26,6 +26,7 @@ type page struct {
 	memory   *api.Memory
 	settings *api.Settings
 	work     *api.Work
+	transfer *api.Transfer
 
 	mu      sync.Mutex
 	frames  []api.Frame
@@ -49,6 +50,8 @@ func openPage(t *testing.T, dir string) *page {
 			p.settings = b
 		case *api.Work:
 			p.work = b
+		case *api.Transfer:
+			p.transfer = b
 		}
 	}
 	p.window.Ready(p.event)

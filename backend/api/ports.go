@@ -101,6 +101,9 @@ type Core struct {
 	Upkeep *jobs.Reconciler
 	// Tasks carries out long work.
 	Tasks *tasks.Manager
+	// Importer and Exporter read and write conversations as files.
+	Importer Importer
+	Exporter Exporter
 	// Shell is the system around the window.
 	Shell   Shell
 	Log     *slog.Logger

@@ -34,16 +34,12 @@ type Exporter interface {
 }
 
 // Transfer is import and export (SPEC 12).
-type Transfer struct {
-	c   *Core
-	in  Importer
-	out Exporter
-}
+type Transfer struct{ c *Core }
 
 // NewTransfer returns the service. An import that was cut short can be resumed from
 // then on.
-func NewTransfer(c *Core, in Importer, out Exporter) *Transfer {
-	s := &Transfer{c, in, out}
+func NewTransfer(c *Core) *Transfer {
+	s := &Transfer{c}
 	if c.Tasks != nil {
 		c.Tasks.Resumes(tasks.Import, func(input json.RawMessage) (tasks.Run, error) {
 			var i importInput
@@ -149,7 +145,7 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 // importing is the work of one import.
 func (s *Transfer) importing(in importInput) tasks.Run {
 	return func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
-		report, err := s.in.Import(ctx, in.Path, in.Format, telling(p))
+		report, err := s.c.Importer.Import(ctx, in.Path, in.Format, telling(p))
 		raw, encoding := json.Marshal(report.bounded())
 		if encoding != nil {
 			return tasks.Result{}, encoding
@@ -174,7 +170,7 @@ func (s *Transfer) Plan(request ExportRequest) (ExportPlan, error) {
 	if err := s.c.ready(); err != nil {
 		return ExportPlan{}, err
 	}
-	return s.out.Plan(s.c.ctx(), request)
+	return s.c.Exporter.Plan(s.c.ctx(), request)
 }
 
 // Export begins to write a file. One that is there already is replaced only if the
@@ -191,7 +187,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 		request.Path = full
 	}
 	ctx := s.c.ctx()
-	plan, err := s.out.Plan(ctx, request)
+	plan, err := s.c.Exporter.Plan(ctx, request)
 	if err != nil {
 		return TaskView{}, err
 	}
@@ -206,7 +202,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 	request.Path = plan.Path
 	spec := tasks.Spec{Kind: tasks.Export, Title: "Export " + filepath.Base(plan.Path), Session: session}
 	return viewOf(s.c.Tasks.Start(spec, func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
-		path, err := s.out.Write(ctx, request, telling(p))
+		path, err := s.c.Exporter.Write(ctx, request, telling(p))
 		return tasks.Result{Path: path}, err
 	}))
 }
@@ -225,7 +221,7 @@ func (s *Transfer) DragFile(request ExportRequest) (DraggedFile, error) {
 	if err := s.c.ready(); err != nil {
 		return DraggedFile{}, err
 	}
-	return s.out.DragFile(s.c.ctx(), request)
+	return s.c.Exporter.DragFile(s.c.ctx(), request)
 }
 
 // Attach reads a file by its path for the draft of a branch: a document is kept in the

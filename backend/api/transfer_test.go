@@ -83,9 +83,9 @@ func deskOver(t *testing.T, core *Core, s *store.Store, session chat.Session) *d
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = m.Close(context.Background()) })
-	core.Tasks = m
 	d := &desk{T: t, core: core, store: s, session: session, reader: &reader{}, writer: &writer{}, work: NewWork(core)}
-	d.transfer = NewTransfer(core, d.reader, d.writer)
+	core.Tasks, core.Importer, core.Exporter = m, d.reader, d.writer
+	d.transfer = NewTransfer(core)
 	return d
 }
 
@@ -354,7 +354,7 @@ func TestWithoutAShell(t *testing.T) {
 // While the data is not open nothing of it is touched.
 func TestTransferWithoutData(t *testing.T) {
 	core := &Core{Hub: NewHub(), Fatal: chat.Errorf(chat.CodeCorrupt, "store.open", "The data is damaged.")}
-	x, w := NewTransfer(core, nil, nil), NewWork(core)
+	x, w := NewTransfer(core), NewWork(core)
 	_, imports := x.ImportFiles([]string{"/a"}, "")
 	_, plan := x.Plan(ExportRequest{})
 	_, export := x.Export(ExportRequest{})

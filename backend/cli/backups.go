@@ -43,7 +43,9 @@ is not overwritten. A window or a conversation may go on meanwhile.`, Args: exac
 		if err != nil {
 			return reply{}, err
 		}
+		stop := c.watch("backup", nil)
 		b, err := copies.Backup(ctx, path)
+		stop()
 		if err != nil {
 			return reply{}, err
 		}
@@ -72,7 +74,9 @@ each is read through now, and the exit code is 3 if one is damaged.`, Args: exac
 		if err != nil {
 			return reply{}, err
 		}
+		stop := c.watch("backups", nil)
 		list, err := copies.Backups(ctx, check)
+		stop()
 		if err != nil {
 			return reply{}, err
 		}
@@ -138,12 +142,19 @@ closed. A crash at any moment leaves the old data or the new, whole.`, Args: exa
 		if abs, err := filepath.Abs(c.path(path)); err == nil {
 			path = abs
 		}
+		stop := c.watch("restore", nil)
 		r, err := copies.Restore(ctx, path, func(r chat.Restoration) error {
+			stop()
 			if !c.json {
 				printExchange(c.out, r)
 			}
-			return c.confirm(yes)
+			err := c.confirm(yes)
+			if err == nil {
+				stop = c.watch("restore", nil)
+			}
+			return err
 		})
+		stop()
 		if err != nil && r.Source == "" {
 			return reply{}, err
 		}

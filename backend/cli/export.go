@@ -106,7 +106,9 @@ func (c *call) export(ctx context.Context, s *Services, f exportFlags, args []st
 			r.Path += string(filepath.Separator) // a folder is meant, whether or not it is there
 		}
 	}
-	done, err := s.Exports.Write(ctx, r, nil)
+	bar := c.meter("export")
+	done, err := s.Exports.Write(ctx, r, func(done, total int64) { bar.show(done, total, plural(int(done), "turn")) })
+	bar.clear()
 	if err != nil {
 		return reply{}, err
 	}
@@ -148,7 +150,13 @@ func (s *Services) exportRequest(ctx context.Context, f exportFlags, args []stri
 
 func (c *call) exportToStdout(ctx context.Context, s *Services, r exporting.Request) (reply, error) {
 	w := &exportWriter{out: c.out}
-	done, err := s.Exports.WriteTo(ctx, r, w, nil)
+	bar := c.meter("export")
+	done, err := s.Exports.WriteTo(ctx, r, w, func(done, total int64) {
+		if !c.out.terminal { // there the text itself is seen
+			bar.show(done, total, plural(int(done), "turn"))
+		}
+	})
+	bar.clear()
 	w.end()
 	if c.out.err != nil {
 		return reply{}, nil // said when the call ends

@@ -63,10 +63,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.evalCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(),
-		c.exportCommand(),
-		c.importCommand(),
-		c.backupCommand(), c.backupsCommand(), c.restoreCommand(),
-		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(),
+		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(), c.importCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}
 }

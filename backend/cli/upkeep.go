@@ -38,12 +38,12 @@ func (c *call) reconcileCommand() *cobra.Command {
 		if err != nil {
 			return reply{}, err
 		}
-		return c.closing(s, func(s *Services) (reply, error) { return s.reconcile(ctx) })
+		return c.closing(s, func(s *Services) (reply, error) { return c.reconcile(ctx, s) })
 	})
 	return cmd
 }
 
-func (s *Services) reconcile(ctx context.Context) (reply, error) {
+func (c *call) reconcile(ctx context.Context, s *Services) (reply, error) {
 	doc := reconcileReply{Recovery: s.Recovery}
 	doc.Recovery.Items = append([]chat.RecoveryItem{}, doc.Recovery.Items...)
 	for _, i := range doc.Recovery.Items {
@@ -51,7 +51,15 @@ func (s *Services) reconcile(ctx context.Context) (reply, error) {
 			doc.Requeued += i.Count
 		}
 	}
+	stop := c.watch("reconcile", func() progress {
+		queued, _, _, err := s.Store.JobCounts(ctx)
+		if err != nil {
+			return progress{}
+		}
+		return progress{more: plural(queued, "job") + " queued"}
+	})
 	ran, committed, err := s.Upkeep.CatchUp(ctx)
+	stop()
 	if committed > 0 {
 		doc.Recovery.Items = append(doc.Recovery.Items, chat.RecoveredCount(chat.RecoveredCommitted, committed))
 	}
@@ -111,6 +119,7 @@ func (c *call) verifyCommand() *cobra.Command {
 	}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		r, err := c.readingAny(ctx, verified(nil), func(s *Services) (reply, error) {
+			defer c.watch("verify", nil)()
 			found, err := s.Store.Verify(ctx)
 			if err != nil {
 				return reply{}, err

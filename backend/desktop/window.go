@@ -115,7 +115,7 @@ func Run(w Window) error {
 		// the drop from replacing it, and says whether the files were meant for it.
 		DragAndDrop: &options.DragAndDrop{EnableFileDrop: true, DisableWebViewDrop: false},
 		Linux:       &linux.Options{Icon: w.Icon, ProgramName: "contextinfinity", WebviewGpuPolicy: linux.WebviewGpuPolicyOnDemand},
-		Mac:         &mac.Options{About: &mac.AboutInfo{Title: programTitle, Icon: w.Icon}},
+		Mac:         &mac.Options{About: &mac.AboutInfo{Title: programTitle, Icon: w.Icon}, OnFileOpen: l.opened},
 	})
 }
 

@@ -41,6 +41,8 @@ func BenchmarkExport(b *testing.B) {
 func BenchmarkDrag(b *testing.B) {
 	d := longDesk(b)
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}
+	_, err := d.DragFile(d.ctx, r)
+	d.ok(err)
 	b.Run("unchanged", func(b *testing.B) {
 		for b.Loop() {
 			if _, err := d.DragFile(d.ctx, r); err != nil {

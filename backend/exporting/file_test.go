@@ -39,13 +39,12 @@ func TestWhatTheSystemSaysIsSaidInWords(t *testing.T) {
 // A disk that fills is met while the file is written, flushed, or closed.
 func TestAFileThatCannotBeWrittenIsNone(t *testing.T) {
 	dir := t.TempDir()
-	f, err := os.Create(filepath.Join(dir, "closed"))
+	f, err := disk.CreateTemp(disk.Export, dir, "closed")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = f.Close()
-	var file *disk.File = f
-	if _, err := fillFile(file, "x", func(w io.Writer) error {
+	if _, err := fillFile(f, "x", func(w io.Writer) error {
 		_, err := w.Write(bytes.Repeat([]byte("x"), 1<<20))
 		return err
 	}); chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), "could not be written") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"sync"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/transfer/render"
@@ -76,50 +77,77 @@ func (e *Exporter) document(ctx context.Context, s selection, c *counted) (rende
 	return d, nil
 }
 
-// each reads the turns of a chapter, page by page.
+// each reads the turns of a chapter, page by page: the next one while this one is
+// written.
 func (e *Exporter) each(ctx context.Context, ch render.Chapter, c *counted, f func(render.Turn) error) error {
-	for from := ch.From; ; {
-		turns, err := e.Store.Lineage(ctx, chat.LineageQuery{Branch: ch.Branch.ID, FromSeq: from, ToSeq: ch.To, Limit: pageTurns})
-		if err != nil {
-			return err
+	reading, stop := context.WithCancel(ctx)
+	pages := make(chan page, 1)
+	var behind sync.WaitGroup
+	behind.Go(func() { defer close(pages); e.readPages(reading, ch, pages) })
+	defer behind.Wait()
+	defer stop()
+	for p := range pages {
+		if p.err != nil {
+			return p.err
 		}
-		if err := e.page(ctx, turns, f); err != nil {
-			return err
+		for _, t := range p.turns {
+			if err := f(t); err != nil {
+				return err
+			}
 		}
-		c.add(len(turns))
-		if len(turns) < pageTurns {
-			return nil
+		c.add(len(p.turns))
+	}
+	return ctx.Err()
+}
+
+// page is a run of turns, or why there is none.
+type page struct {
+	turns []render.Turn
+	err   error
+}
+
+// readPages sends the pages of a chapter, until one fails or nobody wants more.
+func (e *Exporter) readPages(ctx context.Context, ch render.Chapter, to chan<- page) {
+	for from, more := ch.From, true; more; {
+		p := e.readPage(ctx, chat.LineageQuery{Branch: ch.Branch.ID, FromSeq: from, ToSeq: ch.To, Limit: pageTurns})
+		select {
+		case to <- p:
+		case <-ctx.Done():
+			return
 		}
-		from = turns[len(turns)-1].Seq + 1
-		if ch.To > 0 && from > ch.To {
-			return nil
+		if more = p.err == nil && len(p.turns) == pageTurns; more {
+			from = p.turns[pageTurns-1].Seq + 1
+			more = ch.To == 0 || from <= ch.To
 		}
 	}
 }
 
-func (e *Exporter) page(ctx context.Context, turns []chat.Turn, f func(render.Turn) error) error {
+func (e *Exporter) readPage(ctx context.Context, q chat.LineageQuery) page {
+	turns, err := e.Store.Lineage(ctx, q)
+	if err != nil {
+		return page{err: err}
+	}
 	ids := make([]chat.TurnID, len(turns))
 	for i, t := range turns {
 		ids[i] = t.ID
 	}
 	steps, err := e.Store.StepsOf(ctx, ids)
 	if err != nil {
-		return err
+		return page{err: err}
 	}
-	for _, t := range turns {
-		r := render.Turn{Turn: t, Steps: steps[t.ID]}
-		if t.Assistant == nil && len(r.Steps) > 0 {
-			part, err := e.Answers.Received(ctx, t)
-			if err != nil {
-				return err
-			}
-			r.Partial = &part
+	p := page{turns: make([]render.Turn, len(turns))}
+	for i, t := range turns {
+		p.turns[i] = render.Turn{Turn: t, Steps: steps[t.ID]}
+		if t.Assistant != nil || len(steps[t.ID]) == 0 {
+			continue
 		}
-		if err := f(r); err != nil {
-			return err
+		part, err := e.Answers.Received(ctx, t)
+		if err != nil {
+			return page{err: err}
 		}
+		p.turns[i].Partial = &part
 	}
-	return nil
+	return p
 }
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }

@@ -193,6 +193,8 @@ func (f *File) archive(file *os.File) {
 	switch {
 	case err == nil && format == transfer.FormatBundle:
 		f.Kind = Bundle
+	case strings.EqualFold(filepath.Ext(f.Name), ".cinf"):
+		f.Reason = "It is called a bundle of this program, and is none."
 	case err == nil:
 		f.Kind, f.Format = Transcript, string(format)
 	case officeDocument(file, f.Size):

@@ -64,7 +64,7 @@ func TestInspect(t *testing.T) {
 		"a zip in a zip":              {"all.zip", zipOf(t, map[string]string{"inner.zip": zipOf(t, map[string]string{"a.json": chatgpt})}), Unknown, "", "inside an archive"},
 		"a bundle":                    {"session.cinf", zipOf(t, map[string]string{"meta.json": "{}", "events.ndjson": ""}), Bundle, "", ""},
 		"a bundle by another name":    {"session.zip", zipOf(t, map[string]string{"meta.json": "{}", "events.ndjson": ""}), Bundle, "", ""},
-		"an export called a bundle":   {"session.cinf", zipOf(t, map[string]string{"conversations.json": chatgpt}), Transcript, "chatgpt", ""},
+		"an export called a bundle":   {"session.cinf", zipOf(t, map[string]string{"conversations.json": chatgpt}), Unknown, "", "is none"},
 		"an office document":          {"letter.docx", zipOf(t, map[string]string{"[Content_Types].xml": "<a/>", "word/document.xml": "<a/>"}), Unknown, "", "office document"},
 		"a backup":                    {"copy.db", sqlite(applicationID), Backup, "", ""},
 		"another program's database":  {"history.db", sqlite(7), Unknown, "", "another program"},

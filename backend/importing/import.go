@@ -89,6 +89,9 @@ func (r *run) file(path string) error {
 		if format, err = transfer.Detect(name, head[:n]); err != nil {
 			return err
 		}
+		if format == transfer.FormatZip && transfer.IsBundle(f, size) {
+			format = transfer.FormatBundle
+		}
 	}
 	r.report.Format, r.met, r.title = format, 0, name
 	in := transfer.Input{Name: path, Size: size, Data: f}

@@ -22,16 +22,16 @@ import (
 
 // world is a data directory that is imported into.
 type world struct {
-	*testing.T
+	testing.TB
 	*store.Store
 	in      *importing.Service
 	dir     string
 	changed int
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{T: t, dir: t.TempDir()}
+	w := &world{TB: t, dir: t.TempDir()}
 	s, err := store.Open(context.Background(), store.Options{DataDir: filepath.Join(w.dir, "data")})
 	w.ok(err)
 	t.Cleanup(func() { _ = s.Close() })

@@ -23,38 +23,41 @@ const sourceBundle = "bundle"
 
 // ImportBundle brings in the session of a bundle (SPEC 12), all of it or nothing.
 //
-// The bundle is gone through twice: first, without holding up anybody, its chain is
-// checked and replayed by the reducer; then one transaction makes the tables of the same
-// events, compares them with what the reducer says, and commits. Bad input is an error
-// that names the event, and changes nothing.
+// The bundle is gone through twice, and nobody waits meanwhile: first its chain is
+// checked and its events are replayed by the reducer, then its tables are made in a
+// database of their own and compared with what the reducer says. One short transaction
+// takes them over. Bad input is an error that names the event, and changes nothing.
 //
 // Where the session is not here, it keeps its ids. Where it is, and one ledger is the
-// beginning of the other, only the events that are new are added. Where the two have gone
-// different ways, the bundle's is imported beside as a copy, with ids of its own.
-// Notices tell what was left out of use.
+// beginning of the other, only the events that are new are added, in one transaction.
+// Where the two have gone different ways, the bundle's is imported beside as a copy,
+// with ids of its own. Notices tell what was left out of use.
 func (s *Store) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {
-	const op = "bundle.import"
 	fail := func(err error) (chat.Imported, []transfer.Notice, error) {
-		return chat.Imported{}, nil, ofBundle(op, name, err)
+		return chat.Imported{}, nil, ofBundle(name, err)
 	}
-	b, err := bundle.Open(r, size)
+	if s.writer == nil {
+		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open for reading only."))
+	}
+	in, err := survey(ctx, r, size)
 	if err != nil {
 		return fail(err)
 	}
-	in, err := survey(ctx, b)
+	out, err := in.into(s)
+	for tries := 1; errors.Is(err, errWentOn) && tries < importTries; tries++ {
+		out, err = in.into(s)
+	}
 	if err != nil {
 		return fail(err)
 	}
-	var out chat.Imported
-	err = s.write(ctx, op, func(t *tx) (err error) {
-		out, err = in.into(t)
-		return err
-	})
-	if err != nil {
-		return fail(err)
-	}
-	return out, in.notices(s, ctx, out), nil
+	return out, in.notices(s, out), nil
 }
+
+const opBundle = "bundle.import"
+
+// errWentOn is a session that was written to between two looks at it.
+var errWentOn = chat.Errorf(chat.CodeConflict, opBundle, "The conversation was written to while it was imported; nothing was changed.").
+	WithHint("import it again")
 
 // incoming is a bundle whose ledger is sound.
 type incoming struct {
@@ -63,14 +66,19 @@ type incoming struct {
 	session string
 	state   *ledger.State // after its last event
 	hashes  [][sha256.Size]byte
+	gone    map[string]bool // documents that were erased
+	erased  int64           // the last event that tells of a hard delete; 0: there was none
 	torn    bool
 }
 
 // survey checks a bundle by itself.
-func survey(ctx context.Context, b *bundle.Reader) (*incoming, error) {
-	in := &incoming{ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID))}
+func survey(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
+	b, err := bundle.Open(r, size)
+	if err != nil {
+		return nil, err
+	}
+	in := &incoming{ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID)), gone: map[string]bool{}}
 	documents := map[chat.FileID]int64{} // that messages name, and the event that does
-	var err error
 	in.torn, err = b.Read(func(e ledger.Event, _ []bundle.Content) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -79,6 +87,12 @@ func survey(ctx context.Context, b *bundle.Reader) (*incoming, error) {
 			return unsound("event %d cannot be replayed: %v", e.Seq, err)
 		}
 		in.hashes = append(in.hashes, [sha256.Size]byte(e.Hash))
+		switch e.Type {
+		case ledger.EventFileAdded:
+			in.gone[e.Entity] = true
+		case ledger.EventContentErased:
+			in.erased = e.Seq
+		}
 		return documentsIn(e, documents)
 	})
 	if err != nil {
@@ -90,8 +104,11 @@ func survey(ctx context.Context, b *bundle.Reader) (*incoming, error) {
 	if fault := reachesOut(in.state); fault != "" {
 		return nil, unsound("%s", fault)
 	}
+	for id := range in.state.Files {
+		delete(in.gone, id)
+	}
 	for id, seq := range documents {
-		if in.state.Files[string(id)] == nil {
+		if in.state.Files[string(id)] == nil && !in.gone[string(id)] {
 			return nil, unsound("event %d names a document that is not of the session", seq)
 		}
 	}
@@ -118,56 +135,138 @@ func documentsIn(e ledger.Event, into map[chat.FileID]int64) error {
 	return err
 }
 
-// into brings the session into the database, in the one transaction.
-func (in *incoming) into(t *tx) (chat.Imported, error) {
-	out := chat.Imported{Session: chat.SessionID(in.session)}
-	here, err := all[ledgerTail](t.db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
-	if err != nil {
-		return out, err
-	}
-	last := int64(len(in.hashes))
-	switch {
-	case len(here) == 0:
-		out.Outcome = chat.ImportMade
-		return out, in.replay(t, 0, nil, &out)
-	case here[0].EventSeq < last && bytes.Equal(here[0].Hash, in.hashes[here[0].EventSeq-1][:]):
-		out.Outcome = chat.ImportGrown
-		return out, in.replay(t, here[0].EventSeq, nil, &out)
-	case here[0].EventSeq >= last:
-		same, err := all[int64](t.db, `SELECT event_seq FROM events WHERE session_id = ? AND event_seq = ? AND hash = ?`, in.session, last, in.hashes[last-1][:])
-		if err != nil {
-			return out, err
-		}
-		if len(same) > 0 {
-			out.Outcome = chat.ImportAlready
-			return out, nil
-		}
-	}
-	return in.copied(t, out)
+// relation is how a bundle stands to what is here.
+type relation struct {
+	outcome chat.ImportOutcome
+	from    int64          // the last event that both have, where one goes on from the other
+	there   chat.SessionID // already
 }
 
-// copied brings it in beside the session that it has diverged from, once.
-func (in *incoming) copied(t *tx, out chat.Imported) (chat.Imported, error) {
-	key := fmt.Sprintf("%s/%d/%x", in.session, len(in.hashes), in.hashes[len(in.hashes)-1])
-	there, err := all[chat.SessionID](t.db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, sourceBundle, key)
+// relation compares the two ledgers by their ends: a hash stands for all before it.
+func (in *incoming) relation(db *gorm.DB) (relation, error) {
+	here, err := all[ledgerTail](db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, in.session)
 	if err != nil {
+		return relation{}, err
+	}
+	last := int64(len(in.hashes))
+	if len(here) == 0 {
+		return relation{outcome: chat.ImportMade}, nil
+	}
+	if at := here[0].EventSeq; at < last {
+		// What was erased there since is still here: that is for the user to delete.
+		if bytes.Equal(here[0].Hash, in.hashes[at-1][:]) && in.erased <= at {
+			return relation{outcome: chat.ImportGrown, from: at}, nil
+		}
+	} else {
+		same, err := all[int64](db, `SELECT event_seq FROM events WHERE session_id = ? AND event_seq = ? AND hash = ?`, in.session, last, in.hashes[last-1][:])
+		if err != nil || len(same) > 0 {
+			return relation{outcome: chat.ImportAlready, there: chat.SessionID(in.session)}, err
+		}
+	}
+	there, err := all[chat.SessionID](db, `SELECT session_id FROM import_keys WHERE source = ? AND key = ?`, sourceBundle, in.key())
+	if err != nil || len(there) > 0 {
+		return relation{outcome: chat.ImportAlready, there: append(there, "")[0]}, err
+	}
+	return relation{outcome: chat.ImportCopied}, nil
+}
+
+// key is that by which a copy of the bundle is known.
+func (in *incoming) key() string {
+	return fmt.Sprintf("%s/%d/%x", in.session, len(in.hashes), in.hashes[len(in.hashes)-1])
+}
+
+// into brings the session in; errWentOn if another writer was faster.
+func (in *incoming) into(s *Store) (out chat.Imported, err error) {
+	var as relation
+	if err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
+		as, err = in.relation(db)
+		return err
+	}); err != nil {
 		return out, err
 	}
-	if len(there) > 0 {
-		out.Session, out.Outcome = there[0], chat.ImportAlready
-		out.Notice = "The bundle was imported before, as a copy beside the session that it has diverged from."
-		return out, nil
+	still := func(t *tx) error {
+		now, err := in.relation(t.db)
+		if err == nil && now != as {
+			err = errWentOn
+		}
+		return err
 	}
-	c := newCopying(t.now, in.session)
-	out.Session, out.Outcome = chat.SessionID(c.session), chat.ImportCopied
-	out.Notice = "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy."
-	imported := t.stamp()
-	if err := in.replay(t, 0, c, &out); err != nil {
-		return out, err
+	switch as.outcome {
+	case chat.ImportAlready:
+		out = chat.Imported{Session: as.there}
+		if as.there != chat.SessionID(in.session) {
+			out.Notice = "The bundle was imported before, as a copy beside the session that it has diverged from."
+		}
+	case chat.ImportGrown:
+		out = chat.Imported{Session: chat.SessionID(in.session)}
+		err = s.write(in.ctx, "bundle.import", func(t *tx) error {
+			if err := still(t); err != nil {
+				return err
+			}
+			if err := in.replay(t, as.from, nil, &out); err != nil {
+				return err
+			}
+			if err := t.knowElsewhere(); err != nil {
+				return err
+			}
+			return t.enqueueOf(in.session)
+		})
+	default:
+		out, err = in.beside(s, as, still)
 	}
-	_, err = t.exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
-		sourceBundle, key, c.session, c.session, imported)
+	out.Outcome = as.outcome
 	return out, err
+}
+
+// beside brings in a session that is not here, or a copy of one that has diverged.
+func (in *incoming) beside(s *Store, as relation, still func(*tx) error) (chat.Imported, error) {
+	var c *copying
+	if as.outcome == chat.ImportCopied {
+		c = newCopying(s.clock.Now(), in.session)
+	}
+	st, err := in.stage(s, c)
+	if err != nil {
+		return chat.Imported{}, err
+	}
+	err = s.takeOver(in.ctx, st, still, func(t *tx) error {
+		if err := errors.Join(t.knowElsewhere(), t.enqueueOf(string(st.out.Session))); err != nil || c == nil {
+			return err
+		}
+		_, err := t.exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
+			sourceBundle, in.key(), c.session, c.session, t.stamp())
+		return err
+	})
+	if constrained(err) {
+		err = unsound("a record of it has the id of one that is here, of another session")
+	}
+	if err == nil {
+		st.out.Notice, err = in.besideWhat(s, c != nil)
+	}
+	return st.out, errors.Join(err, st.remove())
+}
+
+// besideWhat says why a session came in as it did, where that is to be known: a copy, or
+// one that was deleted here.
+func (in *incoming) besideWhat(s *Store, copied bool) (string, error) {
+	var erased []string
+	err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
+		if copied {
+			erased, err = all[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentErased)
+		} else {
+			erased, err = all[string](db, `SELECT id FROM receipts WHERE subject = ? LIMIT 1`, chat.EraseSession+" "+in.session)
+		}
+		return err
+	})
+	switch {
+	case copied && len(erased) > 0 && in.erased == 0:
+		return "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy. " +
+			"Content of ours was deleted for good; the copy, which is from before that, may hold it.", err
+	case copied:
+		return "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy.", err
+	case len(erased) > 0:
+		return "The session was deleted here for good before; the bundle has brought it back.", err
+	}
+	return "", err
 }
 
 // replay makes the records of the events after one; c, if not nil, gives them other ids.
@@ -175,10 +274,11 @@ func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) e
 	now := t.now
 	p := &replayer{tx: t, session: string(out.Session)}
 	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
-		if err := in.ctx.Err(); err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
+		err := in.ctx.Err()
+		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
 			return err
 		}
-		seq := e.Seq
+		seq, was := e.Seq, e.Entity
 		if c != nil {
 			copied, err := c.event(e)
 			if err != nil || copied == nil {
@@ -192,7 +292,12 @@ func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) e
 		case ledger.EventBranchCreated:
 			out.Branches++
 		}
-		if err := p.play(e, contents); err != nil {
+		if e.Type == ledger.EventFileAdded && in.gone[was] {
+			err = p.keep(e)
+		} else {
+			err = p.play(e, contents)
+		}
+		if err != nil {
 			return playFault(seq, err)
 		}
 		return nil
@@ -207,7 +312,7 @@ func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) e
 	if after == 0 {
 		out.Branches = max(out.Branches-1, 0)
 	}
-	return in.settle(t, p.session)
+	return in.agrees(t, p.session)
 }
 
 // playFault names the event whose records cannot be made.
@@ -232,23 +337,9 @@ func constrained(err error) bool {
 // sqliteConstraint is SQLite's primary result code for that.
 const sqliteConstraint = 19
 
-// settle makes due what is to be done with the session's turns, and expects that its
-// records are what its ledger says: what verify would find is not let in.
-func (in *incoming) settle(t *tx, session string) error {
-	due, err := all[turnRow](t.db, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
-		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
-	if err != nil {
-		return err
-	}
-	for _, turn := range due {
-		kind := chat.JobSummarizeTurn
-		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
-			kind = chat.JobIndexTurn
-		}
-		if err := t.enqueue(kind, turn); err != nil {
-			return err
-		}
-	}
+// agrees expects that the session's records are what its ledger says: what verify would
+// find is not let in.
+func (in *incoming) agrees(t *tx, session string) error {
 	a := newAudit()
 	a.db = t.db
 	a.replay(session)
@@ -265,8 +356,27 @@ func (in *incoming) settle(t *tx, session string) error {
 	return nil
 }
 
+// enqueueOf makes due what is to be done with the turns of a session.
+func (t *tx) enqueueOf(session string) error {
+	due, err := all[turnRow](t.db, `SELECT id, session_id, branch_id, phase FROM turns WHERE session_id = ?
+		AND (phase = 'ResponseFinalized' OR phase = 'StateCommitted' AND index_status <> 'degraded') ORDER BY branch_id, turn_seq`, session)
+	if err != nil {
+		return err
+	}
+	for _, turn := range due {
+		kind := chat.JobSummarizeTurn
+		if chat.Phase(turn.Phase) == chat.PhaseStateCommitted {
+			kind = chat.JobIndexTurn
+		}
+		if err := t.enqueue(kind, turn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // notices tell what is to be known of the bundle beside what became of it.
-func (in *incoming) notices(s *Store, ctx context.Context, out chat.Imported) []transfer.Notice {
+func (in *incoming) notices(s *Store, out chat.Imported) []transfer.Notice {
 	var list []transfer.Notice
 	add := func(format string, args ...any) {
 		list = append(list, transfer.Notice{Text: fmt.Sprintf(format, args...), Count: 1})
@@ -277,20 +387,20 @@ func (in *incoming) notices(s *Store, ctx context.Context, out chat.Imported) []
 	if in.bundle.Strange > 0 {
 		add("%d files in the bundle do not belong in one; they were not looked at.", in.bundle.Strange)
 	}
-	if !in.torn && (out.Outcome == chat.ImportMade || out.Outcome == chat.ImportGrown) && !in.snapshotHolds(s, ctx) {
+	if !in.torn && (out.Outcome == chat.ImportMade || out.Outcome == chat.ImportGrown) && !in.snapshotHolds(s) {
 		add("The bundle's snapshot is damaged or not of its events; it was not used, and all events were replayed.")
 	}
 	return list
 }
 
 // snapshotHolds reports that the bundle's snapshot is what the session's events make.
-func (in *incoming) snapshotHolds(s *Store, ctx context.Context) bool {
+func (in *incoming) snapshotHolds(s *Store) bool {
 	sum, err := in.bundle.SnapshotSum()
 	if err != nil {
 		return false
 	}
 	var want []byte
-	err = s.read(ctx, "bundle.import", func(db *gorm.DB) error {
+	err = s.read(in.ctx, opBundle, func(db *gorm.DB) error {
 		memory, err := memoryOf(db, in.state)
 		if err != nil {
 			return err
@@ -309,12 +419,11 @@ func unsound(format string, args ...any) *chat.Error {
 }
 
 // ofBundle names the file in an error.
-func ofBundle(op, name string, err error) error {
-	e := chat.AsError(mapError(op, err))
-	named := *e
-	named.Op = op
+func ofBundle(name string, err error) error {
+	named := *chat.AsError(mapError(opBundle, err))
+	named.Op = opBundle
 	if name != "" {
-		named.Message = name + ": " + e.Message
+		named.Message = name + ": " + named.Message
 	}
 	return &named
 }

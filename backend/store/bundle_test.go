@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
@@ -351,4 +352,13 @@ func TestAnyHistoryTravels(t *testing.T) {
 		}
 		to.verifyClean()
 	})
+}
+
+// zstdOf is text as a zstd stream.
+func zstdOf(text string) string {
+	enc, err := zstd.NewWriter(nil)
+	if err != nil {
+		panic(err) // there are no options
+	}
+	return string(enc.EncodeAll([]byte(text), nil))
 }

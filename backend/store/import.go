@@ -90,12 +90,14 @@ type importer struct {
 	leftAt   chat.BranchID
 	main     *standing
 	on       map[chat.BranchID]*standing
-	at       map[string]*spot // by Turn.Key
-	order    []int            // turns in the order in which they are written
-	children map[string][]int // turns by the Key of the one before
-	labels   map[string]bool  // of branches
-	turns    int              // written
-	branches int              // beside the first
+	at       map[string]*spot             // by Turn.Key
+	order    []int                        // turns in the order in which they are written
+	children map[string][]int             // turns by the Key of the one before
+	labels   map[string]bool              // of branches
+	given    map[string]int64             // how often a label was, before it was made one of its own
+	asked    map[string]map[[32]byte]bool // what the turns after one ask that are in, where there are several
+	turns    int                          // written
+	branches int                          // beside the first
 }
 
 // standing is a branch as the import finds it and as it goes on with it.
@@ -121,7 +123,9 @@ func (m *importer) run() error {
 	if err := m.load(); err != nil || m.already {
 		return err
 	}
-	m.sort()
+	if err := m.sort(); err != nil {
+		return err
+	}
 	for {
 		part, err := m.plan()
 		if err != nil {
@@ -130,6 +134,7 @@ func (m *importer) run() error {
 		if err := m.write(part); err != nil {
 			return err
 		}
+		m.forget(part)
 		if part.last {
 			return nil
 		}
@@ -138,6 +143,17 @@ func (m *importer) run() error {
 		}
 		if err := m.ctx.Err(); err != nil {
 			return err
+		}
+	}
+}
+
+// forget drops the summaries of a part that is written but for the one that is gone on
+// from: they can be read again.
+func (m *importer) forget(part importPart) {
+	for i, run := range part.runs {
+		m.at[run.turns[len(run.turns)-1].Key].summary = nil
+		if i < len(part.runs)-1 && run.on != part.runs[len(part.runs)-1].on {
+			run.on.summary = nil
 		}
 	}
 }
@@ -153,8 +169,8 @@ func (m *importer) outcome(sum chat.Imported) chat.ImportOutcome {
 }
 
 // sort puts the way to where the conversation was left first: it is the first branch.
-func (m *importer) sort() {
-	m.children = map[string][]int{}
+func (m *importer) sort() error {
+	m.children, m.asked = map[string][]int{}, map[string]map[[32]byte]bool{}
 	place := make(map[string]int, len(m.c.Turns))
 	for i := range m.c.Turns {
 		place[m.c.Turns[i].Key] = i
@@ -172,12 +188,46 @@ func (m *importer) sort() {
 		if !first[i] {
 			m.order = append(m.order, i)
 		}
+		if t := &m.c.Turns[i]; m.at[t.Key] != nil {
+			m.ask(t)
+		}
 	}
+	return m.checkDepth()
+}
+
+// maxForks bounds how deep branches fork off each other: each reads its way to the root.
+const maxForks = 1_000
+
+func (m *importer) checkDepth() error {
+	depth, continued := make(map[string]int, len(m.order)), map[string]bool{}
+	for _, i := range m.order {
+		t := &m.c.Turns[i]
+		depth[t.Key] = depth[t.Parent]
+		if continued[t.Parent] {
+			depth[t.Key]++
+		}
+		if continued[t.Parent] = true; depth[t.Key] > maxForks {
+			return invalid("Its branches fork off each other more than %d deep.", maxForks)
+		}
+	}
+	return nil
+}
+
+// ask remembers what a turn asks that has others beside it.
+func (m *importer) ask(t *transfer.Turn) {
+	if len(m.children[t.Parent]) < 2 {
+		return
+	}
+	if m.asked[t.Parent] == nil {
+		m.asked[t.Parent] = map[[32]byte]bool{}
+	}
+	m.asked[t.Parent][said(t)] = true
 }
 
 // load reads what is there of the conversation.
 func (m *importer) load() error {
-	m.on, m.at, m.labels = map[chat.BranchID]*standing{}, map[string]*spot{}, map[string]bool{}
+	m.on, m.at = map[chat.BranchID]*standing{}, map[string]*spot{}
+	m.labels, m.given = map[string]bool{}, map[string]int64{}
 	m.latest = m.moment(m.c.UpdatedAt)
 	return m.store.read(m.ctx, opImport, func(db *gorm.DB) error {
 		there, err := importKey(db, m.c.Source, keyContent+m.c.Key)

@@ -27,7 +27,7 @@ func BenchmarkImport(b *testing.B) {
 		f := newFixture(b)
 		m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
 		f.ok(m.load())
-		m.sort()
+		f.ok(m.sort())
 		var longest time.Duration
 		for last := false; !last; {
 			part, err := m.plan()

@@ -63,6 +63,7 @@ func (m *importer) plan() (importPart, error) {
 		run.on.tip++
 		run.turns = append(run.turns, t)
 		m.at[t.Key] = &spot{on: run.on, seq: run.on.tip}
+		m.ask(t)
 		if open = run; len(m.children[t.Key]) > 1 || t.Key == m.c.Current { // where branches part a state of its own says what came before
 			open = nil
 		}
@@ -136,23 +137,23 @@ func (m *importer) place(t *transfer.Turn, open *importRun) *importRun {
 // label says what a branch is: another answer, another question, or what came later.
 func (m *importer) label(t *transfer.Turn, seq int64) string {
 	kind := "Continued in " + sourceName(m.c.Source)
-	if siblings := m.children[t.Parent]; len(siblings) > 1 {
+	if len(m.children[t.Parent]) > 1 {
 		kind = "Edited"
-		asked := said(t)
-		for _, i := range siblings {
-			if o := &m.c.Turns[i]; o != t && m.at[o.Key] != nil && said(o) == asked {
-				kind = "Regenerated answer"
-				break
-			}
+		if m.asked[t.Parent][said(t)] {
+			kind = "Regenerated answer"
 		}
 	}
 	kind += " at #" + itoa(seq)
-	label := kind
-	for n := int64(2); m.labels[label]; n++ {
-		label = kind + " (" + itoa(n) + ")"
+	for {
+		label := kind
+		if m.given[kind]++; m.given[kind] > 1 {
+			label += " (" + itoa(m.given[kind]) + ")"
+		}
+		if !m.labels[label] {
+			m.labels[label] = true
+			return label
+		}
 	}
-	m.labels[label] = true
-	return label
 }
 
 // said is the sum of what a turn asks.

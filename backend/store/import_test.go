@@ -303,7 +303,7 @@ func TestImportGoesOn(t *testing.T) {
 		f := newFixture(t)
 		m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
 		f.ok(m.load())
-		m.sort()
+		f.ok(m.sort())
 		for range parts { // and then the process ends
 			part, err := m.plan()
 			f.ok(err)
@@ -334,7 +334,7 @@ func TestImportBesideSomebodyAtWork(t *testing.T) {
 	m := importer{store: f.Store, ctx: f.ctx, c: &c, rules: byRule, now: f.clock.Now()}
 	f.imports(foreign("t0", "t0 - q0 a0"))
 	f.ok(m.load())
-	m.sort()
+	f.ok(m.sort())
 	part, err := m.plan()
 	f.ok(err)
 	session, err := f.Session(f.ctx, m.session)
@@ -399,4 +399,37 @@ func TestImportTravels(t *testing.T) {
 		t.Errorf("%+v, want %+v: %v", b, a, err)
 	}
 	other.verifyClean()
+}
+
+// TestImportOfManyBranches: each answer of many has a branch and a name of its own; a tree
+// whose branches fork off each other without end is refused before anything is written.
+func TestImportOfManyBranches(t *testing.T) {
+	f := newFixture(t)
+	lines := []string{"a - one 1"}
+	for i := range 30 {
+		lines = append(lines, fmt.Sprintf("b%d a two %d", i, i))
+	}
+	im := f.imports(foreign("b0", lines...))
+	got := f.lineages(im.Session)
+	if len(got) != 30 || got["Regenerated answer at #2"] == nil || got["Regenerated answer at #2 (29)"] == nil {
+		t.Errorf("%d branches", len(got))
+	}
+	more := append(slices.Clone(lines), "b30 a two 30", "c a else 1")
+	f.imports(foreign("b0", more...))
+	if got := f.lineages(im.Session); len(got) != 32 || got["Regenerated answer at #2 (30)"] == nil || got["Edited at #2"] == nil {
+		t.Errorf("grown: %d branches", len(got))
+	}
+	f.verifyClean()
+	deep, before := []string{"k0 - q a"}, "k0"
+	for i := range maxForks + 2 {
+		deep = append(deep, fmt.Sprintf("s%d %s q a", i, before), fmt.Sprintf("d%d %s q a", i, before))
+		before = fmt.Sprintf("d%d", i)
+	}
+	c := foreign("k0", deep...)
+	c.ID = "deep"
+	_, err := f.ImportConversation(f.ctx, c, byRule)
+	f.refused(err, chat.CodeInvalid)
+	if list, err := f.Sessions(f.ctx, chat.SessionQuery{}); err != nil || len(list) != 1 {
+		t.Errorf("%d sessions: %v", len(list), err)
+	}
 }

@@ -63,6 +63,7 @@ type Store struct {
 	tokens   tokenizer
 	sizes    sizeCache
 	requests recentValues
+	staging  sync.Mutex // held while a database is attached to the writer
 	// manifests are those that others were packed against
 	manifests recentValues
 	embedded  watermarks
@@ -165,6 +166,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	}
 	if s.reader, err = connect(s.path(), readerPragmas, readers); err != nil {
 		return mapError(op, err)
+	}
+	if err := s.sweepStages(); err != nil {
+		s.log.Warn("what an import left cannot be removed", "err", err)
 	}
 	if err := s.finishErasures(ctx); err != nil {
 		s.log.Warn("a hard delete could not be completed; it is tried again at the next start", "err", err)

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -129,13 +130,13 @@ func (m *Manager) Dismiss(id string) error {
 	return err
 }
 
-// Forget dismisses all that is about a session and cancels what of it runs: the session
-// is erased, and titles and file names are text of it.
+// Forget dismisses all that is about a session, or whose report names it, and cancels what
+// of it runs: the session is erased, and titles and file names are text of it.
 func (m *Manager) Forget(ctx context.Context, session chat.SessionID) error {
 	m.mu.Lock()
 	var about []*work
 	for _, w := range m.tasks {
-		if w.Session == session {
+		if w.Session == session || session != "" && bytes.Contains(w.Result.Report, []byte(session)) {
 			about = append(about, w)
 		}
 	}

@@ -455,6 +455,9 @@ func TestForget(t *testing.T) {
 		m, _ := open(t, s)
 		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "one"}, instantly)
 		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "one"}, untilStopped)
+		start(t, m, Spec{Kind: Import, Title: "Import my secret"}, func(context.Context, *Progress) (Result, error) {
+			return Result{Report: json.RawMessage(`{"first":"one"}`)}, nil
+		})
 		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, instantly)
 		synctest.Wait()
 		if err := m.Forget(t.Context(), "one"); err != nil {

@@ -21,13 +21,7 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 		return "", chat.WrapError(chat.CodeCorrupt, "import.detect", err, path.Base(name)+" is a damaged archive.").
 			WithHint("download or copy it again")
 	}
-	parts := 0
-	for _, f := range z.File {
-		if f.Name == "meta.json" || f.Name == "events.ndjson" {
-			parts++
-		}
-	}
-	if parts == 2 {
+	if isBundle(z) {
 		return FormatBundle, nil
 	}
 	files, err := checkArchive(name, z)
@@ -51,4 +45,20 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 		return FormatZip, nil // the import finds out
 	}
 	return "", unknownFormat(name)
+}
+
+// IsBundle reports whether an archive is a bundle of this program, whatever it is called.
+func IsBundle(data io.ReaderAt, size int64) bool {
+	z, err := zip.NewReader(data, size)
+	return (err == nil || errors.Is(err, zip.ErrInsecurePath)) && isBundle(z)
+}
+
+func isBundle(z *zip.Reader) bool {
+	parts := 0
+	for _, f := range z.File {
+		if f.Name == "meta.json" || f.Name == "events.ndjson" {
+			parts++
+		}
+	}
+	return parts == 2
 }

@@ -201,6 +201,11 @@ var withinRules = []within{
 		reason: "a bundle is bytes of a ledger: what it says does not depend on who reads it, when or where",
 	},
 	{
+		name: "imports", in: []string{"backend/importing"},
+		may:    []string{module + "/backend/chat", module + "/backend/transfer", module + "/backend/librarian"},
+		reason: "importing asks no model and fetches nothing: what it needs of the store is given to it",
+	},
+	{
 		name: "long work", in: []string{"backend/tasks"},
 		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/defect"},
 		reason: "long work is carried out whatever it is: each kind is given to it by who knows it",

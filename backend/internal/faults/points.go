@@ -37,7 +37,7 @@ const (
 // TX-A turn.finalize, turn.interrupt or turn.fail, TX-B state.commit, TX-C
 // vector.write.
 var transactions = []string{
-	"store.open", "session.create", "draft.save", "turn.accept", "turn.prepare", "turn.sizes",
+	"store.open", "session.create", "draft.release", "draft.save", "turn.accept", "turn.prepare", "turn.sizes",
 	"step.begin", "step.end", "turn.finalize", "turn.interrupt", "turn.fail", "turn.resume",
 	"calibration.observe", "job.claim", "job.renew", "job.finish", "job.fail", "job.postpone",
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",

@@ -1,11 +1,13 @@
 package render
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -16,7 +18,21 @@ const lowest = 4
 // that grows with the square of some texts.
 const maxParsed = 64 << 10
 
-var reader = goldmark.DefaultParser()
+var (
+	whole = goldmark.DefaultParser()
+	// blocks reads what stands between blocks and nothing inside them, where only HTML
+	// would matter.
+	blocks = parser.NewParser(
+		parser.WithBlockParsers(parser.DefaultBlockParsers()...), parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+	)
+)
+
+func parse(src []byte) ast.Node {
+	if bytes.IndexByte(src, '<') >= 0 {
+		return whole.Parse(text.NewReader(src))
+	}
+	return blocks.Parse(text.NewReader(src))
+}
 
 // tame is a message's Markdown made safe to stand among others. What needs nothing is
 // left byte for byte, but for line ends. Otherwise its headings are moved below the
@@ -81,7 +97,7 @@ type edit struct {
 // edited moves the headings of s and takes the meaning from its HTML.
 func edited(s string) string {
 	src := []byte(s)
-	doc := reader.Parse(text.NewReader(src))
+	doc := parse(src)
 	shift := headingShift(doc)
 	var edits []edit
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -190,7 +206,7 @@ const after = "# 9b1c7e"
 // what it is, none of its headings is above lowest, and it has no HTML.
 func contained(s string) bool {
 	src := []byte(s + "\n\n" + after + "\n")
-	doc := reader.Parse(text.NewReader(src))
+	doc := parse(src)
 	last, ok := doc.LastChild().(*ast.Heading)
 	if !ok || last.Level != 1 || last.Lines().Len() != 1 || last.Lines().At(0).Start < len(s) {
 		return false

@@ -1,9 +1,10 @@
-# The Windows installer, made by `wails build --target windows/amd64 --nsis`. Wails writes wails_tools.nsh beside
-# this file, with the names and the version of wails.json and the macros used below. Installs for one person, without
-# administrator rights, and leaves the conversations alone when it is removed.
+# The Windows installer. scripts/package windows runs makensis on it; `wails build --target windows/amd64 --nsis` would
+# too. Either writes wails_tools.nsh beside this file, with the names and the version of wails.json and the macros used
+# below. Installs for one person, without administrator rights, and leaves the conversations alone when it is removed.
 Unicode true
 
 !define REQUEST_EXECUTION_LEVEL "user"
+!define WAILS_INSTALL_SCOPE "user"
 !include "wails_tools.nsh"
 
 VIProductVersion "${INFO_PRODUCTVERSION}.0"
@@ -31,7 +32,10 @@ ManifestDPIAware true
 !insertmacro MUI_LANGUAGE "English"
 
 Name "${INFO_PRODUCTNAME}"
-OutFile "..\..\bin\${INFO_PROJECTNAME}-${ARCH}-installer.exe"
+!ifndef ARG_OUTFILE
+  !define ARG_OUTFILE "..\..\bin\${INFO_PROJECTNAME}-${ARCH}-installer.exe"
+!endif
+OutFile "${ARG_OUTFILE}"
 InstallDir "$LOCALAPPDATA\Programs\${INFO_PRODUCTNAME}"
 ShowInstDetails show
 
@@ -44,6 +48,13 @@ Section
   !insertmacro wails.webview2runtime
   SetOutPath $INSTDIR
   !insertmacro wails.files
+  File "/oname=LICENSE.txt" "..\..\..\LICENSE"
+  !ifdef ARG_NOTICES
+    File "/oname=third-party-licences.txt" "${ARG_NOTICES}"
+  !endif
+  !insertmacro wails.associateFiles
+  # The macro leaves the program's path unquoted, which a folder with a space in its name would break.
+  WriteRegStr SHELL_CONTEXT "Software\Classes\ContextInfinity.Bundle\shell\open\command" "" '"$INSTDIR\${PRODUCT_EXECUTABLE}" "%1"'
   CreateShortcut "$SMPROGRAMS\${INFO_PRODUCTNAME}.lnk" "$INSTDIR\${PRODUCT_EXECUTABLE}"
   CreateShortcut "$DESKTOP\${INFO_PRODUCTNAME}.lnk" "$INSTDIR\${PRODUCT_EXECUTABLE}"
   !insertmacro wails.writeUninstaller
@@ -53,8 +64,13 @@ Section "uninstall"
   !insertmacro wails.setShellContext
   # The web view's cache goes; the data directory, which holds the conversations, stays.
   RMDir /r "$AppData\${PRODUCT_EXECUTABLE}"
-  RMDir /r "$INSTDIR"
+  # File by file: the folder was chosen by a person, and may hold things of theirs.
+  Delete "$INSTDIR\${PRODUCT_EXECUTABLE}"
+  Delete "$INSTDIR\LICENSE.txt"
+  Delete "$INSTDIR\third-party-licences.txt"
+  !insertmacro wails.unassociateFiles
   Delete "$SMPROGRAMS\${INFO_PRODUCTNAME}.lnk"
   Delete "$DESKTOP\${INFO_PRODUCTNAME}.lnk"
   !insertmacro wails.deleteUninstaller
+  RMDir "$INSTDIR"
 SectionEnd

@@ -1214,7 +1214,77 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class DraggedFile {
+	    path: string;
+	    uri: string;
+	    name: string;
+	    size: number;
 	
+	    static createFrom(source: any = {}) {
+	        return new DraggedFile(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.uri = source["uri"];
+	        this.name = source["name"];
+	        this.size = source["size"];
+	    }
+	}
+	
+	export class ExportPlan {
+	    name: string;
+	    path: string;
+	    exists: boolean;
+	    sessions: number;
+	    branches: number;
+	    turns: number;
+	    open: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ExportPlan(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.path = source["path"];
+	        this.exists = source["exists"];
+	        this.sessions = source["sessions"];
+	        this.branches = source["branches"];
+	        this.turns = source["turns"];
+	        this.open = source["open"];
+	    }
+	}
+	export class ExportRequest {
+	    scope: string;
+	    sessionId: string;
+	    branchId: string;
+	    turnId: string;
+	    allBranches: boolean;
+	    format: string;
+	    archived: boolean;
+	    path: string;
+	    replace: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ExportRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.scope = source["scope"];
+	        this.sessionId = source["sessionId"];
+	        this.branchId = source["branchId"];
+	        this.turnId = source["turnId"];
+	        this.allBranches = source["allBranches"];
+	        this.format = source["format"];
+	        this.archived = source["archived"];
+	        this.path = source["path"];
+	        this.replace = source["replace"];
+	    }
+	}
 	
 	export class Span {
 	    from: number;

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/exporting"
+	"contextinfinity/backend/importing"
+	"contextinfinity/backend/transfer"
+)
+
+// Imports has the page's imports done by a service.
+func Imports(s *importing.Service) Importer { return imports{s} }
+
+type imports struct{ service *importing.Service }
+
+// Import implements Importer.
+func (i imports) Import(ctx context.Context, path, format string, tell Tell) (ImportReport, error) {
+	report, err := i.service.Import(ctx, path, importing.Options{
+		Format:   transfer.Format(format),
+		Progress: func(p importing.Progress) { tell(p.Done, p.Total, "bytes", atConversation(p)) },
+	})
+	return importReport(report), err
+}
+
+// atConversation says how many conversations are in, and which is being read.
+func atConversation(p importing.Progress) string {
+	switch {
+	case p.Sessions == 0:
+		return p.Title
+	case p.Sessions == 1:
+		return "1 conversation. " + p.Title
+	}
+	return fmt.Sprintf("%d conversations. %s", p.Sessions, p.Title)
+}
+
+func importReport(r importing.Report) ImportReport {
+	v := ImportReport{
+		File: r.File, Format: string(r.Format), Sessions: r.Sessions, Grown: r.Grown, Already: r.Already, Turns: r.Turns, Branches: r.Branches,
+		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Notices: []CountedNote{}, Torn: r.Torn, Cancelled: r.Cancelled,
+		FirstSession: string(r.First), Copied: r.Copied,
+	}
+	for _, row := range r.Skipped {
+		v.Skipped = append(v.Skipped, SkippedRow{File: row.File, Index: row.Index, ID: row.ID, Title: row.Title, Offset: row.Offset, Reason: row.Reason})
+	}
+	for _, n := range r.Notices {
+		v.Notices = append(v.Notices, CountedNote{Text: n.Text, Count: n.Count})
+	}
+	return v
+}
+
+// Exports has the page's exports done by an exporter.
+func Exports(e *exporting.Exporter) Exporter { return exports{e} }
+
+type exports struct{ exporter *exporting.Exporter }
+
+func exportRequest(r ExportRequest) exporting.Request {
+	return exporting.Request{
+		Scope: exporting.Scope(r.Scope), Session: chat.SessionID(r.SessionID), Branch: chat.BranchID(r.BranchID), Turn: chat.TurnID(r.TurnID),
+		AllBranches: r.AllBranches, Format: exporting.Format(r.Format), Archived: r.Archived, Path: r.Path, Replace: r.Replace,
+	}
+}
+
+// Plan implements Exporter.
+func (e exports) Plan(ctx context.Context, r ExportRequest) (ExportPlan, error) {
+	p, err := e.exporter.Plan(ctx, exportRequest(r))
+	return ExportPlan{
+		Name: p.Name, Path: p.Path, Exists: p.Exists, Sessions: p.Sessions, Branches: p.Branches, Turns: p.Turns, Open: p.Open,
+	}, err
+}
+
+// Write implements Exporter.
+func (e exports) Write(ctx context.Context, r ExportRequest, tell Tell) (string, error) {
+	res, err := e.exporter.Write(ctx, exportRequest(r), func(done, total int64) { tell(done, total, "turns", "") })
+	return res.Path, err
+}
+
+// DragFile implements Exporter.
+func (e exports) DragFile(ctx context.Context, r ExportRequest) (DraggedFile, error) {
+	f, err := e.exporter.DragFile(ctx, exportRequest(r))
+	return DraggedFile{Path: f.Path, URI: f.URI, Name: f.Name, Size: f.Size}, err
+}

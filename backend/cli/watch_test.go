@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Long work is shown on a terminal while it goes on and leaves nothing behind; what is
+// short, or has no terminal, shows nothing.
+func TestWatch(t *testing.T) {
+	jobs := func() progress { return progress{more: "7 jobs queued"} }
+	half := func() progress { return progress{done: 5, total: 10, more: "5 turns"} }
+	for name, c := range map[string]struct {
+		terminal bool
+		look     func() progress
+		takes    time.Duration
+		want     string
+	}{
+		"for how long": {true, nil, 3*time.Second + 100*time.Millisecond, "backup  3s"},
+		"what is left": {true, jobs, time.Second, "backup  7 jobs queued"},
+		"how far":      {true, half, time.Second, "backup   50 %  5 turns"},
+		"short":        {true, nil, 100 * time.Millisecond, ""},
+		"not a person": {false, jobs, time.Minute, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var seen bytes.Buffer
+				stop := (&call{note: &output{w: &seen, terminal: c.terminal}}).watch("backup", c.look)
+				time.Sleep(c.takes)
+				stop()
+				stop()
+				got := seen.String()
+				if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+					t.Errorf("%q, want %q in it", got, c.want)
+				}
+				if c.want != "" && !strings.HasSuffix(got, "\r\x1b[K") {
+					t.Errorf("it is left behind: %q", got)
+				}
+				if lines := strings.Count(got, "backup"); lines > int(c.takes/watchEvery) {
+					t.Errorf("drawn %d times in %s", lines, c.takes)
+				}
+			})
+		})
+	}
+}

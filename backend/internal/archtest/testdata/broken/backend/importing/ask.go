@@ -1,0 +1,7 @@
+// breaks: imports
+
+package importing
+
+import (
+	_ "contextinfinity/backend/models"
+)

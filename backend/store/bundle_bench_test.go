@@ -1,0 +1,124 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// heapWatch is the most that the heap held while something ran.
+func heapWatch(do func()) (peak uint64) {
+	runtime.GC()
+	old := debug.SetGCPercent(50) // what is live, and not much more
+	defer debug.SetGCPercent(old)
+	var most atomic.Uint64
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+				var m runtime.MemStats
+				runtime.ReadMemStats(&m)
+				most.Store(max(most.Load(), m.HeapAlloc))
+			}
+		}
+	}()
+	do()
+	close(stop)
+	<-done
+	return most.Load()
+}
+
+// longestWait is how long another writer waited at most while something ran.
+func (f *fixture) longestWait(do func()) (longest time.Duration) {
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(2 * time.Millisecond):
+				begun := time.Now()
+				if err := f.PutSetting(f.ctx, "last_session", "x"); err != nil {
+					panic(err)
+				}
+				longest = max(longest, time.Since(begun))
+			}
+		}
+	}()
+	do()
+	close(stop)
+	<-done
+	return longest
+}
+
+// asked is a session of turns of some 400 tokens, each asked with a request that repeats
+// most of the one before, committed and indexed.
+func (f *fixture) asked(turns int) (chat.Session, chat.Branch) {
+	f.Helper()
+	s, b := f.session("long")
+	for i := range turns {
+		f.clock.Advance(time.Second)
+		t := f.accept(b.ID, fmt.Sprintf("question %d of %s", i, benchText(30+i%40)))
+		f.ok(f.Prepare(f.ctx, chat.Preparation{TurnID: t.ID, Manifest: []byte(`{"sections":[{"turn":` + itoa(int64(i)) + `}]}`), Tokens: 12}))
+		step, err := f.BeginStep(f.ctx, chat.StepStart{TurnID: t.ID, Provider: "p", ModelID: "m",
+			Request: []byte(strings.Repeat(benchText(400), 1+size(2, 20)) + itoa(int64(i)))})
+		f.ok(err)
+		words := benchText(220 + i%50)
+		t, err = f.Finalize(f.ctx, chat.Finalization{TurnID: t.ID, Step: f.ended(step, chat.StepCompleted, words),
+			Message: chat.AssistantText(words), Outcome: chat.OutcomeCompleted})
+		f.ok(err)
+		f.commitRun(b.ID, t.ID)
+		f.index(t.ID)
+	}
+	return s, b
+}
+
+// BenchmarkBundle writes and reads a session of 10 000 turns with -full, else of 300.
+func BenchmarkBundle(b *testing.B) {
+	f := newFixture(b)
+	turns := size(300, 10_000)
+	s, _ := f.asked(turns)
+	var whole []byte
+	b.Run(fmt.Sprintf("write/%d", turns), func(b *testing.B) {
+		var peak uint64
+		for b.Loop() {
+			peak = heapWatch(func() { f.ok(f.WriteBundle(f.ctx, s.ID, io.Discard)) })
+		}
+		b.ReportMetric(float64(peak)/(1<<20), "MB-heap")
+		b.StopTimer()
+		whole = f.bundled(s.ID)
+		b.ReportMetric(float64(len(whole))/(1<<20), "MB-bundle")
+	})
+	b.Run(fmt.Sprintf("import/%d", turns), func(b *testing.B) {
+		var peak uint64
+		var waited time.Duration
+		for b.Loop() {
+			b.StopTimer()
+			to := newFixture(b)
+			b.StartTimer()
+			peak = heapWatch(func() {
+				waited = to.longestWait(func() {
+					_, _, err := to.ImportBundle(to.ctx, bytes.NewReader(whole), int64(len(whole)), "")
+					to.ok(err)
+				})
+			})
+		}
+		b.ReportMetric(float64(peak)/(1<<20), "MB-heap")
+		b.ReportMetric(float64(waited.Milliseconds()), "ms-others-wait")
+	})
+}

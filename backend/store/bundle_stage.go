@@ -1,0 +1,166 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// A session that is not here is made of its events in a database of its own, in the data
+// directory, while the program goes on with whatever it does. Only once it is whole and
+// has been compared with its ledger are its rows taken over, as they are packed, in one
+// transaction: the writer is held for a small part of what the replay takes.
+
+// stagePrefix begins the names of such databases' directories. One that is left by a
+// crash is removed when the data is next opened for writing.
+const stagePrefix = ".incoming-"
+
+// staged is a session that is ready to be taken over.
+type staged struct {
+	dir string
+	out chat.Imported
+}
+
+// stage makes it; c, if not nil, gives it other ids.
+func (in *incoming) stage(s *Store, c *copying) (*staged, error) {
+	dir, err := os.MkdirTemp(s.dir, stagePrefix)
+	if err != nil {
+		return nil, err
+	}
+	st := &staged{dir: dir, out: chat.Imported{Session: chat.SessionID(in.session)}}
+	if c != nil {
+		st.out.Session = chat.SessionID(c.session)
+	}
+	scratch, err := Open(in.ctx, Options{DataDir: dir, Scratch: true, Clock: s.clock})
+	if err != nil {
+		return nil, errors.Join(err, st.remove())
+	}
+	err = scratch.write(in.ctx, "bundle.import", func(t *tx) error { return in.replay(t, 0, c, &st.out) })
+	if err = errors.Join(err, scratch.Close()); err != nil {
+		return nil, errors.Join(err, st.remove())
+	}
+	return st, nil
+}
+
+func (st *staged) remove() error { return os.RemoveAll(st.dir) }
+
+// sweepStages removes what an import that did not end left.
+func (s *Store) sweepStages() error {
+	left, err := filepath.Glob(filepath.Join(globEscape(s.dir), stagePrefix+"*"))
+	for _, dir := range left {
+		err = errors.Join(err, os.RemoveAll(dir))
+	}
+	return err
+}
+
+// takeOver brings a staged session into the database. before runs first, in the same
+// transaction, and after it last.
+func (s *Store) takeOver(ctx context.Context, st *staged, before, after func(*tx) error) error {
+	s.staging.Lock() // there is one connection to attach to
+	defer s.staging.Unlock()
+	writer := s.writer.WithContext(ctx)
+	if err := writer.Exec(`ATTACH DATABASE ? AS incoming`, filepath.Join(st.dir, DatabaseFile)).Error; err != nil {
+		return err
+	}
+	err := s.write(ctx, "bundle.import", func(t *tx) error {
+		if err := before(t); err != nil {
+			return err
+		}
+		if err := t.copyRows(); err != nil {
+			return err
+		}
+		return after(t)
+	})
+	return errors.Join(err, s.writer.WithContext(context.WithoutCancel(ctx)).Exec(`DETACH DATABASE incoming`).Error)
+}
+
+// numbers are how far the small names of rows go that are here already.
+type numbers struct{ Turns, Chunks int64 }
+
+// copyRows copies the rows of the database that is attached as incoming, in an order in
+// which each finds what it refers to. Turns and chunks get small names that are free.
+func (t *tx) copyRows() error {
+	free, err := one[numbers](t.db, "numbers", "", `SELECT (SELECT coalesce(max(n), 0) FROM main.turns) AS turns, (SELECT coalesce(max(n), 0) FROM main.chunks) AS chunks`)
+	if err != nil {
+		return err
+	}
+	shifted := map[string]map[string]int64{
+		"turns": {"n": free.Turns}, "chunks": {"n": free.Chunks}, "retrieved": {"turn_n": free.Turns, "chunk_n": free.Chunks},
+	}
+	for _, table := range []string{
+		"sessions", "branches", "states", "turns", "steps", "summaries", "pins", "pin_orders", "files", "chunks", "units", "retrieved",
+		"request_links", "manifest_links", "blobs", "events",
+	} {
+		if err := t.copyTable(table, shifted[table]); err != nil {
+			return err
+		}
+	}
+	for _, c := range []chain{requestChain, manifestChain} {
+		if err := t.shiftQuotes(c, free.Chunks); err != nil {
+			return err
+		}
+	}
+	if _, err := t.exec(`INSERT OR IGNORE INTO main.receipts SELECT * FROM incoming.receipts`); err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT INTO main.calibrations SELECT * FROM incoming.calibrations WHERE true
+		ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor, samples = excluded.samples,
+		updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision WHERE excluded.revision > calibrations.revision`)
+	return err
+}
+
+// copyTable copies one table, some of its numbers moved on. Units are numbered anew.
+func (t *tx) copyTable(table string, shift map[string]int64) error {
+	columns, err := all[string](t.db, `SELECT name FROM pragma_table_info(?)`, table)
+	if err != nil {
+		return err
+	}
+	var names, values []string
+	var args []any
+	for _, name := range columns {
+		if table == "units" && name == "n" {
+			continue
+		}
+		value := `"` + name + `"`
+		names = append(names, value)
+		if by, ok := shift[name]; ok {
+			value += ` + ?`
+			args = append(args, by)
+		}
+		values = append(values, value)
+	}
+	order := ``
+	if table == "units" {
+		order = ` ORDER BY n`
+	}
+	_, err = t.exec(`INSERT INTO main.`+table+` (`+strings.Join(names, ", ")+`) SELECT `+strings.Join(values, ", ")+` FROM incoming.`+table+order, args...)
+	return err
+}
+
+// shiftQuotes gives the chunks that values quote the names that they have here.
+func (t *tx) shiftQuotes(c chain, by int64) error {
+	if by == 0 {
+		return nil
+	}
+	rows, err := all[linkRow](t.db, `SELECT `+c.key+` AS id, quotes FROM incoming.`+c.links+` WHERE quotes IS NOT NULL`)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		ns, err := decodeQuotes(r.Quotes)
+		if err != nil {
+			return err
+		}
+		for i := range ns {
+			ns[i] += by
+		}
+		if _, err := t.exec(`UPDATE main.`+c.links+` SET quotes = ? WHERE `+c.key+` = ?`, encodeQuotes(ns), r.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package bundle
+
+import (
+	"archive/zip"
+	"bytes"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// FuzzOpen: any bytes are a bundle whose events follow on each other, or an error of a
+// kind that can be told.
+func FuzzOpen(f *testing.F) {
+	whole := written(f, chained(`{"v":1,"data":{}}`, `{"v":1,"data":{"text":"a"}}`), Content{1, Request, []byte("request")}, Content{2, Document, []byte("words")})
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	f.Add(bytes.Replace(whole, []byte("snapshot.json"), []byte("../napsh.json"), 2))
+	f.Add([]byte("PK\x05\x06\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		meta, events, contents, torn, err := read(b)
+		expectSound(t, meta, events, contents, torn, err)
+	})
+}
+
+// FuzzParts is FuzzOpen for what stands in the entries, which no change of an archive's
+// bytes would get past its checksums.
+func FuzzParts(f *testing.F) {
+	events := chained(`{"v":1,"data":{}}`, "\xff")
+	whole := written(f, events, Content{1, Request, []byte("request")})
+	z, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	parts := map[string][]byte{}
+	for _, e := range z.File {
+		r, err := e.Open()
+		if err != nil {
+			f.Fatal(err)
+		}
+		var b bytes.Buffer
+		if _, err := b.ReadFrom(r); err != nil {
+			f.Fatal(err)
+		}
+		parts[e.Name] = b.Bytes()
+	}
+	f.Add(parts[metaName], parts[eventsName], parts[contentsName])
+	f.Add(parts[metaName], parts[eventsName][:len(parts[eventsName])-3], parts[contentsName])
+	f.Add([]byte(`{"schema_version":1}`), []byte("\n"), []byte{})
+	f.Add([]byte(`{"schema_version":2,"head":{"event_seq":-1}}`), bytes.Repeat([]byte("[\n"), 3), parts[contentsName][:9])
+	f.Fuzz(func(t *testing.T, meta, events, contents []byte) {
+		var b bytes.Buffer
+		z := zip.NewWriter(&b)
+		for _, e := range []struct {
+			name string
+			raw  []byte
+		}{{metaName, meta}, {eventsName, events}, {contentsName, contents}} {
+			w, err := z.Create(e.name)
+			if err == nil {
+				_, err = w.Write(e.raw)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+		m, read, c, torn, err := read(b.Bytes())
+		expectSound(t, m, read, c, torn, err)
+	})
+}
+
+func expectSound(t *testing.T, meta Meta, events []ledger.Event, contents []Content, torn bool, err error) {
+	if err != nil {
+		switch chat.CodeOf(err) {
+		case chat.CodeCorrupt, chat.CodeInvalid, chat.CodeNewer:
+		default:
+			t.Fatalf("an error of code %q: %v", chat.CodeOf(err), err)
+		}
+		return
+	}
+	tail, erased := ledger.Genesis(), ledger.Erasures{}
+	for _, e := range events {
+		erased.Add(e)
+	}
+	for _, e := range events {
+		if faults := e.Faults(tail); len(faults) > 0 || e.SessionID != string(meta.SessionID) || e.Payload != nil && !erased.Vouch(e) {
+			t.Fatalf("event %d was let through: %v", e.Seq, faults)
+		}
+		tail = e.Tail()
+	}
+	if tail.Seq != meta.Head.EventSeq && !(torn && tail.Seq == meta.Head.EventSeq-1) {
+		t.Fatalf("%d of %d events", tail.Seq, meta.Head.EventSeq)
+	}
+	for _, c := range contents {
+		if c.Seq < 1 || c.Seq > tail.Seq {
+			t.Fatalf("a content of event %d of %d", c.Seq, tail.Seq)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// component is something of others that is compiled in.
+type component struct{ name, version, dir string }
+
+// writeNotices gathers the licences of everything that is compiled into the program.
+// They ask for it: who hands the program on hands them on too. One without a licence
+// file fails the build.
+func writeNotices(p *project, in inputs, out string) error {
+	modules, err := p.goModules(in.tags)
+	if err != nil {
+		return err
+	}
+	packages, err := p.npmPackages()
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s is made with the work of others. These are their licences.\n", p.Info.ProductName)
+	for _, c := range slices.Concat(modules, packages) {
+		texts, err := c.licences()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "\n%s\n%s %s\n\n%s\n", strings.Repeat("=", 80), c.name, c.version, strings.Join(texts, "\n\n"))
+	}
+	return writeFile(out, b.Bytes())
+}
+
+// goModules are the modules of the packages that the program is linked from, and Go.
+func (p *project) goModules(tags string) ([]component, error) {
+	cmd := exec.Command("go", "list", "-deps", "-json=Module", "-tags", tags, ".")
+	cmd.Dir, cmd.Stderr = p.root, os.Stderr
+	listed, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list: %w", err)
+	}
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	out := []component{{"Go", "", strings.TrimSpace(string(goroot))}}
+	for d := json.NewDecoder(bytes.NewReader(listed)); ; {
+		var one struct {
+			Module *struct {
+				Path, Version, Dir string
+				Main               bool
+			}
+		}
+		if err := d.Decode(&one); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if m := one.Module; m != nil && !m.Main {
+			out = append(out, component{m.Path, m.Version, m.Dir})
+		}
+	}
+	return sorted(out), nil
+}
+
+// npmPackages are those that the page is made of: what the lock file does not mark as
+// needed for development alone.
+func (p *project) npmPackages() ([]component, error) {
+	data, err := os.ReadFile(p.path("frontend/package-lock.json"))
+	if err != nil {
+		return nil, err
+	}
+	var lock struct {
+		Packages map[string]struct {
+			Version                    string
+			Dev, DevOptional, Optional bool
+		}
+	}
+	if err := json.Unmarshal(data, &lock); err != nil {
+		return nil, err
+	}
+	var out []component
+	for path, one := range lock.Packages {
+		if path == "" || one.Dev || one.DevOptional || one.Optional {
+			continue
+		}
+		name := path[strings.LastIndex(path, "node_modules/")+len("node_modules/"):]
+		out = append(out, component{name, one.Version, p.path("frontend", path)})
+	}
+	return sorted(out), nil
+}
+
+func sorted(all []component) []component {
+	slices.SortFunc(all, func(a, b component) int { return strings.Compare(a.name+" "+a.version, b.name+" "+b.version) })
+	return slices.Compact(all)
+}
+
+var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|ofl)([-.].*)?$`)
+
+func (c component) licences() ([]string, error) {
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	var out []string
+	for _, e := range entries {
+		if e.IsDir() || !licenceName.MatchString(e.Name()) || strings.HasSuffix(e.Name(), ".go") {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(c.dir, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, strings.TrimSpace(string(data)))
+	}
+	if len(out) > 0 {
+		return out, nil
+	}
+	if said := c.saysLicence(); said != "" {
+		return []string{"Its package holds no licence text, and names as its licence: " + said}, nil
+	}
+	return nil, fmt.Errorf("%s %s has no licence in %s", c.name, c.version, c.dir)
+}
+
+// saysLicence is what an npm package says in its description; empty for others.
+func (c component) saysLicence() string {
+	data, err := os.ReadFile(filepath.Join(c.dir, "package.json"))
+	if err != nil {
+		return ""
+	}
+	var says struct{ License string }
+	if err := json.Unmarshal(data, &says); err != nil {
+		return ""
+	}
+	return says.License
+}
