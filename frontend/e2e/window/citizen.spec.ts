@@ -156,6 +156,6 @@ test('a second start raises the window with its files, and says nothing', async 
   const second = new Child(built('contextinfinity'), ['ein Gespräch.jsonl'], home.env(), home.root);
   await second.ended;
   expect([second.process.exitCode, second.output]).toEqual([0, '']);
-  await until('the file is offered for import', async () => (await desktop.page.text('[role="dialog"]')).includes('ein Gespräch.jsonl'));
+  await until('the file is offered for import', async () => (await desktop.page.text('dialog[open]')).includes('ein Gespräch.jsonl'));
   expect(await desktop.close()).toBe(true);
 });

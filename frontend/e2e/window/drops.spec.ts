@@ -23,10 +23,9 @@ async function drop(desk: Desk, desktop: Desktop, at: { x: number; y: number }, 
   await source.crash();
 }
 
-const dialog = (desktop: Desktop) => desktop.page.text('[role="dialog"]');
+const dialog = (desktop: Desktop) => desktop.page.text('dialog[open]');
 const closeDialog = async (desktop: Desktop) => {
-  await desktop.page.run(`document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))`);
-  await desktop.page.run(`document.querySelector('[role="dialog"] button[aria-label^="Close"]')?.click()`);
+  await desktop.page.run(`document.querySelector('dialog[open] button[aria-label="Close"]')?.click()`);
   await until('the dialog is closed', async () => (await dialog(desktop)) === '');
 };
 
