@@ -121,6 +121,7 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 	var left []func()
 	open := func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 		services := a.services()
+		services.Store = verbStore{a.store, a.tasks}
 		leave := a.fanout.join(o.Publish)
 		mu.Lock()
 		left = append(left, leave)
@@ -149,6 +150,7 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 		leave() // also of a verb that left without closing
 	}
 	a.jobs.Wake()
+	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // it may have made, renamed or erased some
 	return code
 }
 

@@ -20,6 +20,7 @@ func window(o cli.OpenOptions) desktop.Window {
 	o.Publish, o.Serve = hub, true
 	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
 	keys := secrets.New()
+	done := runErrand(context.Background(), o)
 	a, err := openApp(context.Background(), o, keys)
 	if err == nil {
 		if err = a.openTasks(context.Background(), hub); err != nil {
@@ -54,8 +55,10 @@ func window(o cli.OpenOptions) desktop.Window {
 		a.notices(hub)
 		a.serve(func(asked cli.OpenOptions) { raise(); heed(hub, asked) })
 		heed(hub, o)
+		done.show(a)
 	}
-	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, Reveal: desktop.Reveal, Tray: desktop.Tray}
+	core.Data = dataFolder{setup: s, app: a, flag: o.DataDir}
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
@@ -95,7 +98,7 @@ func bind(core *api.Core, s setup) desktop.Window {
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
 			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
-			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewWork(core),
+			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewStorage(core), api.NewWork(core),
 			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
 		},
 	}
@@ -105,5 +108,8 @@ func openWindow(w desktop.Window) error {
 	if w.Elsewhere {
 		return nil
 	}
-	return desktop.Run(w)
+	if err := desktop.Run(w); err != nil || !wanted.Load() {
+		return err
+	}
+	return restart()
 }

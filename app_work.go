@@ -4,7 +4,9 @@ import (
 	"context"
 
 	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 )
 
@@ -28,6 +30,27 @@ func (a *app) stopTasks(ctx context.Context) {
 	if err := a.tasks.Close(ctx); err != nil {
 		a.log.Warn("long work did not end in time", "err", err)
 	}
+}
+
+// verbStore is the store for a verb that is carried out here: what it erases is not
+// remembered by the long work of this program either.
+type verbStore struct {
+	*store.Store
+	tasks *tasks.Manager
+}
+
+// Erase implements cli.Store.
+func (s verbStore) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
+	if s.tasks != nil {
+		p, err := s.ErasePreview(ctx, kind, id)
+		if err != nil {
+			return chat.Receipt{}, err
+		}
+		if err := s.tasks.Forget(ctx, chat.SessionID(p.Session)); err != nil {
+			return chat.Receipt{}, err
+		}
+	}
+	return s.Store.Erase(ctx, kind, id)
 }
 
 // What the dialogs offer to show.

@@ -27,6 +27,7 @@ type page struct {
 	settings *api.Settings
 	work     *api.Work
 	transfer *api.Transfer
+	storage  *api.Storage
 
 	mu      sync.Mutex
 	frames  []api.Frame
@@ -35,7 +36,12 @@ type page struct {
 
 func openPage(t *testing.T, dir string) *page {
 	t.Helper()
-	p := &page{t: t, window: window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})}
+	return openPageWith(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+}
+
+func openPageWith(t *testing.T, o cli.OpenOptions) *page {
+	t.Helper()
+	p := &page{t: t, window: window(o)}
 	for _, b := range p.window.Bind {
 		switch b := b.(type) {
 		case *api.Sessions:
@@ -52,6 +58,8 @@ func openPage(t *testing.T, dir string) *page {
 			p.work = b
 		case *api.Transfer:
 			p.transfer = b
+		case *api.Storage:
+			p.storage = b
 		}
 	}
 	p.window.Ready(p.event)

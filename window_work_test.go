@@ -1,12 +1,19 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/store"
 )
 
 // TestWindowPausesBackgroundWork: paused, a conversation goes on and nothing of it is
@@ -122,5 +129,67 @@ func TestWindowImportsAndExports(t *testing.T) {
 	}
 	if r := other.imported(renamed); r.Already != 1 {
 		t.Errorf("a bundle by another name: %+v", r)
+	}
+}
+
+// TestWindowResumesAnImport: one that a kill cut short is found interrupted by the next
+// start, goes on when asked, and is dismissed for good.
+func TestWindowResumesAnImport(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(t.Context(), store.Options{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := foreignExport(t, t.TempDir(), 10)
+	id := chat.NewID(time.Now())
+	left := fmt.Sprintf(`{"id":%q,"kind":"import","title":"Import conversations.json","input":{"path":%q},"state":"running","done":12,"total":99,"unit":"bytes","started_at":"2026-01-02T03:04:05Z"}`, id, export)
+	if err := errors.Join(s.PutSetting(t.Context(), "task."+id, left), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := openPage(t, dir)
+	list := must[[]api.TaskView](t)(p.work.Tasks())
+	if len(list) != 1 || list[0].State != "interrupted" || !list[0].Resumable || list[0].Done != 12 || list[0].EndedAt == 0 {
+		t.Fatalf("%+v", list)
+	}
+	if v := must[api.TaskView](t)(p.work.Resume(id)); v.State != "running" || v.ID != id {
+		t.Fatalf("%+v", v)
+	}
+	if v := p.ended(id); v.State != "done" || v.Import == nil || v.Import.Sessions != 2 {
+		t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	p.window.Close()
+	again := openPage(t, dir)
+	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 1 || list[0].State != "done" || list[0].Import.Sessions != 2 {
+		t.Fatalf("%+v", list)
+	}
+	if err := again.work.Dismiss(id); err != nil {
+		t.Fatal(err)
+	}
+	again.window.Close()
+	if list := must[[]api.TaskView](t)(openPage(t, dir).work.Tasks()); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestAVerbErasesWhatTheWindowRemembers: a session that is deleted from a terminal leaves
+// nothing in the list of long work either.
+func TestAVerbErasesWhatTheWindowRemembers(t *testing.T) {
+	p, dir := openPage(t, t.TempDir()), t.TempDir()
+	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
+	v := p.ended(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", SessionID: row.ID, Format: "json", Path: dir + "/"})).ID)
+	if v.State != "done" || !strings.Contains(v.Title, "My secret plan") {
+		t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	data := p.settings.Startup().DataDir
+	_, served, err := handOver(t.Context(), cli.OpenOptions{DataDir: data, ConfigPath: filepath.Join(data, "config.toml")},
+		cli.Handover{Args: []string{"delete", row.ID, "--hard", "--yes", "--data-dir", data}, Out: io.Discard, Err: io.Discard})
+	if err != nil || !served {
+		t.Fatalf("served %v, %v", served, err)
+	}
+	if list := must[[]api.SessionRow](t)(p.sessions.List(false, "")); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	if list := must[[]api.TaskView](t)(p.work.Tasks()); len(list) != 0 {
+		t.Errorf("%+v", list)
 	}
 }

@@ -76,6 +76,9 @@ type Store interface {
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
 	SetSessionSettings(context.Context, chat.SessionID, chat.SessionSettings) error
+	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
+	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
+	Receipts(context.Context) ([]chat.Receipt, error)
 }
 
 // Counter counts tokens as the given model would.
@@ -104,6 +107,8 @@ type Core struct {
 	// Importer and Exporter read and write conversations as files.
 	Importer Importer
 	Exporter Exporter
+	// Data is the data directory as a whole; it is there where the data cannot be opened too.
+	Data DataFolder
 	// Shell is the system around the window.
 	Shell   Shell
 	Log     *slog.Logger

@@ -12,6 +12,8 @@ type Shell struct {
 	PickFiles func() ([]string, error)
 	// PickTarget opens the one to save a file; empty: it was closed.
 	PickTarget func(suggested string) (string, error)
+	// PickFolder opens the one to choose a folder; empty: it was closed.
+	PickFolder func() (string, error)
 	// Reveal shows a file in the system's file manager.
 	Reveal func(path string) error
 	// Tray says whether there is a place for the tray icon, and whether closing the

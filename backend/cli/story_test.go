@@ -163,7 +163,7 @@ func TestEveryFailureIsOneDocument(t *testing.T) {
 		{1, "not_found", []string{"jobs", "kill", "9999"}}, {1, "not_found", []string{"jobs", "--session", none}},
 		{2, "invalid", []string{"reconcile", "x"}}, {2, "invalid", []string{"verify", "x"}}, {2, "invalid", []string{"stats", "x"}},
 		{2, "invalid", []string{"backup"}}, {1, "conflict", []string{"backup", h.config}}, {1, "not_found", []string{"backup", filepath.Join(h.dir, "none", "x.db")}},
-		{2, "invalid", []string{"backups", "x"}}, {2, "invalid", []string{"restore"}}, {1, "not_found", []string{"restore", "none.db"}},
+		{2, "invalid", []string{"backups", "x"}}, {2, "invalid", []string{"restore"}}, {1, "not_found", []string{"restore", "none.db"}}, {2, "invalid", []string{"delete", none}}, {1, "not_found", []string{"delete", none, "--hard", "--yes"}}, {2, "invalid", []string{"receipts", "x"}},
 		{1, "invalid", []string{"restore", h.config, "--yes"}},
 		{2, "invalid", []string{"version", "x"}}, {2, "invalid", []string{"completion", "tcsh"}}, {2, "invalid", []string{"completion"}},
 		{2, "invalid", []string{"--nope"}}, {2, "invalid", []string{"nonsense"}}, {2, "invalid", []string{"help", "nonsense"}},

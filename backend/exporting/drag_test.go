@@ -14,7 +14,7 @@ import (
 )
 
 func TestADraggedFileIsWrittenOnce(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	r := exporting.Request{Scope: exporting.ScopeBranch, Session: d.session.ID}
 	first, err := d.DragFile(d.ctx, r)
 	d.ok(err)
@@ -51,7 +51,7 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 
 // A turn that goes on brings no event with each word: what is dragged is written anew.
 func TestADragWhileAnAnswerRunsIsWrittenAnew(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	_, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: d.session.ActiveBranch, User: chat.UserText("open"), Provider: "p", Model: "m"})
 	d.ok(err)
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatJSON}
@@ -65,7 +65,7 @@ func TestADragWhileAnAnswerRunsIsWrittenAnew(t *testing.T) {
 }
 
 func TestOldDragsAreRemoved(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	other := d.tells("s2", "Other", "x")
 	old, err := d.DragFile(d.ctx, exporting.Request{Scope: exporting.ScopeSession, Session: other.ID})
 	d.ok(err)

@@ -110,6 +110,13 @@ func (c *copying) payload(e ledger.Event) ([]byte, error) {
 		return recast(e, func(d *ledger.SummarySuperseded) { idOf(c, &d.By) })
 	case ledger.EventFileAdded:
 		return recast(e, func(d *ledger.FileAdded) { idOf(c, &d.TurnID) })
+	case ledger.EventContentErased: // the copy's payloads never held it: they are chained as they are
+		return recast(e, func(d *ledger.ContentErased) {
+			d.Events = []ledger.ErasedEvent{}
+			for i := range d.Files {
+				idOf(c, &d.Files[i])
+			}
+		})
 	}
 	return c.turnPayload(e)
 }

@@ -66,6 +66,8 @@ type incoming struct {
 	session string
 	state   *ledger.State // after its last event
 	hashes  [][sha256.Size]byte
+	gone    map[string]bool // documents that were erased
+	erased  int64           // the last event that tells of a hard delete; 0: there was none
 	torn    bool
 }
 
@@ -75,7 +77,7 @@ func survey(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &incoming{ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID))}
+	in := &incoming{ctx: ctx, bundle: b, session: string(b.Meta.SessionID), state: ledger.NewState(string(b.Meta.SessionID)), gone: map[string]bool{}}
 	documents := map[chat.FileID]int64{} // that messages name, and the event that does
 	in.torn, err = b.Read(func(e ledger.Event, _ []bundle.Content) error {
 		if err := ctx.Err(); err != nil {
@@ -85,6 +87,12 @@ func survey(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
 			return unsound("event %d cannot be replayed: %v", e.Seq, err)
 		}
 		in.hashes = append(in.hashes, [sha256.Size]byte(e.Hash))
+		switch e.Type {
+		case ledger.EventFileAdded:
+			in.gone[e.Entity] = true
+		case ledger.EventContentErased:
+			in.erased = e.Seq
+		}
 		return documentsIn(e, documents)
 	})
 	if err != nil {
@@ -96,8 +104,11 @@ func survey(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
 	if fault := reachesOut(in.state); fault != "" {
 		return nil, unsound("%s", fault)
 	}
+	for id := range in.state.Files {
+		delete(in.gone, id)
+	}
 	for id, seq := range documents {
-		if in.state.Files[string(id)] == nil {
+		if in.state.Files[string(id)] == nil && !in.gone[string(id)] {
 			return nil, unsound("event %d names a document that is not of the session", seq)
 		}
 	}
@@ -142,7 +153,8 @@ func (in *incoming) relation(db *gorm.DB) (relation, error) {
 		return relation{outcome: chat.ImportMade}, nil
 	}
 	if at := here[0].EventSeq; at < last {
-		if bytes.Equal(here[0].Hash, in.hashes[at-1][:]) {
+		// What was erased there since is still here: that is for the user to delete.
+		if bytes.Equal(here[0].Hash, in.hashes[at-1][:]) && in.erased <= at {
 			return relation{outcome: chat.ImportGrown, from: at}, nil
 		}
 	} else {
@@ -194,6 +206,9 @@ func (in *incoming) into(s *Store) (out chat.Imported, err error) {
 			if err := in.replay(t, as.from, nil, &out); err != nil {
 				return err
 			}
+			if err := t.knowElsewhere(); err != nil {
+				return err
+			}
 			return t.enqueueOf(in.session)
 		})
 	default:
@@ -214,7 +229,7 @@ func (in *incoming) beside(s *Store, as relation, still func(*tx) error) (chat.I
 		return chat.Imported{}, err
 	}
 	err = s.takeOver(in.ctx, st, still, func(t *tx) error {
-		if err := t.enqueueOf(string(st.out.Session)); err != nil || c == nil {
+		if err := errors.Join(t.knowElsewhere(), t.enqueueOf(string(st.out.Session))); err != nil || c == nil {
 			return err
 		}
 		_, err := t.exec(`INSERT INTO import_keys (source, key, session_id, entity_id, imported_at) VALUES (?, ?, ?, ?, ?)`,
@@ -224,10 +239,34 @@ func (in *incoming) beside(s *Store, as relation, still func(*tx) error) (chat.I
 	if constrained(err) {
 		err = unsound("a record of it has the id of one that is here, of another session")
 	}
-	if c != nil {
-		st.out.Notice = "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy."
+	if err == nil {
+		st.out.Notice, err = in.besideWhat(s, c != nil)
 	}
 	return st.out, errors.Join(err, st.remove())
+}
+
+// besideWhat says why a session came in as it did, where that is to be known: a copy, or
+// one that was deleted here.
+func (in *incoming) besideWhat(s *Store, copied bool) (string, error) {
+	var erased []string
+	err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
+		if copied {
+			erased, err = all[string](db, `SELECT entity_id FROM events WHERE session_id = ? AND type = ? LIMIT 1`, in.session, ledger.EventContentErased)
+		} else {
+			erased, err = all[string](db, `SELECT id FROM receipts WHERE subject = ? LIMIT 1`, chat.EraseSession+" "+in.session)
+		}
+		return err
+	})
+	switch {
+	case copied && len(erased) > 0 && in.erased == 0:
+		return "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy. " +
+			"Content of ours was deleted for good; the copy, which is from before that, may hold it.", err
+	case copied:
+		return "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy.", err
+	case len(erased) > 0:
+		return "The session was deleted here for good before; the bundle has brought it back.", err
+	}
+	return "", err
 }
 
 // replay makes the records of the events after one; c, if not nil, gives them other ids.
@@ -235,10 +274,11 @@ func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) e
 	now := t.now
 	p := &replayer{tx: t, session: string(out.Session)}
 	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
-		if err := in.ctx.Err(); err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
+		err := in.ctx.Err()
+		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {
 			return err
 		}
-		seq := e.Seq
+		seq, was := e.Seq, e.Entity
 		if c != nil {
 			copied, err := c.event(e)
 			if err != nil || copied == nil {
@@ -252,7 +292,12 @@ func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) e
 		case ledger.EventBranchCreated:
 			out.Branches++
 		}
-		if err := p.play(e, contents); err != nil {
+		if e.Type == ledger.EventFileAdded && in.gone[was] {
+			err = p.keep(e)
+		} else {
+			err = p.play(e, contents)
+		}
+		if err != nil {
 			return playFault(seq, err)
 		}
 		return nil

@@ -66,6 +66,8 @@ func (p *replayer) applier(t ledger.Type) func(ledger.Event) error {
 		return playing(p.calibrationSet)
 	case ledger.EventFileAdded:
 		return playing(p.fileAdded)
+	case ledger.EventContentErased:
+		return playing(p.contentErased)
 	}
 	return p.turnApplier(t)
 }
@@ -268,5 +270,27 @@ func (p *replayer) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 	_, err := p.exec(`INSERT INTO files (id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.Entity, p.session, d.TurnID, d.Name, d.MediaType, d.Size, e.CreatedAt,
 		hashBytes(content), d.Tokens, orEmpty(content), orNull(string(words)))
+	return err
+}
+
+// contentErased keeps the receipt of a hard delete of another data directory, as far as
+// it is known: what was erased is in no event before it, nor in any backup here.
+func (p *replayer) contentErased(e ledger.Event, d ledger.ContentErased) error {
+	if d.Receipt == "" || len(d.Events) == 0 {
+		return nil
+	}
+	if !chat.ValidID(d.Receipt) || !chat.ValidID(e.Entity) {
+		return invalid("It names no receipt.")
+	}
+	turns, err := all[string](p.db, `SELECT id FROM turns WHERE id = ?`, e.Entity)
+	if err != nil {
+		return err
+	}
+	kind := chat.EraseSession
+	if len(turns) > 0 {
+		kind = chat.EraseTurn
+	}
+	_, err = p.exec(`INSERT OR IGNORE INTO receipts (id, subject, created_at, counts_json, backups_json) VALUES (?, ?, ?, '{"erased":[]}', '[]')`,
+		d.Receipt, kind+" "+e.Entity, e.CreatedAt)
 	return err
 }

@@ -71,6 +71,62 @@ func (p *replayer) keepRecord(record []byte) error {
 	return err
 }
 
+// knowElsewhere notes of the records that stand whole which of their chunks are here, as
+// things of the past: who deletes such a chunk finds the requests that quote it.
+func (t *tx) knowElsewhere() error {
+	sessions, err := all[string](t.db, `SELECT DISTINCT session_id FROM blobs WHERE media_type = ? ORDER BY 1`, retrievedElsewhere)
+	if err != nil {
+		return err
+	}
+	for _, session := range sessions {
+		records, err := all[struct{ Hash, Content []byte }](t.db, `SELECT hash, content FROM blobs WHERE session_id = ? AND media_type = ?`, session, retrievedElsewhere)
+		if err != nil {
+			return err
+		}
+		known := map[string][]byte{}
+		for _, r := range records {
+			known[hex.EncodeToString(r.Hash)] = r.Content
+		}
+		prepared, err := all[eventRow](t.db, `SELECT * FROM events WHERE session_id = ? AND type = ?`, session, ledger.EventTurnPrepared)
+		if err != nil {
+			return err
+		}
+		for _, r := range prepared {
+			payload, err := unpackPayload(t.db, session, r.Payload)
+			if err != nil {
+				continue // verify names it
+			}
+			if _, err := payloadOf(r.event(payload), func(e ledger.Event, d ledger.TurnPrepared) (struct{}, error) {
+				return struct{}{}, t.noteElsewhere(e.Entity, known[d.RetrievedSHA256])
+			}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *tx) noteElsewhere(turn string, record []byte) error {
+	if record == nil {
+		return nil
+	}
+	list, err := readRetrieved(record)
+	if err != nil {
+		return err
+	}
+	ids := make([]chat.ChunkID, len(list))
+	for i, r := range list {
+		ids[i] = r.Chunk
+	}
+	raw, err := chat.MarshalJSON(ids)
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(`INSERT OR IGNORE INTO retrieved SELECT t.n, 0, c.n, 0, 0, 0, 0, 0, 0 FROM json_each(?) j
+		CROSS JOIN chunks c ON c.id = j.value CROSS JOIN turns t ON t.id = ?`, string(raw), turn)
+	return err
+}
+
 // readRetrieved reads what retrievedText wrote.
 func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 	bad := invalid("What was retrieved cannot be read.")

@@ -50,7 +50,7 @@ func (st *staged) remove() error { return os.RemoveAll(st.dir) }
 
 // sweepStages removes what an import that did not end left.
 func (s *Store) sweepStages() error {
-	left, err := filepath.Glob(filepath.Join(s.dir, stagePrefix+"*"))
+	left, err := filepath.Glob(filepath.Join(globEscape(s.dir), stagePrefix+"*"))
 	for _, dir := range left {
 		err = errors.Join(err, os.RemoveAll(dir))
 	}
@@ -103,6 +103,9 @@ func (t *tx) copyRows() error {
 		if err := t.shiftQuotes(c, free.Chunks); err != nil {
 			return err
 		}
+	}
+	if _, err := t.exec(`INSERT OR IGNORE INTO main.receipts SELECT * FROM incoming.receipts`); err != nil {
+		return err
 	}
 	_, err = t.exec(`INSERT INTO main.calibrations SELECT * FROM incoming.calibrations WHERE true
 		ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor, samples = excluded.samples,

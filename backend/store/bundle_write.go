@@ -191,7 +191,7 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Content, error) {
 	turn := x.state.Turns[e.Entity]
 	var t told
-	if p.ManifestSHA256 != hexHash(nil) && turn != nil && turn.Manifest == sumOfHex(p.ManifestSHA256) {
+	if p.ManifestSHA256 != "" && p.ManifestSHA256 != hexHash(nil) && turn != nil && turn.Manifest == sumOfHex(p.ManifestSHA256) {
 		manifest, err := manifestChain.read(x.db, e.Entity, nil)
 		t.add(bundle.Manifest, p.ManifestSHA256, manifest, err)
 	}
@@ -205,7 +205,11 @@ func (x *exporter) context(e ledger.Event, p ledger.TurnPrepared) ([]bundle.Cont
 // sumOfHex is the sum of what has this SHA-256 in hex.
 func sumOfHex(hash string) ledger.Sum { return ledger.Sum(hash[:min(len(hash), 32)]) }
 
+// document is none once it was erased.
 func (x *exporter) document(e ledger.Event, p ledger.FileAdded) ([]bundle.Content, error) {
+	if x.state.Files[e.Entity] == nil {
+		return nil, nil
+	}
 	row, err := one[struct {
 		Content []byte
 		Text    *string

@@ -3,7 +3,9 @@ package store
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -215,6 +217,9 @@ func (e *erasing) erased() []chat.Erased {
 	if n := int64(len(e.files)); n > 0 {
 		out = append(out, chat.Erased{Store: "files:streams", Count: n})
 	}
+	if n := e.dragged(); n > 0 {
+		out = append(out, chat.Erased{Store: "files:drags", Count: n})
+	}
 	return out
 }
 
@@ -237,6 +242,35 @@ func (e *erasing) journals(where string, args ...any) error {
 		}
 	}
 	return err
+}
+
+// DragDir holds what was dragged out of the window, in a folder for each session by its
+// id, until the next start.
+const DragDir = "drags"
+
+// drags are the folders of what was dragged out of the session, and out of those that
+// remembered it.
+func (e *erasing) drags() []string {
+	out := []string{DragDir + "/" + e.subject.Session}
+	for id := range e.others {
+		out = append(out, DragDir+"/"+string(id))
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(out, func(path string) bool { return !exists(e.store.dir, path) })
+}
+
+// dragged counts the files in them.
+func (e *erasing) dragged() int64 {
+	var n int64
+	for _, folder := range e.drags() {
+		_ = filepath.WalkDir(filepath.Join(e.store.dir, filepath.FromSlash(folder)), func(_ string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				n++
+			}
+			return nil // what cannot be counted is removed all the same
+		})
+	}
+	return n
 }
 
 // forget empties what is kept in memory of what is stored.

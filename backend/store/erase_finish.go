@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -57,11 +58,19 @@ func (s *Store) finishErasures(ctx context.Context) error {
 
 // removeErased removes the files that a receipt names, and makes that durable.
 func (s *Store) removeErased(r receiptRow) error {
-	_, files, err := r.pending()
+	end, _, err := r.pending()
 	if err != nil {
 		return err
 	}
-	for _, name := range files {
+	for _, name := range end.Folders {
+		if !filepath.IsLocal(name) {
+			return corruptRecord("receipts", r.ID, nil)
+		}
+		if err := os.RemoveAll(filepath.Join(s.dir, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	for _, name := range end.Files {
 		path := filepath.Join(s.dir, filepath.FromSlash(name))
 		if !filepath.IsLocal(name) {
 			return corruptRecord("receipts", r.ID, nil)
@@ -73,7 +82,7 @@ func (s *Store) removeErased(r receiptRow) error {
 			return err
 		}
 	}
-	if len(files) == 0 {
+	if len(end.Files) == 0 {
 		return nil
 	}
 	return disk.SyncDir(disk.Data, filepath.Join(s.dir, StreamDir))

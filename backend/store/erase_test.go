@@ -171,6 +171,9 @@ func (f *fixture) secretive() secretive {
 	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
 	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(d.step.StreamPath)), []byte(say("journal")), 0o600))
 	f.ok(f.PutSetting(f.ctx, "last_session", string(s.ID)))
+	dragged := filepath.Join(f.dir, DragDir, string(s.ID), "0123")
+	f.ok(os.MkdirAll(dragged, 0o700))
+	f.ok(os.WriteFile(filepath.Join(dragged, canary+".md"), []byte(say("dragged")), 0o600))
 	f.fill(embedder, 100)
 	f.ok(f.ObserveCalibration(f.ctx, "recall", "recall", 1000, 1230))
 
@@ -266,6 +269,9 @@ func TestAnErasedSessionLeavesNothing(t *testing.T) {
 				t.Errorf("%s is named by %s", id, trace)
 			}
 		}
+	}
+	if _, err := os.Lstat(filepath.Join(f.dir, DragDir, string(d.session.ID))); err == nil {
+		t.Error("what was dragged out of it is still there")
 	}
 	f.verifyClean()
 	_, err = f.Session(f.ctx, d.session.ID)

@@ -219,7 +219,7 @@ func TestADeathAfterTheReceiptIsMadeGood(t *testing.T) {
 		f.verifyClean()
 		rows, err := all[receiptRow](f.reader, `SELECT * FROM receipts`)
 		f.ok(err)
-		if pending, _, err := rows[0].pending(); pending || err != nil {
+		if _, pending, err := rows[0].pending(); pending || err != nil {
 			t.Errorf("the receipt still says that something is to be done: %v", err)
 		}
 	}

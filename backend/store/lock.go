@@ -132,3 +132,13 @@ func WriterAddress(dir string) string {
 	defer func() { _ = f.Close() }()
 	return readHolder(f).address
 }
+
+// WriterAlive reports that a process has a data directory open for writing.
+func WriterAlive(dir string) bool {
+	if !exists(dir, LockFile) {
+		return false
+	}
+	lock, err := lockWriter(dir, "")
+	_ = lock.release()
+	return chat.CodeOf(err) == chat.CodeLocked
+}

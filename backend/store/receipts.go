@@ -33,7 +33,8 @@ type receiptCounts struct {
 
 // unfinishedEnd is what a hard delete has still to do after its transaction.
 type unfinishedEnd struct {
-	Files []string `json:"files"` // below the data directory, to be removed
+	Files   []string `json:"files"`   // below the data directory, to be removed
+	Folders []string `json:"folders"` // likewise, with what is in them
 }
 
 func (r receiptRow) receipt() (chat.Receipt, error) {
@@ -51,20 +52,20 @@ func (r receiptRow) receipt() (chat.Receipt, error) {
 }
 
 // pending is what is still to be done; false: nothing.
-func (r receiptRow) pending() (bool, []string, error) {
+func (r receiptRow) pending() (end unfinishedEnd, ok bool, err error) {
 	var counts receiptCounts
 	if err := json.Unmarshal([]byte(r.CountsJSON), &counts); err != nil {
-		return false, nil, corruptRecord("receipts", r.ID, err)
+		return end, false, corruptRecord("receipts", r.ID, err)
 	}
 	if counts.Pending == nil {
-		return false, nil, nil
+		return end, false, nil
 	}
-	return true, counts.Pending.Files, nil
+	return *counts.Pending, true, nil
 }
 
 // putReceipt writes the receipt, with what is still to be done.
 func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
-	counts, err := chat.MarshalJSON(receiptCounts{e.erased(), &unfinishedEnd{append([]string{}, e.files...)}})
+	counts, err := chat.MarshalJSON(receiptCounts{e.erased(), &unfinishedEnd{append([]string{}, e.files...), e.drags()}})
 	if err != nil {
 		return chat.Receipt{}, err
 	}

@@ -20,6 +20,7 @@ var named = []string{
 	"import.part",           // between two parts of a conversation that is imported
 	"store.migration",       // before each migration, and after the last
 	"store.checkpoint",      // before the log is brought into the database and emptied
+	"restore.step",          // after each step of a restore: twelve
 	"erase.written",         // a hard delete is committed with its receipt; its files are there still
 	"erase.file",            // after each of them that is removed
 	"erase.rewritten",       // the database is written anew without it; the receipt says so next
@@ -37,7 +38,7 @@ const (
 // TX-A turn.finalize, turn.interrupt or turn.fail, TX-B state.commit, TX-C
 // vector.write.
 var transactions = []string{
-	"store.open", "session.create", "draft.save", "turn.accept", "turn.prepare", "turn.sizes",
+	"store.open", "session.create", "draft.release", "draft.save", "turn.accept", "turn.prepare", "turn.sizes",
 	"step.begin", "step.end", "turn.finalize", "turn.interrupt", "turn.fail", "turn.resume",
 	"calibration.observe", "job.claim", "job.renew", "job.finish", "job.fail", "job.postpone",
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",

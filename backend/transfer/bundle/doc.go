@@ -9,8 +9,9 @@
 //	snapshot.json  the reducer's state after the last event (ledger.Snapshot)
 //	index.json     where things are, for those who look into it; not read here
 //
-// A payload stands in its line byte for byte, for its hash is over its bytes. One that
-// was erased under a receipt is null and stays so; the chain is over the hashes and holds.
+// A payload stands in its line byte for byte, for its hash is over its bytes. What a hard
+// delete took out of one stays out: the words that it put there travel, the event that
+// vouches for them too, and the chain, which is over the hashes, holds.
 //
 // contents.zst is one zstd stream of records: a line of JSON that says which event tells
 // of it and what it is, the bytes, a newline. Requests repeat most of the one before;

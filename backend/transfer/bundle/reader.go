@@ -133,8 +133,9 @@ func (b *Reader) whole(name string, limit int64) ([]byte, error) {
 
 // Read goes through the ledger in order and hands on each event, with what it tells by
 // hash. A gap, an event of another session, one that is damaged or does not follow from
-// the one before it ends it with an error that names it. torn: the last line was cut off
-// and is left out; what stands before it is whole.
+// the one before it ends it with an error that names it, at the latest after the last:
+// whether a hard delete put a payload where it is, is told by a later event. torn: the
+// last line was cut off and is left out; what stands before it is whole.
 func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err error) {
 	r, err := b.open(eventsName)
 	if err != nil {
@@ -146,7 +147,7 @@ func (b *Reader) Read(do func(ledger.Event, []Content) error) (torn bool, err er
 		return false, err
 	}
 	defer contents.close()
-	p := pass{meta: b.Meta, tail: ledger.Genesis(), contents: contents, do: do}
+	p := pass{meta: b.Meta, tail: ledger.Genesis(), vouching: newVouching(), contents: contents, do: do}
 	if torn, err = p.lines(bufio.NewReaderSize(r, 256<<10)); err != nil {
 		return torn, err
 	}
@@ -172,6 +173,7 @@ func (b *Reader) contents() (*contentReader, error) {
 type pass struct {
 	meta     Meta
 	tail     ledger.Tail
+	vouching vouching
 	contents *contentReader
 	do       func(ledger.Event, []Content) error
 }
@@ -238,13 +240,11 @@ func (p *pass) event(n int64, e ledger.Event) error {
 	if faults := e.Faults(p.tail); len(faults) > 0 {
 		return refused("event %d is not what it was: %s", e.Seq, strings.TrimSuffix(strings.Join(faults, " "), "."))
 	}
-	if e.Payload != nil && !e.Intact() {
-		return refused("event %d is not what it was: its payload does not match its hash", e.Seq)
-	}
 	if _, err := chat.ParseTime(e.CreatedAt); err != nil {
 		return refused("event %d has no time", e.Seq)
 	}
 	p.tail = e.Tail()
+	p.vouching.see(e)
 	if e.Seq > p.meta.Head.EventSeq {
 		return refused("there are more events than the %d that meta.json names", p.meta.Head.EventSeq)
 	}
@@ -259,6 +259,9 @@ func (p *pass) event(n int64, e ledger.Event) error {
 // torn.
 func (p *pass) ended(torn bool) error {
 	last := p.meta.Head.EventSeq
+	if seq := p.vouching.fault(); seq > 0 {
+		return refused("event %d is not what it was: its payload does not match its hash, and no hard delete put it there", seq)
+	}
 	switch {
 	case p.tail.Seq == 0:
 		return refused("it holds no whole event")

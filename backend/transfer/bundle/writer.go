@@ -78,16 +78,20 @@ func entry(z *zip.Writer, name string, method uint16, write func(io.Writer) erro
 
 // writeEvents remembers where turns were accepted, for the index.
 func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
-	tail := ledger.Genesis()
+	tail, vouching := ledger.Genesis(), newVouching()
+	damaged := func(seq int64) error {
+		return chat.Errorf(chat.CodeCorrupt, "bundle.write", "Event %d of the session is damaged, so it was not exported.", seq).
+			WithHint("verify says what is damaged; a backup may hold it")
+	}
 	for e, err := range s.Events {
 		if err != nil {
 			return err
 		}
-		if faults := e.Faults(tail); len(faults) > 0 || e.Payload != nil && !e.Intact() {
-			return chat.Errorf(chat.CodeCorrupt, "bundle.write", "Event %d of the session is damaged, so it was not exported.", e.Seq).
-				WithHint("verify says what is damaged; a backup may hold it")
+		if faults := e.Faults(tail); len(faults) > 0 {
+			return damaged(e.Seq)
 		}
 		tail = e.Tail()
+		vouching.see(e)
 		if e.Type == ledger.EventTurnAccepted {
 			accepted[e.Entity] = e.Seq
 		}
@@ -98,6 +102,9 @@ func (s Session) writeEvents(w io.Writer, accepted map[string]int64) error {
 		if _, err := w.Write(append(b, '\n')); err != nil {
 			return err
 		}
+	}
+	if seq := vouching.fault(); seq > 0 {
+		return damaged(seq)
 	}
 	if tail.Seq != s.Meta.Head.EventSeq {
 		return errors.New("bundle: the events do not end where they should")

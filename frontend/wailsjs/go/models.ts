@@ -294,6 +294,34 @@ export namespace api {
 	        this.closeHides = source["closeHides"];
 	    }
 	}
+	export class BackupView {
+	    path: string;
+	    name: string;
+	    kind: string;
+	    at: number;
+	    bytes: number;
+	    sessions: number;
+	    turns: number;
+	    checked: boolean;
+	    problem: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new BackupView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.name = source["name"];
+	        this.kind = source["kind"];
+	        this.at = source["at"];
+	        this.bytes = source["bytes"];
+	        this.sessions = source["sessions"];
+	        this.turns = source["turns"];
+	        this.checked = source["checked"];
+	        this.problem = source["problem"];
+	    }
+	}
 	export class BlockView {
 	    kind: string;
 	    text: string;
@@ -1128,6 +1156,64 @@ export namespace api {
 	        this.error = source["error"];
 	    }
 	}
+	export class ErasedPart {
+	    store: string;
+	    label: string;
+	    count: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ErasedPart(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.store = source["store"];
+	        this.label = source["label"];
+	        this.count = source["count"];
+	    }
+	}
+	export class DeletePreview {
+	    kind: string;
+	    title: string;
+	    confirm: string;
+	    parts: ErasedPart[];
+	    sessions: string[];
+	    backups: string[];
+	    reason: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new DeletePreview(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.kind = source["kind"];
+	        this.title = source["title"];
+	        this.confirm = source["confirm"];
+	        this.parts = this.convertValues(source["parts"], ErasedPart);
+	        this.sessions = source["sessions"];
+	        this.backups = source["backups"];
+	        this.reason = source["reason"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class DocumentView {
 	    file: FileView;
 	    text: string;
@@ -1232,6 +1318,7 @@ export namespace api {
 	        this.size = source["size"];
 	    }
 	}
+	
 	
 	export class ExportPlan {
 	    name: string;
@@ -1912,6 +1999,26 @@ export namespace api {
 	        this.options = source["options"];
 	    }
 	}
+	export class MovePreview {
+	    from: string;
+	    to: string;
+	    bytes: number;
+	    free: number;
+	    reason: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new MovePreview(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.from = source["from"];
+	        this.to = source["to"];
+	        this.bytes = source["bytes"];
+	        this.free = source["free"];
+	        this.reason = source["reason"];
+	    }
+	}
 	export class PendingView {
 	    turnId: string;
 	    seq: number;
@@ -2037,9 +2144,93 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class ReceiptView {
+	    id: string;
+	    kind: string;
+	    subject: string;
+	    at: number;
+	    parts: ErasedPart[];
+	    backups: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ReceiptView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.kind = source["kind"];
+	        this.subject = source["subject"];
+	        this.at = source["at"];
+	        this.parts = this.convertValues(source["parts"], ErasedPart);
+	        this.backups = source["backups"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	
 	
 	
+	export class RestorePreview {
+	    backup: BackupView;
+	    sessions: number;
+	    turns: number;
+	    newestTurn: number;
+	    backupNewest: number;
+	    problems: number;
+	    findings: string[];
+	    schemaUpgrade: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new RestorePreview(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.backup = this.convertValues(source["backup"], BackupView);
+	        this.sessions = source["sessions"];
+	        this.turns = source["turns"];
+	        this.newestTurn = source["newestTurn"];
+	        this.backupNewest = source["backupNewest"];
+	        this.problems = source["problems"];
+	        this.findings = source["findings"];
+	        this.schemaUpgrade = source["schemaUpgrade"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class SearchHit {
 	    turnId: string;
 	    branchId: string;
@@ -2593,6 +2784,72 @@ export namespace api {
 	        this.startedAt = source["startedAt"];
 	        this.endedAt = source["endedAt"];
 	    }
+	}
+	export class StoragePart {
+	    name: string;
+	    label: string;
+	    bytes: number;
+	    files: number;
+	    about: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new StoragePart(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.label = source["label"];
+	        this.bytes = source["bytes"];
+	        this.files = source["files"];
+	        this.about = source["about"];
+	    }
+	}
+	export class StorageView {
+	    dataDir: string;
+	    config: string;
+	    bytes: number;
+	    free: number;
+	    parts: StoragePart[];
+	    sessions: number;
+	    turns: number;
+	    movable: boolean;
+	    unmovable: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new StorageView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.dataDir = source["dataDir"];
+	        this.config = source["config"];
+	        this.bytes = source["bytes"];
+	        this.free = source["free"];
+	        this.parts = this.convertValues(source["parts"], StoragePart);
+	        this.sessions = source["sessions"];
+	        this.turns = source["turns"];
+	        this.movable = source["movable"];
+	        this.unmovable = source["unmovable"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
 	}
 	export class StreamState {
 	    step: string;

@@ -48,6 +48,13 @@ export function spokenProgress(task: TaskView): string {
   return quarter > 0 ? `${task.title}: ${quarter} %` : `${task.title} has begun`;
 }
 
+/** Long work in a line: what runs, else what ended and was not looked at; empty: there is nothing to tell. */
+export function lineWords(running: readonly TaskView[], untold: readonly TaskView[]): string {
+  if (running.length > 0) return running.length === 1 ? running[0]!.title : `${running.length} under way`;
+  if (untold.length > 1) return `${untold.length} reports`;
+  return untold[0] ? `${untold[0].title}: ${stateWord(untold[0])}` : '';
+}
+
 /** What an import made, in a sentence. */
 export function madeWords(report: ImportReport): string {
   const parts = [

@@ -77,10 +77,10 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
       files.revealed.push(path);
     },
     attach: async (branchId, path) => {
-      world.branch(branchId);
       const given = inspected(path);
       if (given.reason !== '' || !['document', 'image', 'transcript'].includes(given.kind)) throw new BackendError(errorView(`${given.name} was not attached. ${given.reason}`, 'text, Markdown, source code and PDF can be attached'));
       if (given.kind === 'image') return { upload: '', file: null, image: { mediaType: 'image/png', data: 'iVBORw==', name: given.name } };
+      world.branch(branchId);
       const file: FileView = { id: world.id('file'), name: given.name, mediaType: 'text/plain', tokens: Math.ceil(given.size / 4) };
       return { upload: '', file, image: null };
     },

@@ -1,0 +1,276 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/tasks"
+)
+
+// DataFolder is the data directory as a whole.
+type DataFolder interface {
+	View(context.Context) (StorageView, error)
+	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
+	// Backup writes a checked copy; an empty path: a dated name in the folder of backups.
+	Backup(ctx context.Context, path string) (chat.Backup, error)
+	PreviewRestore(ctx context.Context, path string) (chat.Restoration, error)
+	PlanMove(to string) (MovePreview, error)
+	// RestartToRestore and RestartToMove write down what the next start is to do first,
+	// and have the program start anew.
+	RestartToRestore(path string) error
+	RestartToMove(to string) error
+}
+
+// Storage is where everything is kept, its copies, and what is erased for good.
+type Storage struct{ c *Core }
+
+// NewStorage returns the service. A backup that was cut short can be begun again.
+func NewStorage(c *Core) *Storage {
+	s := &Storage{c}
+	if c.Tasks != nil {
+		c.Tasks.Resumes(tasks.Backup, func(input json.RawMessage) (tasks.Run, error) {
+			var path string
+			if err := json.Unmarshal(input, &path); err != nil {
+				return nil, chat.WrapError(chat.CodeCorrupt, "backup.resume", err, "Where the backup was to be written is not known any more.").WithHint("make a new one")
+			}
+			return s.backingUp(path), nil
+		})
+	}
+	return s
+}
+
+// Storage is what the data directory holds, by part.
+func (s *Storage) Storage() (StorageView, error) {
+	if err := s.c.ready(); err != nil {
+		return StorageView{}, err
+	}
+	return s.c.Data.View(s.c.ctx())
+}
+
+// Backups are the copies in the data directory, newest first.
+func (s *Storage) Backups(check bool) ([]BackupView, error) {
+	list, err := s.c.Data.Backups(s.c.ctx(), check)
+	out := make([]BackupView, 0, len(list))
+	for _, b := range list {
+		out = append(out, backupView(b))
+	}
+	return out, err
+}
+
+func backupView(b chat.Backup) BackupView {
+	return BackupView{
+		Path: b.Path, Name: filepath.Base(b.Path), Kind: string(b.Kind), At: b.At.UnixMilli(), Bytes: b.Bytes,
+		Sessions: b.Counts["sessions"], Turns: b.Counts["turns"], Checked: b.Checked, Problem: b.Problem,
+	}
+}
+
+// BackUp writes a checked copy of everything.
+func (s *Storage) BackUp(path string) (TaskView, error) {
+	if err := s.c.ready(); err != nil {
+		return TaskView{}, err
+	}
+	if path != "" && !filepath.IsAbs(path) {
+		return TaskView{}, chat.Errorf(chat.CodeInvalid, "backup.begin", "The backup needs a whole path.")
+	}
+	input, err := json.Marshal(path)
+	if err != nil {
+		return TaskView{}, err
+	}
+	title := "Back up"
+	if path != "" {
+		title += " to " + filepath.Base(path)
+	}
+	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Backup, Title: title, Input: input}, s.backingUp(path)))
+}
+
+func (s *Storage) backingUp(path string) tasks.Run {
+	return func(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
+		p.Detail("copying, and reading the copy back")
+		b, err := s.c.Data.Backup(ctx, path)
+		return tasks.Result{Path: b.Path}, err
+	}
+}
+
+// RestorePreview checks a backup and tells what it would replace by what.
+func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
+	r, err := s.c.Data.PreviewRestore(s.c.ctx(), path)
+	if err != nil {
+		return RestorePreview{}, err
+	}
+	v := RestorePreview{
+		Backup: BackupView{Path: r.Source, Name: filepath.Base(r.Source), Kind: string(r.Kind), Sessions: r.Backup.Sessions,
+			Turns: r.Backup.Turns, Checked: true, Problem: r.Backup.Problem},
+		Sessions: r.Present.Sessions, Turns: r.Present.Turns, NewestTurn: milliseconds(r.Present.NewestTurn),
+		BackupNewest: milliseconds(r.Backup.NewestTurn), Problems: r.Problems, Findings: []string{}, SchemaUpgrade: r.Backup.Schema < r.Schema,
+	}
+	v.Backup.At = milliseconds(r.TakenAt)
+	for _, f := range r.Findings {
+		v.Findings = append(v.Findings, f.Table+" "+f.ID+": "+f.Message)
+	}
+	return v, nil
+}
+
+// milliseconds of a moment; 0: none.
+func milliseconds(t *time.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+// Restore puts a backup in the place of the data: the program ends in order, starts
+// anew, and does it before it opens anything.
+func (s *Storage) Restore(path string) error {
+	const op = "restore.begin"
+	if s.c.Fatal == nil {
+		if err := s.idle(op); err != nil {
+			return err
+		}
+	}
+	return s.c.Data.RestartToRestore(path)
+}
+
+// idle refuses while long work runs that a restart would cut short.
+func (s *Storage) idle(op string) error {
+	if running, waiting := s.c.Tasks.Open(); running+waiting > 0 {
+		return chat.Errorf(chat.CodeConflict, op, "Long work is still running, which starting anew would cut short; nothing was changed.").
+			WithHint("wait for it, or cancel it")
+	}
+	return nil
+}
+
+// PickFolder opens the system's dialog; empty: it was closed.
+func (s *Storage) PickFolder() (string, error) {
+	if s.c.Shell.PickFolder == nil {
+		return "", noShell("storage.pick_folder")
+	}
+	return s.c.Shell.PickFolder()
+}
+
+// MovePreview looks whether the data can be moved to a folder.
+func (s *Storage) MovePreview(to string) (MovePreview, error) {
+	if err := s.c.ready(); err != nil {
+		return MovePreview{}, err
+	}
+	return s.c.Data.PlanMove(to)
+}
+
+// Move has the data moved to a folder: the program ends in order, starts anew, copies and
+// compares everything while nothing is open, and goes on there.
+func (s *Storage) Move(to string) (TaskView, error) {
+	const op = "move.begin"
+	p, err := s.MovePreview(to)
+	if err == nil && p.Reason != "" {
+		err = chat.Errorf(chat.CodeInvalid, op, "The data cannot be moved there: %s", p.Reason).WithHint("it is where it was")
+	}
+	if err == nil {
+		err = s.idle(op)
+	}
+	if err != nil {
+		return TaskView{}, err
+	}
+	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Move, Title: "Move everything to " + p.To},
+		func(ctx context.Context, _ *tasks.Progress) (tasks.Result, error) {
+			if err := s.c.Data.RestartToMove(p.To); err != nil {
+				return tasks.Result{}, err
+			}
+			<-ctx.Done() // the program is ending; it is done by the next start
+			return tasks.Result{}, ctx.Err()
+		}))
+}
+
+// DeletePreview tells what a hard delete would remove.
+func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
+	if err := s.c.ready(); err != nil {
+		return DeletePreview{}, err
+	}
+	p, err := s.c.Store.ErasePreview(s.c.ctx(), kind, id)
+	if err != nil {
+		return DeletePreview{}, err
+	}
+	return DeletePreview{
+		Kind: p.Kind, Title: p.Name(), Confirm: p.Confirm(), Parts: erasedParts(p.Erased), Sessions: append([]string{}, p.Sessions...),
+		Backups: append([]string{}, p.Backups...), Reason: p.Reason,
+	}, nil
+}
+
+// Erase removes a session, or what a turn says, for good, once its name was typed.
+func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
+	const op = "storage.erase"
+	if err := s.c.ready(); err != nil {
+		return ReceiptView{}, err
+	}
+	ctx := s.c.ctx()
+	p, err := s.c.Store.ErasePreview(ctx, kind, id)
+	if err != nil {
+		return ReceiptView{}, err
+	}
+	if confirm != p.Confirm() {
+		return ReceiptView{}, chat.Errorf(chat.CodeInvalid, op, "What was typed is not %q; nothing was deleted.", p.Confirm())
+	}
+	if p.Reason != "" {
+		return ReceiptView{}, chat.Errorf(chat.CodeConflict, op, "%s", p.Reason)
+	}
+	session := chat.SessionID(p.Session)
+	if s.c.Tasks != nil {
+		if err := s.c.Tasks.Forget(ctx, session); err != nil {
+			return ReceiptView{}, err
+		}
+	}
+	receipt, err := s.c.Store.Erase(ctx, kind, id)
+	if receipt.ID != "" {
+		s.c.Hub.Change(chat.Change{Kind: chat.ChangeSessions})
+		s.c.Hub.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
+		if kind == chat.EraseTurn {
+			s.c.Hub.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})
+		}
+	}
+	if err != nil {
+		return ReceiptView{}, err
+	}
+	return receiptView(receipt), nil
+}
+
+// Receipts are those of all hard deletes, newest first.
+func (s *Storage) Receipts() ([]ReceiptView, error) {
+	if err := s.c.ready(); err != nil {
+		return nil, err
+	}
+	list, err := s.c.Store.Receipts(s.c.ctx())
+	out := make([]ReceiptView, 0, len(list))
+	for _, r := range list {
+		out = append(out, receiptView(r))
+	}
+	return out, err
+}
+
+func receiptView(r chat.Receipt) ReceiptView {
+	return ReceiptView{ID: r.ID, Kind: r.Kind, Subject: r.Subject, At: r.At.UnixMilli(), Parts: erasedParts(r.Erased), Backups: append([]string{}, r.Backups...)}
+}
+
+// storeLabels are stores in words.
+var storeLabels = map[string]string{
+	"sessions": "session", "branches": "branches", "turns": "messages and answers", "steps": "calls to a model", "states": "summaries of state",
+	"summaries": "summaries of stretches", "chunks": "passages of memory", "units": "entries of the text index", "unit_embeddings": "vectors",
+	"retrieved": "records of what was remembered", "requests": "stored requests", "manifests": "descriptions of contexts",
+	"request_links": "links between requests", "manifest_links": "links between contexts", "events": "entries of the ledger", "snapshots": "snapshots of the ledger",
+	"pins": "pinned facts", "pin_orders": "orders of pinned facts", "drafts": "drafts", "tags": "tags", "files": "documents", "blobs": "images",
+	"dictionaries": "dictionaries", "import_keys": "marks of imports", "jobs": "background jobs", "metrics": "measurements", "turn_tokens": "sizes",
+	"settings": "settings that name it", "calibrations": "calibrations", "tool_batches": "groups of tool calls", "tool_calls": "tool calls",
+	"tool_results": "tool results", "files:streams": "journals of answers", "files:drags": "files that were dragged out",
+}
+
+func erasedParts(list []chat.Erased) []ErasedPart {
+	out := make([]ErasedPart, 0, len(list))
+	for _, e := range list {
+		label := storeLabels[e.Store]
+		if label == "" {
+			label = e.Store
+		}
+		out = append(out, ErasedPart{Store: e.Store, Label: label, Count: e.Count})
+	}
+	return out
+}

@@ -1,0 +1,71 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+)
+
+// TestDeleteAsksForTheTitle: it has to be told, agreed to by typing, and leaves a receipt.
+func TestDeleteAsksForTheTitle(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.send("--new", "a matter of narwhals")
+	h.run("sessions", "rename", s.SessionID, "Whales").exits(0)
+	other := h.send("--new", "of nothing")
+	for _, args := range [][]string{
+		{"delete", s.SessionID}, {"delete", s.SessionID, "--yes"}, {"delete", s.SessionID, "--hard"}, {"delete", s.SessionID, "--hard", "--json"},
+		{"delete", "--hard", "--yes"}, {"delete", s.SessionID, "--turn", s.TurnID, "--hard", "--yes"},
+	} {
+		h.run(args...).exits(2)
+	}
+	if r := h.run("delete", s.SessionID).exits(2); !strings.Contains(r.err, "archive") {
+		t.Errorf("%s", r.err)
+	}
+	h.run("delete", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--hard", "--yes").exits(1)
+	if out := h.run("receipts").exits(0).out; !strings.Contains(out, "Nothing was erased") {
+		t.Errorf("%s", out)
+	}
+	ask := func(answer string, words ...string) result {
+		app := h.app()
+		var out, errs bytes.Buffer
+		app.In, app.Out, app.Err, app.Terminals = strings.NewReader(answer), &out, &errs, &cli.Terminals{In: true}
+		code := cli.Run(context.Background(), app, append([]string{"--data-dir", h.dir, "--config", h.config, "delete", "--hard"}, words...))
+		return result{t, code, out.String(), errs.String()}
+	}
+	for _, answer := range []string{"", "y\n", "whales\n"} {
+		if r := ask(answer, s.SessionID).exits(1); !strings.Contains(r.err, "type Whales") || strings.Contains(r.out, "Erased") {
+			t.Errorf("%q: %s %s", answer, r.out, r.err)
+		}
+	}
+	h.run("show", s.SessionID).exits(0)
+	if r := ask("Whales\n", s.SessionID).exits(0); !strings.Contains(r.out, "Erased: session "+s.SessionID) {
+		t.Errorf("%s", r.out)
+	}
+	h.run("show", s.SessionID).exits(1)
+
+	doc := h.run("delete", "--turn", other.TurnID, "--hard", "--yes", "--json").exits(0).document()
+	if r, _ := doc["receipt"].(map[string]any); r["kind"] != chat.EraseTurn || r["subject"] != other.TurnID {
+		t.Errorf("%v", doc)
+	}
+	if out := h.run("show", other.SessionID).exits(0).out; !strings.Contains(out, "[erased]") || strings.Contains(out, "nothing") {
+		t.Errorf("%s", out)
+	}
+	list, _ := h.run("receipts", "--json").exits(0).document()["receipts"].([]any)
+	if len(list) != 2 {
+		t.Errorf("%v", list)
+	}
+	if out := h.run("receipts").exits(0).out; strings.Count(out, "Receipt ") != 2 || strings.Contains(out, "Whales") {
+		t.Errorf("%s", out)
+	}
+	h.run("verify").exits(0)
+	w := h.writer()
+	h.run("delete", other.SessionID, "--hard", "--yes").exits(1) // somebody has it open who serves nobody
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// plotting is a session of which one turn, with its document, was then erased; and its
+// bundles from before and after.
+func plotting(f *fixture) (s chat.Session, before, after []byte) {
+	f.Helper()
+	s, b := f.session("plans")
+	f.full(b.ID, "hello", "good day")
+	turn := f.attach(b.ID, f.file(s.ID, "secret.txt", "the password is zanzibar"))
+	f.commitAll(b.ID)
+	f.index(turn.ID)
+	f.full(b.ID, "and then", "nothing more")
+	before = f.bundled(s.ID)
+	_, err := f.Erase(f.ctx, chat.EraseTurn, string(turn.ID))
+	f.ok(err)
+	return s, before, f.bundled(s.ID)
+}
+
+// TestWhatWasErasedStaysErased: a bundle from after a hard delete says nothing of it, and
+// is whole.
+func TestWhatWasErasedStaysErased(t *testing.T) {
+	from, to := newFixture(t), newFixture(t)
+	s, _, after := plotting(from)
+	for name, text := range entries(t, after) {
+		if strings.Contains(text, "zanzibar") {
+			t.Errorf("%s holds what was erased", name)
+		}
+	}
+	got, notices := to.imported(after)
+	if got.Outcome != chat.ImportMade || len(notices) > 0 {
+		t.Errorf("%+v %q", got, notices)
+	}
+	if from.whole(s.ID) != to.whole(s.ID) {
+		t.Error(firstDifference(from.whole(s.ID), to.whole(s.ID)))
+	}
+	to.verifyClean()
+	to.replaysAlone(s.ID)
+	for name, want := range entries(t, after) {
+		if have := entries(t, to.bundled(s.ID))[name]; have != want {
+			t.Errorf("%s is another: %s", name, firstDifference(want, have))
+		}
+	}
+	to.ok(to.RenameSession(to.ctx, s.ID, "elsewhere"))
+	from.ok(from.RenameSession(from.ctx, s.ID, "here"))
+	if got, _ := to.imported(from.bundled(s.ID)); got.Outcome != chat.ImportCopied || strings.Contains(got.Notice, "deleted") {
+		t.Errorf("diverged: %+v", got)
+	}
+	to.verifyClean()
+}
+
+// TestBundlesAroundAHardDelete: none brings back unasked what was erased, and none
+// erases here what was erased there.
+func TestBundlesAroundAHardDelete(t *testing.T) {
+	f := newFixture(t)
+	s, before, after := plotting(f)
+	if got, _ := f.imported(before); got.Outcome != chat.ImportAlready {
+		t.Errorf("the bundle from before: %+v", got)
+	}
+	if whole := f.whole(s.ID); strings.Contains(whole, "zanzibar") {
+		t.Error("it is back")
+	}
+	other := newFixture(t)
+	other.imported(before)
+	if got, _ := other.imported(after); got.Outcome != chat.ImportCopied || got.Session == s.ID {
+		t.Errorf("the bundle from after, where nothing was erased: %+v", got)
+	}
+	if whole := other.whole(s.ID); !strings.Contains(whole, "zanzibar") {
+		t.Error("it was erased where nobody asked for that")
+	}
+	other.verifyClean()
+	other.ok(other.RenameSession(other.ctx, s.ID, "went on"))
+	longer := other.bundled(s.ID)
+	if got, _ := f.imported(longer); got.Outcome != chat.ImportCopied || !strings.Contains(got.Notice, "deleted for good") {
+		t.Errorf("a bundle that never heard of it: %+v", got)
+	}
+	f.verifyClean()
+	_, err := f.Erase(f.ctx, chat.EraseSession, string(s.ID))
+	f.ok(err)
+	if got, _ := f.imported(after); got.Outcome != chat.ImportMade || !strings.Contains(got.Notice, "deleted here") {
+		t.Errorf("after the session was erased: %+v", got)
+	}
+	f.verifyClean()
+}
+
+// TestWordsInPlaceOfErasedOnesAreVouchedFor: no others pass for them.
+func TestWordsInPlaceOfErasedOnesAreVouchedFor(t *testing.T) {
+	f := newFixture(t)
+	_, _, after := plotting(newFixture(t))
+	e := rawEntries(t, after)
+	f.refusedImport(packed(t, with(e, "events.ndjson", replaced(`[erased]`, `[harmless]`))), chat.CodeCorrupt, "no hard delete put it there")
+	last := strings.SplitAfter(e["events.ndjson"], "\n")
+	for i, text := range last { // the event that vouches is gone with all that follows
+		if strings.Contains(text, string(ledger.EventContentErased)) {
+			last = last[:i]
+			break
+		}
+	}
+	torn := with(e, "events.ndjson", func(string) string { return strings.Join(last, "") + `{"torn` })
+	f.refusedImport(packed(t, torn), chat.CodeCorrupt, "no hard delete put it there")
+}
+
+// TestMemoryOfImportedSessionsIsFound: a request that quotes another session is found by
+// who erases that, whichever of the two came first.
+func TestMemoryOfImportedSessionsIsFound(t *testing.T) {
+	from := newFixture(t)
+	d := seed(from)
+	quoting := from.bundled(d.Prepared.SessionID)
+	quoted := from.bundled(d.Session.ID)
+	for name, order := range map[string][][]byte{"the quoted one last": {quoting, quoted}, "the quoted one first": {quoted, quoting}} {
+		to := newFixture(t)
+		for _, b := range order {
+			to.imported(b)
+		}
+		n, err := one[int](to.reader, "records", "", `SELECT count(*) FROM retrieved r JOIN turns t ON t.n = r.turn_n WHERE t.id = ?`, d.Prepared.ID)
+		to.ok(err)
+		if n != 2 {
+			t.Errorf("%s: %d of 2 chunks are known", name, n)
+		}
+		if !bytes.Equal(to.manifest(d.Prepared.ID), from.manifest(d.Prepared.ID)) {
+			t.Errorf("%s: the manifest is another", name)
+		}
+		to.verifyClean()
+	}
+}
+
+func (f *fixture) manifest(id chat.TurnID) []byte {
+	f.Helper()
+	m, err := f.Manifest(f.ctx, id)
+	f.ok(err)
+	return m
+}

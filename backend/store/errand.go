@@ -1,0 +1,69 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/internal/disk"
+)
+
+// Errand is what can only be done while nothing has the data open: the window writes it
+// down, ends in order, and starts the program anew, which does it first. It is taken away
+// before it is begun: it is done once or not at all, and both a restore and a move leave
+// the old data in force, or the new, wherever they are cut short.
+type Errand struct {
+	Do   string `json:"do"`
+	Path string `json:"path"` // of the backup; the new folder
+}
+
+// What an errand can be.
+const (
+	ErrandRestore = "restore"
+	ErrandMove    = "move"
+)
+
+// errandFile is its place in the data directory.
+const errandFile = "errand.json"
+
+// LeaveErrand writes down what the next start is to do first.
+func (a *Archive) LeaveErrand(e Errand) error {
+	text, err := chat.MarshalJSON(e)
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(a.dir, errandFile), text, 0o600)
+	}
+	if err != nil {
+		return chat.WrapError(chat.CodeInternal, "errand.write", err, "What the program is to do when it starts anew could not be written down; nothing was changed.").
+			WithHint("look whether the disk is full or read-only")
+	}
+	return nil
+}
+
+// TakeErrand takes what is to be done away; false: nothing is, or a program that has the
+// data open has written it down this moment.
+func (a *Archive) TakeErrand() (e Errand, ok bool, err error) {
+	const op = "errand.read"
+	path := filepath.Join(a.dir, errandFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && WriterAlive(a.dir) {
+		return e, false, nil
+	}
+	if err == nil {
+		err = disk.Remove(disk.Backup, path)
+	}
+	if err == nil {
+		err = syncDir(a.dir)
+	}
+	if err != nil {
+		return e, false, mapError(op, err)
+	}
+	if err := json.Unmarshal(text, &e); err != nil || e.Do != ErrandRestore && e.Do != ErrandMove {
+		return e, false, chat.WrapError(chat.CodeCorrupt, op, err, "What was to be done at this start cannot be read; nothing was changed.").
+			WithHint("ask for it again")
+	}
+	return e, true, nil
+}

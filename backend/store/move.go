@@ -1,0 +1,369 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/internal/disk"
+)
+
+// A move of the data directory copies all of it to an empty folder, reads each copy back
+// and compares it, and makes it durable; only then is the new place written down, by
+// whoever asked. Until that the old place is in force, from then on the new one, and each
+// is whole. The old folder stays as it is.
+
+const (
+	opMove = "store.move"
+	// movingFile stands in a folder while it is being filled: what it is in is no data.
+	movingFile = ".moving"
+	movedFile  = "MOVED.txt"
+	// moveSpare is what must be free beyond what is copied.
+	moveSpare = 32 << 20
+)
+
+// MovePlan says what a move would do, and, in words, why it cannot be.
+type MovePlan struct {
+	From, To    string // absolute
+	Bytes, Free int64  // Free -1: not known
+	Reason      string // empty: it can
+}
+
+// PlanMove looks whether the data can be moved to a folder. It changes nothing.
+func (a *Archive) PlanMove(to string) (MovePlan, error) {
+	p := MovePlan{From: a.dir, To: to, Free: -1}
+	if !filepath.IsAbs(to) {
+		p.Reason = "The new place must be a whole path."
+		return p, nil
+	}
+	p.To = filepath.Clean(to)
+	files, err := a.carried()
+	if err != nil {
+		return p, mapError(opMove, err)
+	}
+	for _, f := range files {
+		p.Bytes += f.size
+	}
+	p.Reason, err = unfit(a.dir, p.To)
+	if err != nil || p.Reason != "" {
+		return p, mapError(opMove, err)
+	}
+	if p.Free, err = freeSpace(existing(p.To)); err != nil {
+		p.Free = -1
+		return p, nil
+	}
+	if p.Free < p.Bytes+moveSpare {
+		p.Reason = fmt.Sprintf("There are %d MB free; %d MB are needed.", p.Free>>20, (p.Bytes+moveSpare)>>20)
+	}
+	return p, nil
+}
+
+// unfit says why a folder cannot take the data; empty: it can.
+func unfit(from, to string) (string, error) {
+	here, there := resolved(from), resolved(to)
+	switch {
+	case here == there:
+		return "The data is there already.", nil
+	case below(here, there):
+		return "The new place is inside the present one.", nil
+	case below(there, here):
+		return "The present place is inside the new one.", nil
+	}
+	if info, err := os.Stat(existing(to)); err != nil || !info.IsDir() {
+		return existing(to) + " is no folder.", err
+	}
+	entries, err := os.ReadDir(to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if len(entries) > 0 && !leftByMove(to) {
+		return "That folder is not empty.", nil
+	}
+	return "", nil
+}
+
+// leftByMove reports that a folder holds what a move that was cut short had copied, and
+// nothing that was ever in force.
+func leftByMove(dir string) bool {
+	return exists(dir, movingFile) && !exists(dir, movedFile)
+}
+
+// existing is the nearest folder above a path that is there.
+func existing(path string) string {
+	for {
+		if _, err := os.Stat(path); err == nil || filepath.Dir(path) == path {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
+}
+
+// resolved is a path with what of it is there freed of links.
+func resolved(path string) string {
+	there := existing(path)
+	real, err := filepath.EvalSymlinks(there)
+	if err != nil {
+		return filepath.Clean(path)
+	}
+	rest, err := filepath.Rel(there, path)
+	if err != nil {
+		return real
+	}
+	return filepath.Join(real, rest)
+}
+
+// below reports that inner is in outer, at any depth.
+func below(outer, inner string) bool {
+	rel, err := filepath.Rel(outer, inner)
+	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// carriedFile is a file that goes along, by its path below the data directory.
+type carriedFile struct {
+	name string
+	size int64
+}
+
+// carried are the files that go along: all but the lock, what is shared memory, and
+// files that are not whole yet.
+func (a *Archive) carried() ([]carriedFile, error) {
+	var out []carriedFile
+	err := filepath.WalkDir(a.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(a.dir, path)
+		if err != nil {
+			return err
+		}
+		switch {
+		case d.IsDir() && (strings.HasPrefix(d.Name(), stagingPrefix) || name == DragDir):
+			return filepath.SkipDir
+		case !d.Type().IsRegular(), name == LockFile, name == DatabaseFile+"-shm", name == movedFile, name == movingFile, name == errandFile, isTemp(d.Name()):
+			return nil
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		out = append(out, carriedFile{name, info.Size()})
+		return err
+	})
+	return out, err
+}
+
+// Move copies the data to a folder, and has adopt write down that it is there. Other
+// programs must have it closed. If adopt fails, or anything before, the old place stays
+// in force and the new folder is as it was.
+//
+// Errors: CodeLocked, CodeInvalid (the place is unfit), CodeNoSpace, CodeCorrupt (a copy
+// does not come out as it went in).
+func (a *Archive) Move(ctx context.Context, to string, adopt func() error) error {
+	lock, err := lockWriter(a.dir, "")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lock.release() }()
+	if _, err := a.finishRestore(); err != nil {
+		return err
+	}
+	plan, err := a.PlanMove(to)
+	if err == nil && plan.Reason != "" {
+		err = chat.Errorf(chat.CodeInvalid, opMove, "The data cannot be moved to %s: %s", to, plan.Reason).WithHint("it is where it was; choose another folder")
+	}
+	if err != nil {
+		return err
+	}
+	return mapError(opMove, a.moveTo(ctx, plan.To, adopt))
+}
+
+func (a *Archive) moveTo(ctx context.Context, to string, adopt func() error) error {
+	made := existing(to) != to
+	if err := a.fill(ctx, to); err != nil {
+		return errors.Join(err, clearMove(to, made))
+	}
+	a.at("copied")
+	if err := adopt(); err != nil {
+		return errors.Join(err, clearMove(to, made))
+	}
+	a.at("adopted")
+	if err := disk.Remove(disk.Backup, filepath.Join(to, movingFile)); err != nil {
+		a.log.Warn("the new folder has still the mark of a move", "err", err)
+	}
+	note := "The data of ContextInfinity was moved to\n" + to + "\n\nWhat is in this folder is no longer used, and stays as it was then. It may be deleted.\n"
+	if err := writeFile(filepath.Join(a.dir, movedFile), []byte(note)); err != nil {
+		a.log.Warn("the old folder could not be given a note", "err", err) // the data is at its new place
+	}
+	return nil
+}
+
+// fill copies everything, compares it and makes it durable.
+func (a *Archive) fill(ctx context.Context, to string) error {
+	if err := MakeDir(to); err != nil {
+		return err
+	}
+	if err := clearMove(to, false); err != nil { // of an earlier move
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(to, movingFile), nil, 0o600); err != nil {
+		return err
+	}
+	files, err := a.carried()
+	if err != nil {
+		return err
+	}
+	folders := map[string]bool{to: true}
+	for _, f := range files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		target := filepath.Join(to, f.name)
+		for dir := filepath.Dir(target); !folders[dir]; dir = filepath.Dir(dir) {
+			folders[dir] = true
+		}
+		if err := MakeDir(filepath.Dir(target)); err != nil {
+			return err
+		}
+		if err := copyChecked(filepath.Join(a.dir, f.name), target); err != nil {
+			return err
+		}
+	}
+	for dir := range folders {
+		if err := syncDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyChecked copies a file, durably, and reads the copy back.
+func copyChecked(from, to string) error {
+	if err := copyFile(from, to); err != nil {
+		return err
+	}
+	if err := syncFile(to); err != nil {
+		return err
+	}
+	want, err := hashOf(from)
+	if err != nil {
+		return err
+	}
+	got, err := hashOf(to)
+	if err == nil && got != want {
+		err = chat.Errorf(chat.CodeCorrupt, opMove, "The copy of %s is not what it was copied from.", filepath.Base(from)).
+			WithHint("the data is where it was; look after the new disk")
+	}
+	return err
+}
+
+func hashOf(path string) ([sha256.Size]byte, error) {
+	var sum [sha256.Size]byte
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return sum, err
+	}
+	h.Sum(sum[:0])
+	return sum, nil
+}
+
+// clearMove empties a folder that was being filled; one without the mark is left alone.
+func clearMove(to string, made bool) error {
+	if !made && !leftByMove(to) {
+		return nil
+	}
+	entries, err := os.ReadDir(to)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() == movingFile {
+			continue // last: it says what the rest is
+		}
+		if err := os.RemoveAll(filepath.Join(to, e.Name())); err != nil {
+			return err
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(to, movingFile)); err != nil || !made {
+		return err
+	}
+	return os.Remove(to)
+}
+
+// PreviewRestore prepares a restore, tells what it would replace by what, and changes
+// nothing. The data may be open.
+func (a *Archive) PreviewRestore(ctx context.Context, path string) (chat.Restoration, error) {
+	r := restoring{Archive: a, source: path}
+	defer r.discard()
+	err := r.prepare(ctx)
+	return r.out, mapError(opRestore, err)
+}
+
+// Part is a part of the data directory.
+type Part struct {
+	Name  string // database, journals, backups, aside, other
+	Bytes int64
+	Files int
+}
+
+// Parts are what the data directory holds, in this order.
+func (a *Archive) Parts() ([]Part, error) {
+	parts := []Part{{Name: "database"}, {Name: "journals"}, {Name: "backups"}, {Name: "aside"}, {Name: "other"}}
+	err := filepath.WalkDir(a.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
+		}
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			return nil // gone this moment, or no file
+		}
+		name, err := filepath.Rel(a.dir, path)
+		if err != nil {
+			return err
+		}
+		p := &parts[partOf(filepath.ToSlash(name))]
+		p.Bytes += info.Size()
+		p.Files++
+		return nil
+	})
+	return parts, mapError("store.parts", err)
+}
+
+func partOf(name string) int {
+	folder, _, _ := strings.Cut(name, "/")
+	switch {
+	case strings.HasPrefix(name, DatabaseFile):
+		return 0
+	case folder == StreamDir:
+		return 1
+	case folder == BackupDir:
+		return 2
+	case folder == replacedDir:
+		return 3
+	}
+	return 4
+}
+
+// Free is how many bytes the data's file system has left; -1: not known.
+func (a *Archive) Free() int64 {
+	free, err := freeSpace(existing(a.dir))
+	if err != nil {
+		return -1
+	}
+	return free
+}

@@ -1,0 +1,152 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// movable is a closed data directory with something in each part.
+func movable(t *testing.T) (*fixture, string) {
+	t.Helper()
+	f := newFixture(t)
+	seed(f)
+	f.ok(os.MkdirAll(filepath.Join(f.dir, BackupDir), 0o700))
+	_, err := f.archive.Backup(f.ctx, filepath.Join(f.dir, BackupDir))
+	f.ok(err)
+	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
+	f.ok(os.WriteFile(filepath.Join(f.dir, StreamDir, "x.jsonl"), []byte("a journal"), 0o600))
+	f.ok(os.MkdirAll(filepath.Join(f.dir, replacedDir, "then"), 0o700))
+	f.ok(os.WriteFile(filepath.Join(f.dir, replacedDir, "then", "config.toml"), []byte("old"), 0o600))
+	f.ok(f.Store.Close())
+	return f, filepath.Join(t.TempDir(), "new", "place")
+}
+
+func content(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, err := archiveOf(dir).carried()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, file := range files {
+		data, err := os.ReadFile(filepath.Join(dir, file.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[file.name] = string(data)
+	}
+	return out
+}
+
+// TestMoveTakesEverything: each file, byte for byte; the old folder keeps its own.
+func TestMoveTakesEverything(t *testing.T) {
+	f, to := movable(t)
+	before := content(t, f.dir)
+	adopted := false
+	a := archiveOf(f.dir)
+	f.ok(a.Move(f.ctx, to, func() error { adopted = true; return nil }))
+	for name, text := range before {
+		if content(t, to)[name] != text {
+			t.Errorf("%s is not what it was", name)
+		}
+	}
+	if !adopted || len(content(t, to)) != len(before) || len(before) < 4 {
+		t.Errorf("of %d files %d are there", len(before), len(content(t, to)))
+	}
+	if note, err := os.ReadFile(filepath.Join(f.dir, movedFile)); err != nil || !strings.Contains(string(note), to) {
+		t.Errorf("the old folder says %s, %v", note, err)
+	}
+	if exists(to, movingFile) {
+		t.Error("the new folder says that it is being filled")
+	}
+	old := f.dir
+	f.dir = to
+	f.open()
+	f.verifyClean()
+	f.ok(f.Store.Close())
+	f.refused(archiveOf(to).Move(f.ctx, old, nil), chat.CodeInvalid) // it holds data
+}
+
+// TestAMoveThatFailsLeavesTheOldPlace, and can be made again.
+func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
+	f, to := movable(t)
+	before := content(t, f.dir)
+	broken := errors.New("the configuration cannot be written")
+	if err := archiveOf(f.dir).Move(f.ctx, to, func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if _, err := os.Stat(to); err == nil {
+		t.Error("the new folder is left")
+	}
+	// A death in the middle leaves what is no data, and is written over.
+	f.ok(os.MkdirAll(filepath.Join(to, BackupDir), 0o700))
+	for _, name := range []string{movingFile, DatabaseFile, filepath.Join(BackupDir, "half.db")} {
+		f.ok(os.WriteFile(filepath.Join(to, name), []byte("half"), 0o600))
+	}
+	if err := archiveOf(f.dir).Move(f.ctx, to, func() error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if entries, err := os.ReadDir(to); err != nil || len(entries) > 0 {
+		t.Errorf("the folder that was there holds %v, %v", entries, err)
+	}
+	if now := content(t, f.dir); len(now) != len(before) || exists(f.dir, movedFile) {
+		t.Errorf("the old place holds %d files, not %d", len(now), len(before))
+	}
+	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() error { return nil }))
+	f.dir = to
+	f.open()
+	f.verifyClean()
+	f.refused(archiveOf(to).Move(f.ctx, filepath.Join(t.TempDir(), "x"), nil), chat.CodeLocked)
+}
+
+func TestPlacesThatAreUnfit(t *testing.T) {
+	f, to := movable(t)
+	a := archiveOf(f.dir)
+	full := t.TempDir()
+	f.ok(os.WriteFile(filepath.Join(full, "letter"), nil, 0o600))
+	link := filepath.Join(t.TempDir(), "link")
+	f.ok(os.Symlink(f.dir, link))
+	for place, want := range map[string]string{
+		"relative": "whole path", f.dir: "there already", link: "there already", filepath.Join(f.dir, "in", "it"): "inside the present",
+		filepath.Join(link, "in"): "inside the present", filepath.Dir(f.dir): "inside the new", full: "not empty",
+		filepath.Join(full, "letter"): "no folder", filepath.Join(full, "letter", "x"): "no folder", to: "",
+	} {
+		p, err := a.PlanMove(place)
+		if err != nil || want == "" && p.Reason != "" || !strings.Contains(p.Reason, want) {
+			t.Errorf("%s: %q, %v; want %q", place, p.Reason, err, want)
+		}
+		if place == to && (p.Bytes == 0 || p.Free <= 0 || p.To != to) {
+			t.Errorf("%+v", p)
+		}
+	}
+	parts, err := a.Parts()
+	f.ok(err)
+	if slices.ContainsFunc(parts[:4], func(p Part) bool { return p.Files == 0 || p.Bytes == 0 }) {
+		t.Errorf("%+v", parts)
+	}
+}
+
+// TestARestoreIsPreviewed while the data is open, and nothing changes.
+func TestARestoreIsPreviewed(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	path := filepath.Join(t.TempDir(), "b.db")
+	_, err := f.archive.Backup(f.ctx, path)
+	f.ok(err)
+	f.session("one more")
+	r, err := f.archive.PreviewRestore(f.ctx, path)
+	f.ok(err)
+	if r.Present.Sessions != r.Backup.Sessions+1 || r.Problems != 0 || r.Done {
+		t.Errorf("%+v", r)
+	}
+	if left := leftovers(t, f.dir); left != "" {
+		t.Errorf("left: %s", left)
+	}
+	f.verifyClean()
+}

@@ -1,0 +1,260 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { FakeOptions } from '$lib/backend/fake';
+import type { App } from '$lib/state/app.svelte';
+import { holdsTurn, putTurn, takeTurn } from '$lib/turnDrag';
+import { mountIn, startedApp } from '../../test/mount';
+import Composer from '../composer/Composer.svelte';
+import SessionsFoot from '../sessions/SessionsFoot.svelte';
+import SessionLine from '../sessions/SessionLine.svelte';
+import DropHint from '../transfer/DropHint.svelte';
+import { guardPage } from './guards';
+
+let unguard = () => {};
+afterEach(() => unguard());
+
+async function page(options: Partial<FakeOptions> = {}) {
+  const started = await startedApp({ data: 'rich', ...options });
+  unguard = guardPage(started.app);
+  return started;
+}
+
+/** What a drag carries, which jsdom has not. */
+function carries(data: Record<string, string>, files: File[] = []) {
+  const held = new Map(Object.entries(data));
+  return {
+    get types() {
+      return [...(files.length > 0 ? ['Files'] : []), ...held.keys()];
+    },
+    files, items: [], dropEffect: 'uninitialized', effectAllowed: 'all',
+    setData: (type: string, text: string) => void held.set(type, text), getData: (type: string) => held.get(type) ?? '',
+  };
+}
+
+function drag(name: string, target: EventTarget, dataTransfer: ReturnType<typeof carries>): boolean {
+  const event = Object.assign(new Event(name, { bubbles: true, cancelable: true }), { dataTransfer, relatedTarget: null });
+  target.dispatchEvent(event);
+  return event.defaultPrevented;
+}
+
+const given = async (app: App, paths: string[]) => app.backend.transfer.inspect(paths);
+const summon = async (backend: Awaited<ReturnType<typeof page>>['backend'], app: App, paths: string[], x = 300) => {
+  backend.tasks.summon({ kind: 'files', files: await given(app, paths), x, y: 400 });
+  await new Promise((resolve) => setTimeout(resolve));
+};
+
+describe('whatever is dropped, the page stays', () => {
+  it.each([
+    ['a file', carries({}, [new File(['x'], 'a.txt')])], ['a link', carries({ 'text/uri-list': 'https://example.com', 'text/plain': 'https://example.com' })],
+    ['words', carries({ 'text/plain': 'some words' })], ['a picture of a page', carries({ 'text/html': '<img>', 'text/uri-list': 'https://example.com/a.png' })], ['nothing', carries({})],
+  ])('%s', async (_, data) => {
+    await page();
+    expect([drag('dragover', document.body, data), drag('drop', document.body, data)]).toEqual([true, true]);
+  });
+
+  it('words go into a field that takes them, and nowhere else', async () => {
+    const { app } = await page();
+    mountIn(app, Composer, {});
+    const field = screen.getByRole('textbox', { name: 'Your message' });
+    const words = carries({ 'text/plain': 'some words' });
+    expect([drag('dragover', field, words), drag('drop', field, words)]).toEqual([false, false]);
+    app.draft.take({ text: 'x', images: [], files: [], memories: [], queued: true });
+    await waitFor(() => expect(field).toHaveAttribute('readonly'));
+    expect(drag('drop', field, words)).toBe(true);
+    expect(drag('drop', document.body, words)).toBe(true);
+    expect(words.dropEffect).toBe('uninitialized');
+  });
+
+  it('a book of words goes beside the field', async () => {
+    const { app } = await page();
+    mountIn(app, Composer, {});
+    const book = 'word '.repeat(20_000);
+    expect(drag('drop', screen.getByRole('textbox', { name: 'Your message' }), carries({ 'text/plain': book }))).toBe(true);
+    expect([app.draft.typed, app.draft.long]).toEqual(['', [book]]);
+  });
+
+  it('says over the whole window what dropping files will do, until they leave', async () => {
+    const { app } = await page();
+    const files = carries({}, [new File(['x'], 'a.txt')]);
+    drag('dragover', document.body, files);
+    expect([app.dropping.hovering, files.dropEffect]).toEqual([true, 'copy']);
+    mountIn(app, DropHint, {});
+    expect(screen.getByText('Documents and pictures')).toBeInTheDocument();
+    expect(screen.getByText('Exports and bundles')).toBeInTheDocument();
+    drag('dragleave', document.body, files);
+    drag('dragover', document.body, files);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(app.dropping.hovering).toBe(true); // it left a part of the window, not the window
+    drag('dragleave', document.body, files);
+    await waitFor(() => expect(app.dropping.hovering).toBe(false));
+  });
+});
+
+describe('files with their paths', () => {
+  it('go with the message, or to the import, by what they are', async () => {
+    const { app, backend } = await page({ nativeDrops: true });
+    await summon(backend, app, ['/home/ada/notes.md', '/home/ada/cat.png', '/home/ada/conversations.json', '/home/ada/backup.db', '/home/ada/missing.pdf']);
+    await waitFor(() => expect([app.draft.files.map((file) => file.name), app.draft.images.map((image) => image.name)]).toEqual([['notes.md'], ['cat.png']]));
+    expect([app.importing.open, app.importing.files.map((file) => file.name)]).toEqual([true, ['conversations.json', 'backup.db', 'missing.pdf']]);
+  });
+
+  it('are not read a second time by the page', async () => {
+    const { app, backend } = await page({ nativeDrops: true });
+    mountIn(app, Composer, {});
+    const drop = carries({}, [new File(['x'], 'a.txt'), new File(['x'], 'conversations.json')]);
+    expect(drag('drop', document.body, drop)).toBe(true);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([backend.calls.some((call) => call.name === 'chat.attach'), app.importing.open]).toEqual([false, false]);
+  });
+
+  it('are listed where no message is being written, and offered to it after', async () => {
+    const { app, backend } = await page();
+    app.layout.openSettings();
+    await summon(backend, app, ['/home/ada/notes.md']);
+    expect([app.draft.files, app.importing.files.map((file) => file.name)]).toEqual([[], ['notes.md']]);
+    app.layout.closeSettings();
+    expect(app.dropping.takes(app.importing.files[0]!)).toBe(true);
+  });
+
+  it('of a second start are listed, whatever they are', async () => {
+    const { app, backend } = await page();
+    await summon(backend, app, ['/home/ada/notes.md', '/home/ada/a.cinf'], -1);
+    expect([app.draft.files, app.importing.files.map((file) => file.name)]).toEqual([[], ['notes.md', 'a.cinf']]);
+  });
+
+  it('in a temporary chat: pictures go with it, nothing is kept', async () => {
+    const { app, backend } = await page();
+    await app.newTemporary();
+    await summon(backend, app, ['/home/ada/cat.png', '/home/ada/notes.md']);
+    await waitFor(() => expect(app.temporary.draft.images.map((image) => image.name)).toEqual(['cat.png']));
+    expect(app.importing.files.map((file) => file.name)).toEqual(['notes.md']);
+  });
+
+  it('say why they could not be attached, beside the message', async () => {
+    const { app, backend } = await page();
+    backend.failNext('transfer.attach', { message: 'notes.md cannot be opened', hint: 'Look whether you may read it.' });
+    await summon(backend, app, ['/home/ada/notes.md']);
+    await waitFor(() => expect(app.documents.error?.message).toBe('notes.md cannot be opened'));
+    expect(app.documents.arriving).toEqual([]);
+  });
+});
+
+describe('files without their paths', () => {
+  it('are attached as they are; what looks like history is asked for by its path', async () => {
+    const { app, backend } = await page();
+    mountIn(app, Composer, {});
+    drag('drop', document.body, carries({}, [new File(['some notes'], 'notes.txt', { type: 'text/plain' }), new File(['{}'], 'conversations.json'), new File(['PK'], 'Orders.cinf')]));
+    await waitFor(() => expect(app.draft.files.map((file) => file.name)).toEqual(['notes.txt']));
+    expect(backend.calls.filter((call) => call.name === 'chat.attach')).toHaveLength(1);
+    expect([app.importing.open, app.importing.pathless]).toEqual([true, ['conversations.json', 'Orders.cinf']]);
+  });
+});
+
+describe('what is asked from outside', () => {
+  it('is done: a new chat, a session, the report', async () => {
+    const { app, backend } = await page();
+    const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId)!;
+    backend.tasks.summon({ kind: 'open_session', sessionId: other.id });
+    await waitFor(() => expect(app.conversation.sessionId).toBe(other.id));
+    backend.tasks.summon({ kind: 'new_chat' });
+    await waitFor(() => expect(app.conversation.session?.turns).toBe(0));
+    backend.tasks.summon({ kind: 'report' });
+    expect(app.work.open).toBe(true);
+  });
+
+  it('before the page was there is done when it is, at the first start too', async () => {
+    const { app, backend } = await startedApp({ data: 'first' });
+    backend.tasks.waiting = [{ kind: 'new_chat', sessionId: '', files: [], x: -1, y: -1 }, { kind: 'files', sessionId: '', files: await given(app, ['/home/ada/a.cinf']), x: -1, y: -1 }];
+    await app.dropping.begin();
+    expect([app.importing.files.map((file) => file.name), app.conversation.sessionId, backend.tasks.waiting]).toEqual([['a.cinf'], '', []]);
+  });
+});
+
+describe('dragging out of the window', () => {
+  const line = (app: App) => {
+    const row = app.sessions.list[0]!;
+    const props = { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: () => undefined, onfocus: () => undefined, onchoose: () => undefined };
+    mountIn(app, SessionLine, props);
+    return { row, element: screen.getByRole('button', { name: new RegExp(`^${row.title}`) }) };
+  };
+  /** jsdom has no pointer events. */
+  const press = (element: Element, more = {}) => void element.dispatchEvent(Object.assign(new Event('pointerdown', { bubbles: true }), { button: 0, pointerType: 'mouse', ...more }));
+
+  it('carries a file that was written when the pointer went down', async () => {
+    const { app, backend } = await page();
+    const { row, element } = line(app);
+    press(element);
+    await waitFor(() => expect(backend.calls.filter((call) => call.name === 'transfer.dragFile').map((call) => call.args[0])).toMatchObject([{ scope: 'session', sessionId: row.id, format: '', allBranches: true }]));
+    await new Promise((resolve) => setTimeout(resolve));
+    const data = carries({});
+    drag('dragstart', element, data);
+    expect(data.getData('text/uri-list')).toMatch(/^file:\/\/\/.*\.cinf$/);
+    expect(JSON.parse(data.getData('application/x-contextinfinity-sessions'))).toEqual([row.id]);
+  });
+
+  it('is what it was before where the file is not there yet, or cannot be written', async () => {
+    const { app, backend } = await page();
+    const { element } = line(app);
+    const release = backend.hold('transfer.dragFile');
+    press(element);
+    const early = carries({});
+    drag('dragstart', element, early);
+    expect([early.getData('text/uri-list'), early.types.includes('application/x-contextinfinity-sessions')]).toEqual(['', true]);
+    backend.failNext('transfer.dragFile', { message: 'The disk is full' });
+    release();
+    await new Promise((resolve) => setTimeout(resolve));
+    const late = carries({});
+    drag('dragstart', element, late);
+    expect([late.getData('text/uri-list'), app.toasts.list]).toEqual(['', []]);
+  });
+
+  it('writes nothing for another button, a finger, or the menu of a line', async () => {
+    const { app, backend } = await page();
+    const { row, element } = line(app);
+    press(element, { button: 2 });
+    press(element, { pointerType: 'touch' });
+    press(screen.getByRole('button', { name: `Actions for ${row.title}` }));
+    expect(backend.calls.some((call) => call.name === 'transfer.dragFile')).toBe(false);
+  });
+
+  it('makes no bundle of a turn: that is a whole session', async () => {
+    const { app, backend } = await page();
+    await app.dragOut.press({ button: 0, pointerType: 'mouse' }, [{ scope: 'turn', sessionId: app.conversation.sessionId, branchId: app.conversation.branchId, turnId: app.conversation.newest!.id }]);
+    expect(backend.calls.at(-1)).toMatchObject({ name: 'transfer.dragFile', args: [{ scope: 'turn', format: 'md' }] });
+  });
+
+  it('comes to nothing when it is dropped on the window it came from', async () => {
+    const { app, backend } = await page({ nativeDrops: true });
+    const what = [{ scope: 'session' as const, sessionId: app.sessions.list[0]!.id }];
+    await app.dragOut.press({ button: 0, pointerType: 'mouse' }, what);
+    const data = carries({});
+    app.dragOut.put({ dataTransfer: data } as unknown as DragEvent, what);
+    await summon(backend, app, [decodeURI(data.getData('text/uri-list').replace('file://', ''))]);
+    expect([app.importing.open, app.draft.files]).toEqual([false, []]);
+  });
+
+  it('still means a turn within the window, where an engine tells of files alone', async () => {
+    const { app } = await page();
+    const full = { dataTransfer: carries({}) } as unknown as DragEvent;
+    putTurn(full, { turnId: 't1', seq: 4 }, '#4');
+    const hidden = { dataTransfer: carries({}, [new File([], 'x.md')]) } as unknown as DragEvent;
+    expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([true, { turnId: 't1', seq: 4 }]);
+    drag('dragover', document.body, hidden.dataTransfer as unknown as ReturnType<typeof carries>);
+    expect(app.dropping.hovering).toBe(false); // it is ours
+    dispatchEvent(new Event('dragend'));
+    expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([false, null]);
+  });
+});
+
+describe('background work that is paused', () => {
+  it('is said in the foot, by the command too', async () => {
+    const { app } = await page();
+    mountIn(app, SessionsFoot, {});
+    await app.commands.run('pauseWork');
+    expect(await screen.findByText('Paused')).toBeVisible();
+    expect(app.toasts.list.at(-1)?.text).toBe('Background work is paused');
+    app.toasts.act(app.toasts.list.at(-1)!.id);
+    await waitFor(() => expect(app.work.paused).toBe(false));
+    expect(screen.queryByText('Paused')).toBeNull();
+  });
+});

@@ -1,0 +1,130 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { FakeOptions } from '$lib/backend/fake';
+import { targetOf, type ExportScope } from '$lib/state/exporting.svelte';
+import { mountWith } from '$shared/testing/harness';
+import ExportDialog from './ExportDialog.svelte';
+
+const user = userEvent.setup();
+
+async function dialog(scope: ExportScope = 'session', options: Partial<FakeOptions> = {}) {
+  const mounted = await mountWith(ExportDialog, (app) => {
+    const turn = app.conversation.turns.at(-1)!;
+    app.exporting.show({ ...targetOf(app.conversation), turnId: turn.id, seq: turn.seq }, scope);
+    return {};
+  }, options, (backend) => (backend.program.startup.lastSession = [...backend.world.sessions.values()].find((session) => session.row.title === 'Orders to Postgres')!.row.id));
+  await waitFor(() => expect(mounted.app.exporting.plan).not.toBeNull());
+  const path = () => (screen.getByLabelText('Save as') as HTMLInputElement).value;
+  const asked = (name: string) => mounted.backend.calls.filter((call) => call.name === name).at(-1)?.args[0];
+  const choose = (name: string) => user.click(screen.getByRole('radio', { name }));
+  return { ...mounted, path, asked, choose, exporting: mounted.app.exporting };
+}
+
+describe('exporting', () => {
+  it('says what will be in the file, and what will not', async () => {
+    const { choose } = await dialog();
+    expect(screen.getByText('4 branches, 153 turns.')).toBeVisible();
+    expect(screen.getByText('A bundle holds every branch.')).toBeVisible();
+    await choose('Markdown (.md)');
+    await choose('The open branch');
+    expect(await screen.findByText('1 branch, 150 turns.')).toBeVisible();
+    await choose('All sessions');
+    expect(await screen.findByText(/15 sessions, .* turns without a final answer are left out\./)).toBeVisible();
+  });
+
+  it('asks for a turn with no bundle: that is a whole session', async () => {
+    const { asked, path, exporting } = await dialog('turn');
+    expect(screen.getByRole('radio', { name: 'Bundle (.cinf)' })).toHaveAttribute('aria-disabled', 'true');
+    await user.click(screen.getByRole('radio', { name: 'Bundle (.cinf)' }));
+    expect([exporting.format, path()]).toEqual(['md', '/home/ada/Documents/Orders to Postgres #150.md']);
+    expect(asked('transfer.plan')).toMatchObject({ scope: 'turn', format: 'md', allBranches: false });
+    // The arrows pass over it.
+    screen.getByRole('radio', { name: 'Markdown (.md)' }).focus();
+    await user.keyboard('{ArrowLeft}');
+    expect(exporting.format).toBe('json');
+  });
+
+  it('writes where it says, shows the file, and begins another', async () => {
+    const { app, asked, backend } = await dialog();
+    await user.click(screen.getByRole('button', { name: 'Export' }));
+    expect(asked('transfer.export')).toMatchObject({ scope: 'session', format: 'bundle', allBranches: true, path: '/home/ada/Documents/Orders to Postgres.cinf', replace: false });
+    await user.click(await screen.findByRole('button', { name: 'Show in folder' }));
+    expect(backend.files.revealed).toEqual(['/home/ada/Documents/Orders to Postgres.cinf']);
+    expect(app.toasts.list).toEqual([]);
+    await user.click(screen.getByRole('button', { name: 'Another export' }));
+    expect(await screen.findByText('There is a file of that name.')).toBeVisible();
+  });
+
+  it('replaces a file only when that is said', async () => {
+    const { backend, asked, exporting } = await dialog();
+    backend.files.written.add('/home/ada/Documents/Orders to Postgres.cinf');
+    await exporting.ask();
+    expect(screen.getByRole('button', { name: 'Export' })).toBeDisabled();
+    await user.click(screen.getByRole('checkbox', { name: 'Replace it' }));
+    await user.click(screen.getByRole('button', { name: 'Replace' }));
+    expect(asked('transfer.export')).toMatchObject({ replace: true });
+  });
+
+  it('asks whether to replace a file that came into being meanwhile', async () => {
+    const { backend, exporting } = await dialog();
+    backend.files.written.add('/home/ada/Documents/Orders to Postgres.cinf');
+    await user.click(screen.getByRole('button', { name: 'Export' }));
+    expect(await screen.findByRole('checkbox', { name: 'Replace it' })).not.toBeChecked();
+    expect([exporting.error, exporting.task]).toEqual([null, undefined]);
+  });
+
+  it('keeps a path of one’s own; its ending follows the format', async () => {
+    const { backend, choose, path, asked } = await dialog();
+    backend.files.target = '/media/stick/work.cinf';
+    await user.click(screen.getByRole('button', { name: 'Choose…' }));
+    await waitFor(() => expect(path()).toBe('/media/stick/work.cinf'));
+    await choose('Web page (.html)');
+    await waitFor(() => expect(path()).toBe('/media/stick/work.html'));
+    await waitFor(() => expect(asked('transfer.plan')).toMatchObject({ path: '/media/stick/work.html' }));
+    backend.files.target = '';
+    await user.click(screen.getByRole('button', { name: 'Choose…' }));
+    expect(path()).toBe('/media/stick/work.html');
+  });
+
+  it('says why it could not, where it was asked for, and keeps what was chosen', async () => {
+    const { path, exporting } = await dialog();
+    const field = screen.getByLabelText('Save as');
+    await user.clear(field);
+    expect(screen.getByRole('button', { name: 'Export' })).toBeDisabled();
+    await user.type(field, '/root/a.cinf{Tab}');
+    await user.click(screen.getByRole('button', { name: 'Export' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('The folder /root cannot be written to');
+    expect([path(), exporting.task]).toEqual(['/root/a.cinf', undefined]);
+  });
+
+  it('remembers the choices for the next time', async () => {
+    const { app, choose, exporting } = await dialog();
+    await choose('Markdown (.md)');
+    await choose('The open branch');
+    exporting.close();
+    exporting.show({ sessionId: app.conversation.sessionId, branches: 4 }, 'session');
+    expect([exporting.format, exporting.allBranches]).toEqual(['md', false]);
+  });
+
+  it('begins with the format of the settings', async () => {
+    const { app, backend } = await dialog();
+    await backend.settings.set('export.format', 'html');
+    await waitFor(() => expect(app.exporting.byDefault).toBe('html'));
+    app.exporting.show({ sessionId: app.conversation.sessionId }, 'session');
+    expect(app.exporting.format).toBe('html');
+  });
+
+  it('is asked for by name: the branch that is open, what is named, and in a temporary chat all', async () => {
+    const { app, exporting } = await dialog();
+    for (const [argument, scope] of [['', 'session'], ['branch', 'branch'], ['Turn', 'turn'], ['all', 'all']] as const) {
+      await app.commands.run('export', argument);
+      expect([exporting.scope, exporting.target?.turnId !== '']).toEqual([scope, scope === 'turn']);
+    }
+    await expect(app.commands.run('export', 'nonsense')).rejects.toThrow('“nonsense” cannot be exported');
+    await app.newTemporary();
+    await app.commands.run('export', '');
+    expect([exporting.scope, exporting.scopes]).toEqual(['all', ['all']]);
+    await expect(app.commands.run('export', 'turn')).rejects.toThrow('Nothing of a temporary chat is written');
+  });
+});

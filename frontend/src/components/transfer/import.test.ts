@@ -1,0 +1,205 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { FakeOptions } from '$lib/backend/fake';
+import { importable } from '$lib/state/importing.svelte';
+import { mountWith } from '$shared/testing/harness';
+import type { GivenFile } from '$lib/backend/types';
+import { taskView } from '$lib/backend/fake/work';
+import ImportDialog from './ImportDialog.svelte';
+import WorkDialog from './WorkDialog.svelte';
+import WorkLine from './WorkLine.svelte';
+import { fileAdvice, fileWords, madeWords, percentOf, progressWords, reportText, spokenProgress } from './words';
+
+const user = userEvent.setup();
+const given = (more: Partial<GivenFile>): GivenFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', reason: '', ...more });
+
+async function dialog(options: Partial<FakeOptions> = {}) {
+  const mounted = await mountWith(ImportDialog, {}, options);
+  const add = async (path: string) => {
+    await user.type(screen.getByRole('textbox', { name: 'Path of a file' }), `${path}{Enter}`);
+    await waitFor(() => expect(mounted.app.importing.busy).toBe(''));
+  };
+  const ended = () => waitFor(() => expect(mounted.app.work.running).toEqual([]));
+  return { ...mounted, add, ended };
+}
+
+describe('words of files and work', () => {
+  it.each([
+    [given({ kind: 'transcript', format: 'chatgpt', size: 25_400_000 }), true, 'ChatGPT export, 25.4\u202fMB', ''],
+    [given({ kind: 'transcript', format: 'new-one' }), true, 'new-one', ''],
+    [given({ kind: 'bundle', size: 12 }), true, 'ContextInfinity bundle, 12\u202fB', ''],
+    [given({ kind: 'folder' }), true, 'Folder', 'Every transcript in it is read.'],
+    [given({ kind: 'transcript', format: 'claude', reason: 'It has 9 GB.' }), false, 'Claude.ai export', 'It has 9 GB.'],
+    [given({ kind: 'backup' }), false, 'Backup of ContextInfinity', 'A backup is the whole history'],
+    [given({ kind: 'image' }), false, 'Picture', 'It can go with a message'],
+    [given({ kind: 'unknown', reason: 'It is empty.' }), false, 'Not known here', 'It is empty.'],
+  ])('%#', (file, imports, what, advice) => {
+    expect([importable(file), fileWords(file)]).toEqual([imports, what]);
+    expect(fileAdvice(file)).toMatch(advice === '' ? /^$/ : new RegExp(`^.*${advice.replace('.', '\\.')}`));
+  });
+
+  it.each([
+    [{ done: 12, total: 40, unit: 'sessions' }, '12 of 40 sessions', 30], [{ done: 1, total: 1, unit: 'sessions' }, '1 of 1 session', 100],
+    [{ done: 999, total: 1_000, unit: 'turns' }, '999 of 1\u202f000 turns', 99], [{ done: 7, total: 0, unit: 'turns' }, '7 turns', undefined],
+    [{ done: 3_100_000, total: 25_400_000, unit: 'bytes' }, '3.1\u202fMB of 25.4\u202fMB', 12], [{ done: 5, total: 9, unit: '' }, '', 55],
+  ])('%o is %s', (task, words, percent) => expect([progressWords(taskView(task)), percentOf(taskView(task))]).toEqual([words, percent]));
+
+  it('is spoken a quarter at a time', () => {
+    const spoken = new Set(Array.from({ length: 100 }, (_, done) => spokenProgress(taskView({ done, total: 100 }))));
+    expect([...spoken]).toEqual(['Import conversations.json has begun', ...[25, 50, 75].map((part) => `Import conversations.json: ${part} %`)]);
+    expect(spokenProgress(taskView({ state: 'failed', error: { code: '', op: '', message: 'The disk is full', hint: '' } }))).toContain('failed. The disk is full');
+  });
+});
+
+describe('importing', () => {
+  it('says what each file is before it begins, and begins with those it can read', async () => {
+    const { add, backend, ended } = await dialog();
+    for (const path of ['/home/ada/conversations.json', '/home/ada/orders.cinf', '/home/ada/huge.zip', '/home/ada/backup.db']) await add(path);
+    const files = within(screen.getByRole('list', { name: 'Files' }));
+    expect(files.getByText(/ChatGPT export, 25\.4/)).toBeVisible();
+    expect(files.getByText(/more than the 4 096 MB/)).toBeVisible();
+    expect(files.getByText(/A backup is the whole history/)).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Import 2 files' }));
+    expect(backend.calls.find((call) => call.name === 'transfer.importFiles')?.args).toEqual([['/home/ada/conversations.json', '/home/ada/orders.cinf'], '']);
+    await ended();
+    // What could not be begun stays, with its reason.
+    expect(files.queryByText(/25\.4/)).toBeNull();
+    expect(files.getByText('huge.zip')).toBeVisible();
+    expect(screen.queryByRole('button', { name: /^Import \d/ })).toBeNull();
+    expect(screen.getAllByRole('button', { name: 'Close' }).at(-1)).toHaveFocus(); // not lost with the button that went
+  });
+
+  it('takes what the system’s dialog gives, a path in quotes, and the same file once', async () => {
+    const { app, backend, add } = await dialog();
+    backend.files.picked = ['/home/ada/a.json', '/home/ada/b.json'];
+    await user.click(screen.getByRole('button', { name: 'Choose files…' }));
+    await waitFor(() => expect(app.importing.files).toHaveLength(2));
+    await add('"/home/ada/a.json"');
+    expect(app.importing.files.map((file) => file.path)).toEqual(['/home/ada/b.json', '/home/ada/a.json']);
+    await user.click(screen.getByRole('button', { name: 'Leave out b.json' }));
+    expect(app.importing.ready.map((file) => file.name)).toEqual(['a.json']);
+  });
+
+  it('keeps an error where it happened, and the path that was typed', async () => {
+    const { backend, add } = await dialog();
+    backend.failNext('transfer.inspect', { message: 'The program is closing', hint: 'Start it again.' });
+    await add('/home/ada/a.json');
+    expect(screen.getByRole('alert')).toHaveTextContent(/The program is closing.*Start it again\./);
+    expect(screen.getByRole('textbox', { name: 'Path of a file' })).toHaveValue('/home/ada/a.json');
+  });
+
+  it('reports what was made and what was not, as text too, and opens the first', async () => {
+    const { app, add, ended } = await dialog();
+    await add('/home/ada/conversations.json');
+    await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
+    await ended();
+    expect(await screen.findByText('35 sessions made, 2 grown.')).toBeVisible();
+    const skipped = within(await screen.findByRole('list', { name: 'Entries that were not read' }));
+    expect(skipped.getByText('Garden plan')).toBeVisible();
+    expect(skipped.getByText('A message names a parent that is not there.')).toBeVisible();
+    expect(skipped.getByText(/entry 7, byte 412/)).toBeVisible();
+    const report = app.work.tasks[0]!.import!;
+    expect(reportText(report)).toContain('- Garden plan (conversations.json, entry 7, byte 412 204): A message names a parent that is not there.');
+    expect(reportText({ ...report, skippedCount: 30 })).toContain('- and 27 more');
+    await user.click(screen.getByRole('button', { name: 'Open the first session' }));
+    await waitFor(() => expect(app.conversation.session?.title).toBe('From conversations.json'));
+    expect(app.importing.open).toBe(false);
+  });
+
+  it('adds nothing the second time, and says so', async () => {
+    const { app, add, ended } = await dialog();
+    for (let i = 0; i < 2; i++) {
+      await add('/home/ada/conversations.json');
+      await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
+      await ended();
+    }
+    expect(madeWords(app.work.tasks[0]!.import!)).toBe('37 already there.');
+    expect(madeWords({ ...app.work.tasks[0]!.import!, already: 0 })).toBe('Nothing was added.');
+  });
+
+  it('stops when it is told to, keeps what it has, and goes on from there', async () => {
+    const { app, add, ended } = await dialog({ taskMs: 40 });
+    await add('/home/ada/conversations.json');
+    await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
+    expect(await screen.findByRole('progressbar', { name: 'Import conversations.json' })).toHaveAttribute('aria-valuemax', '100');
+    await user.click(screen.getByRole('button', { name: 'Cancel: Import conversations.json' }));
+    await ended();
+    expect(await screen.findByText(/It was stopped\. What had been read/)).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Go on: Import conversations.json' }));
+    await waitFor(() => expect(app.work.running).toHaveLength(1));
+    await ended();
+    expect(app.work.tasks[0]!.state).toBe('done');
+  });
+
+  it('says where a broken file broke, and what of it is in', async () => {
+    const { add, ended } = await dialog();
+    await add('/home/ada/broken.json');
+    await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
+    await ended();
+    expect(await screen.findByText('The file ends in the middle of conversation 31 of 40')).toBeVisible();
+    expect(screen.getByText(/what is there is not added twice/)).toBeVisible();
+  });
+
+  it('does not forget what runs when it is closed, and shows it again', async () => {
+    const { app, add } = await dialog({ taskMs: 60 });
+    await add('/home/ada/conversations.json');
+    await user.click(screen.getByRole('button', { name: 'Import 1 file' }));
+    app.importing.close();
+    app.importing.show();
+    expect(app.importing.tasks.map((task) => task.title)).toEqual(['Import conversations.json']);
+  });
+
+  it('asks for the path where the page is told of a name alone', async () => {
+    const { app } = await dialog();
+    app.importing.showPathless(['conversations.json']);
+    expect(await screen.findByText('“conversations.json” cannot be read from here')).toBeVisible();
+  });
+});
+
+describe('long work', () => {
+  it('stands in a line under the sessions until it was looked at', async () => {
+    const { app, backend } = await mountWith(WorkLine, {}, { taskMs: 30 });
+    expect(screen.queryByRole('button', { name: /long work/i })).toBeNull();
+    await app.backend.transfer.importFiles(['/home/ada/conversations.json'], '');
+    expect(await screen.findByText('Import conversations.json')).toBeVisible();
+    await screen.findByRole('button', { name: /Import conversations\.json: done/ });
+    // A toast tells it, with a way to the report; the line stays when the toast has gone.
+    expect(app.toasts.list.map((toast) => [toast.text, toast.action?.label])).toEqual([['Import conversations.json: done', 'Show report']]);
+    app.toasts.act(app.toasts.list[0]!.id);
+    expect(app.work.open).toBe(true);
+    app.work.looked(backend.tasks.list[0]!.id);
+    await waitFor(() => expect(screen.queryByRole('button', { name: /conversations\.json/ })).toBeNull());
+  });
+
+  it('tells of several at once, and of a failure by its words and a sign that stays', async () => {
+    const { app } = await mountWith(WorkLine, {}, { taskMs: 20 });
+    await app.backend.transfer.importFiles(['/home/ada/broken.json', '/home/ada/b.json'], '');
+    expect(await screen.findByText('2 under way')).toBeVisible();
+    await waitFor(() => expect(screen.getByText('2 reports')).toBeVisible());
+    expect(app.toasts.list.find((toast) => toast.tone === 'danger')?.text).toContain('The file ends in the middle');
+    await user.click(screen.getByRole('button', { name: /2 reports/ }));
+    expect(app.work.open).toBe(true);
+  });
+
+  it('goes on after a restart, and is put away', async () => {
+    const { app } = await mountWith(WorkDialog, {}, {}, (backend) => {
+      backend.tasks.list = [taskView({ id: 'before', title: 'Import old.zip', state: 'interrupted', done: 3, total: 9, unit: 'sessions', resumable: true }), taskView({ id: 'failed', kind: 'backup', title: 'Back up', state: 'failed', error: { code: 'no_space', op: '', message: 'The disk is full', hint: 'Free some space.' } })];
+    });
+    const card = within(screen.getByRole('region', { name: 'Import old.zip' }));
+    expect(card.getByText(/The program ended while this ran, at 3 of 9 sessions/)).toBeVisible();
+    expect(screen.getByText('Free some space.')).toBeVisible();
+    await user.click(card.getByRole('button', { name: 'Go on: Import old.zip' }));
+    await waitFor(() => expect(app.work.tasks[0]!.state).toBe('done'));
+    expect(app.toasts.list).toEqual([]); // it ended in sight
+    await user.click(screen.getByRole('button', { name: 'Put away what ended' }));
+    expect(await screen.findByText('Nothing is under way')).toBeVisible();
+  });
+
+  it('keeps a refused act beside what it was asked of', async () => {
+    const { backend } = await mountWith(WorkDialog, {}, {}, (fake) => (fake.tasks.list = [taskView({ id: 'x', state: 'done', kind: 'export', title: 'Export a.md', path: '/gone/a.md' })]));
+    backend.failNext('transfer.reveal', { message: '/gone/a.md is not there any more' });
+    await user.click(screen.getByRole('button', { name: 'Show in folder' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('/gone/a.md is not there any more');
+  });
+});

@@ -1,0 +1,18 @@
+//go:build !windows
+
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+// restart puts the program anew in its own place: the same process, arguments and
+// environment.
+func restart() error {
+	path, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(path, os.Args, os.Environ())
+}
