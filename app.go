@@ -77,6 +77,10 @@ var closeTimeout = 5 * time.Second // tests on a busy machine wait longer
 // from what is indexed.
 var indexPatience = 5 * time.Second // tests do not
 
+// manyJobs is from how many jobs on they are waited for no longer than that: a history
+// that was imported takes minutes to be indexed.
+const manyJobs = 500
+
 // openSetup opens configuration, keys and models. A fault in the file is not an
 // error here: the defaults hold, and config.Err says what is wrong.
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
@@ -223,7 +227,7 @@ func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.
 
 // indexDue does the background work that is due, before recall searches: on the
 // command line nobody else may have done it. Where it would ask a model, recall does not
-// wait for it; for an embedding server it waits a little. What is not done by then goes
+// wait for it; for an embedding server, and for much at once, it waits a little. What is not done by then goes
 // on behind the answer, until close: half a job would hold its lease. Nothing is done
 // while background work is paused.
 func (a *app) indexDue(ctx context.Context) error {
@@ -231,7 +235,11 @@ func (a *app) indexDue(ctx context.Context) error {
 		return nil
 	}
 	var late <-chan time.Time
-	if a.config.Config().Retrieval.Embedder != config.EmbedderLocal {
+	queued, _, _, err := a.store.JobCounts(ctx)
+	if err != nil {
+		return err
+	}
+	if a.config.Config().Retrieval.Embedder != config.EmbedderLocal || queued > manyJobs {
 		late = time.After(indexPatience)
 	}
 	if a.life.Err() != nil {

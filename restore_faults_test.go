@@ -41,9 +41,13 @@ func TestEveryFaultOfARestore(t *testing.T) {
 	h := bench.fresh(t)
 	trace := filepath.Join(h.dir, "trace")
 	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).ok("restore", backup, "--yes")
-	specs := readHits(t, trace).each("power", "eio", "enospc")
-	if len(specs) < 180 {
-		t.Fatalf("a restore reaches only %q", specs)
+	met := readHits(t, trace)
+	specs := met.each("power", "eio", "enospc")
+	if len(specs) < 180 || met["restore.step"] < 8 {
+		t.Fatalf("a restore reaches only %q, in %d steps", specs, met["restore.step"])
+	}
+	for step := range met["restore.step"] {
+		specs = append(specs, fmt.Sprintf("restore.step:%d:exit", step+1))
 	}
 	for _, spec := range sampled(specs, 9) {
 		t.Run(spec, func(t *testing.T) {

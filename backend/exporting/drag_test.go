@@ -11,10 +11,11 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/exporting"
+	"contextinfinity/backend/store"
 )
 
 func TestADraggedFileIsWrittenOnce(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	r := exporting.Request{Scope: exporting.ScopeBranch, Session: d.session.ID}
 	first, err := d.DragFile(d.ctx, r)
 	d.ok(err)
@@ -51,7 +52,7 @@ func TestADraggedFileIsWrittenOnce(t *testing.T) {
 
 // A turn that goes on brings no event with each word: what is dragged is written anew.
 func TestADragWhileAnAnswerRunsIsWrittenAnew(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	_, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: d.session.ActiveBranch, User: chat.UserText("open"), Provider: "p", Model: "m"})
 	d.ok(err)
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatJSON}
@@ -65,7 +66,7 @@ func TestADragWhileAnAnswerRunsIsWrittenAnew(t *testing.T) {
 }
 
 func TestOldDragsAreRemoved(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	other := d.tells("s2", "Other", "x")
 	old, err := d.DragFile(d.ctx, exporting.Request{Scope: exporting.ScopeSession, Session: other.ID})
 	d.ok(err)
@@ -107,4 +108,11 @@ func TestSweepFollowsNoLink(t *testing.T) {
 	}
 	exporting.Sweep(d.dir)
 	d.read(outside)
+}
+
+// A hard delete of a session removes what was dragged out of it.
+func TestDragsLieWhereADeleteLooksForThem(t *testing.T) {
+	if exporting.Dir != store.DragDir {
+		t.Errorf("%q, and a delete looks in %q", exporting.Dir, store.DragDir)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,9 +40,53 @@ type desk struct {
 
 var day = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
+// newDesk is a desk without a session. Each has a copy of data that was made once: the
+// making of a database takes longer than any test here.
 func newDesk(t testing.TB) *desk {
 	t.Helper()
+	return deskOf(t, empty)
+}
+
+// forked has turns one, two and three; two-b and three-c go off after the first, and
+// from that three-b, the active branch.
+func forked(t testing.TB) *desk {
+	t.Helper()
+	d := deskOf(t, told)
+	sessions, err := d.store.Sessions(d.ctx, chat.SessionQuery{})
+	d.ok(err)
+	d.session = sessions[0].Session
+	return d
+}
+
+// Data to be copied.
+var (
+	empty = sync.OnceValue(func() string { return made(func(*desk) {}) })
+	told  = sync.OnceValue(func() string {
+		return made(func(d *desk) {
+			d.session = d.tells("s1", "Ships: sails/masts", "one", "two one", "three two", "two-b one", "three-c two-b", "three-b two-b")
+			d.ok(d.store.SwitchBranch(d.ctx, d.session.ID, d.branches()[2].ID))
+		})
+	})
+)
+
+// made is the folder of data that fill fills. TestMain removes it.
+func made(fill func(*desk)) string {
+	d := &desk{TB: new(testing.B), ctx: context.Background(), dir: filepath.Join(scratch, chat.NewID(day))}
+	var err error
+	if d.store, err = store.Open(d.ctx, store.Options{DataDir: d.dir}); err == nil {
+		fill(d)
+		err = d.store.Close()
+	}
+	if err != nil {
+		panic(err)
+	}
+	return d.dir
+}
+
+func deskOf(t testing.TB, data func() string) *desk {
+	t.Helper()
 	d := &desk{TB: t, ctx: context.Background(), dir: filepath.Join(t.TempDir(), "data"), out: t.TempDir(), now: day, format: exporting.FormatBundle}
+	d.ok(os.CopyFS(d.dir, os.DirFS(data())))
 	db, err := store.Open(d.ctx, store.Options{DataDir: d.dir})
 	d.ok(err)
 	t.Cleanup(func() { _ = db.Close() })
@@ -106,18 +151,6 @@ func (d *desk) tellsAs(id, title string, said chat.Message, turns ...string) cha
 	return s
 }
 
-// forked has turns one, two and three; two-b and three-c go off after the first, and
-// from that three-b, the active branch.
-func (d *desk) forked() *desk {
-	d.Helper()
-	d.session = d.tells("s1", "Ships: sails/masts", "one", "two one", "three two", "two-b one", "three-c two-b", "three-b two-b")
-	d.ok(d.store.SwitchBranch(d.ctx, d.session.ID, d.branches()[2].ID))
-	var err error
-	d.session, err = d.store.Session(d.ctx, d.session.ID)
-	d.ok(err)
-	return d
-}
-
 func (d *desk) branches() []chat.BranchSummary {
 	d.Helper()
 	all, err := d.store.Branches(d.ctx, d.session.ID)
@@ -142,7 +175,7 @@ func (d *desk) read(path string) string {
 // said are the questions in a text, in their order.
 func said(text string) string {
 	var out []string
-	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return !(r == '-' || r >= 'a' && r <= 'z') }) {
+	for _, line := range strings.FieldsFunc(text, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') }) {
 		if key, ok := strings.CutPrefix(line, "question-"); ok {
 			out = append(out, key)
 		}
@@ -151,7 +184,7 @@ func said(text string) string {
 }
 
 func TestScopes(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	first := d.branches()[0]
 	turns, err := d.store.Lineage(d.ctx, chat.LineageQuery{Branch: d.session.ActiveBranch})
 	d.ok(err)
@@ -202,7 +235,7 @@ func TestScopes(t *testing.T) {
 }
 
 func TestABundleIsImportedAgain(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	res, text := d.write(exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID})
 	if filepath.Ext(res.Path) != ".cinf" || res.Branches != 3 || res.Turns != 6 {
 		t.Errorf("%+v", res)
@@ -220,7 +253,7 @@ func TestABundleIsImportedAgain(t *testing.T) {
 }
 
 func TestFormatsOfParts(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	r := exporting.Request{Scope: exporting.ScopeBranch, Session: d.session.ID}
 	plan, err := d.Plan(d.ctx, r)
 	if err != nil || plan.Format != exporting.FormatMarkdown {
@@ -238,7 +271,7 @@ func TestFormatsOfParts(t *testing.T) {
 }
 
 func TestWhatIsNotThere(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	other := d.tells("s2", "Other", "x")
 	turn, err := d.store.Lineage(d.ctx, chat.LineageQuery{Branch: other.ActiveBranch})
 	d.ok(err)
@@ -269,7 +302,7 @@ func TestWhatIsNotThere(t *testing.T) {
 }
 
 func TestTurnsWithoutAnAnswerAreLeftOutAndCounted(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	open, err := d.store.Accept(d.ctx, chat.Acceptance{BranchID: d.session.ActiveBranch, User: chat.UserText("question-open"), Provider: "p", Model: "m"})
 	d.ok(err)
 	for _, c := range []struct {
@@ -299,7 +332,7 @@ func TestTurnsWithoutAnAnswerAreLeftOutAndCounted(t *testing.T) {
 }
 
 func TestAllSessionsAreAZip(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	d.tells("s2", "ships- SAILS/masts", "x")
 	d.tells("s3", "index", "y")
 	gone := d.tells("s4", "Archived", "z")
@@ -351,7 +384,7 @@ func sorted(m map[string]string) []string {
 }
 
 func TestWhereAFileGoes(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}
 	base := func(r exporting.Request) string {
 		t.Helper()
@@ -387,10 +420,10 @@ func TestWhereAFileGoes(t *testing.T) {
 }
 
 func TestReplacingALinkReplacesItsFile(t *testing.T) {
-	d := newDesk(t).forked()
-	real, link := filepath.Join(t.TempDir(), "real.md"), filepath.Join(d.out, "link.md")
-	d.ok(os.WriteFile(real, []byte("old"), 0o600))
-	if err := os.Symlink(real, link); err != nil {
+	d := forked(t)
+	target, link := filepath.Join(t.TempDir(), "real.md"), filepath.Join(d.out, "link.md")
+	d.ok(os.WriteFile(target, []byte("old"), 0o600))
+	if err := os.Symlink(target, link); err != nil {
 		t.Skip("this system has no links")
 	}
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown, Path: link}
@@ -399,13 +432,13 @@ func TestReplacingALinkReplacesItsFile(t *testing.T) {
 	}
 	r.Replace = true
 	d.write(r)
-	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 || d.read(real) == "old" {
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 || d.read(target) == "old" {
 		t.Errorf("the link is %v, %v", info, err)
 	}
 }
 
 func TestWhereNothingCanBeWritten(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	d.ok(os.WriteFile(filepath.Join(d.out, "file"), nil, 0o600))
 	d.ok(os.Mkdir(filepath.Join(d.out, "closed"), 0o500))
 	r := exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, Format: exporting.FormatMarkdown}
@@ -436,7 +469,7 @@ func TestWhereNothingCanBeWritten(t *testing.T) {
 // What fails, or is called off, leaves neither a file nor a part of one, and what was
 // to be replaced as it was.
 func TestAnExportThatFailsLeavesNothing(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	for _, replace := range []bool{false, true} {
 		path := filepath.Join(d.out, "x.cinf")
 		if replace {
@@ -477,7 +510,7 @@ func (f failing) WriteBundle(_ context.Context, _ chat.SessionID, w io.Writer) e
 }
 
 func TestTheJSONIsTheSessions(t *testing.T) {
-	d := newDesk(t).forked()
+	d := forked(t)
 	var out bytes.Buffer
 	res, err := d.WriteTo(d.ctx, exporting.Request{Scope: exporting.ScopeSession, Session: d.session.ID, AllBranches: true, Format: exporting.FormatJSON}, &out, nil)
 	d.ok(err)

@@ -25,8 +25,12 @@ func TestWhatTheSystemSaysIsSaidInWords(t *testing.T) {
 		code chat.Code
 		says string
 	}{
-		{at(syscall.ENOSPC), chat.CodeNoSpace, "disk is full"}, {at(syscall.EACCES), chat.CodeInvalid, "may be written"}, {at(syscall.EROFS), chat.CodeInvalid, "may be written"},
-		{at(fs.ErrExist), chat.CodeConflict, "exists"}, {at(fs.ErrNotExist), chat.CodeNotFound, "no folder"}, {&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EIO}, chat.CodeInvalid, syscall.EIO.Error()},
+		{at(syscall.ENOSPC), chat.CodeNoSpace, "disk is full"},
+		{at(syscall.EACCES), chat.CodeInvalid, "may be written"},
+		{at(syscall.EROFS), chat.CodeInvalid, "may be written"},
+		{at(fs.ErrExist), chat.CodeConflict, "exists"},
+		{at(fs.ErrNotExist), chat.CodeNotFound, "no folder"},
+		{&os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EIO}, chat.CodeInvalid, syscall.EIO.Error()},
 		{chat.Errorf(chat.CodeBusy, "x", "of our own"), chat.CodeBusy, "of our own"},
 	} {
 		err := refused("/home/a/x.md", c.err)

@@ -56,7 +56,7 @@ type Progress struct {
 // Report is what an import did. It counts whatever the error.
 type Report struct {
 	File         string                `json:"file"`
-	Format       transfer.Format       `json:"format"`   // of a folder: of the file read last
+	Format       transfer.Format       `json:"format"`   // empty of a folder
 	Files        int                   `json:"files"`    // read; of a folder, those that are exports
 	Sessions     int                   `json:"sessions"` // made
 	Grown        int                   `json:"grown"`    // that were there and got new turns

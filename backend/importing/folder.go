@@ -51,6 +51,7 @@ func (r *run) folder(root string) error {
 		}
 		r.before += f.size
 	}
+	r.report.Format = ""
 	if r.name = ""; r.report.Files == 0 && r.report.SkippedCount == 0 {
 		return chat.Errorf(chat.CodeInvalid, op, "None of the %s in the folder %s is an export that can be read; nothing was imported.",
 			plural(len(files), "file"), filepath.Base(root))

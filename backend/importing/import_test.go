@@ -204,7 +204,7 @@ func TestImportOfAFolder(t *testing.T) {
 	w.ok(os.Symlink(filepath.Join(w.dir, "projects"), filepath.Join(w.dir, "projects", "again")))
 	w.ok(os.Symlink(filepath.Join(w.dir, "projects"), filepath.Join(w.dir, "link")))
 	r := w.imports(filepath.Join(w.dir, "link"))
-	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || !r.Torn || len(r.Notices) == 0 {
+	if r.Sessions != 4 || r.Turns != 4 || r.Files != 4 || r.Format != "" || !r.Torn || len(r.Notices) == 0 {
 		t.Errorf("%+v", r)
 	}
 	if r.SkippedCount != 1 || r.Skipped[0].File != "torn.jsonl" {

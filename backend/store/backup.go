@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faults"
 )
 
 // StreamDir holds the journals of the data directory.
@@ -52,7 +53,13 @@ func NewArchive(o ArchiveOptions) *Archive {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: migrations(), at: func(string) {}}
+	a := &Archive{dir: o.DataDir, config: o.Config, clock: o.Clock, log: o.Logger, steps: migrations()}
+	a.at = func(step string) {
+		if err := faults.Point("restore.step"); err != nil { // there is nothing to undo: it may end the process, and no more
+			a.log.Warn("a step of a restore", "step", step, "err", err)
+		}
+	}
+	return a
 }
 
 func (a *Archive) database() string { return filepath.Join(a.dir, DatabaseFile) }

@@ -20,6 +20,7 @@ var named = []string{
 	"import.part",           // between two parts of a conversation that is imported
 	"store.migration",       // before each migration, and after the last
 	"store.checkpoint",      // before the log is brought into the database and emptied
+	"restore.step",          // after each step of a restore: twelve
 	"erase.written",         // a hard delete is committed with its receipt; its files are there still
 	"erase.file",            // after each of them that is removed
 	"erase.rewritten",       // the database is written anew without it; the receipt says so next

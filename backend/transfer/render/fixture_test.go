@@ -59,16 +59,20 @@ func everything() render.Turn {
 	image := chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"` + onePixel + `"}`)}
 	t := exchange(1, "", "")
 	t.User = chat.Message{Role: chat.RoleUser, Name: "Ada", Blocks: chat.Blocks{
-		chat.Document{Name: "sails_1.pdf", MediaType: "application/pdf", Tokens: 1200, Text: "canvas"}, image,
+		chat.Document{Name: "sails_1.pdf", MediaType: "application/pdf", Tokens: 1200, Text: "canvas"},
+		image,
 		chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"url":"https://example.com/x.png"}`)},
-		chat.Memory{Chunk: "01HZZZZZZZZZZZZZZZZZZZCH01"}, chat.Text{Text: "# What is\n\na <b>sail</b>?"},
+		chat.Memory{Chunk: "01HZZZZZZZZZZZZZZZZZZZCH01"},
+		chat.Text{Text: "# What is\n\na <b>sail</b>?"},
 	}}
 	t.Assistant = &chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{
-		chat.Reasoning{Summary: "A **sail** catches `wind`."}, chat.Reasoning{EncryptedContent: "secret"},
+		chat.Reasoning{Summary: "A **sail** catches `wind`."},
+		chat.Reasoning{EncryptedContent: "secret"},
 		chat.ToolUse{ToolUseID: "c1", Name: "look_up", Input: json.RawMessage(`{"q":"sail"}`)},
 		chat.ToolResult{ToolUseID: "c1", IsError: true, Content: chat.Blocks{chat.Text{Text: "```\n</details> none"}, image}},
 		chat.Text{Text: "## A sail\n\n```go\nfunc sail() {}\n```\n\n| a | b |\n|--:|---|\n| 1 | 2 |\n\n- [x] done\n"},
-		chat.Refusal{Text: "I would rather not."}, chat.Unknown{Provider: "other", Raw: []byte(`{"x":1}`)},
+		chat.Refusal{Text: "I would rather not."},
+		chat.Unknown{Provider: "other", Raw: []byte(`{"x":1}`)},
 	}}
 	t.Outcome = chat.OutcomeTruncated
 	end := at.Add(90 * time.Second)

@@ -80,7 +80,8 @@ func leaks(src string) []string {
 func keepsItsStructure(t interface {
 	Errorf(string, ...any)
 	Helper()
-}, said string) {
+}, said string,
+) {
 	t.Helper()
 	turn := exchange(1, said, said)
 	turn.Assistant.Blocks = append(chat.Blocks{chat.Reasoning{Summary: said}}, turn.Assistant.Blocks...)
@@ -89,8 +90,10 @@ func keepsItsStructure(t interface {
 	if err := render.Markdown(&out, d); err != nil {
 		t.Errorf("%v", err)
 	}
-	want := []string{"# Ships \\& \\<sails\\>", "### #1 You, 2026-03-04 05:06 UTC", "### #1 test, 2026-03-04 05:06 UTC",
-		"### #2 You, 2026-03-04 05:06 UTC", "### #2 test, 2026-03-04 05:06 UTC"}
+	want := []string{
+		"# Ships \\& \\<sails\\>", "### #1 You, 2026-03-04 05:06 UTC", "### #1 test, 2026-03-04 05:06 UTC",
+		"### #2 You, 2026-03-04 05:06 UTC", "### #2 test, 2026-03-04 05:06 UTC",
+	}
 	if strings.TrimSpace(said) == "" {
 		return
 	}

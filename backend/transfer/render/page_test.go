@@ -273,7 +273,7 @@ func TestAFullDiskEndsTheWriting(t *testing.T) {
 			}
 			return nil
 		}
-		if err := write(&full{}, d); err != errFull || read > 100 {
+		if err := write(&full{}, d); !errors.Is(err, errFull) || read > 100 {
 			t.Errorf("%s: %v after %d turns", name, err, read)
 		}
 	}
