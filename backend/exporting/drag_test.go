@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/exporting"
+	"contextinfinity/backend/store"
 )
 
 func TestADraggedFileIsWrittenOnce(t *testing.T) {
@@ -107,4 +108,11 @@ func TestSweepFollowsNoLink(t *testing.T) {
 	}
 	exporting.Sweep(d.dir)
 	d.read(outside)
+}
+
+// A hard delete of a session removes what was dragged out of it.
+func TestDragsLieWhereADeleteLooksForThem(t *testing.T) {
+	if exporting.Dir != store.DragDir {
+		t.Errorf("%q, and a delete looks in %q", exporting.Dir, store.DragDir)
+	}
 }

@@ -354,3 +354,93 @@ func TestRecoveredBundles(t *testing.T) {
 		})
 	}
 }
+
+// TestAnyMemberChanged changes the members of payloads one at a time, chained anew: each
+// is refused, or what it makes is whole. With -full all of them, else some.
+func TestAnyMemberChanged(t *testing.T) {
+	b, _ := small(t)
+	e := rawEntries(t, b)
+	f := newFixture(t)
+	n, let := 0, 0
+	changes := []func(any) any{
+		func(v any) any {
+			switch v := v.(type) {
+			case float64:
+				return v + 1
+			case string:
+				return v + "x"
+			case bool:
+				return !v
+			}
+			return nil
+		},
+		func(v any) any {
+			switch v.(type) {
+			case float64:
+				return -1
+			case string:
+				return ""
+			}
+			return nil
+		},
+	}
+	for _, change := range changes {
+		for at := 0; ; at++ {
+			seen := 0
+			changed := rewrite(t, e, func(l *lineOf) bool {
+				var v any
+				f.ok(json.Unmarshal(l.Payload, &v))
+				v = scalars(v, func(v any) any {
+					if seen++; seen == at+1 {
+						return change(v)
+					}
+					return v
+				})
+				raw, err := chat.MarshalJSON(v)
+				f.ok(err)
+				l.Payload = raw
+				return true
+			})
+			if at >= seen {
+				break
+			}
+			if at%size(17, 1) != 0 {
+				continue
+			}
+			n++
+			raw := packed(t, changed)
+			got, _, err := f.ImportBundle(f.ctx, bytes.NewReader(raw), int64(len(raw)), "")
+			if err != nil {
+				if code := chat.CodeOf(err); code != chat.CodeCorrupt && code != chat.CodeInvalid && code != chat.CodeNewer {
+					t.Fatalf("member %d: code %q: %v: %v", at, code, err, chat.AsError(err).Err)
+				}
+				continue
+			}
+			let++
+			f.verifyClean()
+			_, err = f.Erase(f.ctx, chat.EraseSession, string(got.Session))
+			f.ok(err)
+		}
+	}
+	if n < 20 || let == 0 || let == n {
+		t.Errorf("%d of %d changes were let in", let, n)
+	}
+	f.verifyClean()
+}
+
+// scalars replaces what stands at the leaves of a JSON value, in a fixed order.
+func scalars(v any, do func(any) any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			v[k] = scalars(v[k], do)
+		}
+		return v
+	case []any:
+		for i := range v {
+			v[i] = scalars(v[i], do)
+		}
+		return v
+	}
+	return do(v)
+}

@@ -214,6 +214,9 @@ func (in *incoming) into(s *Store) (out chat.Imported, err error) {
 	default:
 		out, err = in.beside(s, as, still)
 	}
+	if constrained(err) {
+		err = unsound("a record of it cannot be, or has the id of one that is here, of another session")
+	}
 	out.Outcome = as.outcome
 	return out, err
 }
@@ -236,9 +239,6 @@ func (in *incoming) beside(s *Store, as relation, still func(*tx) error) (chat.I
 			sourceBundle, in.key(), c.session, c.session, t.stamp())
 		return err
 	})
-	if constrained(err) {
-		err = unsound("a record of it has the id of one that is here, of another session")
-	}
 	if err == nil {
 		st.out.Notice, err = in.besideWhat(s, c != nil)
 	}

@@ -3,9 +3,12 @@ package store
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -322,6 +325,56 @@ func anonymous(whole string) string {
 		}
 		return names[id]
 	})
+}
+
+// stopping ends a context once a number of bytes were read.
+type stopping struct {
+	*bytes.Reader
+	left int
+	stop func()
+}
+
+func (r *stopping) ReadAt(p []byte, at int64) (int, error) {
+	if r.left -= len(p); r.left < 0 {
+		r.stop()
+	}
+	return r.Reader.ReadAt(p, at)
+}
+
+// TestAnImportThatIsStoppedLeavesNothing: neither rows nor files, wherever it was; what a
+// crash leaves goes with the next start.
+func TestAnImportThatIsStoppedLeavesNothing(t *testing.T) {
+	from, to := newFixture(t), newFixture(t)
+	_, main := to.session("ours")
+	to.full(main.ID, "what was here", "stays")
+	b := from.bundled(from.rich().ID)
+	before := to.rowsOfAll()
+	stopped := 0
+	for _, after := range []int{0, len(b) / 2, len(b), len(b) * 3 / 2} {
+		ctx, cancel := context.WithCancel(to.ctx)
+		_, _, err := to.ImportBundle(ctx, &stopping{bytes.NewReader(b), after, cancel}, int64(len(b)), "")
+		cancel()
+		if err == nil {
+			break // it had read all that it reads
+		}
+		stopped++
+		to.refused(err, chat.CodeCancelled)
+		if now := to.rowsOfAll(); now != before {
+			t.Errorf("stopped after %d of %d bytes it left %s\nthere was %s", after, len(b), now, before)
+		}
+		if left, _ := filepath.Glob(filepath.Join(to.dir, stagePrefix+"*")); len(left) > 0 {
+			t.Errorf("stopped after %d of %d bytes it left %v", after, len(b), left)
+		}
+	}
+	if stopped < 2 {
+		t.Errorf("it was stopped %d times", stopped)
+	}
+	to.ok(os.MkdirAll(filepath.Join(to.dir, stagePrefix+"left", "streams"), 0o700))
+	to.reopen()
+	if left, _ := filepath.Glob(filepath.Join(to.dir, stagePrefix+"*")); len(left) > 0 {
+		t.Errorf("opening leaves %v", left)
+	}
+	to.verifyClean()
 }
 
 // TestAnyHistoryTravels: whatever a session went through, its bundle makes it again, and

@@ -100,6 +100,14 @@ export const overlays: readonly Screen[] = [
   { name: 'go-to', show: (page) => page.keyboard.press('Control+g') },
   { name: 'slash-commands', show: (page) => page.getByRole('textbox', { name: 'Your message' }).fill('/'), leave: clear },
   { name: 'session-settings', show: (page) => command(page, 'System prompt, temperature and effort of this session') },
+  { name: 'import', show: async (page) => {
+    await page.keyboard.press('Control+o');
+    await page.getByRole('textbox', { name: 'Path of a file' }).fill('/nowhere/conversations.json');
+    await page.keyboard.press('Enter');
+    await expect(page.getByRole('list', { name: 'Files' })).toBeVisible();
+  } },
+  { name: 'export', show: async (page) => { await page.keyboard.press('Control+e'); await expect(page.getByRole('dialog', { name: 'Export' })).toContainText(/\d turns?/); } },
+  { name: 'long-work', show: (page) => command(page, 'Show long work: imports, exports, backups') },
   { name: 'sessions-chosen', show: choose, leave: closeChosen },
   { name: 'folder', show: async (page) => { await choose(page); await page.getByRole('button', { name: /^Move to a folder/ }).click(); }, leave: async (page) => { await page.keyboard.press('Escape'); await closeChosen(page); } },
 ];

@@ -130,3 +130,19 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
   expect(backend.calls.filter((call) => call.name === 'settings.startup')).toHaveLength(2);
 });
+
+describe('history of before', () => {
+  test('is offered, comes in beside the ways in, and opens none of them', async () => {
+    const { app, backend, begun, user } = await open();
+    await user.click(screen.getByRole('button', { name: 'Import…' }));
+    expect(app.importing.open).toBe(true);
+    app.importing.show(await backend.transfer.inspect(['/home/ada/conversations.json']));
+    await app.importing.begin();
+    app.importing.close();
+    expect(await screen.findByText(/37 sessions are here already/)).toBeInTheDocument();
+    expect([app.startup.firstRun, app.conversation.sessionId]).toEqual([true, '']);
+    await user.click(screen.getByRole('button', { name: 'Start with recall' }));
+    await begun();
+    await waitFor(() => expect(app.sessions.list.some((row) => row.title === 'From conversations.json')).toBe(true));
+  });
+});

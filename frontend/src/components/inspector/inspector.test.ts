@@ -29,6 +29,23 @@ describe('tabs', () => {
   });
 });
 
+describe('background work', () => {
+  test('is paused and let go on where its jobs stand, in words', async () => {
+    const { app, backend, user } = await open('activity');
+    await user.click(await screen.findByRole('button', { name: 'Pause' }));
+    expect(await screen.findByText('Background work is paused')).toBeInTheDocument();
+    expect(screen.getByText(/Their turns stay pending/)).toBeInTheDocument();
+    expect(called(backend, 'work.pause')).toEqual([[true]]);
+    backend.failNext('work.pause', { message: 'The disk is full', hint: 'Free some space.' });
+    await user.click(screen.getByRole('button', { name: 'Go on' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
+    expect(app.work.paused).toBe(true);
+    await user.click(screen.getByRole('button', { name: 'Go on' }));
+    await waitFor(() => expect(app.work.paused).toBe(false));
+    expect(screen.queryByText(/Their turns stay pending/)).not.toBeInTheDocument();
+  });
+});
+
 describe('Pending', () => {
   test('says why each turn waits, in order', async () => {
     await open('pending');

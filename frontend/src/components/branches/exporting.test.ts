@@ -1,0 +1,73 @@
+import { screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { App } from '$lib/state/app.svelte';
+import { mountIn, startedApp } from '../../test/mount';
+import SessionLine from '../sessions/SessionLine.svelte';
+import SessionsFoot from '../sessions/SessionsFoot.svelte';
+import TurnActions from '../transcript/TurnActions.svelte';
+import BranchSwitcher from './BranchSwitcher.svelte';
+
+const user = userEvent.setup();
+
+async function rich() {
+  const { app, backend } = await startedApp({ data: 'rich' });
+  await app.openSession(app.sessions.list.find((row) => row.title === 'Orders to Postgres')!.id);
+  return { app, backend };
+}
+
+const asked = (app: App) => [app.exporting.scope, app.exporting.target?.title, app.exporting.target?.branchLabel, app.exporting.target?.seq];
+
+describe('an export is asked for', () => {
+  it('of a branch, and of the session, from where branches are switched', async () => {
+    const { app } = await rich();
+    mountIn(app, BranchSwitcher, {});
+    const open = () => user.click(screen.getByRole('button', { name: /Orders to Postgres/ }));
+    await open();
+    await user.click(screen.getByRole('button', { name: 'Export throttled-backfill' }));
+    expect(asked(app)).toEqual(['branch', 'Orders to Postgres', 'throttled-backfill', 0]);
+    await open();
+    await user.click(screen.getByRole('button', { name: 'Export…' }));
+    expect(asked(app)).toEqual(['session', 'Orders to Postgres', 'dual-write', 0]);
+  });
+
+  it('of a turn, under it; not of one without a final answer', async () => {
+    const { app } = await rich();
+    const turn = app.conversation.newest!;
+    const under = mountIn(app, TurnActions, { turn, selected: '' });
+    await user.click(screen.getByRole('button', { name: 'Export this turn…' }));
+    expect(asked(app)).toEqual(['turn', 'Orders to Postgres', 'dual-write', turn.seq]);
+    under.unmount();
+    mountIn(app, TurnActions, { turn: { ...turn, state: 'incomplete' }, selected: '' });
+    expect(screen.queryByRole('button', { name: 'Export this turn…' })).toBeNull();
+  });
+
+  it('of any session, from its line; of all, from under the list', async () => {
+    const { app } = await rich();
+    const row = app.sessions.list.find((one) => one.title === 'Rye loaf, wetter dough')!;
+    mountIn(app, SessionLine, { row, open: false, reachable: true, renaming: false, onrename: () => undefined, onrenamed: () => undefined, onfocus: () => undefined, onchoose: () => undefined });
+    await user.click(screen.getByRole('button', { name: `Actions for ${row.title}` }));
+    await user.click(screen.getByRole('menuitem', { name: 'Export…' }));
+    expect([app.exporting.target?.sessionId, app.exporting.scopes]).toEqual([row.id, ['session', 'all']]);
+    mountIn(app, SessionsFoot, {});
+    await user.click(screen.getByRole('button', { name: 'More: import, export, look' }));
+    await user.click(screen.getByRole('menuitem', { name: /Export all sessions/ }));
+    expect([app.exporting.scope, app.exporting.scopes]).toEqual(['all', ['all']]);
+  });
+});
+
+describe('a branch’s line', () => {
+  it('is dragged out of the window as a file of the branch', async () => {
+    const { app, backend } = await rich();
+    mountIn(app, BranchSwitcher, {});
+    await user.click(screen.getByRole('button', { name: /Orders to Postgres/ }));
+    const line = screen.getByText('throttled-backfill').closest('button')!;
+    line.dispatchEvent(Object.assign(new Event('pointerdown', { bubbles: true }), { button: 0, pointerType: 'mouse' }));
+    await waitFor(() => expect(backend.calls.find((call) => call.name === 'transfer.dragFile')?.args[0]).toMatchObject({ scope: 'branch', format: 'md', sessionId: app.conversation.sessionId }));
+    await new Promise((resolve) => setTimeout(resolve));
+    const data = new Map<string, string>();
+    const dataTransfer = { types: [], setData: (type: string, text: string) => void data.set(type, text), getData: () => '' };
+    line.closest('li')!.dispatchEvent(Object.assign(new Event('dragstart', { bubbles: true }), { dataTransfer }));
+    expect([data.get('text/uri-list')?.endsWith('.md'), data.get('text/plain')]).toEqual([true, 'throttled-backfill']);
+  });
+});
