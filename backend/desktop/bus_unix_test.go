@@ -8,7 +8,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -79,19 +82,20 @@ func TestTheTraysHostIsWatched(t *testing.T) {
 		}
 	}
 	expect(false, "with no watcher")
-	host := true
+	var host atomic.Bool
+	host.Store(true)
 	serve(t, stranger, watcherName, watcherPath, map[string]any{
 		"Get": func(face, name string) (dbus.Variant, *dbus.Error) {
-			return dbus.MakeVariant(host && face == watcherName && name == "IsStatusNotifierHostRegistered"), nil
+			return dbus.MakeVariant(host.Load() && face == watcherName && name == "IsStatusNotifierHostRegistered"), nil
 		},
 	}, "org.freedesktop.DBus.Properties")
 	expect(true, "with a watcher and a host")
-	host = false
+	host.Store(false)
 	if err := stranger.Emit(watcherPath, watcherName+".StatusNotifierHostUnregistered"); err != nil {
 		t.Fatal(err)
 	}
 	expect(false, "when the host left")
-	host = true
+	host.Store(true)
 	if err := stranger.Emit(watcherPath, watcherName+".StatusNotifierHostRegistered"); err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +118,26 @@ func TestWithoutABusThereIsNoTray(t *testing.T) {
 	}
 }
 
+// answered is what a service of the test was asked: its answers are given elsewhere than
+// where the test waits for them.
+type answered[T any] struct {
+	mu   sync.Mutex
+	list []T
+}
+
+func (a *answered[T]) add(asked T) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list = append(a.list, asked)
+	return len(a.list)
+}
+
+func (a *answered[T]) all() []T {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.list)
+}
+
 // A notification names the session, quotes markup away, takes the place of the
 // session's last one, and a click opens the session in a window that is shown.
 func TestANotificationOpensItsSession(t *testing.T) {
@@ -122,14 +146,14 @@ func TestANotificationOpensItsSession(t *testing.T) {
 		replaces    uint32
 		title, text string
 	}
-	var got []shownNotice
+	var got answered[shownNotice]
 	serve(t, stranger, noticeName, noticePath, map[string]any{
 		"Notify": func(_ string, replaces uint32, _, title, text string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
-			got = append(got, shownNotice{replaces, title, text})
+			n := got.add(shownNotice{replaces, title, text})
 			if replaces != 0 {
 				return replaces, nil
 			}
-			return uint32(40 + len(got)), nil
+			return uint32(40 + n), nil
 		},
 	}, noticeName)
 	asked := make(chan Summons, 1)
@@ -140,8 +164,8 @@ func TestANotificationOpensItsSession(t *testing.T) {
 	Notify(Notice{Session: "s2", Title: "Two"})
 	Notify(Notice{Session: "s1", Title: "One again"})
 	want := []shownNotice{{0, "One <b>", "1 &lt; 2 &amp; 3"}, {0, "Two", ""}, {41, "One again", ""}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v", got)
+	if !reflect.DeepEqual(got.all(), want) {
+		t.Errorf("%+v", got.all())
 	}
 	for _, number := range []uint32{7, 42} { // a stranger's, then ours
 		if err := stranger.Emit(noticePath, noticeName+".ActionInvoked", number, "default"); err != nil {
@@ -153,7 +177,7 @@ func TestANotificationOpensItsSession(t *testing.T) {
 	}
 	window.is(t, "show")
 	l.w.Settings = wishes(Settings{})
-	if Notify(Notice{Session: "s3", Title: "Three"}); len(got) != 3 {
+	if Notify(Notice{Session: "s3", Title: "Three"}); len(got.all()) != 3 {
 		t.Error("a notification that nobody wants")
 	}
 }
@@ -228,11 +252,13 @@ func TestAFileIsRevealed(t *testing.T) {
 	}
 	waitFor(t, opened, dir)
 
-	var asked []string
+	var shown answered[[]string]
 	serve(t, stranger, "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1", map[string]any{
-		"ShowItems": func(uris []string, _ string) *dbus.Error { asked = append(asked, uris...); return nil },
+		"ShowItems": func(uris []string, _ string) *dbus.Error { shown.add(uris); return nil },
 	}, "org.freedesktop.FileManager1")
-	if err := Reveal(file); err != nil || len(asked) != 1 || asked[0] != fileURI(file) || !strings.HasSuffix(asked[0], "/gr%C3%B6%C3%9Fer%20&%20100%25.cinf") {
+	err := Reveal(file)
+	asked := slices.Concat(shown.all()...)
+	if err != nil || len(asked) != 1 || asked[0] != fileURI(file) || !strings.HasSuffix(asked[0], "/gr%C3%B6%C3%9Fer%20&%20100%25.cinf") {
 		t.Errorf("%q (%v)", asked, err)
 	}
 	if err := Reveal(filepath.Join(dir, "gone")); err == nil {

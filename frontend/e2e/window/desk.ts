@@ -85,6 +85,10 @@ export async function dragPointer(from: Point, to: Point, pause: () => Promise<v
   xdotool('mousedown', 1);
   await pause();
   for (let i = 1; i <= 20; i++) await step(from.x + ((to.x - from.x) * i) / 20, from.y + ((to.y - from.y) * i) / 20);
-  for (const nudge of [2, 0, 1]) await step(to.x + nudge, to.y);
+  // The page is asked at each step whether it takes what hovers, and its answer comes when it comes.
+  for (let i = 0; i < 12; i++) {
+    await step(to.x + (i % 3), to.y);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
   xdotool('mouseup', 1);
 }
