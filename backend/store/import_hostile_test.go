@@ -34,6 +34,9 @@ func TestTwoImportsAtOnce(t *testing.T) {
 		t.Errorf("%d sessions, %+v", len(list), list)
 	}
 	f.holds(list[0].ID, c)
+	if jobs, err := f.Jobs(f.ctx, chat.JobQuery{Type: chat.JobSummarizeTurn}); err != nil || len(jobs) > 0 {
+		t.Errorf("%d jobs to summarize what is summarized, %v", len(jobs), err)
+	}
 	f.verifyClean()
 }
 

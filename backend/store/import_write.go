@@ -24,6 +24,7 @@ func (m *importer) write(part importPart) error {
 	s, before := m.store, m.session
 	var w importTx
 	err := s.write(m.ctx, "import.write", func(t *tx) error {
+		t.commits = true
 		w = importTx{tx: t, m: m}
 		return w.part(part)
 	})
