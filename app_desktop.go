@@ -69,12 +69,18 @@ func (w *deskWork) Pause(paused bool) {
 	}
 }
 
+// Reconcile settles what is open and does what is due, also while that is paused: it is
+// asked for.
 func (w *deskWork) Reconcile() {
 	if w.a.life.Err() != nil {
 		return // closing: nothing new begins
 	}
 	w.a.behind.Go(func() {
-		if _, err := w.a.upkeep.Reconcile(w.a.life); err != nil && w.a.life.Err() == nil {
+		_, err := w.a.upkeep.Reconcile(w.a.life)
+		if err == nil {
+			_, _, err = w.a.upkeep.CatchUp(w.a.life)
+		}
+		if err != nil && w.a.life.Err() == nil {
 			w.a.log.Error("what the tray asked to put in order was not", "err", err)
 		}
 	})

@@ -53,9 +53,12 @@ func hasBus() bool {
 	return err == nil
 }
 
-// leaveBus ends the connection, and with it whoever listens on it.
+// leaveBus ends the connection, and with it whoever listens on it. A bus that does not
+// answer who is connecting just now is left by the end of the process.
 func leaveBus() {
-	bus.mu.Lock()
+	if !bus.mu.TryLock() {
+		return
+	}
 	defer bus.mu.Unlock()
 	if bus.conn != nil {
 		_ = bus.conn.Close()

@@ -177,12 +177,15 @@ func (m *Manager) enter(w *work, op string, may func() error) (Task, error) {
 		return Task{}, err
 	}
 	m.tasks[w.ID] = w
+	entered := w.Task // what is begun may be over before this returns
 	m.mu.Unlock()
 	m.save(w) // before it runs: its end is stored after
 	m.next()
 	m.publish(w)
-	t, _ := m.Task(w.ID)
-	return t, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	entered.Waiting = w.view().Waiting
+	return entered, nil
 }
 
 // next lets those run whose turn it is, the oldest first. Work that must run alone is

@@ -18,8 +18,8 @@ export class Child {
   readonly ended: Promise<void>;
   output = '';
 
-  constructor(command: string, args: string[], env: Record<string, string>, cwd: string) {
-    this.process = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(command: string, args: string[], env: Record<string, string>, cwd: string, input: 'ignore' | 'pipe' = 'ignore') {
+    this.process = spawn(command, args, { env, cwd, detached: true, stdio: [input, 'pipe', 'pipe'] });
     this.process.stdout?.on('data', (data) => (this.output += data));
     this.process.stderr?.on('data', (data) => (this.output += data));
     this.ended = new Promise((resolve) => {

@@ -37,9 +37,25 @@ export class Desktop {
     return existsSync(`/proc/${this.pid}`);
   }
 
+  /** The window's id, empty while it is hidden. */
+  get window(): string {
+    return windowOf(this.pid);
+  }
+
+  /** Presses the window's close button. What becomes of it is for the test to say. */
+  pressClose(): void {
+    spawnSync('wmctrl', ['-i', '-c', windowOf(this.pid)]);
+  }
+
+  /** Waits until the program has ended by itself. */
+  async ended(): Promise<void> {
+    await until('the program ends', () => !this.running);
+    await this.endDriver();
+  }
+
   /** Closes the window as its close button does, and waits for the process to end. */
   async close(): Promise<boolean> {
-    spawnSync('wmctrl', ['-i', '-c', windowOf(this.pid)]);
+    this.pressClose();
     const gone = until('the program ends', () => !this.running);
     const ended = await gone.then(() => true, () => false);
     await this.endDriver();

@@ -1,58 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { expect, test as base } from '@playwright/test';
+import { expect } from '@playwright/test';
 import { verb } from '../harness/fixtures.ts';
-import { Home, canaryKey } from '../harness/home.ts';
+import { canaryKey } from '../harness/home.ts';
 import { Child, built, family, listeningPorts, until } from '../harness/process.ts';
-import { Provider } from '../harness/provider.ts';
-import { Vendors } from '../harness/vendors.ts';
 import { plain, prose } from '../browser/conversation.ts';
-import { read } from '../browser/recovery.ts';
-import { Desktop, waitForWindow } from './desktop.ts';
-
-interface Parts {
-  home: Home;
-  provider: Provider;
-  vendors: Vendors;
-  /** Opens the production window; a picture of it is kept when the test fails. */
-  open: () => Promise<Desktop>;
-}
-
-const test = base.extend<Parts>({
-  home: async ({}, use) => {
-    const home = new Home();
-    await use(home);
-    home.remove();
-  },
-  provider: async ({}, use) => {
-    const provider = await Provider.start();
-    await use(provider);
-    await provider.stop();
-  },
-  vendors: async ({ home, provider }, use) => {
-    const vendors = await Vendors.start(home, provider);
-    await use(vendors);
-    await vendors.stop();
-  },
-  open: async ({ home, vendors }, use, info) => {
-    const opened: Desktop[] = [];
-    await use(async () => {
-      const desktop = await Desktop.start(home, built('contextinfinity'), vendors.env);
-      opened.push(desktop);
-      return desktop;
-    });
-    for (const desktop of opened) {
-      if (info.status !== info.expectedStatus && desktop.running) {
-        const picture = await desktop.page.screenshot().catch(() => undefined);
-        if (picture) writeFileSync(info.outputPath('window.png'), picture);
-      }
-      await desktop.abandon();
-    }
-  },
-});
-
-test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
-
-const composer = 'textarea[aria-label="Your message"]';
+import { waitForWindow } from './desktop.ts';
+import { composer, field, firstStart, pastFirstStart, said, streamed, test, turnName } from './fixtures.ts';
 
 test('from the first start to a whole answer; closed, and reopened on it', async ({ provider, vendors, open, home }) => {
   const text = prose(40);
@@ -119,8 +71,7 @@ test('SRD 22.3: kill -9 between the answer and its commit: the turn is whole, pe
   provider.answer('Tell me, window', 'A whole answer.');
   provider.answer(memory, 'no state', { holdAfter: 0 });
   let desktop = await open();
-  await desktop.page.run(`window.go.api.Settings.FinishFirstRun('').then(() => location.reload())`);
-  await until('an open conversation', async () => /branch/.test(await desktop.page.text('h1')));
+  await pastFirstStart(desktop);
   await desktop.page.type(composer, 'Tell me, window\uE007');
   await until('the turn is pending', async () => /pending/.test(await turnName(desktop)));
   await until('the librarian is asked', () => provider.questions().some((question) => question.trimEnd().endsWith(memory)));
@@ -157,30 +108,3 @@ test('what the check for ports would find, it finds', async ({ home }) => {
   expect(family(program.pid).flatMap(listeningPorts)).toHaveLength(1);
   await program.stop();
 });
-
-/** Pastes a key, has it tested, and starts with what it opens. */
-async function firstStart({ page }: Desktop): Promise<void> {
-  await until('the first start', () => page.has('input[type="password"]'));
-  await page.type('input[type="password"]', canaryKey);
-  await page.press('Test the key');
-  await until('the key is tested', async () => /OpenAI, .*model/.test(await page.text()));
-  await page.press('Start with'); // the first of the three ways, which is the key's
-  await until('an open conversation', async () => /branch/.test(await page.text('h1')));
-}
-
-function said(desktop: Desktop): Promise<string> {
-  return desktop.page.run<string>(`return [...document.querySelectorAll('article')].map((turn) => turn.innerText).join('\\n')`);
-}
-
-/** A field of the header, as it reads. */
-async function field(desktop: Desktop, name: string): Promise<string> {
-  return plain(await desktop.page.text(`[data-field="${name}"]`));
-}
-
-async function streamed(desktop: Desktop): Promise<ReturnType<typeof read>> {
-  return read(await desktop.page.text('[data-field="stream"]'));
-}
-
-function turnName(desktop: Desktop): Promise<string> {
-  return desktop.page.run<string>(`return document.querySelector('article')?.getAttribute('aria-label') ?? ''`);
-}

@@ -38,8 +38,14 @@ export function guardPage(app: App): () => void {
   };
 }
 
-/** Files of another program, not ours on their way within the window. */
-const bringsFiles = (event: DragEvent): boolean => event.dataTransfer?.types.includes('Files') === true && !isOwn();
+/**
+ * Files of another program, not ours on their way within the window. WebKitGTK tells of a file manager's files as addresses
+ * alone, so the window takes those too: an address of the web comes with no path, and nothing is done with it.
+ */
+function bringsFiles(app: App, event: DragEvent): boolean {
+  const types = event.dataTransfer?.types ?? [];
+  return !isOwn() && (types.includes('Files') || (app.backend.nativeDrops && types.includes('text/uri-list')));
+}
 
 /** Words over a field that takes them: the field does what it always does. */
 function isForField(event: DragEvent): boolean {
@@ -56,7 +62,7 @@ function guardDrops(app: App): () => void {
   const stay = () => clearTimeout(leaving);
   const over = (event: DragEvent) => {
     if (isForField(event)) return;
-    const files = bringsFiles(event);
+    const files = bringsFiles(app, event);
     if (!event.defaultPrevented && event.dataTransfer) event.dataTransfer.dropEffect = files ? 'copy' : 'none';
     event.preventDefault();
     stay();
@@ -72,7 +78,7 @@ function guardDrops(app: App): () => void {
     dropping.hover(false);
     if (isForField(event)) return;
     event.preventDefault();
-    if (!bringsFiles(event) || app.backend.nativeDrops) return; // the program tells of them, with their paths
+    if (!bringsFiles(app, event) || app.backend.nativeDrops) return; // the program tells of them, with their paths
     const names = [...(event.dataTransfer?.files ?? [])].map((file) => file.name).filter(looksLikeHistory);
     if (names.length > 0) importing.showPathless(names);
   };

@@ -36,8 +36,9 @@ describe('what the page tells the window', () => {
 
   it('says where files were dropped, and that words are none', () => {
     drag('drop', ['Files'], 120.4, 80);
+    drag('drop', ['text/uri-list', 'text/html'], 5, 6);
     drag('drop', ['text/plain']);
-    expect(drops()).toEqual([['ci:drop', true, 120, 80], ['ci:drop', false, 0, 0]]);
+    expect(drops()).toEqual([['ci:drop', true, 120, 80], ['ci:drop', true, 5, 6], ['ci:drop', false, 0, 0]]);
   });
 
   it('does not take in what it gave out, until that drag is over', () => {

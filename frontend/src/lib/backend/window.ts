@@ -31,7 +31,9 @@ export function tellWindow(): () => void {
   addEventListener('dragend', over, listen);
   addEventListener('pointermove', (event) => event.buttons === 0 && over(), listen);
   addEventListener('drop', (event) => {
-    const files = !own && event.dataTransfer?.types.includes('Files') === true;
+    // WebKitGTK tells of a file manager's files as addresses, without "Files".
+    const types = event.dataTransfer?.types ?? [];
+    const files = !own && (types.includes('Files') || types.includes('text/uri-list'));
     runtime.EventsEmit(EVENT_DROP, files, Math.round(event.clientX), Math.round(event.clientY));
   }, listen);
 

@@ -175,15 +175,18 @@ export class CommandRunner {
   /** To the state named, or to the one before the head. */
   async #rollback(argument: string): Promise<void> {
     const { backend, conversation, toasts } = this.#parts;
-    const { history, head } = await backend.inspect.state(conversation.branchId);
+    const { branchId: from, sessionId } = conversation;
+    const still = conversation.wish();
+    const { history, head } = await backend.inspect.state(from);
     const before = history[history.findIndex((state) => state.id === head.id) + 1];
     const state = argument === '' ? before : findState(history, argument);
     if (!state) throw refused(argument === '' ? 'There is no state before the head' : `There is no state “${argument}” on this branch`, 'The State tab lists every one, with its turn.');
-    const from = conversation.branchId;
-    const branch = await backend.sessions.rollback(conversation.sessionId, state.id);
-    await conversation.open(conversation.sessionId, branch.id);
-    const back = () => void conversation.switchBranch(from).catch((error: unknown) => toasts.error(error));
-    toasts.show(`Back to #${state.turnSeq}, on the new branch “${branch.label}”`, { action: { label: 'Back', run: back } });
+    const branch = await backend.sessions.rollback(sessionId, state.id);
+    const told = `Back to #${state.turnSeq}, on the new branch “${branch.label}”`;
+    if (!still()) return void toasts.show(told);
+    await conversation.open(sessionId, branch.id);
+    const back = () => void conversation.switchBranch(from, sessionId).catch((error: unknown) => toasts.error(error));
+    toasts.show(told, { action: { label: 'Back', run: back } });
   }
 }
 

@@ -39,6 +39,7 @@ export class ComposerState {
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
+    conversation.onLeave(() => this.cancelEdit());
   }
 
   get sending(): boolean {
@@ -165,10 +166,11 @@ export class ComposerState {
 
   /** Sends other words in the place of a turn: a fork before it, which leaves that turn where it is. */
   async resend(turn: TurnView, written: Written): Promise<void> {
+    const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
-    const sessionId = this.#conversation.sessionId;
-    await this.#conversation.open(sessionId, branch.id);
-    const sent = await this.#backend.chat.send(this.#request(branch.id, written, ''));
+    const request = this.#request(branch.id, written, '');
+    if (still()) await this.#conversation.open(request.sessionId, branch.id);
+    const sent = await this.#backend.chat.send(request);
     await this.#sent(sent);
   }
 
@@ -215,20 +217,24 @@ export class ComposerState {
 
   async #sendEdited(turn: TurnView): Promise<void> {
     const written = this.#written();
-    this.#draft.take({ ...this.#setAside, queued: false });
+    const { branchId, sessionId } = this.#conversation;
+    const before = this.#setAside;
+    this.#write(before); // saved, too: it stands in the field again when one comes back to this branch
     try {
       await this.resend(turn, written);
-      this.#editing = null;
-      this.#setAside = nothing;
+      if (this.#editing === turn) this.cancelEdit();
     } catch (error) {
-      this.#write(written);
+      const here = sessionId === this.#conversation.sessionId && (branchId === this.#draft.branchId || this.#draft.isEmpty);
+      if (here) this.#write(written);
+      else await this.#backend.sessions.saveDraft(branchId, { ...together(before, written), queued: false });
       throw error;
     }
   }
 
   async #sent(sent: SendResult): Promise<void> {
     // Another branch may have been opened meanwhile, and what is written there is not what was sent.
-    if (this.#draft.branchId === sent.branchId) this.#draft.clear();
+    if (this.#draft.branchId !== sent.branchId) return;
+    this.#draft.clear();
     this.#tokens = 0;
     await this.#conversation.refreshTurn(sent.turnId);
     await this.#conversation.jumpToLatest();
@@ -257,6 +263,11 @@ export class ComposerState {
       // The old count stays; the message is counted again when it is sent.
     }
   }
+}
+
+function together(a: Written, b: Written): Written {
+  const text = [a.text, b.text].filter((part) => part !== '').join('\n\n');
+  return { text, images: [...a.images, ...b.images], files: [...a.files, ...b.files], memories: [...a.memories, ...b.memories] };
 }
 
 function incompleteCommand(command: Command): BackendError {

@@ -1,0 +1,283 @@
+//go:build !windows && !darwin
+
+package desktop
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+)
+
+// privateBus starts a session bus that starts no services, for one test, and gives a
+// connection of a stranger's to it.
+func privateBus(t *testing.T) *dbus.Conn {
+	t.Helper()
+	daemon, err := exec.LookPath("dbus-daemon")
+	if err != nil {
+		t.Skip("there is no dbus-daemon here")
+	}
+	conf := filepath.Join(t.TempDir(), "bus.conf")
+	if err := os.WriteFile(conf, []byte(`<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>
+		<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(daemon, "--config-file="+conf, "--print-address", "--nofork", "--nopidfile")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = strings.TrimSpace(address)
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", address)
+	stranger, err := dbus.Connect(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		leaveBus()
+		_ = stranger.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return stranger
+}
+
+// serve puts an object under a name on the bus.
+func serve(t *testing.T, conn *dbus.Conn, name string, path dbus.ObjectPath, methods map[string]any, face string) {
+	t.Helper()
+	if err := conn.ExportMethodTable(methods, path, face); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.RequestName(name, dbus.NameFlagDoNotQueue); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The window may hide while a host is registered, and learns of each change: of hosts,
+// of the watcher's end, and of the bus' own.
+func TestTheTraysHostIsWatched(t *testing.T) {
+	stranger := privateBus(t)
+	said := make(chan bool, 8)
+	watchHost(func(host bool) { said <- host })
+	expect := func(want bool, when string) {
+		t.Helper()
+		if got := <-said; got != want {
+			t.Errorf("%s: host %v", when, got)
+		}
+	}
+	expect(false, "with no watcher")
+	var host atomic.Bool
+	host.Store(true)
+	serve(t, stranger, watcherName, watcherPath, map[string]any{
+		"Get": func(face, name string) (dbus.Variant, *dbus.Error) {
+			return dbus.MakeVariant(host.Load() && face == watcherName && name == "IsStatusNotifierHostRegistered"), nil
+		},
+	}, "org.freedesktop.DBus.Properties")
+	expect(true, "with a watcher and a host")
+	host.Store(false)
+	if err := stranger.Emit(watcherPath, watcherName+".StatusNotifierHostUnregistered"); err != nil {
+		t.Fatal(err)
+	}
+	expect(false, "when the host left")
+	host.Store(true)
+	if err := stranger.Emit(watcherPath, watcherName+".StatusNotifierHostRegistered"); err != nil {
+		t.Fatal(err)
+	}
+	expect(true, "when a host came")
+	if _, err := stranger.ReleaseName(watcherName); err != nil {
+		t.Fatal(err)
+	}
+	expect(false, "when the watcher left")
+	leaveBus()
+	expect(false, "when the bus left")
+}
+
+func TestWithoutABusThereIsNoTray(t *testing.T) {
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
+	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
+	watchHost(func(bool) { t.Error("there is a host on no bus") })
+	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "autolaunch:")
+	if _, err := sessionBus(); err == nil {
+		t.Error("a bus was started")
+	}
+}
+
+// answered is what a service of the test was asked: its answers are given elsewhere than
+// where the test waits for them.
+type answered[T any] struct {
+	mu   sync.Mutex
+	list []T
+}
+
+func (a *answered[T]) add(asked T) int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.list = append(a.list, asked)
+	return len(a.list)
+}
+
+func (a *answered[T]) all() []T {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.list)
+}
+
+// A notification names the session, quotes markup away, takes the place of the
+// session's last one, and a click opens the session in a window that is shown.
+func TestANotificationOpensItsSession(t *testing.T) {
+	stranger := privateBus(t)
+	type shownNotice struct {
+		replaces    uint32
+		title, text string
+	}
+	var got answered[shownNotice]
+	serve(t, stranger, noticeName, noticePath, map[string]any{
+		"Notify": func(_ string, replaces uint32, _, title, text string, _ []string, _ map[string]dbus.Variant, _ int32) (uint32, *dbus.Error) {
+			n := got.add(shownNotice{replaces, title, text})
+			if replaces != 0 {
+				return replaces, nil
+			}
+			return uint32(40 + n), nil
+		},
+	}, noticeName)
+	asked := make(chan Summons, 1)
+	l, window, _ := living(Window{Summon: func(s Summons) { asked <- s }, Settings: wishes(Settings{Notifications: true})})
+	shown.Store(l)
+	t.Cleanup(func() { shown.Store(nil) })
+	Notify(Notice{Session: "s1", Title: "One <b>", Text: "1 < 2 & 3"})
+	Notify(Notice{Session: "s2", Title: "Two"})
+	Notify(Notice{Session: "s1", Title: "One again"})
+	want := []shownNotice{{0, "One <b>", "1 &lt; 2 &amp; 3"}, {0, "Two", ""}, {41, "One again", ""}}
+	if !reflect.DeepEqual(got.all(), want) {
+		t.Errorf("%+v", got.all())
+	}
+	for _, number := range []uint32{7, 42} { // a stranger's, then ours
+		if err := stranger.Emit(noticePath, noticeName+".ActionInvoked", number, "default"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := <-asked; s.Kind != SummonOpenSession || s.Session != "s2" || s.X != -1 {
+		t.Errorf("%+v", s)
+	}
+	window.is(t, "show")
+	l.w.Settings = wishes(Settings{})
+	if Notify(Notice{Session: "s3", Title: "Three"}); len(got.all()) != 3 {
+		t.Error("a notification that nobody wants")
+	}
+}
+
+// The session manager may always end the session, and the work is put away before it
+// is told to go on.
+func TestTheSessionWaitsForTheWork(t *testing.T) {
+	for _, m := range sessionManagers {
+		t.Run(m.name, func(t *testing.T) {
+			stranger := privateBus(t)
+			const client = dbus.ObjectPath("/client/1")
+			events := make(chan string, 8)
+			dot := strings.LastIndex(m.register, ".")
+			if err := stranger.ExportMethodTable(map[string]any{"EndSessionResponse": func(ok bool, _ string) *dbus.Error {
+				if !ok {
+					events <- "refused"
+				}
+				events <- "agreed"
+				return nil
+			}}, client, m.client); err != nil {
+				t.Fatal(err)
+			}
+			serve(t, stranger, m.name, m.path, map[string]any{
+				m.register[dot+1:]: func(name, _ string) (dbus.ObjectPath, *dbus.Error) { events <- name; return client, nil },
+			}, m.register[:dot])
+			l, _, _ := living(Window{Close: func() { events <- "put away" }})
+			l.exit = func(int) {}
+			l.joinSession()
+			emit := func(signal string) {
+				if err := stranger.Emit(client, m.client+"."+signal, uint32(0)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			emit("QueryEndSession")
+			for _, want := range []string{"contextinfinity", "agreed"} {
+				if got := <-events; got != want {
+					t.Fatalf("%q before %q", got, want)
+				}
+			}
+			if l.leaving() {
+				t.Error("it ends before it is told to")
+			}
+			emit("EndSession")
+			for _, want := range []string{"put away", "agreed"} {
+				if got := <-events; got != want {
+					t.Fatalf("%q before %q", got, want)
+				}
+			}
+		})
+	}
+}
+
+// The file manager is asked for the file itself, byte for byte; where none is on the
+// bus, its folder is opened.
+func TestAFileIsRevealed(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "größer & 100%.cinf")
+	opened := filepath.Join(dir, "opened")
+	bin := filepath.Join(dir, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range map[string]string{file: "x", filepath.Join(bin, "xdg-open"): "#!/bin/sh\nprintf %s \"$1\" >" + opened + ".part\nmv " + opened + ".part " + opened + "\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	stranger := privateBus(t)
+	if err := Reveal(file); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, opened, dir)
+
+	var shown answered[[]string]
+	serve(t, stranger, "org.freedesktop.FileManager1", "/org/freedesktop/FileManager1", map[string]any{
+		"ShowItems": func(uris []string, _ string) *dbus.Error { shown.add(uris); return nil },
+	}, "org.freedesktop.FileManager1")
+	err := Reveal(file)
+	asked := slices.Concat(shown.all()...)
+	if err != nil || len(asked) != 1 || asked[0] != fileURI(file) || !strings.HasSuffix(asked[0], "/gr%C3%B6%C3%9Fer%20&%20100%25.cinf") {
+		t.Errorf("%q (%v)", asked, err)
+	}
+	if err := Reveal(filepath.Join(dir, "gone")); err == nil {
+		t.Error("what is gone was shown")
+	}
+}
+
+// waitFor polls for a file that another process writes; the test's own limit ends it.
+func waitFor(t *testing.T, path, want string) {
+	t.Helper()
+	for {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			time.Sleep(5 * time.Millisecond)
+			continue
+		}
+		if string(data) != want {
+			t.Errorf("opened %q, want %q", data, want)
+		}
+		return
+	}
+}

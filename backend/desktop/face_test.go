@@ -1,0 +1,107 @@
+package desktop
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image/png"
+	"os"
+	"testing"
+)
+
+// Each mood has an icon of its own, of the program's picture: 64 pixels wide, not
+// blank, the same but for the badge.
+func TestFacesTellMoodsApart(t *testing.T) {
+	picture, err := os.ReadFile("../../build/appicon.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faces := drawFaces(picture)
+	seen := map[string]mood{}
+	plain, err := png.Decode(bytes.NewReader(faces[idle]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m := idle; m <= attention; m++ {
+		if other, twice := seen[string(faces[m])]; twice {
+			t.Errorf("moods %d and %d look the same", m, other)
+		}
+		seen[string(faces[m])] = m
+		face, err := png.Decode(bytes.NewReader(faces[m]))
+		if err != nil || face.Bounds().Dx() != faceSize || face.Bounds().Dy() != faceSize {
+			t.Fatalf("mood %d: %v, %v", m, face.Bounds(), err)
+		}
+		opaque := 0
+		for y := range faceSize {
+			for x := range faceSize {
+				_, _, _, alpha := face.At(x, y).RGBA()
+				if alpha > 0 {
+					opaque++
+				}
+				corner := x > faceSize/2 && y > faceSize/2
+				if !corner && face.At(x, y) != plain.At(x, y) {
+					t.Fatalf("mood %d changes the picture at %d, %d", m, x, y)
+				}
+			}
+		}
+		if opaque < faceSize*faceSize/2 {
+			t.Errorf("mood %d is all but blank", m)
+		}
+	}
+	if got := drawFaces([]byte("no picture")); len(got) != 0 {
+		t.Errorf("%d icons of no picture", len(got))
+	}
+}
+
+// An icon file says where its picture is and how long.
+func TestAnIconFileHoldsItsPicture(t *testing.T) {
+	file := asICO([]byte("a picture"))
+	size, at := binary.LittleEndian.Uint32(file[14:]), binary.LittleEndian.Uint32(file[18:])
+	if string(file[at:at+size]) != "a picture" || file[2] != 1 || file[4] != 1 || int(file[6]) != faceSize {
+		t.Errorf("% x", file)
+	}
+}
+
+func TestTheTraySaysWhatGoesOn(t *testing.T) {
+	for _, c := range []struct {
+		w    fakeWork
+		want status
+	}{
+		{fakeWork{}, status{idle, "Nothing to do", false}},
+		{fakeWork{running: 2}, status{working, "Working: 2 running", false}},
+		{fakeWork{running: 1, queued: 3}, status{working, "Working: 1 running, 3 waiting", false}},
+		{fakeWork{queued: 3}, status{working, "Working: 3 waiting", false}},
+		{fakeWork{paused: true, queued: 3}, status{paused, "Background work is paused, 3 waiting", true}},
+		{fakeWork{paused: true, attention: "A copy failed"}, status{attention, "A copy failed", true}},
+	} {
+		if got := statusOf(&c.w); got != c.want {
+			t.Errorf("%+v: %+v, want %+v", c.w, got, c.want)
+		}
+	}
+}
+
+type fakeWork struct {
+	paused          bool
+	running, queued int
+	attention       string
+}
+
+func (f *fakeWork) Paused() bool                { return f.paused }
+func (f *fakeWork) Pause(paused bool)           { f.paused = paused }
+func (f *fakeWork) Reconcile()                  {}
+func (f *fakeWork) Busy() (running, queued int) { return f.running, f.queued }
+func (f *fakeWork) Attention() string           { return f.attention }
+func (f *fakeWork) Changed(func())              {}
+
+func TestNoticesFitABubble(t *testing.T) {
+	for in, want := range map[string]string{
+		"a\nb\t c\x00": "a b c", "": "", "<b>&": "<b>&",
+	} {
+		if got := oneLine(in); got != want {
+			t.Errorf("%q became %q", in, got)
+		}
+	}
+	long := string(bytes.Repeat([]byte("ü"), 2*longest))
+	if got := []rune(oneLine(long)); len(got) != longest || got[longest-1] != '…' {
+		t.Errorf("%d characters", len(got))
+	}
+}

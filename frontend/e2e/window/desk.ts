@@ -1,0 +1,94 @@
+import { spawnSync } from 'node:child_process';
+import type { Home } from '../harness/home.ts';
+import { Child, repository, until } from '../harness/process.ts';
+
+const script = `${repository}frontend/e2e/window/desk.py`;
+// The system's own: it has GTK's bindings, one from elsewhere may not.
+const python = '/usr/bin/python3';
+
+export interface TrayItem {
+  title: string;
+  tooltip: string;
+  width: number;
+  icon: string;
+  blank: boolean;
+  menu: { label: string; enabled: boolean; checked: boolean }[];
+}
+
+/** Programs around the window: a panel, a server of notifications, windows to drag from and to. desk.py plays them. */
+export class Desk {
+  private readonly played: Child[] = [];
+
+  constructor(private readonly home: Home) {}
+
+  /** Begins to play a part, and waits until it is there. */
+  async play(...args: string[]): Promise<Child> {
+    const child = new Child(python, [script, ...args], this.home.env(), this.home.root, 'pipe');
+    this.played.push(child);
+    await until(`the ${args[0]}`, () => {
+      if (!child.running) throw new Error(child.output);
+      return child.output.includes('"ready"');
+    });
+    return child;
+  }
+
+  /** What the tray shows of the program. */
+  item(): TrayItem {
+    return JSON.parse(this.ask('item')) as TrayItem;
+  }
+
+  click(label: string): void {
+    this.ask('click', label);
+  }
+
+  tap(): void {
+    this.ask('tap');
+  }
+
+  async clear(): Promise<void> {
+    for (const child of this.played) if (child.running) await child.crash();
+  }
+
+  private ask(...args: string[]): string {
+    const { status, stdout, stderr } = spawnSync(python, [script, ...args], { env: this.home.env(), encoding: 'utf8', timeout: 60_000 });
+    if (status !== 0) throw new Error(`desk.py ${args.join(' ')}: ${stderr}`);
+    return stdout;
+  }
+}
+
+/** What a part said, one document a line. */
+export function told(child: Child): Record<string, any>[] {
+  return child.output.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, any>);
+}
+
+interface Point {
+  x: number;
+  y: number;
+}
+
+const xdotool = (...args: (string | number)[]) => spawnSync('xdotool', args.map(String), { encoding: 'utf8' }).stdout;
+
+/** Where a point of the window's page is on the screen. */
+export function onScreen(windowId: string, { x, y }: Point): Point {
+  const place = xdotool('getwindowgeometry', '--shell', Number(windowId));
+  const at = (name: string) => Number(new RegExp(`^${name}=(-?\\d+)`, 'm').exec(place)?.[1]);
+  return { x: at('X') + x, y: at('Y') + y };
+}
+
+/** A drag of the real pointer: toolkits take it for one only if it moves in steps. */
+export async function dragPointer(from: Point, to: Point, pause: () => Promise<void> = async () => {}): Promise<void> {
+  const step = async (x: number, y: number) => {
+    xdotool('mousemove', '--sync', Math.round(x), Math.round(y));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  };
+  await step(from.x, from.y);
+  xdotool('mousedown', 1);
+  await pause();
+  for (let i = 1; i <= 20; i++) await step(from.x + ((to.x - from.x) * i) / 20, from.y + ((to.y - from.y) * i) / 20);
+  // The page is asked at each step whether it takes what hovers, and its answer comes when it comes.
+  for (let i = 0; i < 12; i++) {
+    await step(to.x + (i % 3), to.y);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  xdotool('mouseup', 1);
+}

@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs';
+import { test as base } from '@playwright/test';
+import { Home, canaryKey } from '../harness/home.ts';
+import { built, until } from '../harness/process.ts';
+import { Provider } from '../harness/provider.ts';
+import { Vendors } from '../harness/vendors.ts';
+import { plain } from '../browser/conversation.ts';
+import { read } from '../browser/recovery.ts';
+import { Desk } from './desk.ts';
+import { Desktop } from './desktop.ts';
+
+interface Parts {
+  home: Home;
+  provider: Provider;
+  vendors: Vendors;
+  /** Opens the production window; a picture of it is kept when the test fails. */
+  open: () => Promise<Desktop>;
+  /** What surrounds the window: nothing until the test puts it there, and nothing after it. */
+  desk: Desk;
+}
+
+export const test = base.extend<Parts>({
+  home: async ({}, use) => {
+    const home = new Home();
+    await use(home);
+    home.remove();
+  },
+  provider: async ({}, use) => {
+    const provider = await Provider.start();
+    await use(provider);
+    await provider.stop();
+  },
+  vendors: async ({ home, provider }, use) => {
+    const vendors = await Vendors.start(home, provider);
+    await use(vendors);
+    await vendors.stop();
+  },
+  desk: async ({ home }, use) => {
+    const desk = new Desk(home);
+    await use(desk);
+    await desk.clear();
+  },
+  open: async ({ home, vendors }, use, info) => {
+    const opened: Desktop[] = [];
+    await use(async () => {
+      const desktop = await Desktop.start(home, built('contextinfinity'), vendors.env);
+      opened.push(desktop);
+      return desktop;
+    });
+    for (const desktop of opened) {
+      if (info.status !== info.expectedStatus && desktop.running) {
+        const picture = await desktop.page.screenshot().catch(() => undefined);
+        if (picture) writeFileSync(info.outputPath('window.png'), picture);
+      }
+      await desktop.abandon();
+    }
+  },
+});
+
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+
+export const composer = 'textarea[aria-label="Your message"]';
+
+/** Pastes a key, has it tested, and starts with what it opens. */
+export async function firstStart({ page }: Desktop): Promise<void> {
+  await until('the first start', () => page.has('input[type="password"]'));
+  await page.type('input[type="password"]', canaryKey);
+  await page.press('Test the key');
+  await until('the key is tested', async () => /OpenAI, .*model/.test(await page.text()));
+  await page.press('Start with'); // the first of the three ways, which is the key's
+  await until('an open conversation', async () => /branch/.test(await page.text('h1')));
+}
+
+export function said(desktop: Desktop): Promise<string> {
+  return desktop.page.run<string>(`return [...document.querySelectorAll('article')].map((turn) => turn.innerText).join('\\n')`);
+}
+
+/** A field of the header, as it reads. */
+export async function field(desktop: Desktop, name: string): Promise<string> {
+  return plain(await desktop.page.text(`[data-field="${name}"]`));
+}
+
+export async function streamed(desktop: Desktop): Promise<ReturnType<typeof read>> {
+  return read(await desktop.page.text('[data-field="stream"]'));
+}
+
+export function turnName(desktop: Desktop): Promise<string> {
+  return desktop.page.run<string>(`return document.querySelector('article')?.getAttribute('aria-label') ?? ''`);
+}
+
+/** Starts with the models that the home is configured with. */
+export async function pastFirstStart({ page }: Desktop): Promise<void> {
+  await page.run(`window.go.api.Settings.FinishFirstRun('').then(() => location.reload())`);
+  await until('an open conversation', async () => /branch/.test(await page.text('h1')));
+}
+
+/** Sends a message, as a person does. */
+export async function say({ page }: Desktop, text: string): Promise<void> {
+  await until('the composer', () => page.has(composer));
+  await page.type(composer, `${text}\uE007`);
+}
