@@ -33,7 +33,7 @@ import (
 const opErase = "content.erase"
 
 // erasedMark stands where content was.
-const erasedMark = "[erased]"
+const erasedMark = chat.ErasedMark
 
 // erasing is one hard delete, in its transaction.
 type erasing struct {
