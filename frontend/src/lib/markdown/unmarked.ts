@@ -6,6 +6,8 @@ const fence = /^[ \t]*(?:```|~~~)[^\n]*\n([\s\S]*?)(?:^[ \t]*(?:```|~~~)[^\n]*\n
 const code = /(`+)([^`\n]+)\1(?!`)/g;
 const link = /!?\[([^[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)/g;
 const lineMark = /^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:\|(?:[ \t]*:?-+:?[ \t]*\|)+|-{3,})[ \t]*$)/gm;
+/** The outer bars of a row of a table; those between its cells keep them apart. */
+const bars = /^[ \t]*\|[ \t]*([^\n]*?)[ \t]*\|[ \t]*$/gm;
 const strong = /\*\*(?=\S)([^*\n]*[^*\s])\*\*|~~(?=\S)([^~\n]*[^~\s])~~/g;
 const emphasis = /(?<![\p{L}\p{N}_*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}_*])/gu;
 
@@ -30,4 +32,4 @@ function line(text: string): string {
   return out + words(text.slice(at));
 }
 
-const words = (text: string): string => text.replace(link, '$1').replace(lineMark, '').replace(strong, '$1$2').replace(emphasis, '$1');
+const words = (text: string): string => text.replace(link, '$1').replace(lineMark, '').replace(bars, '$1').replace(strong, '$1$2').replace(emphasis, '$1');
