@@ -8,7 +8,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 type Parts = Pick<
   App,
   | 'backend' | 'branches' | 'composer' | 'conversation' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'sessions' | 'sessionSettings'
-  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'duplicateSession'
+  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
 const zoomStep = 10;
@@ -16,7 +16,7 @@ const refused = (message: string, hint: string): BackendError => new BackendErro
 
 /** What needs a session that is kept. */
 const ofSession = new Set<CommandId>([
-  'renameSession', 'archiveSession', 'duplicateSession', 'sessionSettings', 'goTo', 'recall', 'switch', 'tree', 'fork', 'rollback', 'compare', 'renameBranch', 'model', 'pin', 'commit', 'summarize', 'context',
+  'renameSession', 'archiveSession', 'duplicateSession', 'eraseSession', 'sessionSettings', 'goTo', 'recall', 'switch', 'tree', 'fork', 'rollback', 'compare', 'renameBranch', 'model', 'pin', 'commit', 'summarize', 'context',
 ]);
 /** And in it a turn. */
 const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback']);
@@ -75,11 +75,14 @@ export class CommandRunner {
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),
+      eraseSession: () => this.#parts.askToErase(sessionId),
       sessionSettings: () => sessionSettings.show(),
       import: () => this.#parts.importing.show(),
       export: (scope) => this.#export(scope.toLowerCase()),
       work: () => this.#parts.work.show(),
       pauseWork: () => this.#pauseWork(),
+      storage: () => layout.openSettings('storage'),
+      backUp: () => this.#parts.storage.askBackup(),
       stop: () => (temporary.active ? temporary.stop() : composer.editing ? composer.cancelEdit() : conversation.newest && turnActions.stop(conversation.newest)),
       search: () => searchTitles(layout),
       searchAll: (text) => search.show(text === '' ? undefined : text),
