@@ -7,14 +7,15 @@ import (
 )
 
 // Words that were written as Markdown read badly on one line with its marks in them.
-// What only marks is left out there: signs of emphasis, of code, of headings and
-// quotes, and where links lead. What is code keeps every sign of its own.
+// What only marks is left out there: signs of emphasis, of code, of headings,
+// quotes and tables, and where links lead. What is code keeps every sign of its own.
 
 var (
 	fence    = regexp.MustCompile("(?m)^[ \t]*(?:```|~~~)[^\n]*\n?")
 	code     = regexp.MustCompile("(`+)([^`\n]+)(`+)")
 	link     = regexp.MustCompile(`!?\[([^\[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)`)
 	lineMark = regexp.MustCompile(`(?m)^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:\|(?:[ \t]*:?-+:?[ \t]*\|)+|-{3,})[ \t]*$)`)
+	bars     = regexp.MustCompile(`(?m)^([ \t]*\|[ \t]*)[^\n]*?([ \t]*\|[ \t]*)$`) // the outer ones of a table's row
 	strong   = regexp.MustCompile(`\*\*[^*\n]+\*\*|~~[^~\n]+~~`)
 	emphasis = regexp.MustCompile(`(?:^|[^\w*])(\*[^*\n]+\*)(?:$|[^\w*])`)
 )
@@ -65,6 +66,12 @@ func marks(text string, from, to int) []Span {
 	for _, m := range lineMark.FindAllStringIndex(part, -1) {
 		if m[0] < m[1] && free(m[0], m[1]) {
 			mark(m[0], m[1])
+		}
+	}
+	for _, m := range bars.FindAllStringSubmatchIndex(part, -1) {
+		if free(m[0], m[1]) && m[3] <= m[4] {
+			mark(m[2], m[3])
+			mark(m[4], m[5])
 		}
 	}
 	around := func(m []int, n int) {

@@ -21,7 +21,7 @@ func TestUnmarked(t *testing.T) {
 		"![a plan](data:image/png;base64,AA) and [x]": "a plan and [x]",
 		"**see [it](u)**":                             "see it",
 		"before\n```go\na := **p\n# no heading\n```\n**after**": "before\na := **p\n# no heading\nafter",
-		"| a | b |\n|---|:-:|\n| 1 | 2 |":                       "| a | b |\n\n| 1 | 2 |",
+		"| a | b |\n|---|:-:|\n| 1 | 2 |":                       "a | b\n\n1 | 2",
 		"~~gone~~ ~/home ~5":                                    "gone ~/home ~5",
 		"```\n**x**\n```":                                       "**x**\n",
 		"- one\n- two":                                          "- one\n- two",

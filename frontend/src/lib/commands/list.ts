@@ -52,7 +52,7 @@ export const entries: readonly Entry[] = [
   { id: 'eraseSession', title: 'Delete this session for good…', group: 'Sessions', words: 'erase remove destroy hard delete' },
   { id: 'sessionSettings', title: 'System prompt, temperature and effort of this session', group: 'Sessions', slash: slash('settings'), words: 'session settings' },
   { id: 'import', title: 'Import history from other programs, or a bundle', group: 'Sessions', keys: 'Ctrl+O', slash: slash('import'), words: 'open file chatgpt claude codex transcript migrate restore' },
-  { id: 'export', title: 'Export this branch, this session or all', group: 'Sessions', keys: 'Ctrl+E', slash: slash('export', '[turn|branch|session|all]'), words: 'save download markdown html json bundle file' },
+  { id: 'export', title: 'Export a turn, this branch, this session or all', group: 'Sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },
   { id: 'rename', title: 'Rename the session in the list', group: 'Sessions', keys: 'F2', local: true },
   { id: 'archive', title: 'Archive the session in the list', group: 'Sessions', keys: 'Delete', local: true },
   { id: 'switch', title: 'Switch branch', group: 'Branches', keys: 'Ctrl+J' },

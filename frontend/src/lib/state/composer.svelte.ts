@@ -25,6 +25,9 @@ export class ComposerState {
   #editing = $state.raw<TurnView | null>(null);
   #focusAsked = $state(0);
   #hint = $state('');
+  /** Enter was pressed while a command was carried out: what is written beside it then is sent after it. */
+  #again = false;
+  #carrying = false;
   #setAside: Written = nothing;
   #commands: CommandRunner | undefined;
   readonly #backend: Backend;
@@ -118,6 +121,7 @@ export class ComposerState {
 
   /** Sends what is written, or carries out the command it is. A name no command has is asked about first. */
   async submit(): Promise<void> {
+    this.#again ||= this.#carrying;
     if (!this.canSend) return;
     const parsed = this.#parsed();
     switch (parsed.kind) {
@@ -145,11 +149,17 @@ export class ComposerState {
   /** The field is emptied only when it is done, wherever the command has led meanwhile. */
   async #run(command: Command, argument: string): Promise<void> {
     const { text, branchId } = this.#draft;
+    let more = false;
+    this.#carrying = true;
     await this.#attempt(async () => {
       await this.#commands?.run(command.id, argument);
       if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, { ...nothing, queued: false });
-      else if (this.#draft.text === text && !this.#draft.queued) this.#draft.text = '';
+      else if (this.#draft.queued) return;
+      else if (this.#draft.text.startsWith(text)) this.#draft.text = this.#draft.text.slice(text.length).trimStart();
+      more = this.#again && this.#draft.branchId === branchId;
     });
+    this.#carrying = this.#again = false;
+    if (more && !this.#draft.isEmpty) await this.submit();
   }
 
   async #attempt(act: () => Promise<void>): Promise<void> {
