@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/highlight"
 	"contextinfinity/backend/prompt"
 )
 
@@ -42,9 +43,13 @@ func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID
 
 // chunkRow draws a chunk with an excerpt around a byte of its text.
 func chunkRow(c chat.ChunkText, at int) ChunkRow {
+	words := excerpt(c.Text, at)
+	if c.Role == chat.RoleAssistant && c.File == nil && c.Type != chat.ChunkCode {
+		words = highlight.Unmarked(words)
+	}
 	r := ChunkRow{
 		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: c.SessionTitle,
-		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: string(c.Type), Excerpt: excerpt(c.Text, at),
+		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: string(c.Type), Excerpt: words,
 		Summary: c.Summary, Tokens: c.Tokens, At: ms(c.At),
 	}
 	if c.File != nil {

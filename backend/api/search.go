@@ -115,9 +115,9 @@ func (q SearchQuery) check() error {
 	return nil
 }
 
-// meaning adds what vectors find. Archived sessions are not among it.
+// meaning adds what vectors find.
 func (s *Search) meaning(ctx context.Context, q SearchQuery, g *groups) (warning string, err error) {
-	in := chat.Within{Scope: chat.ScopeAll, Role: chat.Role(q.Role), Since: moment(q.Since), Until: moment(q.Until)}
+	in := chat.Within{Scope: chat.ScopeAll, Role: chat.Role(q.Role), Since: moment(q.Since), Until: moment(q.Until), Archived: q.Archived}
 	if q.SessionID != "" {
 		in.Scope, in.Session = chat.ScopeSession, chat.SessionID(q.SessionID)
 	}
@@ -150,16 +150,17 @@ func (s *Search) meant(ctx context.Context, q SearchQuery, g *groups, h retrieva
 		if sess, err = s.c.Store.Session(ctx, h.SessionID); err != nil {
 			return err
 		}
-		if sess.ArchivedAt != nil && !q.Archived {
-			return nil
-		}
 		g.sessions[sess.ID] = sess
 	}
 	branch, label, err := s.opens(ctx, sess, h)
 	if err != nil {
 		return err
 	}
-	words, _ := highlight.Snippet(h.Source, []highlight.Span{{Start: h.Unit.Start, End: min(h.Unit.Start+1, len(h.Source))}})
+	cut := highlight.Snippet
+	if h.Role == chat.RoleAssistant && h.File == nil {
+		cut = highlight.MarkdownSnippet
+	}
+	words, _ := cut(h.Source, []highlight.Span{{Start: h.Unit.Start, End: min(h.Unit.Start+1, len(h.Source))}})
 	g.add(finding{TextHit: chat.TextHit{
 		Turn: h.SourceTurn, Session: h.SessionID, Seq: h.TurnSeq, Role: h.Role, At: h.At, Branch: branch, BranchLabel: label,
 		Snippet: words, Score: h.Similarity,

@@ -32,6 +32,8 @@ type Within struct {
 	Types        []ChunkType
 	Role         Role
 	Since, Until time.Time // of the turn: [Since, Until)
+	// Archived lets ScopeAll see archived sessions too.
+	Archived bool
 }
 
 // Span is a half-open range of bytes.

@@ -48,6 +48,9 @@ const (
 	EraseTurn    = "turn" // its content; the turn stays, empty
 )
 
+// ErasedMark stands where content was that was erased. It is none itself.
+const ErasedMark = "[erased]"
+
 // ErasePreview is what a hard delete would remove.
 type ErasePreview struct {
 	Kind     string   `json:"kind"`

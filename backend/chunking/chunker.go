@@ -41,6 +41,9 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 	opt = opt.filled()
 	var all []chat.Chunk
 	for _, s := range sources(turn, opt) {
+		if s.text == chat.ErasedMark {
+			continue
+		}
 		all = append(all, s.chunks(opt)...)
 	}
 	for _, f := range files {

@@ -55,6 +55,9 @@ func TestWhatIsNotIndexed(t *testing.T) {
 			t.Errorf("%s: chunks %+v, want the user's only", name, got)
 		}
 	}
+	if got := chunking.Chunk(turnOf(chat.ErasedMark, chat.ErasedMark), chunking.Options{}); len(got) != 0 {
+		t.Errorf("the shell of an erased turn gives %+v", got)
+	}
 	if got := chunking.Chunk(turnOf(" ", "\n"), chunking.Options{}); len(got) != 0 {
 		t.Errorf("a blank turn gives %+v", got)
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"contextinfinity/backend/chat"
 )
@@ -104,12 +103,14 @@ func (e *Exporter) place(ctx context.Context, r Request, p *prepared) (chosen bo
 	if err != nil {
 		return false, chat.WrapError(chat.CodeInvalid, opWrite, err, "The path cannot be used; nothing was written.")
 	}
-	info, statErr := os.Stat(abs)
-	if chosen || strings.HasSuffix(path, string(filepath.Separator)) || statErr == nil && info.IsDir() {
+	if chosen || isFolder(path, abs) {
 		chosen = true
 		p.plan.Name, abs = freeName(abs, p.name, p.ext, r.Replace)
 	} else {
 		p.plan.Name = filepath.Base(abs)
+	}
+	if err := e.keepOut(abs); err != nil {
+		return false, err
 	}
 	p.plan.Path = abs
 	_, err = os.Lstat(abs)

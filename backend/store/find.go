@@ -86,7 +86,7 @@ func (m saidRow) find(f highlight.Finder) chat.FoundTurn {
 		words := said.RenderedText()
 		spans, n := f.Spans(words, mostMarks)
 		if n > 0 && turn.Count == 0 {
-			turn.First, turn.Spans = snippet(words, spans)
+			turn.First, turn.Spans = snippet(words, spans, role == chat.RoleAssistant)
 		}
 		turn.Count += n
 	}
@@ -97,9 +97,13 @@ func (m saidRow) find(f highlight.Finder) chat.FoundTurn {
 	return turn
 }
 
-// snippet is the words around the first span, and the spans in it.
-func snippet(words string, spans []highlight.Span) (string, []chat.Span) {
-	short, in := highlight.Snippet(words, spans)
+// snippet is the words around the first span, and the spans in it. Answers are Markdown.
+func snippet(words string, spans []highlight.Span, markdown bool) (string, []chat.Span) {
+	cut := highlight.Snippet
+	if markdown {
+		cut = highlight.MarkdownSnippet
+	}
+	short, in := cut(words, spans)
 	out := make([]chat.Span, len(in))
 	for i, sp := range in {
 		out[i] = chat.Span{Start: sp.Start, End: sp.End}

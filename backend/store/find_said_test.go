@@ -98,6 +98,8 @@ func TestSearchText(t *testing.T) {
 		{chat.TextQuery{Text: "spinn"}, "Sailing/1 assistant"},
 		{chat.TextQuery{Text: "spinnaker", Archived: true}, "Sailing/1 assistant|Hidden/1 user"},
 		{chat.TextQuery{Text: "spinnaker", Session: second.ID}, ""},
+		{chat.TextQuery{Text: "spinnaker", Session: hidden.ID}, "Hidden/1 user"},
+		{chat.TextQuery{Text: "hidden", Session: hidden.ID}, "Hidden title"},
 		{chat.TextQuery{Text: "spinnaker", Session: first.ID}, "Sailing/1 assistant"},
 		{chat.TextQuery{Text: "runni"}, "Sailing/1 assistant|Running shoes title"},
 		{chat.TextQuery{Text: "running "}, "Sailing/1 user|Sailing/1 assistant|Running shoes title"},

@@ -46,6 +46,10 @@ func (a *Archive) PlanMove(to string) (MovePlan, error) {
 	}
 	p.To = filepath.Clean(to)
 	files, err := a.carried()
+	if errors.Is(err, errLink) {
+		p.Reason = "In the present place " + err.Error() + " to another place, which would not go along. Put what it leads to where the link is."
+		return p, nil
+	}
 	if err != nil {
 		return p, mapError(opMove, err)
 	}
@@ -91,9 +95,9 @@ func unfit(from, to string) (string, error) {
 }
 
 // leftByMove reports that a folder holds what a move that was cut short had copied, and
-// nothing that was ever in force.
+// nothing that was ever in force: whoever opens data to write to it makes a lock there.
 func leftByMove(dir string) bool {
-	return exists(dir, movingFile) && !exists(dir, movedFile)
+	return exists(dir, movingFile) && !exists(dir, movedFile) && !exists(dir, LockFile)
 }
 
 // existing is the nearest folder above a path that is there.
@@ -132,21 +136,27 @@ type carriedFile struct {
 	size int64
 }
 
+// errLink is a link in the data directory: what it leads to would stay behind.
+var errLink = errors.New("a link")
+
 // carried are the files that go along: all but the lock, what is shared memory, and
-// files that are not whole yet.
+// files that are not whole yet. errLink names a link among them.
 func (a *Archive) carried() ([]carriedFile, error) {
 	var out []carriedFile
-	err := filepath.WalkDir(a.dir, func(path string, d fs.DirEntry, err error) error {
+	root := resolved(a.dir) // a walk does not follow a link
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		name, err := filepath.Rel(a.dir, path)
+		name, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}
 		switch {
 		case d.IsDir() && (strings.HasPrefix(d.Name(), stagingPrefix) || name == DragDir):
 			return filepath.SkipDir
+		case d.Type()&fs.ModeSymlink != 0:
+			return fmt.Errorf("%s is %w", name, errLink)
 		case !d.Type().IsRegular(), name == LockFile, name == DatabaseFile+"-shm", name == movedFile, name == movingFile, name == errandFile, isTemp(d.Name()):
 			return nil
 		}
@@ -321,7 +331,8 @@ type Part struct {
 // Parts are what the data directory holds, in this order.
 func (a *Archive) Parts() ([]Part, error) {
 	parts := []Part{{Name: "database"}, {Name: "journals"}, {Name: "backups"}, {Name: "aside"}, {Name: "other"}}
-	err := filepath.WalkDir(a.dir, func(path string, d fs.DirEntry, err error) error {
+	root := resolved(a.dir)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				return nil
@@ -332,7 +343,7 @@ func (a *Archive) Parts() ([]Part, error) {
 		if err != nil || !info.Mode().IsRegular() {
 			return nil // gone this moment, or no file
 		}
-		name, err := filepath.Rel(a.dir, path)
+		name, err := filepath.Rel(root, path)
 		if err != nil {
 			return err
 		}

@@ -150,3 +150,48 @@ func TestARestoreIsPreviewed(t *testing.T) {
 	}
 	f.verifyClean()
 }
+
+// TestAMoveByWayOfLinks: a data directory that is reached through one moves whole; one
+// that has links in it, which would be left behind, is not moved.
+func TestAMoveByWayOfLinks(t *testing.T) {
+	f, to := movable(t)
+	before := content(t, f.dir)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(f.dir, link); err != nil {
+		t.Skip(err)
+	}
+	parts, err := archiveOf(link).Parts()
+	if f.ok(err); parts[0].Bytes == 0 {
+		t.Error("behind a link there is no database")
+	}
+	f.ok(archiveOf(link).Move(f.ctx, to, func() error { return nil }))
+	if now := content(t, to); len(now) != len(before) || now[DatabaseFile] != before[DatabaseFile] {
+		t.Errorf("of %d files %d came along", len(before), len(now))
+	}
+	elsewhere := filepath.Join(t.TempDir(), "big", BackupDir)
+	f.ok(os.MkdirAll(filepath.Dir(elsewhere), 0o700))
+	f.ok(os.Rename(filepath.Join(to, BackupDir), elsewhere))
+	f.ok(os.Symlink(elsewhere, filepath.Join(to, BackupDir)))
+	third := filepath.Join(t.TempDir(), "third")
+	if p, err := archiveOf(to).PlanMove(third); err != nil || !strings.Contains(p.Reason, BackupDir) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	f.refused(archiveOf(to).Move(f.ctx, third, nil), chat.CodeInvalid)
+}
+
+// TestDataThatWasInForceIsNotWrittenOver, though its move died before it took its mark away.
+func TestDataThatWasInForceIsNotWrittenOver(t *testing.T) {
+	f, to := movable(t)
+	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() error { return nil }))
+	f.ok(os.WriteFile(filepath.Join(to, movingFile), nil, 0o600))
+	f.ok(os.Remove(filepath.Join(f.dir, movedFile)))
+	old := f.dir
+	f.dir = to
+	f.open()
+	s, _ := f.session("said at the new place")
+	f.ok(f.Store.Close())
+	f.refused(archiveOf(old).Move(f.ctx, to, func() error { return nil }), chat.CodeInvalid)
+	f.open()
+	_, err := f.Session(f.ctx, s.ID)
+	f.ok(err)
+}

@@ -173,10 +173,13 @@ func (c *condition) scope(r reach) error {
 			c.and(`(NOT `+inSegments+` OR `+inBeyond+`)`, list)
 			return c.segments(r.originals)
 		}
+	case r.Branch != "" && r.Archived:
+		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE true END`, r.Session, list)
+		return c.segments(r.own)
 	case r.Branch != "":
 		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE `+unarchived+` END`, r.Session, list)
 		return c.segments(r.own)
-	default:
+	case !r.Archived:
 		c.and(unarchived)
 	}
 	return nil

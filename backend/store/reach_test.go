@@ -129,6 +129,8 @@ func TestReach(t *testing.T) {
 	f.reaches(chat.Within{Scope: chat.ScopeSession, Branch: c, Before: 3}, shared.ID, second.ID, own.ID, sibling.ID)
 	f.reaches(chat.Within{Scope: chat.ScopeSession, Branch: c, Before: 1}, second.ID, own.ID)
 	f.reaches(chat.Within{}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID)
+	f.reaches(chat.Within{Archived: true}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID, archived.ID)
+	f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: c, Before: 3, Archived: true}, shared.ID, sibling.ID, far.ID, archived.ID)
 	f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: c, Before: 3}, shared.ID, sibling.ID, far.ID)
 	f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: ob.ID}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID)
 	f.reaches(chat.Within{Scope: chat.ScopeAll, Branch: oldBranch.ID}, shared.ID, second.ID, own.ID, sibling.ID, late.ID, far.ID, archived.ID)

@@ -34,6 +34,7 @@ func (s *Store) SearchText(ctx context.Context, q chat.TextQuery) (chat.TextResu
 	if len(terms) == 0 {
 		return out, nil
 	}
+	q.Archived = q.Archived || q.Session != "" // who names a session means it
 	rare, err := s.rarestTerm(ctx, terms)
 	if err != nil {
 		return out, err
@@ -169,17 +170,11 @@ func chatSpans(spans []highlight.Span) []chat.Span {
 
 // within is the query as a condition on units u, or on turns where a turn is its unit.
 func (w *textSearch) within() (condition, error) {
-	r := reach{Within: chat.Within{Scope: chat.ScopeAll, Session: w.q.Session, Role: w.q.Role, Since: w.q.Since, Until: w.q.Until}}
+	r := reach{Within: chat.Within{Scope: chat.ScopeAll, Session: w.q.Session, Role: w.q.Role, Since: w.q.Since, Until: w.q.Until, Archived: w.q.Archived}}
 	if w.q.Session != "" {
 		r.Scope = chat.ScopeSession
 	}
-	c, err := r.units()
-	if w.q.Archived && r.Scope == chat.ScopeAll {
-		c.where = strings.Replace(c.where, ` AND `+unarchived, "", 1)
-	} else if !w.q.Archived && r.Scope == chat.ScopeSession {
-		c.and(unarchived)
-	}
-	return c, err
+	return r.units()
 }
 
 // unitFound is a unit that the text index named.
@@ -267,7 +262,7 @@ func (w *textSearch) look(key saidIn, hit chat.TextHit, words string, sure bool)
 	if !ok && !(sure && len(spans) > 0) { // the index also knows words that stand before a unit
 		return
 	}
-	hit.Snippet, hit.Spans = snippet(words, spans)
+	hit.Snippet, hit.Spans = snippet(words, spans, key.role == chat.RoleAssistant && key.file == "")
 	hit.Score = score
 	w.out.Hits = append(w.out.Hits, hit)
 }

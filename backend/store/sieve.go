@@ -54,6 +54,9 @@ func (s *Store) Sieve(ctx context.Context, in chat.Within) (chat.Sieve, error) {
 				v.session = ""
 			}
 			v.narrow(r.wide)
+			if in.Archived {
+				return nil
+			}
 			hidden, err := all[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL`)
 			for _, id := range hidden {
 				v.archived[id] = true

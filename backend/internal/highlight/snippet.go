@@ -15,7 +15,12 @@ const (
 
 // Snippet is the words around the first span on one line, and where the spans stand
 // in it; those that are not in it are left out. Without spans it is the first words.
-func Snippet(text string, spans []Span) (string, []Span) {
+func Snippet(text string, spans []Span) (string, []Span) { return snippet(text, spans, false) }
+
+// MarkdownSnippet is Snippet of words written as Markdown, without its marks.
+func MarkdownSnippet(text string, spans []Span) (string, []Span) { return snippet(text, spans, true) }
+
+func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 	from := 0
 	if len(spans) > 0 {
 		from = wordAt(text, spans[0].Start-Before, spans[0].Start)
@@ -35,10 +40,23 @@ func Snippet(text string, spans []Span) (string, []Span) {
 	var in []Span
 	for _, s := range spans {
 		if s.Start >= from && s.Start < to {
-			in = append(in, Span{s.Start - from + len(head), min(s.End, to) - from + len(head)})
+			in = append(in, Span{s.Start - from, min(s.End, to) - from})
 		}
 	}
-	return head + oneLine(text[from:to]) + tail, in
+	words := text[from:to]
+	if markdown {
+		var out []Span
+		for _, m := range marks(text, from, to) {
+			if m.End > from && m.Start < to {
+				out = append(out, Span{max(m.Start, from) - from, min(m.End, to) - from})
+			}
+		}
+		words, in = without(words, out, in)
+	}
+	for i := range in {
+		in[i] = Span{in[i].Start + len(head), in[i].End + len(head)}
+	}
+	return head + oneLine(words) + tail, in
 }
 
 // wordAt is where a word begins at or after a byte, but not after last.

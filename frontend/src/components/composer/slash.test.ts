@@ -51,6 +51,19 @@ describe('slash commands', () => {
     expect(calls('chat.send')).toEqual([]);
   });
 
+  it('what is written and sent while a command is carried out follows it', async () => {
+    const { backend, field, user, calls } = await composer();
+    const release = backend.hold('inspect.addPin');
+    await user.type(field, '/pin Never on a Friday.{Enter}');
+    await waitFor(() => expect(calls('inspect.addPin')).toHaveLength(1));
+    await user.type(field, '{Enter}');
+    await user.type(field, ' And now?{Enter}');
+    release();
+    await waitFor(() => expect(calls('chat.send')).toHaveLength(1));
+    expect(calls('chat.send')[0]![0]).toMatchObject({ text: 'And now?' });
+    expect([calls('inspect.addPin').length, field.value]).toEqual([1, '']);
+  });
+
   it('forks under a label, and leaves nothing of the command behind', async () => {
     const { app, backend, field, user } = await composer();
     const before = app.conversation.branchId;

@@ -36,6 +36,20 @@ describe('search of everything', () => {
     expect([chosen().querySelector('mark')!.textContent, chosen().textContent]).toEqual(['orders sche', expect.stringContaining('by words')]);
   });
 
+  it('Enter while new words are looked for opens nothing that the old ones found', async () => {
+    const { backend, app, field, user } = await panel();
+    await user.type(field, 'orders');
+    await screen.findByRole('group', { name: 'Orders to Postgres' });
+    const before = app.conversation.sessionId;
+    const release = backend.hold('search.everything');
+    await user.type(field, ' rye{Enter}');
+    expect(app.conversation.sessionId).toBe(before);
+    expect(backend.calls.filter(({ name }) => name === 'search.everything').at(-1)?.args[0]).toMatchObject({ text: 'orders rye' });
+    release();
+    await waitFor(() => expect(app.search.searching).toBe(false));
+    expect([app.conversation.sessionId, app.search.opened]).toEqual([before, '']);
+  });
+
   it('walks over all lines, and opens the turn in its branch with its words marked', async () => {
     const { app, field, chosen, user } = await panel();
     await user.type(field, '"slots survive"');

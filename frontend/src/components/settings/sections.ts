@@ -16,7 +16,10 @@ const own: Section[] = [
   { id: 'models', title: 'Models', lead: 'Every model you can send to, and how much of the conversation it can hold.' },
 ];
 
+const storageLead = 'Everything lies in one folder on this machine: what takes its room, the copies of it, and what was deleted from it.';
+
 const last: Section[] = [
+  { id: 'storage', title: 'Data and backups', lead: storageLead },
   { id: 'appearance', title: 'Appearance', lead: 'Changes show at once and are remembered.' },
   { id: 'shortcuts', title: 'Shortcuts', lead: 'Everything in the window can be reached from the keyboard.' },
 ];
@@ -32,7 +35,7 @@ const leads: Record<string, string> = {
 };
 
 /** Groups that pages of their own take in. */
-const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance' };
+const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage' };
 
 export function groupId(group: string): string {
   return absorbed[group] ?? `group:${group}`;

@@ -15,11 +15,12 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${grouped(value)} ${value === 1 ? one : many}`;
 }
 
-/** Bytes to the last one while they fit, then in units: "12 480 B", "1.2 MB". */
+/** Bytes to the last one while they fit, then in units: "12 480 B", "1.2 MB", "88.0 GB". */
 export function sized(bytes: number): string {
   if (bytes < 100_000) return `${grouped(bytes)}${narrow}B`;
   if (bytes < 1_000_000) return `${Math.round(bytes / 1000)}${narrow}kB`;
-  return `${(bytes / 1_000_000).toFixed(1)}${narrow}MB`;
+  if (bytes < 1_000_000_000) return `${(bytes / 1_000_000).toFixed(1)}${narrow}MB`;
+  return `${(bytes / 1_000_000_000).toFixed(1)}${narrow}GB`;
 }
 
 /** A span of time: "9 ms", "2.1 s", "3 min 5 s". */

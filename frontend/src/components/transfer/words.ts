@@ -20,7 +20,7 @@ export function fileWords(file: GivenFile): string {
 /** Why a file is not imported and what to do with it instead, or how it is; empty: nothing is to be said. */
 export function fileAdvice(file: GivenFile): string {
   if (file.reason !== '') return file.reason;
-  if (file.kind === 'backup') return 'A backup is the whole history: restoring it takes the place of what is here. Settings is where that is done, and it says what would be replaced first.';
+  if (file.kind === 'backup') return 'A backup is the whole history: restoring it takes the place of what is here. What would be replaced is shown first.';
   if (file.kind === 'document' || file.kind === 'image') return 'It holds no conversation. It can go with a message.';
   if (file.kind === 'folder') return 'Every transcript in it is read.';
   return '';

@@ -14,7 +14,7 @@ import { Program, type ProgramSeed } from './fake/program';
 import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
-import { storageService } from './fake/storage';
+import { FakeDisk, storageService } from './fake/storage';
 import { temporaryChats } from './fake/temporary';
 import { fakeFiles, transferService, type FakeFiles } from './fake/transfer';
 import { FakeTasks, workService } from './fake/work';
@@ -45,6 +45,7 @@ export interface FakeBackend extends Backend {
   readonly program: Program;
   readonly tasks: FakeTasks;
   readonly files: FakeFiles;
+  readonly disk: FakeDisk;
   /** Every call made so far, as "service.method" with its arguments. */
   readonly calls: { name: string; args: unknown[] }[];
   /** Lets the next call of "service.method" fail. */
@@ -66,9 +67,10 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
   if (options.forks) seedForks(world, options.forks);
   const tasks = new FakeTasks(world, options.taskMs ?? 5);
   const files = fakeFiles();
+  const disk = new FakeDisk(program.startup.dataDir, world.epoch);
   const watch = new Watch();
   return {
-    world, streams, program, tasks, files, calls: watch.calls,
+    world, streams, program, tasks, files, disk, calls: watch.calls,
     failNext: (name, error) => watch.fail(name, error),
     hold: (name) => watch.hold(name),
     sessions: watch.service('sessions', sessionsService(world)),
@@ -79,7 +81,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     transfer: watch.service('transfer', transferService(world, tasks, files, () => program.valueOf('export.format'))),
-    storage: watch.service('storage', storageService(world, program, tasks)),
+    storage: watch.service('storage', storageService(world, program, tasks, disk)),
     work: watch.service('work', workService(world, tasks)),
     nativeDrops: options.nativeDrops ?? false,
     onFrame: (listener) => world.onFrame(listener),

@@ -4,8 +4,8 @@
  */
 
 export type CommandId =
-  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'sessionSettings' | 'stop'
-  | 'import' | 'export' | 'work' | 'pauseWork'
+  | 'palette' | 'help' | 'undo' | 'new' | 'temporary' | 'renameSession' | 'archiveSession' | 'duplicateSession' | 'eraseSession' | 'sessionSettings' | 'stop'
+  | 'import' | 'export' | 'work' | 'pauseWork' | 'storage' | 'backUp'
   | 'search' | 'searchAll' | 'find' | 'findNext' | 'findPrevious' | 'goTo' | 'recall'
   | 'switch' | 'tree' | 'fork' | 'rollback' | 'compare' | 'renameBranch'
   | 'model' | 'pin' | 'commit' | 'summarize' | 'context' | 'tabBranches' | 'tabPending' | 'tabMemory' | 'tabState' | 'tabActivity'
@@ -49,9 +49,10 @@ export const entries: readonly Entry[] = [
   { id: 'renameSession', title: 'Rename this session', group: 'Sessions', slash: slash('rename', '[title]'), words: 'title' },
   { id: 'archiveSession', title: 'Archive this session', group: 'Sessions', slash: slash('archive'), words: 'put away delete remove' },
   { id: 'duplicateSession', title: 'Duplicate this session', group: 'Sessions', words: 'copy' },
+  { id: 'eraseSession', title: 'Delete this session for good…', group: 'Sessions', words: 'erase remove destroy hard delete' },
   { id: 'sessionSettings', title: 'System prompt, temperature and effort of this session', group: 'Sessions', slash: slash('settings'), words: 'session settings' },
   { id: 'import', title: 'Import history from other programs, or a bundle', group: 'Sessions', keys: 'Ctrl+O', slash: slash('import'), words: 'open file chatgpt claude codex transcript migrate restore' },
-  { id: 'export', title: 'Export this branch, this session or all', group: 'Sessions', keys: 'Ctrl+E', slash: slash('export', '[turn|branch|session|all]'), words: 'save download markdown html json bundle file' },
+  { id: 'export', title: 'Export a turn, this branch, this session or all', group: 'Sessions', keys: 'Ctrl+E', slash: slash('export', '[what]'), words: 'save download markdown html json bundle file' },
   { id: 'rename', title: 'Rename the session in the list', group: 'Sessions', keys: 'F2', local: true },
   { id: 'archive', title: 'Archive the session in the list', group: 'Sessions', keys: 'Delete', local: true },
   { id: 'switch', title: 'Switch branch', group: 'Branches', keys: 'Ctrl+J' },
@@ -89,6 +90,8 @@ export const entries: readonly Entry[] = [
   { id: 'work', title: 'Show long work: imports, exports, backups', group: 'Window', words: 'tasks progress report' },
   { id: 'pauseWork', title: 'Pause background work, or let it go on', group: 'Memory and context', words: 'resume jobs librarian stop' },
   { id: 'settings', title: 'Settings', group: 'Window', keys: 'Ctrl+,', words: 'preferences options configuration' },
+  { id: 'storage', title: 'Data and backups: sizes, copies, restore, receipts', group: 'Window', words: 'storage disk folder move directory restore deleted' },
+  { id: 'backUp', title: 'Back up now…', group: 'Window', words: 'copy save storage' },
   { id: 'zoomIn', title: 'Larger text', group: 'Window', keys: 'Ctrl++', words: 'zoom' },
   { id: 'zoomOut', title: 'Smaller text', group: 'Window', keys: 'Ctrl+-', words: 'zoom' },
   { id: 'zoomReset', title: 'Text at 100 %', group: 'Window', keys: 'Ctrl+0', words: 'zoom' },

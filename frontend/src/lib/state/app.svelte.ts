@@ -4,6 +4,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type { Backend } from '$lib/backend/backend';
+import { toBackendError } from '$lib/backend/errors';
 import { ArrangingState } from './arranging.svelte';
 import { BranchesState } from './branches.svelte';
 import { Changes } from './changes';
@@ -14,6 +15,7 @@ import { DocumentsState } from './documents.svelte';
 import { DraftState } from './draft.svelte';
 import { DragOut } from './dragOut';
 import { DroppingState } from './dropping.svelte';
+import { ErasingState, type EraseTarget } from './erasing.svelte';
 import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
 import { GoToState } from './goto.svelte';
@@ -30,6 +32,7 @@ import { SearchState } from './search.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
 import { StartupState } from './startup.svelte';
+import { StorageState } from './storage.svelte';
 import { TemporaryConversation } from './temporary.svelte';
 import { ThemeState } from './theme.svelte';
 import { ToastsState } from './toasts.svelte';
@@ -71,6 +74,8 @@ export class App {
   readonly exporting: ExportState;
   readonly dragOut: DragOut;
   readonly dropping: DroppingState;
+  readonly erasing: ErasingState;
+  readonly storage: StorageState;
   #recoveryNews = $state('');
   readonly #storage: Storage;
   readonly find: FindState;
@@ -112,6 +117,8 @@ export class App {
     this.exporting = new ExportState(backend, this.work);
     this.dragOut = new DragOut(backend, this.exporting);
     this.dropping = new DroppingState(this);
+    this.storage = new StorageState(backend, this.work);
+    this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.#afterErasing(target));
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#exportRefresh = new Refresh(() => this.#quietly(() => this.exporting.loadDefault()));
@@ -140,7 +147,7 @@ export class App {
 
   /** Long work of before, and what was asked of the page while it was not there. */
   async #heed(): Promise<void> {
-    await Promise.all([this.work.load(), this.#exportRefresh.now()]);
+    await Promise.all([this.work.load(), this.#exportRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
@@ -240,6 +247,30 @@ export class App {
     if (archived && ids.includes(this.conversation.sessionId)) await this.#openLast('');
   }
 
+  /** A session to be deleted for good, its name typed out first. */
+  askToErase(sessionId: string): void {
+    const row = this.sessions.find(sessionId) ?? (sessionId === this.conversation.sessionId ? this.conversation.session : null);
+    this.erasing.show({ kind: 'session', id: sessionId, archivable: row !== null && !row.archived });
+  }
+
+  /** The list and the open conversation follow what was deleted; another takes the place of a session that is gone. */
+  async #afterErasing(target: EraseTarget): Promise<void> {
+    await this.sessions.load();
+    if (target.kind === 'turn') {
+      if (this.composer.editing?.id === target.id) this.composer.cancelEdit();
+      await this.conversation.refreshTurn(target.id);
+    } else if (target.id === this.conversation.sessionId && (await this.#gone(target.id))) await this.#openLast('');
+  }
+
+  async #gone(sessionId: string): Promise<boolean> {
+    try {
+      await this.backend.sessions.open(sessionId, '');
+      return false;
+    } catch (error) {
+      return toBackendError(error).code === 'not_found';
+    }
+  }
+
   /** A copy of a session, opened. */
   async duplicateSession(sessionId: string): Promise<void> {
     const row = await this.arranging.duplicate(sessionId);
@@ -253,6 +284,7 @@ export class App {
     this.#exportRefresh.cancel();
     this.work.stop();
     this.dropping.stop();
+    this.erasing.stop();
     this.sessions.stop();
     this.conversation.stop();
     this.branches.stop();

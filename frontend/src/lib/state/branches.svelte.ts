@@ -224,16 +224,18 @@ export class BranchesState {
       composer.cancelEdit();
       await conversation.switchBranch(branchId);
     }
-    if (turnId !== '') await conversation.jumpTo(turnId);
+    if (turnId !== '' && conversation.branchId === branchId) await conversation.jumpTo(turnId);
   }
 
   async #begin(make: () => Promise<BranchView>, words: (branch: BranchView) => string): Promise<void> {
     const { composer, conversation, toasts } = this.#parts;
-    const before = conversation.branchId;
+    const { branchId: before, sessionId } = conversation;
+    const still = conversation.wish();
     const branch = await make();
+    if (!still()) return void toasts.show(words(branch));
     this.closeWide();
-    await conversation.open(conversation.sessionId, branch.id);
-    toasts.show(words(branch), { action: { label: 'Back', run: () => void this.open(before) } });
+    await conversation.open(sessionId, branch.id);
+    toasts.show(words(branch), { action: { label: 'Back', run: () => void this.#act(() => conversation.switchBranch(before, sessionId)) } });
     composer.focus();
   }
 

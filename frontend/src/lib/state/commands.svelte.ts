@@ -8,7 +8,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 type Parts = Pick<
   App,
   | 'backend' | 'branches' | 'composer' | 'conversation' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'sessions' | 'sessionSettings'
-  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'duplicateSession'
+  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
 const zoomStep = 10;
@@ -16,7 +16,7 @@ const refused = (message: string, hint: string): BackendError => new BackendErro
 
 /** What needs a session that is kept. */
 const ofSession = new Set<CommandId>([
-  'renameSession', 'archiveSession', 'duplicateSession', 'sessionSettings', 'goTo', 'recall', 'switch', 'tree', 'fork', 'rollback', 'compare', 'renameBranch', 'model', 'pin', 'commit', 'summarize', 'context',
+  'renameSession', 'archiveSession', 'duplicateSession', 'eraseSession', 'sessionSettings', 'goTo', 'recall', 'switch', 'tree', 'fork', 'rollback', 'compare', 'renameBranch', 'model', 'pin', 'commit', 'summarize', 'context',
 ]);
 /** And in it a turn. */
 const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback']);
@@ -75,11 +75,14 @@ export class CommandRunner {
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),
+      eraseSession: () => this.#parts.askToErase(sessionId),
       sessionSettings: () => sessionSettings.show(),
       import: () => this.#parts.importing.show(),
       export: (scope) => this.#export(scope.toLowerCase()),
       work: () => this.#parts.work.show(),
       pauseWork: () => this.#pauseWork(),
+      storage: () => layout.openSettings('storage'),
+      backUp: () => this.#parts.storage.askBackup(),
       stop: () => (temporary.active ? temporary.stop() : composer.editing ? composer.cancelEdit() : conversation.newest && turnActions.stop(conversation.newest)),
       search: () => searchTitles(layout),
       searchAll: (text) => search.show(text === '' ? undefined : text),
@@ -172,15 +175,18 @@ export class CommandRunner {
   /** To the state named, or to the one before the head. */
   async #rollback(argument: string): Promise<void> {
     const { backend, conversation, toasts } = this.#parts;
-    const { history, head } = await backend.inspect.state(conversation.branchId);
+    const { branchId: from, sessionId } = conversation;
+    const still = conversation.wish();
+    const { history, head } = await backend.inspect.state(from);
     const before = history[history.findIndex((state) => state.id === head.id) + 1];
     const state = argument === '' ? before : findState(history, argument);
     if (!state) throw refused(argument === '' ? 'There is no state before the head' : `There is no state “${argument}” on this branch`, 'The State tab lists every one, with its turn.');
-    const from = conversation.branchId;
-    const branch = await backend.sessions.rollback(conversation.sessionId, state.id);
-    await conversation.open(conversation.sessionId, branch.id);
-    const back = () => void conversation.switchBranch(from).catch((error: unknown) => toasts.error(error));
-    toasts.show(`Back to #${state.turnSeq}, on the new branch “${branch.label}”`, { action: { label: 'Back', run: back } });
+    const branch = await backend.sessions.rollback(sessionId, state.id);
+    const told = `Back to #${state.turnSeq}, on the new branch “${branch.label}”`;
+    if (!still()) return void toasts.show(told);
+    await conversation.open(sessionId, branch.id);
+    const back = () => void conversation.switchBranch(from, sessionId).catch((error: unknown) => toasts.error(error));
+    toasts.show(told, { action: { label: 'Back', run: back } });
   }
 }
 

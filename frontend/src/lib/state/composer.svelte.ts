@@ -25,6 +25,9 @@ export class ComposerState {
   #editing = $state.raw<TurnView | null>(null);
   #focusAsked = $state(0);
   #hint = $state('');
+  /** Enter was pressed while a command was carried out: what is written beside it then is sent after it. */
+  #again = false;
+  #carrying = false;
   #setAside: Written = nothing;
   #commands: CommandRunner | undefined;
   readonly #backend: Backend;
@@ -39,6 +42,7 @@ export class ComposerState {
     this.#backend = backend;
     this.#conversation = conversation;
     this.#draft = draft;
+    conversation.onLeave(() => this.cancelEdit());
   }
 
   get sending(): boolean {
@@ -117,6 +121,7 @@ export class ComposerState {
 
   /** Sends what is written, or carries out the command it is. A name no command has is asked about first. */
   async submit(): Promise<void> {
+    this.#again ||= this.#carrying;
     if (!this.canSend) return;
     const parsed = this.#parsed();
     switch (parsed.kind) {
@@ -144,11 +149,17 @@ export class ComposerState {
   /** The field is emptied only when it is done, wherever the command has led meanwhile. */
   async #run(command: Command, argument: string): Promise<void> {
     const { text, branchId } = this.#draft;
+    let more = false;
+    this.#carrying = true;
     await this.#attempt(async () => {
       await this.#commands?.run(command.id, argument);
       if (this.#draft.branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, { ...nothing, queued: false });
-      else if (this.#draft.text === text && !this.#draft.queued) this.#draft.text = '';
+      else if (this.#draft.queued) return;
+      else if (this.#draft.text.startsWith(text)) this.#draft.text = this.#draft.text.slice(text.length).trimStart();
+      more = this.#again && this.#draft.branchId === branchId;
     });
+    this.#carrying = this.#again = false;
+    if (more && !this.#draft.isEmpty) await this.submit();
   }
 
   async #attempt(act: () => Promise<void>): Promise<void> {
@@ -165,10 +176,11 @@ export class ComposerState {
 
   /** Sends other words in the place of a turn: a fork before it, which leaves that turn where it is. */
   async resend(turn: TurnView, written: Written): Promise<void> {
+    const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, true, '');
-    const sessionId = this.#conversation.sessionId;
-    await this.#conversation.open(sessionId, branch.id);
-    const sent = await this.#backend.chat.send(this.#request(branch.id, written, ''));
+    const request = this.#request(branch.id, written, '');
+    if (still()) await this.#conversation.open(request.sessionId, branch.id);
+    const sent = await this.#backend.chat.send(request);
     await this.#sent(sent);
   }
 
@@ -215,20 +227,24 @@ export class ComposerState {
 
   async #sendEdited(turn: TurnView): Promise<void> {
     const written = this.#written();
-    this.#draft.take({ ...this.#setAside, queued: false });
+    const { branchId, sessionId } = this.#conversation;
+    const before = this.#setAside;
+    this.#write(before); // saved, too: it stands in the field again when one comes back to this branch
     try {
       await this.resend(turn, written);
-      this.#editing = null;
-      this.#setAside = nothing;
+      if (this.#editing === turn) this.cancelEdit();
     } catch (error) {
-      this.#write(written);
+      const here = sessionId === this.#conversation.sessionId && (branchId === this.#draft.branchId || this.#draft.isEmpty);
+      if (here) this.#write(written);
+      else await this.#backend.sessions.saveDraft(branchId, { ...together(before, written), queued: false });
       throw error;
     }
   }
 
   async #sent(sent: SendResult): Promise<void> {
     // Another branch may have been opened meanwhile, and what is written there is not what was sent.
-    if (this.#draft.branchId === sent.branchId) this.#draft.clear();
+    if (this.#draft.branchId !== sent.branchId) return;
+    this.#draft.clear();
     this.#tokens = 0;
     await this.#conversation.refreshTurn(sent.turnId);
     await this.#conversation.jumpToLatest();
@@ -257,6 +273,11 @@ export class ComposerState {
       // The old count stays; the message is counted again when it is sent.
     }
   }
+}
+
+function together(a: Written, b: Written): Written {
+  const text = [a.text, b.text].filter((part) => part !== '').join('\n\n');
+  return { text, images: [...a.images, ...b.images], files: [...a.files, ...b.files], memories: [...a.memories, ...b.memories] };
 }
 
 function incompleteCommand(command: Command): BackendError {

@@ -59,7 +59,9 @@ export class ConversationState {
   #run = $state(0);
   #rev = 0;
   #serial = 0;
+  #wishes = 0;
   #jump = 0;
+  #leaving: () => void = () => undefined;
   #paging = false;
   readonly #early = new Map<string, Frame[]>();
   readonly #dirty = new Set<string>();
@@ -165,10 +167,23 @@ export class ConversationState {
     return this.#intent;
   }
 
+  /** Tells before another branch takes the place of the open one. */
+  onLeave(told: () => void): void {
+    this.#leaving = told;
+  }
+
+  /** For an act that opens something when it is done: says whether nothing else was asked for since. */
+  wish(): () => boolean {
+    const wish = ++this.#wishes;
+    return () => wish === this.#wishes;
+  }
+
   /** Opens a session at its end. Of two calls the later one wins, whichever answer comes first. */
   async open(sessionId: string, branchId = ''): Promise<void> {
     const serial = ++this.#serial;
+    this.#wishes++;
     this.#opening = true;
+    if (sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId)) this.#leaving();
     try {
       await this.#draft.flush();
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);
@@ -195,10 +210,11 @@ export class ConversationState {
     for (const again of meanwhile) again();
   }
 
-  /** Switches the session to another of its branches. */
-  async switchBranch(branchId: string): Promise<void> {
-    await this.#backend.sessions.switch(this.sessionId, branchId);
-    await this.open(this.sessionId, branchId);
+  /** Switches the session to another of its branches. What was opened meanwhile stays open. */
+  async switchBranch(branchId: string, sessionId = this.sessionId): Promise<void> {
+    const still = this.wish();
+    await this.#backend.sessions.switch(sessionId, branchId);
+    if (still()) await this.open(sessionId, branchId);
   }
 
   async loadOlder(): Promise<void> {

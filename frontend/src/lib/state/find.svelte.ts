@@ -139,7 +139,8 @@ export class FindState {
     if (!this.#open) return this.show();
     const asked = this.#asked;
     await this.#typing.now();
-    if (asked !== this.#asked) return; // what was typed last is only now found, and in view
+    // What was typed last is only now found, and in view, or is still looked for.
+    if (asked !== this.#asked || asked !== this.#question) return;
     const hits = this.#result?.hits ?? [];
     if (hits.length === 0) return;
     this.#nth += by;
@@ -164,6 +165,10 @@ export class FindState {
     return this.#parts.temporary.active ? this.#parts.temporary.id : this.#parts.conversation.branchId;
   }
 
+  get #question(): string {
+    return JSON.stringify([this.#id, this.#text, this.#matchCase]);
+  }
+
   #clear(): void {
     this.#serial++;
     this.#asked = '';
@@ -178,7 +183,7 @@ export class FindState {
   /** Typing brings the nearest find into view; a conversation that went on moves nobody. */
   async #search(go: boolean): Promise<void> {
     const { temporary, conversation, backend } = this.#parts;
-    const question = JSON.stringify([this.#id, this.#text, this.#matchCase]);
+    const question = this.#question;
     if (this.#text.trim() === '' || (go && this.#result && question === this.#asked)) return;
     const serial = ++this.#serial;
     const before = this.#result?.hits[this.#at]?.turnId ?? '';

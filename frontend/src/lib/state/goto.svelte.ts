@@ -29,12 +29,12 @@ export class GoToState {
 
   /** False: that is nowhere. */
   async go(typed: string): Promise<boolean> {
-    const { firstSeq, lastSeq } = this.#conversation;
+    const { branchId, firstSeq, lastSeq } = this.#conversation;
     const goal = this.goal(typed);
     if (goal.kind === 'none') return false;
     const momentOf = async (seq: number) => (await this.#conversation.turnAt(seq))?.createdAt ?? Infinity;
     const seq = goal.kind === 'seq' ? goal.seq : await seqOfDay(goal.at, firstSeq, lastSeq, momentOf);
-    await this.#conversation.jumpToSeq(seq);
+    if (branchId === this.#conversation.branchId) await this.#conversation.jumpToSeq(seq);
     return true;
   }
 }

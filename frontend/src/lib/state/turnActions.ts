@@ -44,11 +44,14 @@ export class TurnActions {
 
   /** As fork, but throws what went wrong: for callers that show it themselves. */
   async forkAfter(turn: TurnView, label: string): Promise<void> {
+    const { branchId: before, sessionId } = this.#conversation;
+    const still = this.#conversation.wish();
     const branch = await this.#backend.sessions.fork(turn.id, false, label);
-    const before = this.#conversation.branchId;
-    await this.#conversation.open(this.#conversation.sessionId, branch.id);
-    const back = { label: 'Back', run: () => void this.#guard(() => this.#conversation.switchBranch(before)) };
-    this.#toasts.show(`New branch “${branch.label}” after #${turn.seq}`, { action: back });
+    const told = `New branch “${branch.label}” after #${turn.seq}`;
+    if (!still()) return void this.#toasts.show(told);
+    await this.#conversation.open(sessionId, branch.id);
+    const back = { label: 'Back', run: () => void this.#guard(() => this.#conversation.switchBranch(before, sessionId)) };
+    this.#toasts.show(told, { action: back });
     this.#composer.focus();
   }
 
@@ -70,7 +73,9 @@ export class TurnActions {
     });
 
   async #sending(act: () => Promise<SendResult>, turn: TurnView): Promise<void> {
+    const still = this.#conversation.wish();
     const sent = await this.#looking(act, turn);
+    if (!still()) return; // one has gone elsewhere: the answer arrives where it belongs
     if (sent.branchId !== '' && sent.branchId !== this.#conversation.branchId) {
       await this.#conversation.open(sent.sessionId, sent.branchId);
       return;

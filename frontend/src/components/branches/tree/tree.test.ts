@@ -6,7 +6,7 @@ import type { BranchTree } from '$lib/backend/types';
 import { versionsOf } from '$lib/state/versions';
 import { findNodes, grow, turnsOf, walk, type Forest, type Form, type Node } from './forest';
 import { layOut } from './layout';
-import { centre, fit, reveal, seen, touches, within, zoomAt } from './viewport';
+import { centre, covers, fit, reveal, seen, touches, within, zoomAt } from './viewport';
 
 /** main #1..#4; a after #2 with two turns; b after #2, empty; c off a's first turn (#3); d before turn 1. */
 function small() {
@@ -215,6 +215,18 @@ describe('the view', () => {
     expect(touches({ x: 0, y: 0, ...{ w: all.width, h: all.height } }, seen(lost, size, 0))).toBe(true);
     expect(centre(view, { x: 100, y: 100, w: 0, h: 0 }, size)).toMatchObject({ x: 100, y: 50 });
   });
+});
+
+describe('what a map lies over', () => {
+  const [size, map, view] = [{ width: 400, height: 300 }, { width: 100, height: 80 }, { x: 10, y: 20, scale: 2 }];
+  test.each([
+    ['the right corner', { x: 150, y: 110, w: 30, h: 20 }, false, true],
+    ['not the left one then', { x: 150, y: 110, w: 30, h: 20 }, true, false],
+    ['the left corner', { x: 0, y: 110, w: 30, h: 20 }, true, true],
+    ['what only reaches in', { x: 100, y: 90, w: 45, h: 20 }, false, true],
+    ['not what is above', { x: 150, y: 10, w: 30, h: 20 }, false, false],
+    ['not what is scrolled out', { x: 150, y: 150, w: 30, h: 20 }, false, false],
+  ])('%s', (_, box, left, under) => expect(covers([box], view, size, map, left)).toEqual(under ? [box] : []));
 });
 
 describe('versions of a message', () => {

@@ -46,6 +46,14 @@ export function centre(view: View, box: Box, size: Size): View {
   return { ...view, x: size.width / 2 - (box.x + box.w / 2) * view.scale, y: size.height / 2 - (box.y + box.h / 2) * view.scale };
 }
 
+/** What of a layout lies under a map in the lower right corner, or the left one. */
+export function covers<T extends Box>(boxes: readonly T[], view: View, size: Size, map: Size, left: boolean): T[] {
+  const [from, to] = left ? [0, map.width + edge] : [size.width - map.width - edge, size.width];
+  const top = size.height - map.height - edge;
+  const seen = (at: T) => (at.x + at.w) * view.scale + view.x > from && at.x * view.scale + view.x < to && (at.y + at.h) * view.scale + view.y > top && at.y * view.scale + view.y < size.height;
+  return boxes.filter(seen);
+}
+
 /** Keeps it from being lost: it never leaves the window, and what fits is not pushed out of it. */
 export function within(view: View, all: Size, size: Size): View {
   const along = (at: number, length: number, room: number) => {

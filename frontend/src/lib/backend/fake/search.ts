@@ -34,7 +34,7 @@ function everything(world: World, query: SearchQuery): SearchResult {
   const most = query.sessionId === '' ? groupHits : sessionHits;
   const scored: { group: SearchGroup; score: number }[] = [];
   for (const session of world.sessions.values()) {
-    if ((query.sessionId !== '' && session.row.id !== query.sessionId) || (session.row.archived && !query.archived)) continue;
+    if ((query.sessionId !== '' && session.row.id !== query.sessionId) || (session.row.archived && !query.archived && query.sessionId === '')) continue;
     const hits = hitsOf(world, session, query, terms);
     const { id, title, folder, archived, updatedAt } = session.row;
     const marks = query.role === '' ? marksOf(title, terms) : [];

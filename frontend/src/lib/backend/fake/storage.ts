@@ -1,69 +1,166 @@
-/** The data directory of a program in memory. */
+/** The data directory of a program in memory: what lies in it, its copies, and what is erased from it. */
 import type { StorageService } from '../backend';
 import { BackendError } from '../errors';
-import type { BackupView, DeletePreview, ErasedPart, ReceiptView } from '../types';
-import { errorView } from './shapes';
+import type { BackupView, DeletePreview, ErasedPart, MovePreview, ReceiptView, RestorePreview, StoragePart } from '../types';
+import { block, errorView } from './shapes';
 import type { Program } from './program';
 import type { FakeTasks } from './work';
 import type { World } from './world';
 
 const megabyte = 1_000_000;
 const day = 86_400_000;
+const databaseBytes = 61 * megabyte;
 
-export function storageService(world: World, program: Program, tasks: FakeTasks): StorageService {
-  const folder = `${program.startup.dataDir}/backups`;
-  const backup = (kind: string, ago: number): BackupView => ({
-    path: `${folder}/${kind}-${ago}.db`, name: `${kind}-${ago}.db`, kind, at: world.epoch - ago * day, bytes: 58 * megabyte, sessions: 16, turns: 480, checked: false, problem: '',
-  });
-  const backups = [backup('daily', 1), backup('daily', 2), backup('by_hand', 9), backup('migration', 30)];
-  const receipts: ReceiptView[] = [];
-  const turnCount = () => [...world.branches.values()].reduce((sum, branch) => sum + branch.turns.length, 0);
-  const backupOf = (path: string) => {
-    const found = backups.find((one) => one.path === path);
-    if (!found) throw new BackendError(errorView(`${path} is not a backup of this program`, 'Nothing was changed.'));
+/** What erased messages say in the place of their text (backend/store). */
+const erasedMark = '[erased]';
+
+/** What tests and scripts may change about the disk. */
+export class FakeDisk {
+  free = 88_000 * megabyte;
+  unmovable = '';
+  /** What the system's dialog to choose a folder gives; empty: it is closed. */
+  folder = '/home/ada/Elsewhere';
+  /** Folders that hold something already. */
+  readonly full = ['/home/ada/Documents'];
+  /** Newest first. */
+  backups: BackupView[];
+  /** Backups in other places, by path. */
+  readonly elsewhere = new Map<string, BackupView>();
+  /** What verify would find in a backup, by its path. */
+  readonly findings = new Map<string, string[]>();
+  receipts: ReceiptView[] = [];
+  /** What the program would do first when it starts anew. */
+  errand = '';
+  readonly dir: string;
+
+  constructor(dir: string, epoch: number) {
+    this.dir = dir;
+    this.backups = [this.backup('daily', epoch - day), this.backup('daily', epoch - 2 * day, { checked: false, sessions: 0, turns: 0, problem: 'The file ends in the middle: 31 of 58 MB are there.', bytes: 31 * megabyte }), this.backup('by_hand', epoch - 9 * day, { sessions: 13, turns: 402 }), this.backup('before_restore', epoch - 21 * day, { sessions: 12, turns: 377 }), this.backup('migration', epoch - 30 * day, { sessions: 11, turns: 340 })];
+  }
+
+  backup(kind: string, at: number, more: Partial<BackupView> = {}): BackupView {
+    const name = `contextinfinity-${new Date(at).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${kind}.db`;
+    return { path: `${this.dir}/backups/${name}`, name, kind, at, bytes: 58 * megabyte, sessions: 15, turns: 480, checked: true, problem: '', ...more };
+  }
+
+  find(path: string): BackupView {
+    const found = this.backups.find((one) => one.path === path) ?? this.elsewhere.get(path);
+    if (!found) throw new BackendError(errorView(`${path} is not a backup of this program`, 'Nothing was changed. A backup is a file that ends in .db.', 'invalid'));
     return found;
+  }
+
+  parts(): StoragePart[] {
+    return [
+      { name: 'database', label: 'Conversations', bytes: databaseBytes, files: 3, about: 'Everything that was said, the memory made of it, and its index.' },
+      { name: 'journals', label: 'Journals', bytes: 6 * megabyte, files: 12, about: 'What arrives of answers, until they are stored.' },
+      { name: 'backups', label: 'Backups', bytes: this.backups.reduce((sum, one) => sum + one.bytes, 0), files: this.backups.length, about: 'Copies of everything, made daily, before upgrades and restores, and by hand.' },
+      { name: 'aside', label: 'Set aside', bytes: 0, files: 0, about: 'What a restore replaced and could not copy as data, or a configuration that was not in force.' },
+      { name: 'other', label: 'Other', bytes: 41_200, files: 4, about: 'The lock, logs, and files that were dragged out.' },
+    ];
+  }
+
+  plan(to: string): MovePreview {
+    const bytes = this.parts().reduce((sum, part) => sum + part.bytes, 0);
+    const target = to.replace(/^~(?=\/|$)/, '/home/ada').replace(/(.)\/+$/, '$1');
+    const preview = { from: this.dir, to: target, bytes, free: this.free, reason: '' };
+    if (!target.startsWith('/')) throw new BackendError(errorView('The new place needs a whole path.', 'Begin it at the root, or choose the folder.', 'invalid'));
+    if (this.unmovable) preview.reason = this.unmovable;
+    else if (target === this.dir) preview.reason = 'The data is there already.';
+    else if (target.startsWith(`${this.dir}/`)) preview.reason = 'The new place is inside the present one.';
+    else if (this.dir.startsWith(`${target}/`)) preview.reason = 'The present place is inside the new one.';
+    else if (this.full.includes(target)) preview.reason = 'That folder is not empty.';
+    else if (this.free < bytes) preview.reason = 'There is not enough room there.';
+    return preview;
+  }
+}
+
+export function storageService(world: World, program: Program, tasks: FakeTasks, disk: FakeDisk): StorageService {
+  const turnCount = () => [...world.branches.values()].reduce((sum, branch) => sum + branch.turns.length, 0);
+  const newest = () => Math.max(0, ...[...world.branches.values()].flatMap((branch) => branch.turns.map((turn) => turn.createdAt)));
+  const idle = () => {
+    if (tasks.list.some((task) => task.state === 'running')) throw new BackendError(errorView('Long work is still running, which starting anew would cut short; nothing was changed.', 'wait for it, or cancel it', 'conflict'));
   };
   return {
-    storage: async () => ({
-      dataDir: program.startup.dataDir, config: program.view().path, bytes: 311 * megabyte, free: 88_000 * megabyte, sessions: world.sessions.size, turns: turnCount(), movable: true, unmovable: '',
-      parts: [
-        { name: 'database', label: 'Database', bytes: 61 * megabyte, files: 2, about: 'Every conversation, its memory and its index.' },
-        { name: 'journals', label: 'Journals', bytes: 6 * megabyte, files: 12, about: 'Answers as they arrived, byte for byte.' },
-        { name: 'backups', label: 'Backups', bytes: 244 * megabyte, files: backups.length, about: 'Copies of the database.' },
-      ],
-    }),
-    backups: async (check) => backups.map((one) => ({ ...one, checked: check })),
-    backUp: async (path) => tasks.start({ kind: 'backup', title: 'Back up', unit: 'bytes', total: 61 * megabyte, details: Array.from({ length: 8 }, () => 'Copying the database'), ends: (cancelled) => (cancelled ? {} : (backups.unshift(backup('by_hand', 0)), { path: path || backups[0]!.path })) }),
-    restorePreview: async (path) => ({ backup: backupOf(path), sessions: world.sessions.size, turns: turnCount(), newestTurn: world.epoch, backupNewest: backupOf(path).at, problems: 0, findings: [], schemaUpgrade: backupOf(path).kind === 'migration' }),
-    restore: async (path) => void backupOf(path),
-    pickFolder: async () => '/home/ada/Elsewhere',
-    movePreview: async (to) => ({ from: program.startup.dataDir, to, bytes: 311 * megabyte, free: 88_000 * megabyte, reason: to.startsWith('/') ? '' : 'The folder has to be named in full, from the root on.' }),
-    move: async (to) => tasks.start({ kind: 'move', title: `Move the data to ${to}`, unit: 'bytes', total: 311 * megabyte, details: ['Copying', 'Copying', 'Comparing'], ends: () => ({ path: to }) }),
-    deletePreview: async (kind, id) => previewOf(world, kind, id),
+    storage: async () => {
+      const parts = disk.parts();
+      return { dataDir: disk.dir, config: program.view().path, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), free: disk.free, sessions: world.sessions.size, turns: turnCount(), movable: disk.unmovable === '', unmovable: disk.unmovable, parts };
+    },
+    backups: async (check) => {
+      if (check) disk.backups = disk.backups.map((one) => ({ ...one, checked: one.problem === '' }));
+      return disk.backups;
+    },
+    backUp: async (path) => {
+      if (path !== '' && !path.startsWith('/')) throw new BackendError(errorView('The backup needs a whole path.', '', 'invalid'));
+      const made = disk.backup('by_hand', world.now(), { sessions: world.sessions.size, turns: turnCount(), ...(path === '' ? {} : { path }) });
+      return tasks.start({
+        kind: 'backup', title: path === '' ? 'Back up' : `Back up to ${path.slice(path.lastIndexOf('/') + 1)}`, unit: '', total: 0, details: ['copying, and reading the copy back', 'copying, and reading the copy back'],
+        ends: (cancelled) => {
+          if (cancelled) return {};
+          if (path === '') disk.backups = [made, ...disk.backups];
+          else disk.elsewhere.set(path, made);
+          return { path: made.path };
+        },
+      });
+    },
+    restorePreview: async (path): Promise<RestorePreview> => {
+      const backup = disk.find(path);
+      if (backup.problem !== '') throw new BackendError(errorView(`This backup is damaged and cannot be restored: ${backup.problem}`, 'Nothing was changed. Choose another backup.', 'corrupt'));
+      const findings = disk.findings.get(path) ?? [];
+      return {
+        backup: { ...backup, checked: true }, sessions: world.sessions.size, turns: turnCount(), newestTurn: newest(), backupNewest: backup.at - 3_600_000,
+        problems: findings.length, findings: findings.slice(0, 20), schemaUpgrade: backup.kind === 'migration',
+      };
+    },
+    restore: async (path) => {
+      disk.find(path);
+      idle();
+      disk.errand = `restore ${path}`;
+    },
+    pickFolder: async () => disk.folder,
+    movePreview: async (to) => disk.plan(to),
+    move: async (to) => {
+      const plan = disk.plan(to);
+      if (plan.reason !== '') throw new BackendError(errorView(`The data cannot be moved there: ${plan.reason}`, 'it is where it was', 'invalid'));
+      idle();
+      disk.errand = `move ${plan.to}`;
+      return tasks.start({ kind: 'move', title: `Move everything to ${plan.to}`, unit: 'bytes', total: plan.bytes, details: ['', '', ''], ends: () => ({ path: plan.to }) });
+    },
+    deletePreview: async (kind, id) => previewOf(world, disk, kind, id),
     erase: async (kind, id, confirm) => {
-      const preview = previewOf(world, kind, id);
-      if (confirm !== preview.confirm) throw new BackendError(errorView('What was typed is not what was asked for', 'Nothing was deleted.'));
+      const preview = previewOf(world, disk, kind, id);
+      if (confirm !== preview.confirm) throw new BackendError(errorView(`What was typed is not “${preview.confirm}”; nothing was deleted.`, '', 'invalid'));
+      if (preview.reason !== '') throw new BackendError(errorView(preview.reason, '', 'conflict'));
       const receipt: ReceiptView = { id: world.id('receipt'), kind, subject: id, at: world.now(), parts: preview.parts, backups: preview.backups };
-      receipts.unshift(receipt);
+      disk.receipts = [receipt, ...disk.receipts];
       if (kind === 'session') {
         for (const branch of world.session(id).branchIds) world.branches.delete(branch);
         world.sessions.delete(id);
         world.changed('sessions', id, id);
-      } else world.touch(Object.assign(world.turn(id), { user: [], assistant: [] }));
+        world.changed('session', id, id);
+      } else world.touch(Object.assign(world.turn(id), { user: [block('text', erasedMark)], assistant: [block('text', erasedMark)], memories: 0 }));
       return receipt;
     },
-    receipts: async () => receipts,
+    receipts: async () => disk.receipts,
   };
 }
 
-function previewOf(world: World, kind: string, id: string): DeletePreview {
+function previewOf(world: World, disk: FakeDisk, kind: string, id: string): DeletePreview {
   const turn = kind === 'turn' ? world.turn(id) : undefined;
   const session = turn ? world.sessionOf(turn) : world.session(id);
-  const title = session.row.title || 'New conversation';
-  const parts: ErasedPart[] = [
-    { store: 'turns', label: 'Messages and answers', count: turn ? 1 : world.lineage(session.row.activeBranch).length },
-    { store: 'chunks', label: 'Pieces of memory', count: turn ? 2 : 31 },
-    { store: 'requests', label: 'Stored requests', count: turn ? 4 : 52 },
+  const title = session.row.title.trim();
+  const turns = session.branchIds.flatMap((branch) => world.branch(branch).turns);
+  const counted = (store: string, label: string, count: number): ErasedPart[] => (count > 0 ? [{ store, label, count }] : []);
+  const many = turn ? 1 : turns.length;
+  const parts = [
+    ...(turn ? [] : [...counted('sessions', 'session', 1), ...counted('branches', 'branches', session.branchIds.length)]),
+    ...counted('turns', 'messages and answers', many), ...counted('steps', 'calls to a model', many), ...counted('chunks', 'passages of memory', 2 * many), ...counted('units', 'entries of the text index', 5 * many),
+    ...counted('requests', 'stored requests', many + 3), ...counted('states', 'summaries of state', turn ? 0 : many), ...counted('files', 'documents', turn ? 0 : 2), ...counted('events', 'entries of the ledger', 6 * many),
   ];
-  return { kind, title: turn ? `#${turn.seq} of ${title}` : title, confirm: turn ? `#${turn.seq}` : title, parts, sessions: [], backups: ['daily-1.db', 'daily-2.db'], reason: '' };
+  const running = turns.some((one) => one.live);
+  const others = [...world.sessions.values()].filter((one) => one !== session && one.row.title !== '').slice(0, many > 20 ? 2 : 0).map((one) => one.row.title);
+  return {
+    kind, title: turn ? `#${turn.seq} of ${title || '(untitled)'}` : title || '(untitled)', confirm: title || 'erase', parts, sessions: others,
+    backups: many > 1 || turn ? disk.backups.filter((one) => one.at > session.row.createdAt).map((one) => `backups/${one.name}`) : [],
+    reason: running ? 'An answer of this conversation is being written; nothing was erased.' : '',
+  };
 }

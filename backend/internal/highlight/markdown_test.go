@@ -1,0 +1,75 @@
+package highlight
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestUnmarked(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                            "",
+		"**Bold** and *leaning* words":                "Bold and leaning words",
+		"## A heading\ntext":                          "A heading\ntext",
+		"a # b, #3 and C#":                            "a # b, #3 and C#",
+		"> quoted\n> > twice":                         "quoted\ntwice",
+		"use `a**b**c` here":                          "use a**b**c here",
+		"``a`b`` stays":                               "``a`b`` stays",
+		"2*3*4 and 2**3 and a ** b":                   "2*3*4 and 2**3 and a ** b",
+		"snake_case and __init__":                     "snake_case and __init__",
+		"see [the page](https://x.y/z_(w)) now":       "see the page now",
+		"![a plan](data:image/png;base64,AA) and [x]": "a plan and [x]",
+		"**see [it](u)**":                             "see it",
+		"before\n```go\na := **p\n# no heading\n```\n**after**": "before\na := **p\n# no heading\nafter",
+		"| a | b |\n|---|:-:|\n| 1 | 2 |":                       "a | b\n\n1 | 2",
+		"~~gone~~ ~/home ~5":                                    "gone ~/home ~5",
+		"```\n**x**\n```":                                       "**x**\n",
+		"- one\n- two":                                          "- one\n- two",
+		"**نص** و **שלום** 🙂":                                   "نص و שלום 🙂",
+	} {
+		if got := Unmarked(in); got != want {
+			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestMarkdownSnippet(t *testing.T) {
+	for _, c := range []struct{ text, find, want string }{
+		{"## Plan\n\nWe **write twice** to `orders`.", "twice", "Plan  We write [twice] to orders."},
+		{"We **write twice** now", "**write", "We [**write] twice now"},
+		{"see [the orders page](https://example.org/orders) first", "first", "…the orders page [first]"},
+		{"**" + strings.Repeat("word ", 60) + "end**", "end", ""},
+		{"```\n" + strings.Repeat("**x** ", 900) + "goal\n```\n", "goal", ""},
+	} {
+		at := strings.Index(c.text, c.find)
+		got, spans := MarkdownSnippet(c.text, []Span{{at, at + len(c.find)}})
+		if len(spans) != 1 || got[spans[0].Start:spans[0].End] != c.find {
+			t.Errorf("%.40q: %v marks in %q", c.text, spans, got)
+			continue
+		}
+		shown := got[:spans[0].Start] + "[" + c.find + "]" + got[spans[0].End:]
+		if c.want != "" && shown != c.want {
+			t.Errorf("%.40q: %q, want %q", c.text, shown, c.want)
+		}
+		if strings.HasPrefix(c.text, "```") != strings.Contains(got, "**x**") {
+			t.Errorf("code is shown as %q", got)
+		}
+	}
+}
+
+func FuzzMarkdownSnippet(f *testing.F) {
+	f.Add("**a** `b` [c](d)", 2, 3)
+	f.Add("```\n**a**\n```\n> é", 4, 9)
+	f.Fuzz(func(t *testing.T, text string, from, to int) {
+		if !utf8.ValidString(text) || from < 0 || to <= from || to > len(text) || !utf8.RuneStart(text[from]) || to < len(text) && !utf8.RuneStart(text[to]) {
+			return
+		}
+		got, spans := MarkdownSnippet(text, []Span{{from, to}})
+		if len(spans) != 1 || spans[0].Start < 0 || spans[0].End > len(got) || !utf8.ValidString(got) {
+			t.Fatalf("%v in %q", spans, got)
+		}
+		if shown := got[spans[0].Start:spans[0].End]; !strings.HasPrefix(oneLine(text[from:to]), shown) {
+			t.Fatalf("%q is marked for %q", shown, text[from:to])
+		}
+	})
+}

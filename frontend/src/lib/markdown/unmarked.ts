@@ -1,0 +1,35 @@
+/**
+ * Markdown without the signs that only mark: emphasis, headings, quotes, fences, and where links lead. What is code
+ * keeps every sign of its own, and so does what is no Markdown: 2*3, snake_case, C#.
+ */
+const fence = /^[ \t]*(?:```|~~~)[^\n]*\n([\s\S]*?)(?:^[ \t]*(?:```|~~~)[^\n]*\n?|$(?![\s\S]))/gm;
+const code = /(`+)([^`\n]+)\1(?!`)/g;
+const link = /!?\[([^[\]\n]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)/g;
+const lineMark = /^[ \t]*(?:#{1,6}[ \t]+|(?:>[ \t]?)+|(?:\|(?:[ \t]*:?-+:?[ \t]*\|)+|-{3,})[ \t]*$)/gm;
+/** The outer bars of a row of a table; those between its cells keep them apart. */
+const bars = /^[ \t]*\|[ \t]*([^\n]*?)[ \t]*\|[ \t]*$/gm;
+const strong = /\*\*(?=\S)([^*\n]*[^*\s])\*\*|~~(?=\S)([^~\n]*[^~\s])~~/g;
+const emphasis = /(?<![\p{L}\p{N}_*])\*(?=\S)([^*\n]*[^*\s])\*(?![\p{L}\p{N}_*])/gu;
+
+export function unmarked(text: string): string {
+  let out = '';
+  let at = 0;
+  for (const found of text.matchAll(fence)) {
+    out += line(text.slice(at, found.index)) + found[1]!;
+    at = found.index + found[0].length;
+  }
+  return out + line(text.slice(at));
+}
+
+/** Of words with no fence in them. */
+function line(text: string): string {
+  let out = '';
+  let at = 0;
+  for (const found of text.matchAll(code)) {
+    out += words(text.slice(at, found.index)) + found[2]!;
+    at = found.index + found[0].length;
+  }
+  return out + words(text.slice(at));
+}
+
+const words = (text: string): string => text.replace(link, '$1').replace(lineMark, '').replace(bars, '$1').replace(strong, '$1$2').replace(emphasis, '$1');

@@ -1,0 +1,178 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { MovePreview, RestorePreview, TaskView } from '$lib/backend/types';
+import type { WorkState } from './work.svelte';
+
+/** What is asked about the data as a whole: a copy of it, another in its place, another place for it. */
+export type StorageAsk = 'backup' | 'restore' | 'move';
+
+/** The dialogs about the data directory: each looks first, tells what would happen, and then begins. */
+export class StorageState {
+  #asking = $state<StorageAsk | null>(null);
+  #path = $state('');
+  /** Of a backup: into the folder of backups. */
+  #usual = $state(true);
+  #restore = $state.raw<RestorePreview | null>(null);
+  #move = $state.raw<MovePreview | null>(null);
+  #taskId = $state('');
+  #begun = $state(false);
+  #busy = $state<'' | 'looking' | 'choosing' | 'beginning'>('');
+  #error = $state.raw<BackendError | null>(null);
+  #serial = 0;
+  readonly #backend: Backend;
+  readonly #work: WorkState;
+
+  constructor(backend: Backend, work: WorkState) {
+    this.#backend = backend;
+    this.#work = work;
+  }
+
+  get asking(): StorageAsk | null {
+    return this.#asking;
+  }
+
+  /** The file or folder, as it was typed or chosen. */
+  get path(): string {
+    return this.#path;
+  }
+
+  set path(path: string) {
+    if (path === this.#path) return;
+    this.#path = path;
+    this.#forget();
+  }
+
+  get usual(): boolean {
+    return this.#usual;
+  }
+
+  set usual(usual: boolean) {
+    this.#usual = usual;
+    this.#error = null;
+  }
+
+  /** What a restore would replace by what; null: nothing was looked at yet. */
+  get restoring(): RestorePreview | null {
+    return this.#restore;
+  }
+
+  get moving(): MovePreview | null {
+    return this.#move;
+  }
+
+  get busy(): '' | 'looking' | 'choosing' | 'beginning' {
+    return this.#busy;
+  }
+
+  get error(): BackendError | null {
+    return this.#error;
+  }
+
+  /** It goes on by itself: a backup as a task; a restore and a move with the next start of the program. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  get task(): TaskView | undefined {
+    return this.#work.tasks.find((task) => task.id === this.#taskId);
+  }
+
+  get ready(): boolean {
+    if (this.#asking === 'backup') return this.#usual || this.#path.trim() !== '';
+    return this.#asking === 'restore' ? this.#restore !== null : this.#move !== null && this.#move.reason === '';
+  }
+
+  askBackup(): void {
+    this.#ask('backup');
+  }
+
+  /** From that file; empty: it is still to be chosen. */
+  askRestore(path = ''): void {
+    this.#ask('restore', path);
+    if (path !== '') void this.look();
+  }
+
+  askMove(): void {
+    this.#ask('move');
+  }
+
+  close(): void {
+    this.#asking = null;
+    this.#forget();
+  }
+
+  /** The system's dialog, for what is asked. */
+  async choose(): Promise<void> {
+    const asking = this.#asking;
+    const { transfer, storage } = this.#backend;
+    await this.#act('choosing', async (still) => {
+      const path = asking === 'move' ? await storage.pickFolder() : asking === 'backup' ? await transfer.pickTarget('contextinfinity-backup.db') : (await transfer.pickFiles())[0];
+      if (path && still()) this.#path = path;
+    });
+    if (this.#error === null && this.#path !== '' && asking === this.#asking && asking !== 'backup') await this.look();
+  }
+
+  /** Looks what would happen. Nothing is changed yet. */
+  async look(): Promise<void> {
+    const path = this.#path.trim();
+    if (path === '') return;
+    this.#restore = null;
+    this.#move = null;
+    await this.#act('looking', async (still) => {
+      if (this.#asking === 'restore') {
+        const preview = await this.#backend.storage.restorePreview(path);
+        if (still()) this.#restore = preview;
+      } else {
+        const preview = await this.#backend.storage.movePreview(path);
+        if (still()) this.#move = preview;
+      }
+    });
+  }
+
+  async begin(): Promise<void> {
+    if (!this.ready || this.#busy !== '') return;
+    const { storage } = this.#backend;
+    await this.#act('beginning', async () => {
+      if (this.#asking === 'restore') await storage.restore(this.#restore!.backup.path);
+      else this.#adopt(await (this.#asking === 'backup' ? storage.backUp(this.#usual ? '' : this.#path.trim()) : storage.move(this.#move!.to)));
+      this.#begun = true;
+    });
+  }
+
+  #adopt(task: TaskView): void {
+    this.#taskId = task.id;
+    this.#work.adopt([task]);
+  }
+
+  #ask(what: StorageAsk, path = ''): void {
+    this.#asking = what;
+    this.#path = path;
+    this.#usual = true;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#serial++;
+    this.#restore = null;
+    this.#move = null;
+    this.#taskId = '';
+    this.#begun = false;
+    this.#busy = '';
+    this.#error = null;
+  }
+
+  /** One at a time; what comes back after something else was asked is dropped. */
+  async #act(what: 'looking' | 'choosing' | 'beginning', act: (still: () => boolean) => Promise<void>): Promise<void> {
+    const serial = ++this.#serial;
+    const still = () => serial === this.#serial;
+    this.#busy = what;
+    this.#error = null;
+    try {
+      await act(still);
+    } catch (thrown) {
+      if (still()) this.#error = toBackendError(thrown);
+    } finally {
+      if (still()) this.#busy = '';
+    }
+  }
+}
