@@ -44,7 +44,10 @@ async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise
     for (let i = 1; i <= 20; i++) step(from.x + ((to.x - from.x) * i) / 20, from.y + ((to.y - from.y) * i) / 20);
     let trembling = 0;
     await until('what is dragged is seen where it is to be dropped', async () => {
-      step(to.x + (++trembling % 3), to.y);
+      // Now and then off it and back: what was asked before there was anyone to answer is asked again.
+      const away = ++trembling % 20 === 0 ? 150 : 0;
+      step(to.x + (trembling % 3) + away, to.y + away);
+      if (away) step(to.x, to.y);
       return seen();
     });
   } finally {
