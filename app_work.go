@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
+	"contextinfinity/backend/turn"
 )
 
 // taskTime is the share of closeTimeout in which long work may end: running answers
@@ -33,24 +34,33 @@ func (a *app) stopTasks(ctx context.Context) {
 }
 
 // verbStore is the store for a verb that is carried out here: what it erases is not
-// remembered by the long work of this program either.
+// remembered by the long work of this program either, and not shown by its window.
 type verbStore struct {
 	*store.Store
-	tasks *tasks.Manager
+	tasks  *tasks.Manager
+	window turn.Publisher
 }
 
 // Erase implements cli.Store.
 func (s verbStore) Erase(ctx context.Context, kind, id string) (chat.Receipt, error) {
-	if s.tasks != nil {
-		p, err := s.ErasePreview(ctx, kind, id)
-		if err != nil {
-			return chat.Receipt{}, err
-		}
-		if err := s.tasks.Forget(ctx, chat.SessionID(p.Session)); err != nil {
+	p, err := s.ErasePreview(ctx, kind, id)
+	if err != nil {
+		return chat.Receipt{}, err
+	}
+	session := chat.SessionID(p.Session)
+	if s.tasks != nil && p.Reason == "" { // else it is refused, and nothing is cancelled for it
+		if err := s.tasks.Forget(ctx, session, p.Title); err != nil {
 			return chat.Receipt{}, err
 		}
 	}
-	return s.Store.Erase(ctx, kind, id)
+	receipt, err := s.Store.Erase(ctx, kind, id)
+	if receipt.ID != "" {
+		s.window.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
+		if kind == chat.EraseTurn {
+			s.window.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})
+		}
+	}
+	return receipt, err
 }
 
 // What the dialogs offer to show.

@@ -216,7 +216,7 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	}
 	session := chat.SessionID(p.Session)
 	if s.c.Tasks != nil {
-		if err := s.c.Tasks.Forget(ctx, session); err != nil {
+		if err := s.c.Tasks.Forget(ctx, session, p.Title); err != nil {
 			return ReceiptView{}, err
 		}
 	}

@@ -188,6 +188,11 @@ func (r *run) conversation(c transfer.Conversation) error {
 		r.fault = err
 		return err
 	}
+	if chat.CodeOf(err) == chat.CodeNotFound { // its title goes with it
+		r.title = ""
+		r.skip(transfer.SkippedRow{Index: index, Reason: "it was deleted here while it was imported"})
+		return nil
+	}
 	r.skip(transfer.SkippedRow{Index: index, ID: c.ID, Title: c.Title, Reason: "it could not be written: " + chat.AsError(err).Message})
 	return nil
 }

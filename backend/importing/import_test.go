@@ -275,6 +275,7 @@ func TestImportMeetsAnError(t *testing.T) {
 		made    int
 		skipped int
 	}{
+		"deleted":   {chat.Errorf(chat.CodeNotFound, "x", "There is no branch of it."), "", 2, 1},
 		"its own":   {chat.Errorf(chat.CodeCorrupt, "x", "It is damaged."), "", 2, 1},
 		"disk full": {chat.Errorf(chat.CodeNoSpace, "x", "Full."), chat.CodeNoSpace, 1, 0},
 		"internal":  {errors.New("broken"), chat.CodeInternal, 1, 0},
@@ -286,7 +287,11 @@ func TestImportMeetsAnError(t *testing.T) {
 			if c.code == "" && err != nil || c.code != "" && chat.CodeOf(err) != c.code || r.Sessions != c.made || r.SkippedCount != c.skipped {
 				t.Errorf("%v, %+v", err, r)
 			}
-			if c.skipped > 0 && (r.Skipped[0].ID != "c2" || r.Skipped[0].Index != 1 || !strings.Contains(r.Skipped[0].Reason, "It is damaged.")) {
+			if name == "deleted" {
+				if row := r.Skipped[0]; row.Title != "" || !strings.Contains(row.Reason, "deleted here") {
+					t.Errorf("a report keeps the title of what was deleted: %+v", row)
+				}
+			} else if c.skipped > 0 && (r.Skipped[0].ID != "c2" || r.Skipped[0].Index != 1 || !strings.Contains(r.Skipped[0].Reason, "It is damaged.")) {
 				t.Errorf("skipped %+v", r.Skipped)
 			}
 			if r := w.imports(path); r.Sessions != 3-c.made || r.Already != c.made {

@@ -142,8 +142,10 @@ func (t *tx) coverTurns(st stateRow, turns []turnRow, summarizeMs int64) error {
 		if err := t.enqueue(chat.JobIndexTurn, *turn); err != nil {
 			return err
 		}
-		if err := t.settleJob(chat.JobSummarizeTurn, turn.ID); err != nil {
-			return err
+		if !t.commits {
+			if err := t.settleJob(chat.JobSummarizeTurn, turn.ID); err != nil {
+				return err
+			}
 		}
 		if err := t.mergeTurnMetrics(chat.TurnID(turn.ID), chat.TurnMetrics{SummarizeMs: summarizeMs}); err != nil {
 			return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -191,12 +192,26 @@ func (e *erasing) carryOut() error {
 	if err != nil {
 		return err
 	}
+	if err := e.work(); err != nil {
+		return err
+	}
 	if err := e.tellLedgers(); err != nil {
 		return err
 	}
 	// Entries of deleted rows stay in the text index until its parts are merged.
 	_, err = e.exec(`INSERT INTO units_fts (units_fts) VALUES ('optimize')`)
 	return err
+}
+
+// work forgets what long work left that names the session or its title: files and
+// conversations are called by it. A window that has the data open forgets it before.
+func (e *erasing) work() error {
+	title, err := json.Marshal(e.subject.Title) // as reports hold it
+	if err != nil {
+		return err
+	}
+	return e.remove("settings", `DELETE FROM settings WHERE substr(key, 1, 5) = 'task.' AND
+		(instr(value, ?) > 0 OR ? <> '' AND instr(value, ?) > 0)`, e.subject.Session, e.subject.Title, strings.Trim(string(title), `"`))
 }
 
 // remove runs a statement and counts the records of a store that it removed or emptied.

@@ -67,6 +67,7 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	f.ok(err)
 	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(steps[0].StreamPath)), []byte(canary), 0o600))
 	f.fill(embedder, 100)
+	f.ok(f.PutSetting(f.ctx, "task.1", `{"title":"Export my `+canary+`.md","session":"`+string(s.ID)+`"}`))
 
 	_, ob := f.session("other")
 	ids, err := all[chat.ChunkID](f.reader, `SELECT id FROM chunks WHERE session_id = ? AND source_turn = ? ORDER BY n`, s.ID, leak.ID)

@@ -80,8 +80,10 @@ func (t *tx) finalize(turn *turnRow, f chat.Finalization) error {
 	if err := t.mergeTurnMetrics(f.TurnID, f.Metrics); err != nil {
 		return err
 	}
-	if err := t.enqueue(chat.JobSummarizeTurn, *turn); err != nil {
-		return err
+	if !t.commits {
+		if err := t.enqueue(chat.JobSummarizeTurn, *turn); err != nil {
+			return err
+		}
 	}
 	if err := t.touch(turn.SessionID); err != nil {
 		return err

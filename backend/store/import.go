@@ -69,6 +69,9 @@ func (s *Store) ImportConversation(ctx context.Context, c transfer.Conversation,
 			sum.Outcome = m.outcome(sum)
 			return sum, nil
 		}
+		if constrained(err) { // its key is there: somebody imports the same
+			err = conflict("The conversation was imported by somebody else meanwhile.").WithHint("import the file again")
+		}
 		if code := chat.CodeOf(err); try == importTries || code != chat.CodeConflict && code != chat.CodeBusy && code != chat.CodeIncomplete {
 			return sum, mapError(opImport, err)
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -23,6 +24,7 @@ func (m *importer) write(part importPart) error {
 	s, before := m.store, m.session
 	var w importTx
 	err := s.write(m.ctx, "import.write", func(t *tx) error {
+		t.commits = true
 		w = importTx{tx: t, m: m}
 		return w.part(part)
 	})
@@ -58,7 +60,7 @@ func (w *importTx) begin() error {
 	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
 		w.now = at
 	}
-	session, branch, err := w.createSession(chat.NewSession{Title: c.Title, SystemPrompt: c.SystemPrompt, Source: string(c.Source)})
+	session, branch, err := w.createSession(chat.NewSession{Title: cutName(c.Title), SystemPrompt: c.SystemPrompt, Source: string(c.Source)})
 	if err != nil {
 		return err
 	}
@@ -68,7 +70,7 @@ func (w *importTx) begin() error {
 			return err
 		}
 	}
-	if folder := clean(c.Folder); folder != "" {
+	if folder := clean(cutName(c.Folder)); folder != "" {
 		if err := w.setSession(id, "folder", folder, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 			return err
 		}
@@ -80,6 +82,17 @@ func (w *importTx) begin() error {
 	}
 	w.m.main.id, w.m.main.head = chat.BranchID(branch.ID), chat.StateID(branch.HeadState)
 	return w.key(keyConversation+c.ID, session.ID)
+}
+
+// maxName is how much of a name is taken, in bytes. Lists show it whole.
+const maxName = 1_000
+
+// cutName is a source's name of something, as far as it is one.
+func cutName(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "") + "…"
 }
 
 // key remembers what an import made.

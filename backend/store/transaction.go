@@ -19,6 +19,8 @@ type tx struct {
 	tails map[chat.SessionID]ledgerTail // end of each ledger written to so far
 	// requests and manifests are the newest ones, decoded
 	requests, manifests *recentValues
+	// commits says that what is finalized is committed in it too: no job has to do that
+	commits bool
 }
 
 // stamp is the transaction's moment as it is stored.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -130,13 +131,20 @@ func (m *Manager) Dismiss(id string) error {
 	return err
 }
 
-// Forget dismisses all that is about a session, or whose report names it, and cancels what
-// of it runs: the session is erased, and titles and file names are text of it.
-func (m *Manager) Forget(ctx context.Context, session chat.SessionID) error {
+// Forget dismisses all that is about a session, or whose report names it or its title, and
+// cancels what is about it and runs: the session is erased, and titles and file names are
+// text of it.
+func (m *Manager) Forget(ctx context.Context, session chat.SessionID, title string) error {
+	named, err := json.Marshal(title)
+	if err != nil {
+		return err
+	}
+	named = bytes.Trim(named, `"`)
 	m.mu.Lock()
 	var about []*work
 	for _, w := range m.tasks {
-		if w.Session == session || session != "" && bytes.Contains(w.Result.Report, []byte(session)) {
+		report := w.Result.Report
+		if w.Session == session || session != "" && bytes.Contains(report, []byte(session)) || len(named) > 0 && bytes.Contains(report, named) {
 			about = append(about, w)
 		}
 	}

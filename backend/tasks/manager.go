@@ -99,7 +99,7 @@ func New(ctx context.Context, d Deps) (*Manager, error) {
 		w := &work{Task: t}
 		m.tasks[t.ID] = w
 		if !w.ended() {
-			w.State, w.EndedAt = Interrupted, d.Clock.Now()
+			w.State, w.Detail, w.EndedAt = Interrupted, "", d.Clock.Now()
 			m.save(w)
 		}
 	}
@@ -249,7 +249,7 @@ func (m *Manager) end(w *work, result Result, err, cause error) {
 	m.mu.Lock()
 	switch {
 	case err == nil:
-		w.State, w.Detail = Done, ""
+		w.State = Done
 	case stopped && errors.Is(cause, errClosing):
 		w.State = Interrupted
 	case stopped:
@@ -261,7 +261,8 @@ func (m *Manager) end(w *work, result Result, err, cause error) {
 	if result.Path == "" {
 		result.Path = w.Result.Path
 	}
-	w.EndedAt, w.Result, w.cancel, w.run = m.d.Clock.Now(), result, nil, nil
+	// What it was at is no matter any more, and may be the title of what is erased later.
+	w.Detail, w.EndedAt, w.Result, w.cancel, w.run = "", m.d.Clock.Now(), result, nil, nil
 	m.mu.Unlock()
 	m.save(w)
 	m.prune()

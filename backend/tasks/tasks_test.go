@@ -458,12 +458,23 @@ func TestForget(t *testing.T) {
 		start(t, m, Spec{Kind: Import, Title: "Import my secret"}, func(context.Context, *Progress) (Result, error) {
 			return Result{Report: json.RawMessage(`{"first":"one"}`)}, nil
 		})
+		start(t, m, Spec{Kind: Import}, func(context.Context, *Progress) (Result, error) {
+			return Result{Report: json.RawMessage(`{"skipped":[{"title":"of \"my secret\""}]}`)}, nil
+		})
 		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, instantly)
-		synctest.Wait()
-		if err := m.Forget(t.Context(), "one"); err != nil {
+		stopped := start(t, m, Spec{Kind: Import}, func(ctx context.Context, p *Progress) (Result, error) {
+			p.Detail("3 conversations. of my secret")
+			return untilStopped(ctx, p)
+		})
+		time.Sleep(2 * saveEvery)
+		if err := m.Cancel(stopped.ID); err != nil {
 			t.Fatal(err)
 		}
-		if list := m.List(); len(list) != 1 || list[0].ID != other.ID {
+		synctest.Wait()
+		if err := m.Forget(t.Context(), "one", `of "my secret"`); err != nil {
+			t.Fatal(err)
+		}
+		if list := m.List(); len(list) != 2 || list[1].ID != other.ID && list[0].ID != other.ID {
 			t.Errorf("%+v", list)
 		}
 		for _, text := range s.kept {
