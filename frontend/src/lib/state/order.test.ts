@@ -38,8 +38,9 @@ describe('a slider that is dragged', () => {
       slow = false;
       await new Promise((done) => setTimeout(done, wait));
       kept.push(value);
+      return backend.settings.settings();
     };
-    const theme = new ThemeState({ ...backend, settings: { ...backend.settings, set } as typeof backend.settings }, new ToastsState());
+    const theme = new ThemeState({ ...backend, settings: { ...backend.settings, set } }, new ToastsState());
     theme.adopt({ theme: 'light', textZoom: 100, codeSize: 100, messageWidth: 'normal', motion: 'system' } as Startup);
     await Promise.all([theme.setZoom(110), theme.setZoom(120), theme.setZoom(130)]);
     expect(kept).toEqual(['110', '120', '130']);
