@@ -121,6 +121,25 @@ func (b *book) prompt(kind, session string) *prompt {
 	return p
 }
 
+// erase writes down that the session of a prompt is to go.
+func (b *book) erase(at *prompt) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, p := range b.prompts {
+		if p.session == at.session {
+			p.stands, p.turn = unknown, ""
+		}
+	}
+}
+
+// stays reports that the session of a prompt is there.
+func (b *book) stays(at *prompt) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	p := b.byNumber[at.number]
+	return p != nil && p.session != "" && p.stands == told
+}
+
 // event is a line of --events.
 type event struct {
 	Event   string

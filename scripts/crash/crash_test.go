@@ -95,6 +95,30 @@ func TestATurnDiesAtItsPoints(t *testing.T) {
 	}
 }
 
+// A hard delete, and the import of what was exported before it, die at some of theirs.
+func TestADeleteAndAnImportDieAtTheirPoints(t *testing.T) {
+	t.Parallel()
+	r := testRig(t, 1)
+	last := len(scenarios)
+	for i, faults := range [][]string{
+		{"tx.content.erase.committing:exit", "erase.written:exit", "erase.rewritten:power"}, {"tx.bundle.import.committing:2:exit", "tx.bundle.import.committed:2:power"},
+	} {
+		s, err := r.staged(t.Context(), 300+i, scenarios[last-2+i], filepath.Join(r.work, "scene", scenarios[last-2+i].name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var tasks []task
+		for _, fault := range faults {
+			tasks = append(tasks, task{s, fault})
+		}
+		out, died, err := r.playAll(t.Context(), s.name, tasks)
+		clean(t, []outcome{out}, err)
+		if died != len(tasks) {
+			t.Errorf("%s: %d of %d deaths", s.name, died, len(tasks))
+		}
+	}
+}
+
 // A harness that sees nothing passes always: with a safeguard taken away it must not.
 func TestTheHarnessProvesItself(t *testing.T) {
 	t.Parallel()

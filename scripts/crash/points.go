@@ -23,13 +23,15 @@ type scenario struct {
 	mode   string // of durability; empty: write_ahead
 }
 
-// step is a verb. SESSION and TURN are those of the newest prompt, NOTES is a file.
+// step is a verb. SESSION and TURN are those of the newest prompt, NOTES and BUNDLE are
+// files.
 type step struct {
 	args   []string
 	prompt string // kind of a prompt that is added to args; empty: none
 	long   bool   // the prompt is long
 	types  bool   // the prompt is typed, and what goes on behind it has a second
 	dies   string // it dies by this fault
+	erases bool   // the session goes
 }
 
 func sends(kind string, args ...string) step {
@@ -83,7 +85,15 @@ var scenarios = []scenario{
 		name: "ranges of a long history", before: []step{began, long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION"), long("SESSION")},
 		verb: step{args: []string{"reconcile"}},
 	},
+	{name: "a hard delete", before: []step{began, sends(kindGood, "--new", "--wait", "indexed")}, verb: erased},
+	{
+		name: "import of a bundle", before: []step{began, sends(kindGood, "--new", "--wait", "indexed"), {args: []string{"export", "SESSION", "--format", "bundle", "--output", "BUNDLE"}}, erased},
+		verb: step{args: []string{"import", "BUNDLE"}},
+	},
 }
+
+// erased is the hard delete of a session: from then on it is there, or it is not.
+var erased = step{args: []string{"delete", "SESSION", "--hard", "--yes"}, erases: true}
 
 // long is a turn that fills a fifth of the working set.
 func long(session string) step {
@@ -131,6 +141,8 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 			args[i] = at.session
 		case a == "TURN":
 			args[i] = at.turn
+		case a == "BUNDLE":
+			args[i] = filepath.Join(s.dir, "talk.cinf")
 		case a == "NOTES":
 			args[i] = filepath.Join(h.dir, "plan.md")
 			if err := os.WriteFile(args[i], []byte("# Plan\n\nThe window is on Sunday at 05:00.\n"), 0o600); err != nil {
@@ -157,6 +169,9 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 	}
 	if s.at != nil && s.at.session != "" {
 		b.decide(s.at.session) // keep, discard, or a message sent over an incomplete answer
+	}
+	if st.erases {
+		b.erase(at)
 	}
 	if st.dies != "" {
 		h = h.as(s.rig.faults, "CONTEXTINFINITY_FAULT="+st.dies)
@@ -253,7 +268,7 @@ func (s *stage) aftermath(ctx context.Context, h *home, o *oracle) error {
 	}
 	p := o.book.prompt(kindGood, "")
 	args := []string{"send", "--incomplete", "discard", p.text}
-	if s.at != nil && s.at.session != "" {
+	if s.at != nil && o.book.stays(s.at) {
 		args = append(args, "--session", s.at.session)
 	} else {
 		args = append(args, "--new")

@@ -127,6 +127,20 @@ export function family(pid: number): number[] {
   return [pid, ...entries(`/proc/${pid}/task`).flatMap(children).flatMap(family)];
 }
 
+/** The processes that live in that home directory. */
+export function belonging(home: string): number[] {
+  return entries('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(`HOME=${home}`);
+      } catch {
+        return false; // ended, or another user's
+      }
+    });
+}
+
 function entries(dir: string): string[] {
   try {
     return readdirSync(dir);

@@ -6,8 +6,8 @@ import type { Home } from '../harness/home.ts';
 import { Child, built, until, within } from '../harness/process.ts';
 import { prose } from '../browser/conversation.ts';
 import { told } from './desk.ts';
-import { waitForWindow } from './desktop.ts';
-import { field, pastFirstStart, said, say, test } from './fixtures.ts';
+import { waitForWindow, windowOf } from './desktop.ts';
+import { begun, field, pastFirstStart, said, say, test } from './fixtures.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
 
@@ -33,8 +33,7 @@ test('closing hides into the tray, a turn is finished, committed and indexed beh
   await say(desktop, question);
   await until('the answer begins', async () => (await said(desktop)).includes('Sentence 1 of'));
 
-  desktop.pressClose();
-  await until('the window is hidden', () => desktop.window === '');
+  await desktop.hide();
   await until('the tray says that it works', () => desk.item().tooltip.includes('Working'));
   expect(desk.item().icon).not.toBe(idle.icon);
   provider.release(question);
@@ -59,21 +58,17 @@ test('the menu shows, begins a chat, pauses, puts in order and quits; a tap show
   const desktop = await open();
   await pastFirstStart(desktop);
   await until('the icon', () => { try { return desk.item(); } catch { return null; } });
-  const hide = async () => {
-    desktop.pressClose();
-    await until('the window is hidden', () => desktop.window === '');
-  };
-  await hide();
+  await desktop.hide();
   desk.click('Show ContextInfinity');
   await waitForWindow(desktop.pid);
-  await hide();
+  await desktop.hide();
   desk.tap();
   await waitForWindow(desktop.pid);
 
   provider.answer(question, 'Here.');
   await say(desktop, question);
   await until('a turn', async () => (await said(desktop)).includes('Here.'));
-  await hide();
+  await desktop.hide();
   desk.click('New chat');
   await waitForWindow(desktop.pid);
   await until('an empty chat is open', async () => !(await said(desktop)).includes('Here.'));
@@ -105,8 +100,8 @@ test('the window comes back when the tray goes, and then closing quits', async (
   const panel = await desk.play('panel');
   const desktop = await open();
   await until('the icon', () => told(panel).some((line) => line.registered));
-  desktop.pressClose();
-  await until('the window is hidden', () => desktop.window === '');
+  await begun(desktop);
+  await desktop.hide();
   await panel.crash();
   await waitForWindow(desktop.pid);
   expect(await desktop.close()).toBe(true);
@@ -117,6 +112,7 @@ test('closing quits where the user wants no tray', async ({ provider, open, home
   const panel = await desk.play('panel');
   const desktop = await open();
   await until('the icon', () => told(panel).some((line) => line.registered));
+  await begun(desktop);
   expect(await desktop.close()).toBe(true);
 });
 
@@ -126,11 +122,14 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     provider.answer(question, prose(100), { chunkSize: 16, holdAfter: 40 });
     const panel = await desk.play('panel');
     const program = new Child(built('contextinfinity'), [], home.env(), home.root);
-    const sender = new Child(built('contextinfinity'), ['send', '--new', question], home.env(), home.root);
+    let sender: Child | undefined;
     try {
       const id = await waitForWindow(program.pid);
       await until('the icon', () => told(panel).some((line) => line.registered));
+      // Now the window has the data, and what is sent is its work: a message sent before would be its sender's own.
+      sender = new Child(built('contextinfinity'), ['send', '--new', question], home.env(), home.root);
       await new Child('wmctrl', ['-i', '-c', id], home.env(), home.root).ended;
+      await until('the window is hidden', () => windowOf(program.pid) === '');
       await until('the answer streams', () => [...home.journals().values()].some((journal) => journal.text.includes('Sentence 3 of')));
       const [before] = [...home.journals().values()];
       program.process.kill(signal);
@@ -142,7 +141,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       expect(JSON.stringify(turn)).toContain(before?.text.split('\n')[0]?.slice(0, 200));
       expect(verb(home, 'verify')).toContain('No problems found');
     } finally {
-      for (const child of [program, sender]) if (child.running) await child.crash();
+      for (const child of [program, sender]) if (child?.running) await child.crash();
     }
   });
 }

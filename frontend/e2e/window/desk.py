@@ -159,7 +159,6 @@ def source(x, y, kind, *data):
         selection.set_uris(list(data)) if kind == "uris" else selection.set_text(" ".join(data), -1)
 
     box.connect("drag-data-get", give)
-    box.connect("drag-begin", lambda *_: say(began=True))
     box.connect("drag-failed", lambda widget, context, result: say(failed=int(result)) or True)
     box.connect("drag-end", lambda *_: say(ended=True))
     window.connect("map-event", lambda *_: say(ready="source"))
@@ -175,6 +174,7 @@ def target(x, y, folder):
             path = GLib.filename_from_uri(uri)[0]
             say(dropped=shutil.copy(path, folder))
 
+    box.connect("drag-motion", lambda *_: say(over=True))
     box.connect("drag-data-received", take)
     window.connect("map-event", lambda *_: say(ready="target"))
     window.show_all()

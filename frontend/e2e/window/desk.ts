@@ -60,35 +60,3 @@ export class Desk {
 export function told(child: Child): Record<string, any>[] {
   return child.output.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, any>);
 }
-
-interface Point {
-  x: number;
-  y: number;
-}
-
-const xdotool = (...args: (string | number)[]) => spawnSync('xdotool', args.map(String), { encoding: 'utf8' }).stdout;
-
-/** Where a point of the window's page is on the screen. */
-export function onScreen(windowId: string, { x, y }: Point): Point {
-  const place = xdotool('getwindowgeometry', '--shell', Number(windowId));
-  const at = (name: string) => Number(new RegExp(`^${name}=(-?\\d+)`, 'm').exec(place)?.[1]);
-  return { x: at('X') + x, y: at('Y') + y };
-}
-
-/** A drag of the real pointer: toolkits take it for one only if it moves in steps. */
-export async function dragPointer(from: Point, to: Point, pause: () => Promise<void> = async () => {}): Promise<void> {
-  const step = async (x: number, y: number) => {
-    xdotool('mousemove', '--sync', Math.round(x), Math.round(y));
-    await new Promise((resolve) => setTimeout(resolve, 30));
-  };
-  await step(from.x, from.y);
-  xdotool('mousedown', 1);
-  await pause();
-  for (let i = 1; i <= 20; i++) await step(from.x + ((to.x - from.x) * i) / 20, from.y + ((to.y - from.y) * i) / 20);
-  // The page is asked at each step whether it takes what hovers, and its answer comes when it comes.
-  for (let i = 0; i < 12; i++) {
-    await step(to.x + (i % 3), to.y);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-  }
-  xdotool('mouseup', 1);
-}

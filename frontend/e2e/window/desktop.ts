@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Home } from '../harness/home.ts';
 import { Child, freePort, repository, until } from '../harness/process.ts';
@@ -42,9 +42,18 @@ export class Desktop {
     return windowOf(this.pid);
   }
 
-  /** Presses the window's close button. What becomes of it is for the test to say. */
-  pressClose(): void {
-    spawnSync('wmctrl', ['-i', '-c', windowOf(this.pid)]);
+  /** Presses the window's close button, once there is one. What becomes of it is for the test to say. */
+  async pressClose(): Promise<void> {
+    spawnSync('wmctrl', ['-i', '-c', await waitForWindow(this.pid)]);
+  }
+
+  /** Closes the window into the tray. */
+  async hide(): Promise<void> {
+    await this.pressClose();
+    await until('the window is hidden', () => {
+      if (!this.running) throw new Error('the program ended instead of hiding');
+      return this.window === '';
+    });
   }
 
   /** Waits until the program has ended by itself. */
@@ -55,7 +64,7 @@ export class Desktop {
 
   /** Closes the window as its close button does, and waits for the process to end. */
   async close(): Promise<boolean> {
-    this.pressClose();
+    await this.pressClose();
     const gone = until('the program ends', () => !this.running);
     const ended = await gone.then(() => true, () => false);
     await this.endDriver();
@@ -82,7 +91,10 @@ export class Desktop {
 
 /** A window of that process, by the window manager's list; waits for it to be mapped. */
 export function waitForWindow(pid: number): Promise<string> {
-  return until(`a window of process ${pid}`, () => windowOf(pid));
+  return until(`a window of process ${pid}`, () => {
+    if (!existsSync(`/proc/${pid}`)) throw new Error('the program ended before its window was there');
+    return windowOf(pid);
+  });
 }
 
 /** The id of the process's window, or "" if there is none. */
@@ -115,7 +127,8 @@ function automation(): string {
   const text = readFileSync(source, 'utf8');
   if (existsSync(library) && existsSync(stamp) && readFileSync(stamp, 'utf8') === text) return library;
   const flags = execFileSync('pkg-config', ['--cflags', '--libs', 'webkit2gtk-4.1'], { encoding: 'utf8' }).trim().split(/\s+/);
-  execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-o', library, source, ...flags], { stdio: 'inherit' });
+  execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-o', `${library}.${process.pid}`, source, ...flags], { stdio: 'inherit' });
+  renameSync(`${library}.${process.pid}`, library); // whole at once: another worker may be about to load it
   writeFileSync(stamp, text);
   return library;
 }

@@ -1,15 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { test as base } from '@playwright/test';
 import { Home, canaryKey } from '../harness/home.ts';
-import { built, until } from '../harness/process.ts';
+import { belonging, built, until } from '../harness/process.ts';
 import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
 import { plain } from '../browser/conversation.ts';
 import { read } from '../browser/recovery.ts';
 import { Desk } from './desk.ts';
 import { Desktop } from './desktop.ts';
+import { Surroundings } from './surroundings.ts';
 
 interface Parts {
+  /** A screen and a session bus of the test's own. */
+  surroundings: Surroundings;
   home: Home;
   provider: Provider;
   vendors: Vendors;
@@ -20,9 +23,17 @@ interface Parts {
 }
 
 export const test = base.extend<Parts>({
-  home: async ({}, use) => {
+  surroundings: async ({}, use) => {
+    const surroundings = await Surroundings.stand();
+    await use(surroundings);
+    await surroundings.clear();
+  },
+  home: async ({ surroundings }, use) => {
+    void surroundings;
     const home = new Home();
     await use(home);
+    // A program that outlives its test is a fault of the one or the other.
+    await until('all that the test started has ended', () => belonging(home.root).length === 0);
     home.remove();
   },
   provider: async ({}, use) => {
@@ -61,9 +72,15 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 
 export const composer = 'textarea[aria-label="Your message"]';
 
-/** Pastes a key, has it tested, and starts with what it opens. */
-export async function firstStart({ page }: Desktop): Promise<void> {
+/** The first page is drawn: the program is past its start, and hears what its window is told. */
+export async function begun({ page }: Desktop): Promise<void> {
   await until('the first start', () => page.has('input[type="password"]'));
+}
+
+/** Pastes a key, has it tested, and starts with what it opens. */
+export async function firstStart(desktop: Desktop): Promise<void> {
+  const { page } = desktop;
+  await begun(desktop);
   await page.type('input[type="password"]', canaryKey);
   await page.press('Test the key');
   await until('the key is tested', async () => /OpenAI, .*model/.test(await page.text()));

@@ -14,9 +14,11 @@ export interface FakeFiles {
   written: Set<string>;
   /** What was shown in the file manager. */
   revealed: string[];
+  /** That are there. */
+  folders: Set<string>;
 }
 
-export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [] });
+export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [], folders: new Set(['/home/ada/.local/share/contextinfinity']) });
 
 const home = '/home/ada/Documents';
 const megabyte = 1_000_000;
@@ -73,7 +75,7 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
       return { path, uri: `file://${encodeURI(path)}`, name, size: 48_000 };
     },
     reveal: async (path) => {
-      if (!files.written.has(path)) throw new BackendError(errorView(`${path} is not there any more`, '', 'not_found'));
+      if (!files.written.has(path) && !files.folders.has(path)) throw new BackendError(errorView(`${path} is not there any more`, '', 'not_found'));
       files.revealed.push(path);
     },
     attach: async (branchId, path) => {

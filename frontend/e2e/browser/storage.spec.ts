@@ -1,0 +1,121 @@
+import type { Locator, Page } from '@playwright/test';
+import { expect, test } from '../harness/fixtures.ts';
+import { command } from '../harness/screens.ts';
+import { Conversation } from './conversation.ts';
+
+/** Words that stand nowhere else. */
+const question = 'What did quillvane write about the heron?';
+const canary = 'The heron of Ostrakine sleeps at noon.';
+
+async function storagePage(page: Page): Promise<void> {
+  await command(page, 'Data and backups: sizes, copies, restore, receipts');
+  await expect(page.getByRole('heading', { level: 1, name: 'Data and backups' })).toBeVisible();
+}
+
+const bytesOf = (row: Locator) => row.evaluateAll((rows) => rows.map((one) => Number((one as HTMLElement).dataset['bytes'])));
+const sessions = (page: Page) => page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]');
+
+test('a session that is deleted for good is in no file any more, and its receipt is', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer(question, canary);
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, question, canary);
+  await command(page, 'Rename this session');
+  await page.getByRole('dialog').getByRole('textbox').fill('Notes on quillvane');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: /Notes on quillvane/ })).toBeAttached();
+  expect(home.filesHolding('Ostrakine').length).toBeGreaterThan(0);
+
+  await command(page, 'Delete this session for good…');
+  const dialog = page.getByRole('dialog', { name: 'Delete “Notes on quillvane” for good' });
+  await expect(dialog).toContainText(/1 message with its answer/);
+  await expect(dialog).toContainText('No backup in the data directory holds it.');
+  const field = dialog.getByLabel('To delete it, type its title');
+  await field.fill('notes on quillvane');
+  await expect(dialog.getByRole('button', { name: 'Delete for good' })).toBeDisabled();
+  await field.fill('Notes on quillvane');
+  await page.keyboard.press('Enter');
+  const receipt = page.getByRole('dialog', { name: 'The session is deleted' });
+  await expect(receipt).toContainText('messages and answers');
+  await receipt.getByRole('button', { name: 'Done' }).click();
+
+  await chat.ready();
+  await expect(sessions(page).filter({ hasText: 'quillvane' })).toHaveCount(0);
+  await expect(page.getByText('Ostrakine')).toHaveCount(0);
+  for (const word of ['Ostrakine', 'quillvane']) expect(home.filesHolding(word)).toEqual([]);
+  await storagePage(page);
+  await expect(page.getByRole('list', { name: 'Receipts' })).toContainText('A session was deleted');
+});
+
+test('an erased turn leaves its place, with the day', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer(question, canary);
+  provider.answer('And what else?', 'Nothing else.');
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, question, canary);
+  await chat.askAndWait(2, 'And what else?', 'Nothing else.');
+  await command(page, 'Rename this session');
+  await page.getByRole('dialog').getByRole('textbox').fill('Birds');
+  await page.keyboard.press('Enter');
+  await expect(page.getByRole('heading', { level: 1, name: /Birds/ })).toBeAttached();
+
+  await chat.turn(1).hover();
+  await chat.turn(1).getByRole('button', { name: 'Erase this turn…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Erase #1 of Birds' });
+  await dialog.getByLabel('To erase it, type the title of its session').fill('Birds');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog', { name: 'The turn is erased' }).getByRole('button', { name: 'Done' }).click();
+  await expect(chat.turn(1)).toContainText(/Erased on \d/);
+  await expect(chat.turn(1)).not.toContainText('[erased]');
+  await expect(chat.answer(2)).toContainText('Nothing else.');
+  expect(home.filesHolding('Ostrakine')).toEqual([]);
+
+  await page.reload();
+  await chat.ready();
+  await expect(chat.turn(1)).toContainText(/Erased on \d/);
+});
+
+test('sizes add up, a backup is made, checked and looked at before it is restored', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer(question, canary);
+  await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, question, canary);
+  await storagePage(page);
+
+  const table = page.getByRole('table', { name: 'What takes the room, by part' });
+  const parts = await bytesOf(table.locator('tbody tr'));
+  expect(parts.length).toBe(5);
+  expect(parts[0]).toBeGreaterThan(0);
+  expect(await bytesOf(table.locator('tfoot tr'))).toEqual([parts.reduce((sum, part) => sum + part, 0)]);
+  await expect(page.getByText(home.dataDir, { exact: true })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Back up now…' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Back up', exact: true }).click();
+  await page.getByRole('button', { name: 'Done' }).click();
+  const made = page.getByRole('list', { name: 'Backups' }).getByRole('listitem').filter({ hasText: 'By hand' });
+  await expect(made).toHaveCount(1);
+  await expect(made).toContainText(/1 session, 1 turn/);
+  await page.getByRole('button', { name: 'Check all' }).click();
+  await expect(page.getByRole('status').filter({ hasText: 'read through: all are whole.' })).toBeVisible();
+  await expect(made).toContainText('Checked');
+
+  await made.getByRole('button', { name: /^Restore/ }).click();
+  const dialog = page.getByRole('dialog', { name: 'Restore a backup' });
+  await expect(dialog.getByRole('row', { name: 'Turns 1 1' })).toBeVisible();
+  await expect(dialog).toContainText('nothing is wrong with it');
+  await dialog.getByLabel('Backup').fill(home.configFile);
+  await page.keyboard.press('Enter');
+  await expect(dialog.getByRole('alert')).toBeVisible();
+  await expect(dialog.getByRole('button', { name: 'Restore and start anew' })).toBeDisabled();
+  await page.keyboard.press('Escape');
+
+  // To a place where something is already, the move is refused with its reason.
+  await page.getByRole('button', { name: 'Move…' }).click();
+  await page.getByLabel('New folder').fill(home.root);
+  await page.keyboard.press('Enter');
+  await expect(page.getByText('It cannot be moved there')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Move and start anew' })).toBeDisabled();
+});

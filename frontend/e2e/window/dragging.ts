@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process';
+import { until } from '../harness/process.ts';
+import { told, type Desk } from './desk.ts';
+import { waitForWindow, type Desktop } from './desktop.ts';
+
+export interface Point {
+  x: number;
+  y: number;
+}
+
+/** Where the desk's small window stands, in a corner of the screen that the program's leaves free. */
+const corner = { x: 1300, y: 20 };
+const inCorner = { x: corner.x + 60, y: corner.y + 40 };
+
+const xdotool = (...args: (string | number)[]) => spawnSync('xdotool', args.map(String), { encoding: 'utf8' }).stdout;
+
+/** Where a point of the window's page is on the screen. */
+async function onScreen(desktop: Desktop, { x, y }: Point): Promise<Point> {
+  const window = await waitForWindow(desktop.pid);
+  // Of xdotool and xwininfo, the latter allows for the window manager's frame.
+  const place = spawnSync('xwininfo', ['-id', window], { encoding: 'utf8' }).stdout;
+  const at = (axis: string) => Number(new RegExp(`Absolute upper-left ${axis}: +(-?\\d+)`).exec(place)?.[1]);
+  return { x: at('X') + x, y: at('Y') + y };
+}
+
+/** The middle of what is drawn for the selector, or a point of it: parts of its width and height. */
+export function middle(desktop: Desktop, css: string, partX = 0.5, partY = 0.5): Promise<Point> {
+  const script = `const box = document.querySelector(arguments[0])?.getBoundingClientRect();
+    return box && box.width > 0 ? { x: Math.round(box.x + box.width * arguments[1]), y: Math.round(box.y + box.height * arguments[2]) } : null`;
+  return until(`${css} is drawn`, () => desktop.page.run<Point | null>(script, css, partX, partY));
+}
+
+/**
+ * A drag of the real pointer, in steps, since toolkits take it for one only so. The button stays down at the start until
+ * `held`, and at the end until `seen`: whoever is to take the drag has answered.
+ */
+async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise<boolean>, held: () => Promise<unknown> = async () => {}): Promise<void> {
+  const step = (x: number, y: number) => xdotool('mousemove', Math.round(x), Math.round(y));
+  step(from.x - 1, from.y);
+  step(from.x, from.y);
+  xdotool('mousedown', 1);
+  try {
+    await held();
+    for (let i = 1; i <= 20; i++) step(from.x + ((to.x - from.x) * i) / 20, from.y + ((to.y - from.y) * i) / 20);
+    let trembling = 0;
+    await until('what is dragged is seen where it is to be dropped', async () => {
+      step(to.x + (++trembling % 3), to.y);
+      return seen();
+    });
+  } finally {
+    xdotool('mouseup', 1);
+  }
+}
+
+/** Has the page count what hovers near a point of it. A count of three: its answer to the first was received. */
+async function hovered(desktop: Desktop, at: Point): Promise<() => Promise<boolean>> {
+  await desktop.page.run(
+    `if (!window.hovered) addEventListener('dragover', ({ clientX, clientY }) => {
+       if (Math.hypot(clientX - window.hovered.x, clientY - window.hovered.y) < 8) window.hovered.times++;
+     }, true);
+     window.hovered = { ...arguments[0], times: 0 };`,
+    at,
+  );
+  return () => desktop.page.run<boolean>('return window.hovered.times >= 3');
+}
+
+/** Drags data from another program's window onto a point of the page. */
+export async function dragIn(desk: Desk, desktop: Desktop, at: Point, kind: 'uris' | 'text', ...data: string[]): Promise<{ taken: boolean }> {
+  const source = await desk.play('source', String(corner.x), String(corner.y), kind, ...data);
+  const over = await hovered(desktop, at);
+  await dragPointer(inCorner, await onScreen(desktop, at), over);
+  await until('the drag is over', () => told(source).some((line) => line.ended));
+  const taken = told(source).every((line) => line.failed === undefined);
+  await source.crash();
+  return { taken };
+}
+
+/** Drags what is at a point of the page onto a file manager's window; the files it made of it. */
+export async function dragOut(desk: Desk, desktop: Desktop, from: Point, folder: string, held: () => Promise<unknown>): Promise<string[]> {
+  const target = await desk.play('target', String(corner.x), String(corner.y), folder);
+  await dragPointer(await onScreen(desktop, from), inCorner, () => told(target).filter((line) => line.over).length >= 3, held);
+  await until('the files arrive', () => told(target).some((line) => line.dropped));
+  const files = told(target).filter((line) => line.dropped).map((line) => line.dropped as string);
+  await target.crash();
+  return files;
+}
+
+/** Drags within the page. */
+export async function dragWithin(desktop: Desktop, from: Point, to: Point, held?: () => Promise<unknown>): Promise<void> {
+  const over = await hovered(desktop, to);
+  await dragPointer(await onScreen(desktop, from), await onScreen(desktop, to), over, held);
+}
+
+/** Presses at a point of the page, moves and lets go: no drag of data, but of the view itself. */
+export async function pull(desktop: Desktop, from: Point, to: Point, seen: () => Promise<boolean>): Promise<void> {
+  await dragPointer(await onScreen(desktop, from), await onScreen(desktop, to), seen);
+}

@@ -1,0 +1,58 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Home } from '../harness/home.ts';
+import { belonging, built, until } from '../harness/process.ts';
+import { Provider } from '../harness/provider.ts';
+import { Vendors } from '../harness/vendors.ts';
+import { Desk } from './desk.ts';
+import { Desktop } from './desktop.ts';
+import { pastFirstStart, said, say } from './fixtures.ts';
+import { Surroundings } from './surroundings.ts';
+
+/** One open window for the tests of a file that leave each other alone: a start costs more than what they do. */
+export class Room {
+  private constructor(
+    readonly surroundings: Surroundings,
+    readonly home: Home,
+    readonly provider: Provider,
+    readonly vendors: Vendors,
+    readonly desk: Desk,
+    readonly desktop: Desktop,
+  ) {}
+
+  static async open(): Promise<Room> {
+    const surroundings = await Surroundings.stand();
+    const home = new Home();
+    const provider = await Provider.start();
+    home.configure(provider);
+    const vendors = await Vendors.start(home, provider);
+    const desktop = await Desktop.start(home, built('contextinfinity'), vendors.env);
+    const room = new Room(surroundings, home, provider, vendors, new Desk(home), desktop);
+    await pastFirstStart(desktop);
+    return room;
+  }
+
+  /** Asks, and waits until the answer's last words are shown. */
+  async talk(question: string, answer: string, last = answer): Promise<void> {
+    this.provider.answer(question, answer);
+    await say(this.desktop, question);
+    await until(`the answer to “${question}”`, async () => (await said(this.desktop)).includes(last));
+  }
+
+  /** Makes a file in the home, and gives its address. */
+  file(name: string, content: string | Buffer): string {
+    writeFileSync(join(this.home.root, name), content);
+    return pathToFileURL(join(this.home.root, name)).href;
+  }
+
+  async close(): Promise<void> {
+    await this.desk.clear();
+    await this.desktop.abandon();
+    await this.vendors.stop();
+    await this.provider.stop();
+    await until('all that was started has ended', () => belonging(this.home.root).length === 0);
+    this.home.remove();
+    await this.surroundings.clear();
+  }
+}

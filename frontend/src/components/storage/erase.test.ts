@@ -1,0 +1,185 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { FakeBackend } from '$lib/backend/fake';
+import { block } from '$lib/backend/fake/shapes';
+import { mountWith } from '$shared/testing/harness';
+import Turn from '../transcript/Turn.svelte';
+import EraseDialog from './EraseDialog.svelte';
+import { removedWords } from './words';
+
+const user = userEvent.setup();
+const titled = (backend: FakeBackend, title: string) => [...backend.world.sessions.values()].find((session) => session.row.title === title)!;
+const dialog = () => screen.getByRole('dialog');
+const button = (name: string) => within(dialog()).getByRole('button', { name });
+const erased = (backend: FakeBackend) => backend.calls.filter((call) => call.name === 'storage.erase').map((call) => call.args);
+
+async function ask(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => void = () => undefined) {
+  const mounted = await mountWith(EraseDialog, (app) => {
+    if (kind === 'session') app.askToErase(app.conversation.sessionId);
+    else app.erasing.show({ kind, id: app.conversation.turns.at(-1)!.id, archivable: false });
+    return {};
+  }, {}, (backend) => {
+    backend.program.startup.lastSession = titled(backend, 'Orders to Postgres').row.id;
+    prepare(backend);
+  });
+  await waitFor(() => expect(mounted.app.erasing.preview ?? mounted.app.erasing.error).not.toBeNull());
+  return mounted;
+}
+
+describe('deleting a session for good', () => {
+  it('says what goes, who quoted it, which copies keep it, and what stays', async () => {
+    await ask('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
+    expect(dialog()).toHaveAccessibleName('Delete “Orders to Postgres” for good');
+    expect(dialog()).toHaveTextContent('This cannot be undone.');
+    expect(dialog()).toHaveTextContent(/153 messages with their answers, 2 documents, .* stored requests and .* records that hang on them\./);
+    expect(within(screen.getByRole('list', { name: 'Sessions that quoted it' })).getAllByRole('listitem')).toHaveLength(2);
+    expect(screen.getByRole('list', { name: 'Copies that hold it' })).toHaveTextContent(/^backups\/contextinfinity-.*-daily\.db$/);
+    expect(dialog()).toHaveTextContent('A receipt: when, the identifier');
+    await user.click(screen.getByText('By store'));
+    expect(screen.getByRole('row', { name: 'messages and answers 153' })).toBeVisible();
+  });
+
+  it('waits until its title is typed exactly', async () => {
+    const { backend } = await ask('session');
+    const field = screen.getByLabelText('To delete it, type its title');
+    for (const almost of ['orders to postgres', 'Orders to Postgres ', 'Orders']) {
+      await user.clear(field);
+      await user.type(field, `${almost}{Enter}`);
+      expect(button('Delete for good')).toBeDisabled();
+    }
+    expect(erased(backend)).toEqual([]);
+  });
+
+  it('shows the receipt, and another session takes its place', async () => {
+    const { app, backend } = await ask('session');
+    const gone = app.conversation.sessionId;
+    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
+    expect(await screen.findByText('It is gone from the data directory.')).toBeVisible();
+    expect(dialog()).toHaveTextContent(gone);
+    await waitFor(() => expect(button('Done')).toHaveFocus());
+    await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
+    expect(app.sessions.find(gone)).toBeUndefined();
+    expect(app.conversation.error).toBeNull();
+    expect(erased(backend)).toEqual([['session', gone, 'Orders to Postgres']]);
+    await user.click(button('Done'));
+    expect(app.erasing.target).toBeNull();
+  });
+
+  it('saves a draft before, not after', async () => {
+    const { app, backend } = await ask('session');
+    app.draft.text = 'half a thought';
+    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
+    await screen.findByText('It is gone from the data directory.');
+    await waitFor(() => expect(app.conversation.session?.title).not.toBe('Orders to Postgres'));
+    const names = backend.calls.map((call) => call.name);
+    expect(names.indexOf('sessions.saveDraft')).toBeGreaterThan(-1);
+    expect(names.lastIndexOf('sessions.saveDraft')).toBeLessThan(names.indexOf('storage.erase'));
+    expect(app.toasts.list).toEqual([]);
+  });
+
+  it('asks for a word where there is no title', async () => {
+    const { app, backend } = await ask('session', (world) => (titled(world, 'Orders to Postgres').row.title = ''));
+    await user.type(screen.getByLabelText('To delete it, type its title'), 'erase{Enter}');
+    await screen.findByText('It is gone from the data directory.');
+    expect(erased(backend)[0]?.[2]).toBe('erase');
+    expect(app.erasing.receipt?.kind).toBe('session');
+  });
+
+  it('cannot while an answer is being written, and looks again', async () => {
+    const { backend } = await ask('session', (world) => (world.world.lineage(titled(world, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
+    expect(dialog()).toHaveTextContent('An answer of this conversation is being written; nothing was erased.');
+    expect(screen.queryByLabelText('To delete it, type its title')).toBeNull();
+    expect(button('Delete for good')).toBeDisabled();
+    backend.world.lineage(titled(backend, 'Orders to Postgres').row.activeBranch).at(-1)!.live = false;
+    await user.click(button('Look again'));
+    expect(await screen.findByLabelText('To delete it, type its title')).toBeVisible();
+  });
+
+  it('says beside the button what went wrong; everything is still there', async () => {
+    const { app, backend } = await ask('session');
+    backend.failNext('storage.erase', { message: 'The disk is full', hint: 'Nothing was deleted.' });
+    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
+    expect(app.conversation.session?.title).toBe('Orders to Postgres');
+    expect(app.erasing.receipt).toBeNull();
+    await user.click(button('Delete for good'));
+    expect(await screen.findByText('It is gone from the data directory.')).toBeVisible();
+  });
+
+  it('follows what is gone although its end was told as a failure', async () => {
+    const { app, backend } = await ask('session');
+    const gone = app.conversation.sessionId;
+    const { world } = backend;
+    backend.failNext('storage.erase', { message: 'It is erased and has its receipt, but could not be taken off the disk’s free space yet.' });
+    for (const branch of world.session(gone).branchIds) world.branches.delete(branch);
+    world.sessions.delete(gone);
+    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('It is erased and has its receipt');
+    await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
+  });
+
+  it('offers the archive in its place', async () => {
+    const { app, backend } = await ask('session');
+    const id = app.conversation.sessionId;
+    await user.click(button('Archive instead'));
+    await waitFor(() => expect(backend.world.session(id).row.archived).toBe(true));
+    expect(app.erasing.target).toBeNull();
+    expect(erased(backend)).toEqual([]);
+  });
+
+  it('closes with nothing typed left behind', async () => {
+    const { app } = await ask('session');
+    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders');
+    await user.click(button('Cancel'));
+    expect([app.erasing.target, app.erasing.typed]).toEqual([null, '']);
+  });
+});
+
+describe('erasing a turn', () => {
+  it('leaves an empty place with the day, and no act that needs its words', async () => {
+    const { app, backend } = await ask('turn');
+    const { id } = app.erasing.target!;
+    expect(backend.world.turn(id).user[0]?.text).not.toBe('[erased]');
+    await user.type(screen.getByLabelText('To erase it, type the title of its session'), 'Orders to Postgres{Enter}');
+    expect(await screen.findByText('What it said is gone from the data directory.')).toBeVisible();
+    await waitFor(() => expect(app.conversation.turns.at(-1)!.user[0]?.text).toBe('[erased]'));
+    expect(app.erasing.erasedAt(app.conversation.turns.at(-1)!)).toBe(app.erasing.receipt!.at);
+    expect(app.conversation.session?.title).toBe('Orders to Postgres');
+  });
+
+  it('draws that place', async () => {
+    await mountWith(Turn, (app) => ({ turn: app.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
+      const session = titled(backend, 'Orders to Postgres');
+      backend.program.startup.lastSession = session.row.id;
+      const turn = backend.world.lineage(session.row.activeBranch).at(-1)!;
+      Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')] });
+      backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: turn.id, at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [] }];
+    });
+    const place = screen.getByRole('article', { name: /erased$/ });
+    expect(place).toHaveTextContent(/Erased on 3 Nov 2026/);
+    expect(place).not.toHaveTextContent('[erased]');
+    expect(within(place).queryByRole('button', { name: /Edit the message|Copy the answer|Erase this turn|Another answer/ })).toBeNull();
+    expect(within(place).getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();
+  });
+
+  it('takes the words “[erased]” for words where nothing was ever erased', async () => {
+    const { app } = await mountWith(Turn, (started) => ({ turn: started.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
+      const session = titled(backend, 'Orders to Postgres');
+      backend.program.startup.lastSession = session.row.id;
+      backend.world.lineage(session.row.activeBranch).at(-1)!.user = [block('text', '[erased]')];
+    });
+    expect(app.erasing.erasedAt(app.conversation.turns.at(-1)!)).toBeNull();
+    expect(screen.getByRole('article')).toHaveTextContent('[erased]');
+  });
+});
+
+describe('words', () => {
+  it('name what one reads and count the rest', () => {
+    const part = (store: string, count: number) => ({ store, label: store, count });
+    expect(removedWords([part('turns', 1)])).toBe('1 message with its answer');
+    expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 passages of memory and 1 record that hangs on them');
+    expect(removedWords([part('events', 4)])).toBe('4 records');
+  });
+});
+

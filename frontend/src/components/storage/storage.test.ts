@@ -1,0 +1,211 @@
+import { screen, waitFor, within } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { describe, expect, it } from 'vitest';
+import type { FakeBackend, FakeOptions } from '$lib/backend/fake';
+import { mountWith } from '$shared/testing/harness';
+import Settings from '../settings/Settings.svelte';
+import StorageDialogs from './StorageDialogs.svelte';
+import { behindWords, shareWords } from './words';
+
+const user = userEvent.setup();
+type Prepare = (backend: FakeBackend) => void;
+
+async function page(prepare: Prepare = () => undefined, options: Partial<FakeOptions> = {}) {
+  const mounted = await mountWith(Settings, (app) => {
+    app.layout.openSettings('storage');
+    return {};
+  }, options, prepare);
+  await screen.findByRole('list', { name: 'Backups' }).catch(() => screen.findByText('There is no backup yet'));
+  return mounted;
+}
+
+async function dialog(what: 'backup' | 'restore' | 'move', prepare: Prepare = () => undefined, path: (backend: FakeBackend) => string = () => '') {
+  let asked: FakeBackend | undefined;
+  return mountWith(StorageDialogs, (app) => {
+    if (what === 'backup') app.storage.askBackup();
+    else if (what === 'move') app.storage.askMove();
+    else app.storage.askRestore(path(asked!));
+    return {};
+  }, {}, (backend) => {
+    asked = backend;
+    prepare(backend);
+  });
+}
+const calls = (backend: FakeBackend, name: string) => backend.calls.filter((call) => call.name === name).map((call) => call.args);
+
+describe('the data directory', () => {
+  it('has parts that add up, each in words', async () => {
+    await page();
+    const table = await screen.findByRole('table', { name: 'What takes the room, by part' });
+    const bytes = (row: Element) => Number((row as HTMLElement).dataset['bytes']);
+    const parts = [...table.querySelectorAll('tbody tr')].map(bytes);
+    expect(parts).toHaveLength(5);
+    expect(parts.reduce((sum, part) => sum + part, 0)).toBe(bytes(table.querySelector('tfoot tr')!));
+    expect(within(table).getByRole('row', { name: /Conversations.*3 files/ })).toHaveTextContent('18 %');
+  });
+
+  it('says that the disk is nearly full, and what that would prevent', async () => {
+    await page((backend) => (backend.disk.free = 30_000_000));
+    expect(await screen.findByText('The disk is nearly full')).toBeVisible();
+    expect(screen.getByText(/none can be made/)).toBeVisible();
+  });
+
+  it('is shown in the file manager; a refusal stands there', async () => {
+    const { backend } = await page();
+    backend.failNext('transfer.reveal', { message: 'There is no file manager', hint: 'Copy the path.' });
+    await user.click(await screen.findByRole('button', { name: 'Show in file manager' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('There is no file manager');
+    await user.click(screen.getByRole('button', { name: 'Show in file manager' }));
+    await waitFor(() => expect(screen.queryByRole('alert')).toBeNull());
+    expect(backend.files.revealed).toEqual(['/home/ada/.local/share/contextinfinity']);
+  });
+
+  it('says why it cannot be moved', async () => {
+    await page((backend) => (backend.disk.unmovable = 'The program was started with --data-dir, which names the place.'));
+    expect(await screen.findByText(/It cannot be moved from here. The program was started with --data-dir/)).toBeVisible();
+    expect(screen.getByRole('button', { name: 'Move…' })).toBeDisabled();
+  });
+});
+
+describe('backups', () => {
+  it('say when, why, what they hold, and what is wrong with one', async () => {
+    const { app } = await page();
+    const list = screen.getByRole('list', { name: 'Backups' });
+    const lines = within(list).getAllByRole('listitem');
+    expect(lines).toHaveLength(5);
+    expect(lines[0]).toHaveTextContent(/Daily.*15 sessions, 480 turns.*Checked/);
+    expect(lines[1]).toHaveTextContent(/The file ends in the middle.*Damaged/);
+    expect(within(lines[1]!).getByRole('button', { name: /^Restore/ })).toBeDisabled();
+    expect(lines[3]).toHaveTextContent('Replaced by a restore');
+    await user.click(within(lines[2]!).getByRole('button', { name: /^Restore/ }));
+    expect(app.storage.asking).toBe('restore');
+    expect(app.storage.path).toMatch(/by_hand\.db$/);
+  });
+
+  it('are all read through, and how many cannot be used is said', async () => {
+    const { backend } = await page((prepared) => (prepared.disk.backups[2]!.checked = false));
+    expect(screen.getByText('Not checked')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Check all' }));
+    expect(await screen.findByText('5 backups read through: 1 cannot be used.')).toBeVisible();
+    expect(screen.queryByText('Not checked')).toBeNull();
+    expect(calls(backend, 'storage.backups').at(-1)).toEqual([true]);
+  });
+
+  it('teach where there is none, and one that is made appears', async () => {
+    const { app } = await page((backend) => (backend.disk.backups = []));
+    expect(screen.getByText('There is no backup yet')).toBeVisible();
+    app.storage.askBackup();
+    await app.storage.begin();
+    expect(within(await screen.findByRole('list', { name: 'Backups' })).getByText('By hand')).toBeVisible();
+  });
+
+  it('go to the usual folder, or where one says', async () => {
+    const { backend } = await dialog('backup');
+    await user.click(screen.getByRole('radio', { name: 'Another place' }));
+    expect(screen.getByRole('button', { name: 'Back up' })).toBeDisabled();
+    await user.type(screen.getByLabelText('Save as'), 'stick.db{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The backup needs a whole path.');
+    await user.clear(screen.getByLabelText('Save as'));
+    await user.type(screen.getByLabelText('Save as'), '/mnt/stick.db{Enter}');
+    expect(await screen.findByRole('button', { name: 'Done' })).toHaveFocus();
+    expect(screen.getByRole('dialog')).toHaveTextContent('/mnt/stick.db');
+    expect(calls(backend, 'storage.backUp').at(-1)).toEqual(['/mnt/stick.db']);
+  });
+});
+
+describe('restoring', () => {
+  it('sets both side by side, says what is behind, and begins', async () => {
+    const { app, backend } = await dialog('restore', undefined, (prepared) => prepared.disk.backups[2]!.path);
+    const table = await screen.findByRole('table');
+    expect(within(table).getByRole('row', { name: 'Sessions 16 13' })).toBeVisible();
+    expect(screen.getByText(/^The backup holds 3 sessions/)).toBeVisible();
+    expect(screen.getByText(/nothing is wrong with it/)).toBeVisible();
+    expect(backend.disk.errand).toBe('');
+    await user.click(screen.getByRole('button', { name: 'Restore and start anew' }));
+    expect(await screen.findByText('The program ends now, and starts anew')).toBeVisible();
+    expect(backend.disk.errand).toBe(`restore ${backend.disk.backups[2]!.path}`);
+    await user.click(within(screen.getByRole('dialog')).getAllByRole('button', { name: 'Close' }).at(-1)!);
+    expect(app.storage.asking).toBeNull();
+  });
+
+  it('lists what verify found', async () => {
+    await dialog('restore', (backend) => backend.disk.findings.set(backend.disk.backups[0]!.path, ['turns 01KE: The hash does not fit.', 'events 8: The chain is broken.']), (backend) => backend.disk.backups[0]!.path);
+    expect(await screen.findByText('2 problems were found in this backup')).toBeVisible();
+    await user.click(screen.getByText('What was found'));
+    expect(within(screen.getByRole('list', { name: 'Findings' })).getAllByRole('listitem')).toHaveLength(2);
+  });
+
+  it('refuses what is damaged or no backup, in its place, and takes another', async () => {
+    const { backend } = await dialog('restore', undefined, (prepared) => prepared.disk.backups[1]!.path);
+    expect(await screen.findByRole('alert')).toHaveTextContent('damaged and cannot be restored');
+    expect(screen.getByRole('button', { name: 'Restore and start anew' })).toBeDisabled();
+    const field = screen.getByLabelText('Backup');
+    await user.clear(field);
+    await user.type(field, '/home/ada/cat.jpg{Enter}');
+    expect(await screen.findByText('/home/ada/cat.jpg is not a backup of this program')).toBeVisible();
+    await user.clear(field);
+    await user.type(field, `${backend.disk.backups[0]!.path}{Enter}`);
+    expect(await screen.findByRole('table')).toBeVisible();
+    expect(backend.disk.errand).toBe('');
+  });
+
+  it('does not cut long work short', async () => {
+    const { backend } = await dialog('restore', (prepared) => prepared.tasks.start({ kind: 'import', title: 'Import', unit: '', total: 0, details: Array.from({ length: 2_000 }, () => ''), ends: () => ({}) }), (prepared) => prepared.disk.backups[0]!.path);
+    await screen.findByRole('table');
+    await user.click(screen.getByRole('button', { name: 'Restore and start anew' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('Long work is still running');
+    expect(backend.disk.errand).toBe('');
+  });
+});
+
+describe('moving', () => {
+  it.each([
+    ['/home/ada/Documents', 'That folder is not empty.'],
+    ['/home/ada/.local/share/contextinfinity', 'The data is there already.'],
+    ['/home/ada/.local/share/contextinfinity/in', 'The new place is inside the present one.'],
+    ['/home/ada', 'The present place is inside the new one.'],
+  ])('to %s is refused: %s', async (path, reason) => {
+    await dialog('move');
+    await user.type(screen.getByLabelText('New folder'), `${path}{Enter}`);
+    expect(await screen.findByText('It cannot be moved there')).toBeVisible();
+    expect(screen.getByRole('dialog')).toHaveTextContent(reason);
+    expect(screen.getByRole('button', { name: 'Move and start anew' })).toBeDisabled();
+  });
+
+  it('needs a whole path and enough room', async () => {
+    const { backend } = await dialog('move', (prepared) => (prepared.disk.free = 5_000_000));
+    await user.type(screen.getByLabelText('New folder'), 'Elsewhere{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('The new place needs a whole path.');
+    await user.click(screen.getByRole('button', { name: 'Choose…' }));
+    expect(await screen.findByText(/There is not enough room there./)).toBeVisible();
+    expect(calls(backend, 'storage.movePreview').at(-1)).toEqual(['/home/ada/Elsewhere']);
+  });
+
+  it('says what happens to the old folder, and begins', async () => {
+    const { backend } = await dialog('move');
+    await user.click(screen.getByRole('button', { name: 'Choose…' }));
+    expect(await screen.findByText(/The old folder stays as it is/)).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Move and start anew' }));
+    expect(await screen.findByText('The program ends now, and starts anew')).toBeVisible();
+    expect(screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' })).toBeVisible();
+    expect(backend.disk.errand).toBe('move /home/ada/Elsewhere');
+  });
+});
+
+describe('receipts', () => {
+  it('stand on the page, and open', async () => {
+    await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.world.epoch, parts: [{ store: 'turns', label: 'messages and answers', count: 12 }], backups: ['backups/a.db'] }]));
+    await user.click(within(await screen.findByRole('list', { name: 'Receipts' })).getByText('A session was deleted'));
+    expect(screen.getByText('s0042')).toBeVisible();
+    expect(screen.getByRole('row', { name: 'messages and answers 12' })).toBeVisible();
+    expect(screen.getByText('1 copy held it then, and is not touched:')).toBeVisible();
+  });
+});
+
+describe('words', () => {
+  it('are exact at the edges', () => {
+    expect([shareWords(0, 10), shareWords(1, 1_000), shareWords(1, 2), shareWords(0, 0)]).toEqual(['0 %', 'under 1 %', '50 %', '0 %']);
+    expect(behindWords({ sessions: 2, turns: 5 }, { sessions: 2, turns: 5 })).toBe('');
+    expect(behindWords({ sessions: 3, turns: 5 }, { sessions: 2, turns: 9 })).toBe('The backup holds 1 session fewer than are here now.');
+  });
+});
