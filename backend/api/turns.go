@@ -116,15 +116,26 @@ func attempts(steps []chat.Step) int {
 	return steps[len(steps)-1].Attempt
 }
 
-// measure sums bytes and time over the steps.
+// measure sums bytes and time over the steps. The pause before a failed step is tried
+// again counts, the time in which nothing was going on does not.
 func (v *TurnView) measure(steps []chat.Step) {
-	for _, s := range steps {
+	for i, s := range steps {
+		if i > 0 && again(steps[i-1], s) {
+			v.DurationMs += s.StartedAt.Sub(*steps[i-1].EndedAt).Milliseconds()
+		}
 		v.Displayed += s.DisplayedBytes
 		v.Durable += s.DurableBytes
 		if s.EndedAt != nil {
 			v.DurationMs += s.EndedAt.Sub(s.StartedAt).Milliseconds()
 		}
 	}
+}
+
+// again reports whether next is the same call of the model as failed, tried anew by the
+// same run.
+func again(failed, next chat.Step) bool {
+	return failed.EndedAt != nil && failed.Outcome.Status == chat.StepFailed && next.Index == failed.Index &&
+		next.Attempt == failed.Attempt+1 && next.StartedAt.After(*failed.EndedAt)
 }
 
 // notices adds what metrics give away: a local server that cut the prompt
