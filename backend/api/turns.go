@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
@@ -131,11 +132,14 @@ func (v *TurnView) measure(steps []chat.Step) {
 	}
 }
 
-// again reports whether next is the same call of the model as failed, tried anew by the
-// same run.
+// again reports whether next is the same call of the model as failed, tried anew by
+// itself: nothing had arrived, and the pause is none that only a person makes.
 func again(failed, next chat.Step) bool {
-	return failed.EndedAt != nil && failed.Outcome.Status == chat.StepFailed && next.Index == failed.Index &&
-		next.Attempt == failed.Attempt+1 && next.StartedAt.After(*failed.EndedAt)
+	if failed.EndedAt == nil || failed.Outcome.Status != chat.StepFailed || failed.DisplayedBytes > 0 || next.Index != failed.Index {
+		return false
+	}
+	pause := next.StartedAt.Sub(*failed.EndedAt)
+	return pause > 0 && pause <= turn.MaxRetryAfter+time.Second
 }
 
 // notices adds what metrics give away: a local server that cut the prompt
