@@ -71,6 +71,14 @@ export function removedWords(parts: readonly ErasedPart[]): string {
 
 export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'turn' ? 'A turn was erased' : 'A session was deleted');
 
+/** What is gone, and from where: exactly, for copies in the data directory go on holding it. */
+export function goneWords(receipt: ReceiptView): string {
+  const what = receipt.kind === 'turn' ? 'What it said' : 'It';
+  const copies = receipt.backups.length;
+  if (copies === 0) return `${what} is gone from the data directory.`;
+  return `${what} is gone from the database. ${counted(copies, 'copy', 'copies')} in the data directory still ${copies === 1 ? 'holds' : 'hold'} it.`;
+}
+
 /** The receipt as text, for the clipboard. */
 export function receiptText(receipt: ReceiptView): string {
   return [
