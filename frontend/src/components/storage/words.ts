@@ -38,6 +38,14 @@ export function holdsWords(backup: Pick<BackupView, 'sessions' | 'turns' | 'prob
   return `${counted(backup.sessions, 'session')}, ${counted(backup.turns, 'turn')}`;
 }
 
+/** What came of reading all backups through and verifying them. */
+export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'problems'>[]): string {
+  const damaged = list.filter((one) => one.problem !== '').length;
+  const faulty = list.filter((one) => one.problem === '' && one.problems > 0).length;
+  const said = [damaged > 0 ? `${damaged} cannot be used` : '', faulty > 0 ? `problems in the data of ${faulty}` : ''].filter(Boolean).join(', ');
+  return `${counted(list.length, 'backup')} read through and verified: ${said || 'nothing is wrong'}.`;
+}
+
 /** What one reads of what is removed, one and many; the rest hangs on these. */
 const said: readonly (readonly [store: string, one: string, many: string])[] = [
   ['turns', 'message with its answer', 'messages with their answers'],
