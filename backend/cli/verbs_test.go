@@ -337,6 +337,7 @@ func TestRestoreAsks(t *testing.T) {
 	if list := h.run("backups").exits(0).out; strings.Count(list, "before restore") != 2 {
 		t.Errorf("listed: %s", list)
 	}
+	h.run("backups", "--check").exits(0)
 	if err := os.WriteFile(filepath.Join(h.dir, "backups", "bad.db"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}

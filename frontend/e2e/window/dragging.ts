@@ -44,7 +44,10 @@ async function dragPointer(from: Point, to: Point, seen: () => boolean | Promise
     for (let i = 1; i <= 20; i++) step(from.x + ((to.x - from.x) * i) / 20, from.y + ((to.y - from.y) * i) / 20);
     let trembling = 0;
     await until('what is dragged is seen where it is to be dropped', async () => {
-      step(to.x + (++trembling % 3), to.y);
+      // Now and then off it and back: what was asked before there was anyone to answer is asked again.
+      const away = ++trembling % 20 === 0 ? 150 : 0;
+      step(to.x + (trembling % 3) + away, to.y + away);
+      if (away) step(to.x, to.y);
       return seen();
     });
   } finally {
@@ -89,9 +92,4 @@ export async function dragOut(desk: Desk, desktop: Desktop, from: Point, folder:
 export async function dragWithin(desktop: Desktop, from: Point, to: Point, held?: () => Promise<unknown>): Promise<void> {
   const over = await hovered(desktop, to);
   await dragPointer(await onScreen(desktop, from), await onScreen(desktop, to), over, held);
-}
-
-/** Presses at a point of the page, moves and lets go: no drag of data, but of the view itself. */
-export async function pull(desktop: Desktop, from: Point, to: Point, seen: () => Promise<boolean>): Promise<void> {
-  await dragPointer(await onScreen(desktop, from), await onScreen(desktop, to), seen);
 }

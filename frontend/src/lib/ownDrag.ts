@@ -1,6 +1,6 @@
 /**
  * What is on its way from this window. A drag that carries a file hides everything else it carries from the page
- * (WebKit tells of "Files" alone), so the page remembers what it gave.
+ * (WebKit tells of "Files" alone, WebKitGTK of addresses alone), so the page remembers what it gave.
  */
 let carried: ReadonlyMap<string, string> | null = null;
 
@@ -12,12 +12,17 @@ export function carry(event: DragEvent, type: string, data: string): void {
 
 /** Whether what hovers is of that type and ours. */
 export function holds(event: DragEvent, type: string): boolean {
+  return event.dataTransfer?.types.includes(type) === true || (hides(event) && carried?.has(type) === true);
+}
+
+/** Whether a drag carries files, and may hide what else it carries. */
+function hides(event: DragEvent): boolean {
   const types = event.dataTransfer?.types ?? [];
-  return types.includes(type) || (types.includes('Files') && carried?.has(type) === true);
+  return types.includes('Files') || types.includes('text/uri-list');
 }
 
 export function dataOf(event: DragEvent, type: string): string {
-  return event.dataTransfer?.getData(type) || (event.dataTransfer?.types.includes('Files') ? (carried?.get(type) ?? '') : '');
+  return event.dataTransfer?.getData(type) || (hides(event) ? (carried?.get(type) ?? '') : '');
 }
 
 /** Whether what is dragged began in this window. */

@@ -241,6 +241,8 @@ describe('dragging out of the window', () => {
     expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([true, { turnId: 't1', seq: 4 }]);
     drag('dragover', document.body, hidden.dataTransfer as unknown as ReturnType<typeof carries>);
     expect(app.dropping.hovering).toBe(false); // it is ours
+    const addresses = { dataTransfer: carries({ 'text/uri-list': 'file:///x.md' }) } as unknown as DragEvent; // WebKitGTK
+    expect([holdsTurn(addresses), takeTurn(addresses)]).toEqual([true, { turnId: 't1', seq: 4 }]);
     dispatchEvent(new Event('dragend'));
     expect([holdsTurn(hidden), takeTurn(hidden)]).toEqual([false, null]);
   });

@@ -35,6 +35,8 @@ export class SearchState {
   #whole = $state.raw<ReadonlyMap<string, SearchGroup>>(new Map());
   #error = $state.raw<BackendError | null>(null);
   #searching = $state(false);
+  /** A question is on its way, or about to be. */
+  #asking = false;
   #focusAsked = $state(0);
   #active = $state('');
   #opened = $state('');
@@ -133,11 +135,11 @@ export class SearchState {
     if (query.text === '') {
       this.#result = null;
       this.#error = null;
-      this.#searching = false;
+      this.#searching = this.#asking = false;
       this.#whole = new Map();
       return;
     }
-    this.#searching = true;
+    this.#searching = this.#asking = true;
     try {
       const result = await this.#parts.backend.search.everything(query);
       if (serial !== this.#serial) return;
@@ -149,12 +151,13 @@ export class SearchState {
     } catch (error) {
       if (serial === this.#serial) this.#error = toBackendError(error);
     } finally {
-      if (serial === this.#serial) this.#searching = false;
+      if (serial === this.#serial) this.#searching = this.#asking = false;
     }
   }
 
   /** Brings the other finds of a session, in the place of its first few. */
   async more(group: SearchGroup): Promise<void> {
+    if (this.#asking) return; // that group answers an older question
     const serial = this.#serial;
     this.#searching = true;
     try {
@@ -162,7 +165,8 @@ export class SearchState {
       const all = groups.find((candidate) => candidate.sessionId === group.sessionId);
       if (serial === this.#serial && all) this.#whole = new Map(this.#whole).set(group.sessionId, all);
     } catch (error) {
-      if (serial === this.#serial) this.#parts.toasts.error(error);
+      // Another group was opened before this one came: it can be opened again.
+      if (serial === this.#serial && toBackendError(error).code !== 'cancelled') this.#parts.toasts.error(error);
     } finally {
       if (serial === this.#serial) this.#searching = false;
     }
@@ -200,7 +204,7 @@ export class SearchState {
   /** What is on its way answers an older question from here on. */
   #later(ms: number): void {
     this.#serial++;
-    this.#searching = this.#text.trim() !== '';
+    this.#searching = this.#asking = this.#text.trim() !== '';
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.run(), this.#searching ? ms : 0);
   }

@@ -11,6 +11,8 @@ export class SessionsState {
   #filter = $state('');
   #archived = $state(false);
   #loaded = $state(false);
+  /** Of two loads side by side the one that was begun later counts. */
+  #serial = 0;
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
   readonly #undo: UndoState;
@@ -87,11 +89,14 @@ export class SessionsState {
   }
 
   async #load(): Promise<void> {
+    const serial = ++this.#serial;
     try {
-      this.#list = await this.#backend.sessions.list(this.#archived, this.#filter.trim());
+      const list = await this.#backend.sessions.list(this.#archived, this.#filter.trim());
+      if (serial !== this.#serial) return;
+      this.#list = list;
       this.#loaded = true;
     } catch (error) {
-      this.#toasts.error(error);
+      if (serial === this.#serial) this.#toasts.error(error);
     }
   }
 

@@ -34,6 +34,7 @@ export class ThemeState {
   #width = $state<WidthChoice>('normal');
   #motion = $state<MotionChoice>('system');
   #systemDark = $state(false);
+  #saving: Promise<void> = Promise.resolve();
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
   readonly #media: MediaQueryList;
@@ -152,12 +153,16 @@ export class ThemeState {
     }
   }
 
-  async #save(key: string, value: string): Promise<void> {
-    try {
-      await this.#backend.settings.set(key, value);
-    } catch (error) {
-      this.#toasts.error(error);
-    }
+  /** In order: the program takes calls side by side, and of a slider that is dragged the last value must stay. */
+  #save(key: string, value: string): Promise<void> {
+    this.#saving = this.#saving.then(async () => {
+      try {
+        await this.#backend.settings.set(key, value);
+      } catch (error) {
+        this.#toasts.error(error);
+      }
+    });
+    return this.#saving;
   }
 }
 
