@@ -131,6 +131,14 @@ func TestWindowStartsAnew(t *testing.T) {
 	if r.Sessions != 2 || r.Backup.Sessions != 1 || r.Problems != 0 || r.NewestTurn <= r.BackupNewest || r.BackupNewest == 0 {
 		t.Errorf("%+v", r)
 	}
+	if len(r.Undone) != 0 {
+		t.Errorf("nothing was deleted: %+v", r.Undone)
+	}
+	erasing := must[api.DeletePreview](t)(p.storage.DeletePreview(chat.EraseTurn, kept.TurnID))
+	receipt := must[api.ReceiptView](t)(p.storage.Erase(chat.EraseTurn, kept.TurnID, erasing.Confirm))
+	if r = must[api.RestorePreview](t)(p.storage.RestorePreview(task.Path)); len(r.Undone) != 1 || r.Undone[0].ID != receipt.ID || r.Undone[0].At != receipt.At {
+		t.Errorf("told: %+v, want %+v", r.Undone, receipt)
+	}
 	if err := p.storage.Restore(filepath.Join(data, "none.db")); chat.CodeOf(err) != chat.CodeNotFound || wanted.Load() {
 		t.Errorf("a backup that is not there: %v", err)
 	}

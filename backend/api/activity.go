@@ -33,10 +33,10 @@ func (s *Inspect) Activity(branchID string) (ActivityPanel, error) {
 	if p.Queued, p.Running, p.Dead, err = s.c.Store.JobCounts(ctx); err != nil {
 		return p, err
 	}
-	title := s.c.titles(ctx)
-	p.Recovery = recoveryView(s.c.Upkeep.Report(), title)
+	turn, title := s.c.turns(ctx), s.c.titles(ctx)
+	p.Recovery = recoveryView(s.c.Upkeep.Report(), turn, title)
 	for _, r := range s.c.Upkeep.Earlier() {
-		p.Earlier = append(p.Earlier, recoveryView(r, title))
+		p.Earlier = append(p.Earlier, recoveryView(r, turn, title))
 	}
 	if branchID == "" {
 		return p, nil
@@ -57,6 +57,23 @@ func metricsView(r chat.TurnMetricsRow) TurnMetrics {
 		SummarizeMs: m.SummarizeMs, IndexMs: m.IndexMs, Attempts: m.Attempts,
 		Candidates: m.Candidates, Selected: m.Selected, PackedTokens: m.PackedTokens,
 		SimilarityMin: m.SimilarityMin, SimilarityMax: m.SimilarityMax,
+	}
+}
+
+// turns looks each turn up once.
+func (c *Core) turns(ctx context.Context) func(chat.TurnID) (chat.Turn, error) {
+	type found struct {
+		turn chat.Turn
+		err  error
+	}
+	seen := map[chat.TurnID]found{}
+	return func(id chat.TurnID) (chat.Turn, error) {
+		f, ok := seen[id]
+		if !ok {
+			f.turn, f.err = c.Store.Turn(ctx, id)
+			seen[id] = f
+		}
+		return f.turn, f.err
 	}
 }
 
@@ -125,7 +142,7 @@ func (s *Inspect) Reconcile() (RecoveryReport, error) {
 	if err != nil {
 		return RecoveryReport{}, err
 	}
-	return recoveryView(r, s.c.titles(ctx)), nil
+	return recoveryView(r, s.c.turns(ctx), s.c.titles(ctx)), nil
 }
 
 // Steps lists a turn's provider calls, every attempt.

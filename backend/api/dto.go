@@ -335,7 +335,8 @@ type StatePanel struct {
 	PinTokens int         `json:"pinTokens"`
 }
 
-// RecoveryReport says what the reconciler found and did, at the start or later.
+// RecoveryReport says what the reconciler found and did, at the start or later, without
+// what was decided or deleted since.
 type RecoveryReport struct {
 	At      int64          `json:"at"`
 	Clean   bool           `json:"clean"`   // nothing needed doing

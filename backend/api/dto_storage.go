@@ -32,7 +32,8 @@ type BackupView struct {
 	Sessions int64  `json:"sessions"`
 	Turns    int64  `json:"turns"`
 	Checked  bool   `json:"checked"`
-	Problem  string `json:"problem"`
+	Problem  string `json:"problem"`  // why it cannot be restored; empty: it can
+	Problems int    `json:"problems"` // that verify finds in it; known once it was checked
 }
 
 // RestorePreview is what a restore would replace by what. Nothing is changed yet.
@@ -45,6 +46,8 @@ type RestorePreview struct {
 	Problems      int        `json:"problems"`      // that verify finds in the backup
 	Findings      []string   `json:"findings"`      // the first of them
 	SchemaUpgrade bool       `json:"schemaUpgrade"` // it is of an older version and will be upgraded
+	// Undone are deletions for good whose text comes back, newest first.
+	Undone []ReceiptView `json:"undone"`
 }
 
 // MovePreview is what moving the data directory would do.

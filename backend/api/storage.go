@@ -63,7 +63,7 @@ func (s *Storage) Backups(check bool) ([]BackupView, error) {
 func backupView(b chat.Backup) BackupView {
 	return BackupView{
 		Path: b.Path, Name: filepath.Base(b.Path), Kind: string(b.Kind), At: b.At.UnixMilli(), Bytes: b.Bytes,
-		Sessions: b.Counts["sessions"], Turns: b.Counts["turns"], Checked: b.Checked, Problem: b.Problem,
+		Sessions: b.Counts["sessions"], Turns: b.Counts["turns"], Checked: b.Checked, Problem: b.Problem, Problems: b.Problems,
 	}
 }
 
@@ -105,6 +105,10 @@ func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 			Turns: r.Backup.Turns, Checked: true, Problem: r.Backup.Problem},
 		Sessions: r.Present.Sessions, Turns: r.Present.Turns, NewestTurn: milliseconds(r.Present.NewestTurn),
 		BackupNewest: milliseconds(r.Backup.NewestTurn), Problems: r.Problems, Findings: []string{}, SchemaUpgrade: r.Backup.Schema < r.Schema,
+		Undone: make([]ReceiptView, 0, len(r.Undone)),
+	}
+	for _, d := range r.Undone {
+		v.Undone = append(v.Undone, receiptView(d))
 	}
 	v.Backup.At = milliseconds(r.TakenAt)
 	for _, f := range r.Findings {

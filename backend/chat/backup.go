@@ -24,6 +24,10 @@ type Backup struct {
 	Checked bool             `json:"checked"`          // it was read back after it was written
 	Problem string           `json:"problem"`          // what is wrong with it, if something is
 	SHA256  string           `json:"sha256,omitempty"` // of the file, told when it is written
+	// Problems is how many verify finds in the data in it, Findings are the first of
+	// them: told where it was asked for. Such a copy can be restored nonetheless.
+	Problems int       `json:"verify_problems"`
+	Findings []Finding `json:"findings,omitempty"`
 }
 
 // AutoBackup is what came of a daily backup.
@@ -68,6 +72,7 @@ type Restoration struct {
 	Journals int         `json:"journals"`   // of answers that were arriving
 	Problems int         `json:"problems"`   // that verify finds in the backup
 	Findings []Finding   `json:"findings"`   // the first of them
+	Undone   []Receipt   `json:"undone"`     // deletions for good whose text comes back, newest first
 	Kept     *Backup     `json:"kept"`       // copy of what was replaced
 	Aside    string      `json:"aside"`      // folder with what was set aside; empty: nothing was
 	Config   string      `json:"config"`     // where the backup's configuration was put; empty: it is in force already, or there is none

@@ -153,6 +153,33 @@ func (i RecoveryItem) Undecided() bool {
 	return i.Kind == RecoveredIncomplete || i.Kind == RecoveredUnsent || i.Kind == RecoveredTools
 }
 
+// Settled is what is said of a report of which nothing is left.
+const Settled = "What was found here was decided or deleted since. Nothing is left to do."
+
+// AsOfNow is the report without findings about turns that are gone, and without the
+// decisions that were made since. turn looks a turn up; what it cannot read stays.
+func (r RecoveryReport) AsOfNow(turn func(TurnID) (Turn, error)) RecoveryReport {
+	past := func(i RecoveryItem) bool {
+		if i.TurnID == "" {
+			return false
+		}
+		t, err := turn(i.TurnID)
+		if err != nil {
+			return AsError(err).Code == CodeNotFound
+		}
+		return i.Undecided() && i.decided(t)
+	}
+	return RecoveryReport{At: r.At, Items: slices.DeleteFunc(slices.Clone(r.Items), past)}
+}
+
+// decided reports that a finding no longer waits, by the turn as it is now.
+func (i RecoveryItem) decided(t Turn) bool {
+	if i.Kind == RecoveredTools {
+		return t.Phase.Finalized() || t.Phase == PhaseFailed
+	}
+	return !t.Incomplete() && !t.Unsent()
+}
+
 // standing are findings that are found again until somebody acts on them.
 var standing = []RecoveryKind{RecoveredUnsent, RecoveredTools, RecoveredDead, RecoveredUnreadable, RecoveredSnapshot, RecoveredDaily}
 

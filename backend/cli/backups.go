@@ -17,7 +17,7 @@ import (
 type Copies interface {
 	// Backup writes a checked copy to a new file, or under a dated name into a folder.
 	Backup(ctx context.Context, path string) (chat.Backup, error)
-	// Backups lists those in the data directory, newest first; check reads each through.
+	// Backups lists those in the data directory, newest first; check verifies each.
 	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
 	// Restore puts a backup in the place of the data once agree returns nil.
 	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
@@ -25,10 +25,12 @@ type Copies interface {
 
 func (c *call) backupCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "backup PATH", Short: "Write a checked copy of everything to a new file",
+		Use: "backup PATH", Short: "Write a copy of everything to a new file",
 		Long: `The file holds the database, the configuration, and what had arrived of answers
 that were running. Given a folder, it gets a dated name there. A file that exists
-is not overwritten. A window or a conversation may go on meanwhile.`, Args: exactly("PATH"),
+is not overwritten. A window or a conversation may go on meanwhile. The file is read
+back whole before it gets its name; problems that the data itself has are copied
+with it: verify finds them in the data, backups --check in the copies.`, Args: exactly("PATH"),
 	}
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		given := c.path(args[0])
@@ -50,7 +52,7 @@ is not overwritten. A window or a conversation may go on meanwhile.`, Args: exac
 			return reply{}, err
 		}
 		return reply{doc: b, text: func(o *output) {
-			o.printf("Written and checked: %s\n%s, schema %d, %s, %s\nsha256 %s\n", line(b.Path), size(b.Bytes), b.Schema,
+			o.printf("Written, and read back whole: %s\n%s, schema %d, %s, %s\nsha256 %s\n", line(b.Path), size(b.Bytes), b.Schema,
 				plural(int(b.Counts["sessions"]), "session"), plural(int(b.Counts["turns"]), "turn"), b.SHA256)
 		}}, nil
 	})
@@ -66,9 +68,10 @@ func (c *call) backupsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "backups", Short: "List the backups in the data directory",
 		Long: `CHECKED tells whether a backup was read back when it was written; with --check
-each is read through now, and the exit code is 3 if one is damaged.`, Args: exactly(),
+each is read through now, and verified as restore does; the exit code is 3 if one
+is damaged, or verify finds problems in it.`, Args: exactly(),
 	}
-	cmd.Flags().BoolVar(&check, "check", false, "read each backup through")
+	cmd.Flags().BoolVar(&check, "check", false, "read each backup through, and verify it")
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
 		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
 		if err != nil {
@@ -80,21 +83,42 @@ each is read through now, and the exit code is 3 if one is damaged.`, Args: exac
 		if err != nil {
 			return reply{}, err
 		}
-		damaged := 0
-		for _, b := range list {
-			if b.Problem != "" {
-				damaged++
-			}
-		}
 		doc := backupsReply{append([]chat.Backup{}, list...)}
 		r := reply{doc: doc, text: func(o *output) { doc.print(o, check) }, stands: true}
-		if check && damaged > 0 {
-			return r, problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s cannot be restored.", plural(damaged, "backup")).
-				WithHint("make a new one: contextinfinity backup PATH")}
+		if check {
+			return r, wrongWith(list)
 		}
 		return r, nil
 	})
 	return cmd
+}
+
+// wrongWith says how many of the backups that were checked are not sound; nil: all are.
+func wrongWith(list []chat.Backup) error {
+	damaged, problems := 0, 0
+	for _, b := range list {
+		switch {
+		case b.Problem != "":
+			damaged++
+		case b.Problems > 0:
+			problems++
+		}
+	}
+	var said []string
+	if damaged > 0 {
+		said = append(said, plural(damaged, "backup")+" cannot be restored.")
+	}
+	if problems > 0 {
+		said = append(said, "verify finds problems in "+plural(problems, "backup")+", which restoring does not mend.")
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	hint := "make a new one: contextinfinity backup PATH"
+	if problems > 0 {
+		hint = "see whether the data has them too: contextinfinity verify"
+	}
+	return problemsError{chat.Errorf(chat.CodeCorrupt, "cli.backups", "%s", strings.Join(said, " ")).WithHint("%s", hint)}
 }
 
 // kinds say in words why a backup was made.
@@ -113,6 +137,8 @@ func (r backupsReply) print(o *output, check bool) {
 		switch {
 		case b.Problem != "":
 			checked = "DAMAGED: " + b.Problem
+		case b.Problems > 0:
+			checked = "now: " + plural(b.Problems, "problem")
 		case check:
 			checked = "now"
 		case b.Checked:
@@ -121,6 +147,12 @@ func (r backupsReply) print(o *output, check bool) {
 		t.add(local(b.At), kinds[b.Kind], size(b.Bytes), decimal(b.Schema), count(b.Counts["sessions"]), count(b.Counts["turns"]), checked, b.Path)
 	}
 	t.print(o)
+	for _, b := range r.Backups {
+		if b.Problems > 0 {
+			o.printf("verify finds %s in %s:\n", plural(b.Problems, "problem"), line(b.Path))
+			printFindings(o, b.Findings)
+		}
+	}
 }
 
 func (c *call) restoreCommand() *cobra.Command {
@@ -199,13 +231,33 @@ func printExchange(o *output, r chat.Restoration) {
 	if r.Journals > 0 {
 		o.printf("It holds what had arrived of %s.\n", plural(r.Journals, "answer"))
 	}
+	printUndone(o, r)
 	if r.Problems == 0 {
 		o.printf("verify finds no problems in it.\n")
 		return
 	}
 	o.printf("verify finds %s in it, which restoring does not mend:\n", plural(r.Problems, "problem"))
-	for _, f := range r.Findings {
+	printFindings(o, r.Findings)
+}
+
+func printFindings(o *output, found []chat.Finding) {
+	for _, f := range found {
 		o.printf("  %s: %s %s: %s\n", line(f.Kind), line(f.Table), line(f.ID), line(f.Message))
+	}
+}
+
+// printUndone warns of what was deleted for good and comes back.
+func printUndone(o *output, r chat.Restoration) {
+	switch n := len(r.Undone); {
+	case r.Present.Exists && r.Present.Problem != "":
+		o.printf("What was deleted for good from the present data cannot be read; it may come back.\n")
+	case n == 1:
+		o.printf("1 deletion for good is undone by it: the text comes back, and the receipt goes.\n")
+	case n > 1:
+		o.printf("%d deletions for good are undone by it: the text comes back, and the receipts go.\n", n)
+	}
+	for _, d := range r.Undone {
+		o.printf("  %s: %s %s\n", local(d.At), line(d.Kind), line(d.Subject))
 	}
 }
 

@@ -220,7 +220,9 @@ func named(name string) (kind chat.BackupKind, at time.Time, ok bool) {
 }
 
 // Backups lists the copies in the data directory's folder for them, newest first.
-// With check each is read through; what is wrong with one stands in its Problem.
+// With check each is read through, and the data in it verified as a restore does, in
+// a copy that is removed again. What keeps one from being restored stands in its
+// Problem, what verify finds in its Findings.
 func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
 	dir := filepath.Join(a.dir, BackupDir)
 	entries, err := os.ReadDir(dir)
@@ -244,6 +246,11 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 			b.Kind, b.At = kind, at
 		}
 		describeBackup(ctx, &b, check)
+		if check && b.Problem == "" {
+			if err := a.verifyCopy(ctx, &b); err != nil {
+				return nil, mapError("store.backups", err)
+			}
+		}
 		list = append(list, b)
 	}
 	slices.SortFunc(list, func(x, y chat.Backup) int {
@@ -253,6 +260,20 @@ func (a *Archive) Backups(ctx context.Context, check bool) ([]chat.Backup, error
 		return strings.Compare(y.Path, x.Path)
 	})
 	return list, nil
+}
+
+// verifyCopy tells of a backup what a restore of it would find.
+func (a *Archive) verifyCopy(ctx context.Context, b *chat.Backup) error {
+	r, err := a.PreviewRestore(ctx, b.Path)
+	switch chat.CodeOf(err) {
+	case "":
+		b.Problems, b.Findings = r.Problems, r.Findings
+	case chat.CodeCancelled, chat.CodeTimeout, chat.CodeNoSpace, chat.CodeLocked, chat.CodeBusy:
+		return err
+	default:
+		b.Problem = "It cannot be restored: " + chat.AsError(err).Message
+	}
+	return nil
 }
 
 // describeBackup opens a backup to see what it is.

@@ -84,16 +84,22 @@ func (e *erasing) putReceipt(backups []string) (chat.Receipt, error) {
 // Receipts are those of all hard deletes, newest first. One that cannot be read is
 // passed over: verify names it.
 func (s *Store) Receipts(ctx context.Context) ([]chat.Receipt, error) {
-	out := []chat.Receipt{}
-	err := s.read(ctx, "receipt.list", func(db *gorm.DB) error {
-		rows, err := all[receiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
-		for _, r := range rows {
-			if receipt, err := r.receipt(); err == nil {
-				out = append(out, receipt)
-			}
-		}
+	var out []chat.Receipt
+	err := s.read(ctx, "receipt.list", func(db *gorm.DB) (err error) {
+		out, err = receiptsOf(db)
 		return err
 	})
+	return out, err
+}
+
+func receiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
+	rows, err := all[receiptRow](db, `SELECT * FROM receipts ORDER BY created_at DESC, id DESC`)
+	out := []chat.Receipt{}
+	for _, r := range rows {
+		if receipt, err := r.receipt(); err == nil {
+			out = append(out, receipt)
+		}
+	}
 	return out, err
 }
 

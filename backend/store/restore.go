@@ -99,7 +99,7 @@ func (r *restoring) prepare(ctx context.Context) error {
 	}
 	r.at("checked")
 	r.out.Present = r.summarize(ctx, r.database())
-	return nil
+	return r.tellUndone(ctx)
 }
 
 // locate finds the file that is meant and refuses what cannot be one.

@@ -1,7 +1,7 @@
 import { screen, waitFor } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, test } from 'vitest';
-import type { FakeOptions } from '$lib/backend/fake';
+import type { FakeBackend, FakeOptions } from '$lib/backend/fake';
 import { mountWith } from '$shared/testing/harness';
 import FatalError from './FatalError.svelte';
 import FirstRun from './FirstRun.svelte';
@@ -72,6 +72,41 @@ describe('a key', () => {
   test('without a keyring is said to last for this run', async () => {
     await open({ keyringOk: false });
     expect(await screen.findByText(/kept in memory for this run/)).toBeInTheDocument();
+  });
+});
+
+describe('a model that is configured already', () => {
+  const configure = (change: object) => (backend: FakeBackend) => {
+    backend.program.models = backend.program.models.map((model) => ({ ...model, default: false, ...(model.name === 'local' ? { default: true, usable: true, why: '', ...change } : {}) }));
+  };
+
+  test('is the first way in, and is taken without writing it again', async () => {
+    const { called, begun, user } = await open({}, configure({}));
+    await screen.findByRole('button', { name: 'Use local' });
+    expect(screen.getAllByRole('region')[0]).toHaveAccessibleName('Use local');
+    await user.click(screen.getByRole('button', { name: 'Use local' }));
+    await begun();
+    expect(called('settings.finishFirstRun')).toEqual([['']]);
+  });
+
+  test('gives way to another that is chosen', async () => {
+    const { called, begun, user } = await open({}, configure({}));
+    await screen.findByRole('button', { name: 'Use local' });
+    await user.click(screen.getByRole('button', { name: 'Start with recall' }));
+    await begun();
+    expect(called('settings.finishFirstRun')).toEqual([['recall']]);
+  });
+
+  test.each([
+    ['cannot be used', { usable: false, why: 'There is no key for it' }],
+    ['is only there because of a key in the environment', { builtIn: true }],
+    ['is recall, which has its own way', { provider: 'recall' }],
+  ])('is not offered where it %s', async (_, change) => {
+    const { app, called } = await open({}, configure(change));
+    await waitFor(() => expect(called('settings.settings').length).toBeGreaterThan(1));
+    await waitFor(() => expect(app.models.find('local')?.default).toBe(true));
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(screen.queryByRole('button', { name: /^Use / })).not.toBeInTheDocument();
   });
 });
 

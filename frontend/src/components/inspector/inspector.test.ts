@@ -228,6 +228,23 @@ describe('Activity', () => {
     await waitFor(() => expect(app.conversation.intent.to).toBe('turn'));
   });
 
+  test('a finding that was decided or deleted meanwhile goes quietly', async () => {
+    const { app, backend, user } = await open('activity');
+    const report = await screen.findByRole('article', { name: 'Recovery report' });
+    const [first] = within(report).getAllByRole('button', { name: /Decide/ });
+    const name = first!.textContent!;
+    const { items } = (await backend.inspect.activity('')).recovery;
+    const before = app.conversation.sessionId;
+    backend.world.turn(items[0]!.turnId).state = 'head'; // and no change has told of it yet
+    await user.click(first!);
+    expect(app.toasts.list.map((toast) => toast.tone)).toEqual(['info']);
+    expect(app.toasts.list[0]!.text).toMatch(/^Turn \d+ of .* was decided or deleted since\./);
+    expect(within(report).queryByRole('button', { name })).toBeNull();
+    expect(within(report).getAllByRole('button', { name: /Decide/ })).toHaveLength(items.length - 1);
+    expect([app.conversation.sessionId, app.conversation.intent.to]).not.toContain('turn');
+    expect(app.conversation.sessionId).toBe(before);
+  });
+
   test('raw bytes are fetched only when asked for, and shown as they are', async () => {
     const { backend, user } = await open('activity');
     await user.click(await screen.findByRole('button', { name: '#148' }));

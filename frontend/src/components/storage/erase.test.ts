@@ -66,6 +66,13 @@ describe('deleting a session for good', () => {
     expect(app.erasing.target).toBeNull();
   });
 
+  it('does not call it gone from the data directory while copies there hold it', async () => {
+    await ask('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
+    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
+    expect(await screen.findByText('It is gone from the database. 1 copy in the data directory still holds it.')).toBeVisible();
+    expect(screen.queryByText(/gone from the data directory/)).toBeNull();
+  });
+
   it('saves a draft before, not after', async () => {
     const { app, backend } = await ask('session');
     app.draft.text = 'half a thought';

@@ -86,9 +86,19 @@ describe('backups', () => {
     const { backend } = await page((prepared) => (prepared.disk.backups[2]!.checked = false));
     expect(screen.getByText('Not checked')).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Check all' }));
-    expect(await screen.findByText('5 backups read through: 1 cannot be used.')).toBeVisible();
+    expect(await screen.findByText('5 backups read through and verified: 1 cannot be used.')).toBeVisible();
     expect(screen.queryByText('Not checked')).toBeNull();
     expect(calls(backend, 'storage.backups').at(-1)).toEqual([true]);
+  });
+
+  it('say in which of them verify finds problems, and can be restored all the same', async () => {
+    await page((backend) => backend.disk.findings.set(backend.disk.backups[0]!.path, ['turns 01KE: The hash does not fit.']));
+    const first = () => within(screen.getByRole('list', { name: 'Backups' })).getAllByRole('listitem')[0]!;
+    expect(first()).not.toHaveTextContent('problem');
+    await user.click(screen.getByRole('button', { name: 'Check all' }));
+    expect(await screen.findByText('5 backups read through and verified: 1 cannot be used, problems in the data of 1.')).toBeVisible();
+    expect(first()).toHaveTextContent('1 problem in the data that it holds');
+    expect(within(first()).getByRole('button', { name: /^Restore/ })).toBeEnabled();
   });
 
   it('teach where there is none, and one that is made appears', async () => {
@@ -133,6 +143,17 @@ describe('restoring', () => {
     expect(await screen.findByText('2 problems were found in this backup')).toBeVisible();
     await user.click(screen.getByText('What was found'));
     expect(within(screen.getByRole('list', { name: 'Findings' })).getAllByRole('listitem')).toHaveLength(2);
+  });
+
+  it('says which deletions for good it undoes', async () => {
+    const receipt = (id: string, at: number, kind: string) => ({ id, kind, subject: id, at, parts: [], backups: [] });
+    await dialog('restore', (backend) => {
+      const at = backend.disk.backups[2]!.at;
+      backend.disk.receipts = [receipt('b', at + 2_000, 'session'), receipt('a', at + 1_000, 'turn'), receipt('before', at - 1_000, 'turn')];
+    }, (backend) => backend.disk.backups[2]!.path);
+    expect(await screen.findByText('2 deletions for good are undone by it')).toBeVisible();
+    const lines = within(screen.getByRole('list', { name: 'What comes back' })).getAllByRole('listitem');
+    expect(lines.map((line) => line.textContent)).toEqual([expect.stringContaining('A session was deleted'), expect.stringContaining('A turn was erased')]);
   });
 
   it('refuses what is damaged or no backup, in its place, and takes another', async () => {

@@ -38,6 +38,14 @@ export function holdsWords(backup: Pick<BackupView, 'sessions' | 'turns' | 'prob
   return `${counted(backup.sessions, 'session')}, ${counted(backup.turns, 'turn')}`;
 }
 
+/** What came of reading all backups through and verifying them. */
+export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'problems'>[]): string {
+  const damaged = list.filter((one) => one.problem !== '').length;
+  const faulty = list.filter((one) => one.problem === '' && one.problems > 0).length;
+  const said = [damaged > 0 ? `${damaged} cannot be used` : '', faulty > 0 ? `problems in the data of ${faulty}` : ''].filter(Boolean).join(', ');
+  return `${counted(list.length, 'backup')} read through and verified: ${said || 'nothing is wrong'}.`;
+}
+
 /** What one reads of what is removed, one and many; the rest hangs on these. */
 const said: readonly (readonly [store: string, one: string, many: string])[] = [
   ['turns', 'message with its answer', 'messages with their answers'],
@@ -62,6 +70,14 @@ export function removedWords(parts: readonly ErasedPart[]): string {
 }
 
 export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'turn' ? 'A turn was erased' : 'A session was deleted');
+
+/** What is gone, and from where: exactly, for copies in the data directory go on holding it. */
+export function goneWords(receipt: ReceiptView): string {
+  const what = receipt.kind === 'turn' ? 'What it said' : 'It';
+  const copies = receipt.backups.length;
+  if (copies === 0) return `${what} is gone from the data directory.`;
+  return `${what} is gone from the database. ${counted(copies, 'copy', 'copies')} in the data directory still ${copies === 1 ? 'holds' : 'hold'} it.`;
+}
 
 /** The receipt as text, for the clipboard. */
 export function receiptText(receipt: ReceiptView): string {

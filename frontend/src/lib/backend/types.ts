@@ -377,7 +377,7 @@ export interface RangeView {
   createdAt: number;
 }
 
-/** RecoveryReport says what the reconciler found and did, at the start or later. */
+/** RecoveryReport says what the reconciler found and did, at the start or later, without what was decided or deleted since. */
 export interface RecoveryReport {
   at: number;
   /** nothing needed doing */

@@ -37,7 +37,10 @@ export interface BackupView {
   sessions: number;
   turns: number;
   checked: boolean;
+  /** why it cannot be restored; empty: it can */
   problem: string;
+  /** that verify finds in it; known once it was checked */
+  problems: number;
 }
 
 /** RestorePreview is what a restore would replace by what. Nothing is changed yet. */
@@ -56,6 +59,8 @@ export interface RestorePreview {
   findings: string[];
   /** it is of an older version and will be upgraded */
   schemaUpgrade: boolean;
+  /** deletions for good whose text comes back, newest first */
+  undone: ReceiptView[];
 }
 
 /** MovePreview is what moving the data directory would do. */

@@ -76,7 +76,7 @@ export class App {
   readonly dropping: DroppingState;
   readonly erasing: ErasingState;
   readonly storage: StorageState;
-  #recoveryNews = $state('');
+  #recoveryTold = $state(0);
   readonly #storage: Storage;
   readonly find: FindState;
   readonly goTo: GoToState;
@@ -124,6 +124,9 @@ export class App {
     this.#exportRefresh = new Refresh(() => this.#quietly(() => this.exporting.loadDefault()));
     this.#offs = [
       this.changes.on(['jobs', 'head'], () => this.#jobsRefresh.soon()),
+      this.changes.on(['turn', 'sessions'], () => {
+        if (this.recoveryNews) this.#jobsRefresh.soon(); // it may have been decided, or deleted
+      }),
       this.changes.on(['settings'], () => {
         this.#modelsRefresh.soon();
         this.#exportRefresh.soon();
@@ -302,13 +305,14 @@ export class App {
     else await this.#newSession();
   }
 
-  /** What start-up found and mended, in a line: told once, until it is put away; Activity keeps it in full. */
+  /** What start-up found and mended, in a line: told once, until it is put away or settled; Activity keeps it in full. */
   get recoveryNews(): string {
-    return this.#recoveryNews;
+    const report = this.jobs.recovery;
+    return report && report.at === this.#recoveryTold && report.items.length > 0 ? report.summary : '';
   }
 
   dismissRecovery(): void {
-    this.#recoveryNews = '';
+    this.#recoveryTold = 0;
   }
 
   #tellRecovery(): void {
@@ -316,7 +320,7 @@ export class App {
     if (!report || report.clean || report.items.length === 0) return;
     if (this.#storage.getItem(toldKey) === String(report.at)) return; // the page was loaded anew, the program was not
     this.#storage.setItem(toldKey, String(report.at));
-    this.#recoveryNews = report.summary;
+    this.#recoveryTold = report.at;
   }
 
   async #quietly(load: () => Promise<void>): Promise<void> {

@@ -208,6 +208,19 @@ describe('a conversation', () => {
     expect(backend.world.sessions.size).toBe(1);
   });
 
+  it('puts the news of recovery away once all of it is settled', async () => {
+    await started({ data: 'rich' });
+    const { items } = app.jobs.recovery!;
+    const settle = (turnId: string) => {
+      backend.world.turn(turnId).state = 'head';
+      backend.world.changed('turn', turnId, '');
+    };
+    settle(items[0]!.turnId);
+    await until(() => app.recoveryNews === items[1]!.message);
+    settle(items[1]!.turnId);
+    await until(() => app.recoveryNews === '');
+  });
+
   it('tells at start what recovery found, once', async () => {
     await started({ data: 'rich' });
     expect(app.recoveryNews).toBe('2 things were found and put in order.');

@@ -38,7 +38,7 @@ export class StartupState {
     }
   }
 
-  /** Ends the first start with the model chosen. Rejects if it could not be written. */
+  /** Ends the first start with the model chosen; empty: the default stays as it is. Rejects if it could not be written. */
   async finishFirstRun(model: string): Promise<void> {
     await this.#backend.settings.finishFirstRun(model);
     this.#firstRun = false;

@@ -40,7 +40,7 @@ export class FakeDisk {
 
   backup(kind: string, at: number, more: Partial<BackupView> = {}): BackupView {
     const name = `contextinfinity-${new Date(at).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}-${kind}.db`;
-    return { path: `${this.dir}/backups/${name}`, name, kind, at, bytes: 58 * megabyte, sessions: 15, turns: 480, checked: true, problem: '', ...more };
+    return { path: `${this.dir}/backups/${name}`, name, kind, at, bytes: 58 * megabyte, sessions: 15, turns: 480, checked: true, problem: '', problems: 0, ...more };
   }
 
   find(path: string): BackupView {
@@ -86,7 +86,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       return { dataDir: disk.dir, config: program.view().path, bytes: parts.reduce((sum, part) => sum + part.bytes, 0), free: disk.free, sessions: world.sessions.size, turns: turnCount(), movable: disk.unmovable === '', unmovable: disk.unmovable, parts };
     },
     backups: async (check) => {
-      if (check) disk.backups = disk.backups.map((one) => ({ ...one, checked: one.problem === '' }));
+      if (check) disk.backups = disk.backups.map((one) => ({ ...one, checked: one.problem === '', problems: disk.findings.get(one.path)?.length ?? 0 }));
       return disk.backups;
     },
     backUp: async (path) => {
@@ -109,6 +109,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       return {
         backup: { ...backup, checked: true }, sessions: world.sessions.size, turns: turnCount(), newestTurn: newest(), backupNewest: backup.at - 3_600_000,
         problems: findings.length, findings: findings.slice(0, 20), schemaUpgrade: backup.kind === 'migration',
+        undone: disk.receipts.filter((receipt) => receipt.at > backup.at),
       };
     },
     restore: async (path) => {

@@ -1,0 +1,36 @@
+package api
+
+import (
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestRecoveryViewLeavesOutWhatIsSettled(t *testing.T) {
+	item := func(id chat.TurnID) chat.RecoveryItem {
+		return chat.RecoveryItem{Kind: chat.RecoveredIncomplete, TurnID: id, Message: "about " + string(id)}
+	}
+	look := func(id chat.TurnID) (chat.Turn, error) {
+		if id == "open" {
+			return chat.Turn{ID: id, Phase: chat.PhaseResponding, Outcome: chat.OutcomeIncomplete}, nil
+		}
+		return chat.Turn{}, chat.Errorf(chat.CodeNotFound, "turn.read", "There is no such turn.")
+	}
+	title := func(chat.SessionID) string { return "" }
+	for _, c := range []struct {
+		name    string
+		items   []chat.RecoveryItem
+		left    int
+		clean   bool
+		summary string
+	}{
+		{"one of two is gone", []chat.RecoveryItem{item("open"), item("gone")}, 1, false, "about open"},
+		{"all are gone", []chat.RecoveryItem{item("gone")}, 0, false, chat.Settled},
+		{"there was nothing", nil, 0, true, "Everything was as it was left. Nothing needed doing."},
+	} {
+		v := recoveryView(chat.RecoveryReport{Items: c.items}, look, title)
+		if len(v.Items) != c.left || v.Clean != c.clean || v.Summary != c.summary {
+			t.Errorf("%s: %+v", c.name, v)
+		}
+	}
+}

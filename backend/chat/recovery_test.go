@@ -1,0 +1,55 @@
+package chat
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestReportAsOfNow(t *testing.T) {
+	turns := map[TurnID]Turn{
+		"open":    {ID: "open", Phase: PhaseResponding, Outcome: OutcomeIncomplete},
+		"kept":    {ID: "kept", Phase: PhaseResponseFinalized, Outcome: OutcomeKept},
+		"unsent":  {ID: "unsent", Phase: PhaseContextPrepared},
+		"sent":    {ID: "sent", Phase: PhaseResponding},
+		"whole":   {ID: "whole", Phase: PhaseDone, Outcome: OutcomeCompleted},
+		"retried": {ID: "retried", Phase: PhaseFailed, Outcome: OutcomeDiscarded},
+	}
+	look := func(id TurnID) (Turn, error) {
+		if id == "locked" {
+			return Turn{}, errors.New("the database is busy")
+		}
+		turn, ok := turns[id]
+		if !ok {
+			return Turn{}, Errorf(CodeNotFound, "turn.read", "There is no such turn.")
+		}
+		return turn, nil
+	}
+	for _, c := range []struct {
+		kind RecoveryKind
+		turn TurnID
+		left bool
+	}{
+		{RecoveredIncomplete, "open", true},
+		{RecoveredIncomplete, "kept", false},
+		{RecoveredIncomplete, "retried", false},
+		{RecoveredIncomplete, "erased", false},
+		{RecoveredIncomplete, "locked", true},
+		{RecoveredUnsent, "unsent", true},
+		{RecoveredUnsent, "sent", false},
+		{RecoveredTools, "open", true},
+		{RecoveredTools, "sent", true}, // its tools may have had effects, and nobody has looked yet
+		{RecoveredTools, "kept", false},
+		{RecoveredTools, "retried", false},
+		{RecoveredCompleted, "whole", true},
+		{RecoveredCompleted, "erased", false},
+		{RecoveredPruned, "", true},
+	} {
+		before := RecoveryReport{Items: []RecoveryItem{{Kind: c.kind, TurnID: c.turn}}}
+		if got := before.AsOfNow(look); got.Clean() == c.left {
+			t.Errorf("%s of the turn %q: left %v, want %v", c.kind, c.turn, !got.Clean(), c.left)
+		}
+		if len(before.Items) != 1 || before.Items[0].TurnID != c.turn {
+			t.Errorf("%s of the turn %q: the report itself was changed", c.kind, c.turn)
+		}
+	}
+}

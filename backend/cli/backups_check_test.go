@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// What is damaged and what only holds problems are told apart: the one cannot be
+// restored, the other can.
+func TestWrongWithBackups(t *testing.T) {
+	damaged, faulty := chat.Backup{Problem: "torn", Problems: 1}, chat.Backup{Problems: 2}
+	for name, c := range map[string]struct {
+		list []chat.Backup
+		says string // empty: nothing is wrong
+		hint string
+	}{
+		"none":     {},
+		"sound":    {list: []chat.Backup{{}, {}}},
+		"damaged":  {[]chat.Backup{{}, damaged}, "1 backup cannot be restored.", "make a new one"},
+		"problems": {[]chat.Backup{faulty, faulty}, "verify finds problems in 2 backups, which restoring does not mend.", "contextinfinity verify"},
+		"both":     {[]chat.Backup{faulty, damaged}, "1 backup cannot be restored. verify finds problems in 1 backup, which", "contextinfinity verify"},
+	} {
+		err := wrongWith(c.list)
+		if c.says == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if e := chat.AsError(err); e == nil || e.Code != chat.CodeCorrupt || !strings.HasPrefix(e.Message, c.says) || !strings.Contains(e.Hint, c.hint) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestProblemsOfBackupsAreListed(t *testing.T) {
+	var text strings.Builder
+	found := []chat.Finding{{Kind: "content", Table: "turns", ID: "7", Message: "The hash does not fit."}}
+	backupsReply{[]chat.Backup{{Path: "/a.db", Problems: 3, Findings: found}, {Path: "/b.db"}}}.print(&output{w: &text}, true)
+	for _, want := range []string{"now: 3 problems", "verify finds 3 problems in /a.db:\n  content: turns 7: The hash does not fit."} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("no %q in %s", want, text.String())
+		}
+	}
+	if strings.Contains(text.String(), "in /b.db") {
+		t.Errorf("%s", text.String())
+	}
+}

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// A restore tells which deletions for good it undoes: those whose text stands in the
+// backup and no more in the data.
+func TestRestoreTellsWhatComesBack(t *testing.T) {
+	f := newFixture(t)
+	_, talk := f.session("talk")
+	before, after := f.say(talk.ID, "gone before", "told"), f.say(talk.ID, "gone after", "told")
+	gone, _ := f.session("gone after")
+	erase := func(kind, id string) chat.Receipt {
+		t.Helper()
+		f.clock.Advance(time.Hour)
+		receipt, err := f.Erase(f.ctx, kind, id)
+		f.ok(err)
+		return receipt
+	}
+	erase(chat.EraseTurn, string(before.ID))
+	backup := f.backup(filepath.Join(t.TempDir(), "copy.db")).Path
+	none, err := f.archive.PreviewRestore(f.ctx, backup)
+	f.ok(err)
+	if len(none.Undone) != 0 {
+		t.Errorf("nothing was deleted since: %+v", none.Undone)
+	}
+	later, _ := f.session("never in the backup")
+	erase(chat.EraseSession, string(later.ID))
+	turn := erase(chat.EraseTurn, string(after.ID))
+	session := erase(chat.EraseSession, string(gone.ID))
+	got, err := f.archive.PreviewRestore(f.ctx, backup)
+	f.ok(err)
+	if len(got.Undone) != 2 || got.Undone[0].ID != session.ID || got.Undone[1].ID != turn.ID || got.Problems != 0 {
+		t.Errorf("told: %+v, %d problems", got.Undone, got.Problems)
+	}
+	f.ok(f.Store.Close())
+	var shown chat.Restoration
+	done, err := archiveOf(f.dir).Restore(t.Context(), backup, func(r chat.Restoration) error { shown = r; return nil })
+	f.ok(err)
+	if len(shown.Undone) != 2 || !done.Done {
+		t.Errorf("shown: %+v, %+v", shown.Undone, done)
+	}
+	if now := titles(t, f.dir); len(now) != 2 {
+		t.Errorf("now there is %v", now)
+	}
+}
+
+// Checking backups finds in each what restoring it would.
+func TestBackupsAreVerified(t *testing.T) {
+	f := newFixture(t)
+	s, _ := f.session("s")
+	f.ok(f.writer.Exec(`UPDATE sessions SET title = 'changed behind the ledger' WHERE id = ?`, s.ID).Error)
+	f.ok(MakeDir(filepath.Join(f.dir, BackupDir)))
+	b := f.backup(filepath.Join(f.dir, BackupDir))
+	if !b.Checked || b.Problem != "" {
+		t.Errorf("a copy of it is whole: %+v", b)
+	}
+	restored, err := f.archive.PreviewRestore(f.ctx, b.Path)
+	f.ok(err)
+	for _, check := range []bool{false, true} {
+		list, err := f.archive.Backups(f.ctx, check)
+		f.ok(err)
+		if len(list) != 1 || list[0].Problem != "" || (list[0].Problems > 0) != check || (len(list[0].Findings) > 0) != check {
+			t.Errorf("check %v: %+v", check, list)
+		}
+		if check && list[0].Problems != restored.Problems {
+			t.Errorf("%d problems, a restore finds %d", list[0].Problems, restored.Problems)
+		}
+	}
+	if left := leftovers(t, f.dir); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}
