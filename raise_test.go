@@ -56,6 +56,9 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 		}
 	}
 	config := filepath.Join(dir, "config.toml")
+	if _, err := os.Stat(config); os.IsNotExist(err) {
+		write(t, config, nil)
+	}
 	sent := h.ok("send", "--new", "--json", "--data-dir", link, "--config", config, "Said in a terminal.").sent()
 	p.eventually("the window was not told of what a verb did", func() bool {
 		_, changes := p.seen()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
@@ -116,15 +117,29 @@ func attempts(steps []chat.Step) int {
 	return steps[len(steps)-1].Attempt
 }
 
-// measure sums bytes and time over the steps.
+// measure sums bytes and time over the steps. The pause before a failed step is tried
+// again counts, the time in which nothing was going on does not.
 func (v *TurnView) measure(steps []chat.Step) {
-	for _, s := range steps {
+	for i, s := range steps {
+		if i > 0 && again(steps[i-1], s) {
+			v.DurationMs += s.StartedAt.Sub(*steps[i-1].EndedAt).Milliseconds()
+		}
 		v.Displayed += s.DisplayedBytes
 		v.Durable += s.DurableBytes
 		if s.EndedAt != nil {
 			v.DurationMs += s.EndedAt.Sub(s.StartedAt).Milliseconds()
 		}
 	}
+}
+
+// again reports whether next is the same call of the model as failed, tried anew by
+// itself: nothing had arrived, and the pause is none that only a person makes.
+func again(failed, next chat.Step) bool {
+	if failed.EndedAt == nil || failed.Outcome.Status != chat.StepFailed || failed.DisplayedBytes > 0 || next.Index != failed.Index {
+		return false
+	}
+	pause := next.StartedAt.Sub(*failed.EndedAt)
+	return pause > 0 && pause <= turn.MaxRetryAfter+time.Second
 }
 
 // notices adds what metrics give away: a local server that cut the prompt

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/jobs"
@@ -135,12 +136,14 @@ func outcomeError(t chat.Turn) error {
 		e = chat.Errorf(f.Code, op, "%s", f.Message).WithHint("%s", f.Hint)
 	}
 	switch {
+	case t.Unsent():
+		return e.WithHint("your message is saved: contextinfinity resend %s", t.ID)
 	case t.Incomplete():
 		return e.WithHint("continue, retry, keep or discard it: contextinfinity continue %s", t.ID)
-	case e.Hint == "":
-		return e.WithHint("your message is saved: contextinfinity retry %s", t.ID)
+	case e.Hint != "":
+		return e.WithHint("%s; your message is saved: contextinfinity retry %s", strings.TrimSuffix(e.Hint, "."), t.ID)
 	}
-	return e
+	return e.WithHint("your message is saved: contextinfinity retry %s", t.ID)
 }
 
 // answered finishes a verb that ran a turn: background work as far as --wait

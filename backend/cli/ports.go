@@ -54,6 +54,7 @@ type Store interface {
 
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 	JobCounts(context.Context) (queued, running, dead int, err error)
+	Unindexed(context.Context, chat.SessionID) (int, error)
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
 	RetryJob(context.Context, int64) error
 	KillJob(context.Context, int64) error

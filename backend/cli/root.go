@@ -17,7 +17,7 @@ func (c *call) root() *cobra.Command {
 		Use:           program,
 		Short:         "Conversations with language models, whole and for ever",
 		Long:          "Without a verb the window opens, on the files that are named. With --json stdout is exactly one JSON document.",
-		Args:          noVerb,
+		Args:          c.noWindow,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -165,7 +165,7 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 	f.Usage = func() {}
 	c.persistent(f)
 	newChat := f.Bool("new-chat", false, "")
-	if err := f.Parse(rest); err != nil || c.json {
+	if err := f.Parse(rest); err != nil || c.json || c.checkPlaces(f) != nil {
 		return OpenOptions{}, false
 	}
 	files, ok := existing(f.Args())

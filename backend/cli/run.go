@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
@@ -77,7 +78,18 @@ func asUsage(err error) error {
 		return err
 	}
 	msg := err.Error()
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		if want, ok := wanted[value.GetFlag().Value.Type()]; ok {
+			msg = fmt.Sprintf("--%s is %s, not %q", value.GetFlag().Name, want, clip(value.GetValue(), 40))
+		}
+	}
 	return usageHint("contextinfinity help lists the verbs", "%s", strings.ToUpper(msg[:1])+msg[1:]+".")
+}
+
+// wanted is what a flag of a type takes, in words.
+var wanted = map[string]string{
+	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a length of time such as 30s",
 }
 
 // wantsJSON looks for --json where parsing stopped before it.
@@ -161,6 +173,12 @@ func (c *call) run(v verb) func(*cobra.Command, []string) error {
 		c.started = true
 		c.verbName = strings.ReplaceAll(strings.TrimPrefix(cmd.CommandPath(), program+" "), " ", "_")
 		var err error
+		if !makesConfig(c.verbName) {
+			err = c.checkPlaces(cmd.Flags())
+		}
+		if err != nil {
+			return err
+		}
 		if c.reply, err = v(cmd.Context(), args); err != nil && !c.reply.stands {
 			c.reply = reply{}
 		}

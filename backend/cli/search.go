@@ -75,7 +75,8 @@ func (c *call) search(ctx context.Context, f searchFlags, query string) (reply, 
 			return reply{}, err
 		}
 		doc := newSearchReply(query, within, found)
-		return reply{doc: doc, text: doc.print}, nil
+		doc.Unindexed, err = s.Store.Unindexed(ctx, within.Session)
+		return reply{doc: doc, text: doc.print}, err
 	})
 }
 
@@ -116,7 +117,8 @@ type searchReply struct {
 	Results   []foundRow       `json:"results"`
 	Packed    int              `json:"packed_tokens"` // of all results
 	Looked    int              `json:"candidates"`
-	Embedder  string           `json:"embedder"` // empty: words alone
+	Unindexed int              `json:"unindexed"` // turns that cannot be found yet
+	Embedder  string           `json:"embedder"`  // empty: words alone
 	Warning   string           `json:"warning,omitempty"`
 	Latency   retrieval.Timing `json:"latency"`
 }
@@ -184,6 +186,10 @@ func row(h retrieval.Hit, a retrieval.Artifact) foundRow {
 func (r searchReply) print(o *output) {
 	if r.Warning != "" {
 		o.printf("%s\n", o.dim("note: "+line(r.Warning)))
+	}
+	if len(r.Results) == 0 && r.Unindexed > 0 {
+		o.printf("Nothing was found, but %s not indexed yet: contextinfinity reconcile does it.\n", pluralOf(r.Unindexed, "turn is", "turns are"))
+		return
 	}
 	if len(r.Results) == 0 {
 		o.printf("Nothing was found. Try a name, a number or a rarer word that stood in the conversation.\n")

@@ -184,6 +184,9 @@ func TestSendFailure(t *testing.T) {
 	if s.Phase != "Failed" || s.Text != "" {
 		t.Errorf("%+v", s)
 	}
+	if f, want := r.failure(), "contextinfinity retry "+s.TurnID; !strings.HasSuffix(f.Hint, want) {
+		t.Errorf("%q does not end in %q", f.Hint, want)
+	}
 	h.provider.script(say("better"))
 	var again sent
 	h.run("retry", "--json", s.TurnID).exits(0).into(&again)

@@ -21,7 +21,7 @@ func TestWindowOrCommandLine(t *testing.T) {
 		args   string
 		window bool
 	}{
-		{"", true}, {"--data-dir /x", true}, {"--config=c.toml --data-dir /x", true}, {"-psn_0_1234", true},
+		{"", true}, {"--data-dir /x", true}, {"--config=verbs_test.go --data-dir /x", true}, {"--config=none.toml --data-dir /x", false}, {"--data-dir=", false}, {"-psn_0_1234", true},
 		{"send hi", false}, {"--data-dir /x send hi", false}, {"--help", false}, {"--json", false}, {"--nope", false},
 		{"nonsense", false}, {"--data-dir", false},
 		{"verbs_test.go --data-dir /x ..", true}, {"verbs_test.go none.json", false}, {"--new-chat", true}, {"--new-chat send", false},

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -73,7 +74,7 @@ func ReadCorpus(r io.Reader, name string) ([]Conversation, error) {
 	err := eachLine(r, name, func(raw []byte) error {
 		var l line
 		if err := json.Unmarshal(raw, &l); err != nil {
-			return err
+			return worded(err)
 		}
 		if l.Speaker == "" {
 			return errors.New(`"speaker" is missing`)
@@ -104,7 +105,7 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 	err := eachLine(r, name, func(raw []byte) error {
 		var q Question
 		if err := json.Unmarshal(raw, &q); err != nil {
-			return err
+			return worded(err)
 		}
 		switch {
 		case len(q.ID) == 0:
@@ -119,6 +120,21 @@ func ReadQuestions(r io.Reader, name string) ([]Question, error) {
 		err = chat.Errorf(chat.CodeInvalid, opRead, "%s holds no question.", name)
 	}
 	return out, err
+}
+
+// worded says what a line is that could not be read, instead of how a parser met it.
+func worded(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return errors.New("it is not valid JSON")
+	case errors.As(err, &kind) && kind.Field == "":
+		return errors.New("it is not a JSON object")
+	case errors.As(err, &kind):
+		return fmt.Errorf("%q is of the wrong type, %s", kind.Field, kind.Value)
+	}
+	return err
 }
 
 const opRead = "eval.read"

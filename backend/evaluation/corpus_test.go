@@ -78,6 +78,12 @@ func TestMalformedLinesAreNamed(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
+	if _, err := ReadQuestions(strings.NewReader("no"), "q.jsonl"); !strings.HasSuffix(chat.AsError(err).Message, "line 1: it is not valid JSON.") {
+		t.Errorf("%v", err)
+	}
+	if _, err := ReadQuestions(strings.NewReader("[]"), "q.jsonl"); !strings.HasSuffix(chat.AsError(err).Message, "line 1: it is not a JSON object.") {
+		t.Errorf("%v", err)
+	}
 	if _, err := ReadCorpus(strings.NewReader("\n"), "empty"); chat.CodeOf(err) != chat.CodeInvalid {
 		t.Errorf("an empty corpus: %v", err)
 	}

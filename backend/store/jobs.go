@@ -172,6 +172,17 @@ func (s *Store) JobCounts(ctx context.Context) (queued, running, dead int, err e
 	return c.Queued, c.Running, c.Dead, err
 }
 
+// Unindexed counts the turns whose words and meaning are still to be indexed; an empty
+// session means all.
+func (s *Store) Unindexed(ctx context.Context, session chat.SessionID) (int, error) {
+	var n int
+	err := s.read(ctx, "job.unindexed", func(db *gorm.DB) error {
+		return db.Raw(`SELECT count(DISTINCT turn_id) FROM jobs WHERE state IN ('queued', 'running') AND job_type IN (?, ?)
+			AND (? = '' OR session_id = ?)`, chat.JobSummarizeTurn, chat.JobIndexTurn, session, session).Scan(&n).Error
+	})
+	return n, err
+}
+
 // JobFor finds a turn's job of a type.
 func (s *Store) JobFor(ctx context.Context, turn chat.TurnID, kind chat.JobType) (chat.Job, bool, error) {
 	var rows []jobRow

@@ -96,7 +96,7 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 		e.verdict = verdictIncomplete
 	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
 		e.verdict = verdictShrink
-	case a.events == 0 && retry && a.number < MaxAttempts && wait <= maxRetryAfter:
+	case a.events == 0 && retry && a.number < MaxAttempts && wait <= MaxRetryAfter:
 		e.verdict, e.retryAfter = verdictRetry, wait
 	case a.earlier:
 		e.verdict = verdictIncomplete

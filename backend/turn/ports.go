@@ -113,9 +113,9 @@ type Settings struct {
 // MaxAttempts is how often a call is tried while nothing has arrived (SPEC 4).
 const MaxAttempts = 4
 
-// maxRetryAfter is the longest pause a provider may ask for before we give the
+// MaxRetryAfter is the longest pause a provider may ask for before we give the
 // choice back to the user.
-const maxRetryAfter = time.Minute
+const MaxRetryAfter = time.Minute
 
 // DefaultBackoff doubles from half a second.
 func DefaultBackoff(attempt int) time.Duration {

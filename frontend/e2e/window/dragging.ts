@@ -93,3 +93,8 @@ export async function dragWithin(desktop: Desktop, from: Point, to: Point, held?
   const over = await hovered(desktop, to);
   await dragPointer(await onScreen(desktop, from), await onScreen(desktop, to), over, held);
 }
+
+/** Presses at a point of the page, moves and lets go: no drag of data, but of the view itself. */
+export async function pull(desktop: Desktop, from: Point, to: Point, seen: () => Promise<boolean>): Promise<void> {
+  await dragPointer(await onScreen(desktop, from), await onScreen(desktop, to), seen);
+}

@@ -4,7 +4,7 @@ import { expect, test } from '@playwright/test';
 import { verb } from '../harness/fixtures.ts';
 import { Home } from '../harness/home.ts';
 import { until } from '../harness/process.ts';
-import { dragOut, dragWithin, middle } from './dragging.ts';
+import { dragOut, dragWithin, middle, pull } from './dragging.ts';
 import { Room } from './room.ts';
 
 test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
@@ -76,4 +76,21 @@ test('a session dragged out of the window is a real file, and imports back equal
   } finally {
     other.remove();
   }
+});
+
+test('the tree is drawn and moved, and a turn dragged onto it forks', async () => {
+  const id = await run<string>(`return document.querySelector('[data-session][aria-current]').dataset.session`);
+  await room.talk('And further?', 'Further still.');
+  await run(`[...document.querySelectorAll('[role="tab"]')].find((tab) => tab.innerText.trim() === 'Branches').click()`);
+  await until('the tree', () => run<boolean>(`return document.querySelectorAll('[role="treeitem"]').length > 0`));
+  const stage = () => run<string>(`return document.querySelector('[role="tree"] .stage').style.transform`);
+  const before = await stage();
+  const from = await middle(room.desktop, '[role="tree"]', 0.5, 0.8);
+  await pull(room.desktop, from, { x: from.x + 30, y: from.y - 60 }, async () => (await stage()) !== before);
+  expect(await stage()).not.toBe(before);
+
+  await dragWithin(room.desktop, await middle(room.desktop, '[role="treeitem"]'), from);
+  await until('a name is asked', async () => (await room.desktop.page.text('dialog[open]')).includes('New branch after #'));
+  await room.desktop.page.type('dialog[open] input', 'another way\uE007');
+  await until('the branch is there', () => verb(room.home, 'branches', '--json', id).includes('another way'));
 });

@@ -81,10 +81,10 @@ export function wholeNotes(report: ImportReport): string[] {
   ].filter((note) => note !== '');
 }
 
-export const skippedName = (row: SkippedRow): string => row.title || row.id || `Entry ${grouped(row.index)}`;
+export const skippedName = (row: SkippedRow): string => row.title || row.id || `Entry ${grouped(row.index + 1)}`;
 
 /** Where in the file: "entry 7, byte 412 204". */
-export const placeOf = (row: SkippedRow): string => [row.file, `entry ${grouped(row.index)}`, row.offset > 0 ? `byte ${grouped(row.offset)}` : ''].filter(Boolean).join(', ');
+export const placeOf = (row: SkippedRow): string => [row.file, `entry ${grouped(row.index + 1)}`, row.offset > 0 ? `byte ${grouped(row.offset)}` : ''].filter(Boolean).join(', ');
 
 /** The report as text, for the clipboard. */
 export function reportText(report: ImportReport): string {

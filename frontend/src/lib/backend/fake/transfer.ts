@@ -133,7 +133,7 @@ function reportOf(file: GivenFile, read: number, again: boolean): ImportReport {
   const many = read > 1;
   const skipped = many
     ? [
-        { file: file.name, index: 7, id: '67f1c0de-2b1a-8004-9c55-0a7f4e4dd001', title: 'Garden plan', offset: 412_204, reason: 'A message names a parent that is not there.' },
+        { file: file.name, index: 6, id: '67f1c0de-2b1a-8004-9c55-0a7f4e4dd001', title: 'Garden plan', offset: 412_204, reason: 'A message names a parent that is not there.' },
         { file: file.name, index: 19, id: '67f1c0de-2b1a-8004-9c55-0a7f4e4dd002', title: '', offset: 1_904_881, reason: 'It holds no message.' },
         { file: file.name, index: 33, id: '67f1c0de-2b1a-8004-9c55-0a7f4e4dd003', title: 'A conversation whose title goes on for so long that no table could ever show all of it in one line', offset: 9_104_000, reason: 'The time of its first message, “yesterday”, is no time.' },
       ]

@@ -1,0 +1,39 @@
+package api
+
+import (
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// Tries of one call take the time from the first one's start to the last one's end; the
+// time before the user went on with an answer is nobody's.
+func TestMeasure(t *testing.T) {
+	at := func(ms int) time.Time { return time.UnixMilli(int64(ms)) }
+	step := func(index, attempt, from, to int, status chat.StepStatus) chat.Step {
+		end := at(to)
+		return chat.Step{Index: index, Attempt: attempt, StartedAt: at(from), EndedAt: &end, Outcome: chat.StepOutcome{Status: status}}
+	}
+	arrived := step(0, 1, 0, 50, chat.StepFailed)
+	arrived.DisplayedBytes = 3
+	open := step(0, 2, 4000, 0, chat.StepRunning)
+	open.EndedAt = nil
+	for name, c := range map[string]struct {
+		steps []chat.Step
+		want  int64
+	}{
+		"none":          {nil, 0},
+		"one":           {[]chat.Step{step(0, 1, 0, 50, chat.StepCompleted)}, 50},
+		"tried again":   {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(0, 2, 1050, 1100, chat.StepFailed), step(0, 3, 3900, 4000, chat.StepFailed)}, 4000},
+		"gone on later": {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(1, 1, 90_000, 90_100, chat.StepCompleted)}, 150},
+		"begun anew":    {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), step(0, 2, 90_000, 90_100, chat.StepCompleted)}, 150},
+		"retried":       {[]chat.Step{arrived, step(0, 2, 5000, 5100, chat.StepCompleted)}, 150},
+		"still running": {[]chat.Step{step(0, 1, 0, 50, chat.StepFailed), open}, 4000},
+	} {
+		var v TurnView
+		if v.measure(c.steps); v.DurationMs != c.want {
+			t.Errorf("%s: %d ms, not %d", name, v.DurationMs, c.want)
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/retrieval"
+)
+
+// A place that is named and is none is a wrong call: nothing is opened or made.
+func TestPlacesThatAreNone(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	none := filepath.Join(filepath.Dir(h.config), "none.toml")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--config", none, "sessions"}, none + ": there is no such configuration file"},
+		{[]string{"sessions", "--config="}, "--config is empty"},
+		{[]string{"--config", none}, "no such configuration file"},
+		{[]string{"send", "--new", "hi", "--data-dir", ""}, "--data-dir is empty"},
+		{[]string{"--data-dir="}, "--data-dir is empty"},
+		{[]string{"search", "x", "-k", "abc"}, `--limit is a whole number, not "abc"`},
+	} {
+		r := h.run(c.args...).exits(2)
+		if !strings.Contains(r.err, c.want) || strings.Contains(r.err, "strconv") || r.out != "" {
+			t.Errorf("%q: %q, %q", c.args, r.out, r.err)
+		}
+	}
+	if _, err := os.Stat(h.dir); !os.IsNotExist(err) {
+		t.Errorf("the data directory was made: %v", err)
+	}
+	h.run("--config", none, "config", "set", "budget.working_set_tokens", "40000").exits(0)
+	h.run("--config", none, "config", "check").exits(0)
+}
+
+// The usual configuration file may be missing.
+func TestUsualPlacesMayBeMissing(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	var out, errs bytes.Buffer
+	app := h.app()
+	app.In, app.Out, app.Err = strings.NewReader(""), &out, &errs
+	if code := cli.Run(t.Context(), app, []string{"sessions", "--data-dir", h.dir}); code != 0 {
+		t.Errorf("%d: %s", code, errs.String())
+	}
+}
+
+// Files that are to be opened and are not there are told as files, not as verbs.
+func TestMissingFilesAreNoVerbs(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	for args, want := range map[string]string{
+		"places_test.go missing.json": "missing.json: no such file.", "missing.json": "missing.json: no such file.",
+		"places_test.go missing": "missing: no such file.", "here/missing": "here/missing: no such file.",
+		"nonsense": `There is no verb "nonsense".`, "nonsense more": `There is no verb "nonsense".`,
+	} {
+		if r := h.run(strings.Fields(args)...).exits(2); !strings.Contains(r.err, want) {
+			t.Errorf("%s: %q", args, r.err)
+		}
+	}
+}
+
+type nothingFound struct{}
+
+func (nothingFound) Search(ctxt, retrieval.Query) (retrieval.Result, error) {
+	return retrieval.Result{}, nil
+}
+
+// Where nothing is found, it is told how much is not indexed yet.
+func TestSearchTellsWhatIsNotIndexed(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.opened = func(s *cli.Services) { s.Memory = nothingFound{} }
+	h.send("--new", "hi")
+	h.send("hi again")
+	var doc struct{ Unindexed int }
+	h.run("search", "hi", "--json").exits(0).into(&doc)
+	if r := h.run("search", "hi").exits(0); doc.Unindexed != 2 || !strings.Contains(r.out, "2 turns are not indexed yet") {
+		t.Errorf("%+v, %q", doc, r.out)
+	}
+	h.run("reconcile").exits(0)
+	h.run("search", "hi", "--json").exits(0).into(&doc)
+	if r := h.run("search", "hi").exits(0); doc.Unindexed != 0 || strings.Contains(r.out, "indexed") {
+		t.Errorf("%+v, %q", doc, r.out)
+	}
+}
