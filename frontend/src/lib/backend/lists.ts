@@ -1,6 +1,6 @@
 /** Fields of types.ts that are lists (types.test.ts checks that none is missing). */
 export const listFields: ReadonlySet<string> = new Set([
-  'user', 'assistant', 'branches', 'turns', 'images', 'blocks', 'history', 'pins', 'events', 'items', 'jobs', 'models', 'choices',
+  'user', 'assistant', 'branches', 'turns', 'undone', 'images', 'blocks', 'history', 'pins', 'events', 'items', 'jobs', 'models', 'choices',
   'settings', 'ranges', 'sections', 'shrink', 'dropped', 'redacted', 'removed', 'added', 'files', 'memories', 'chunks', 'embedders', 'uses', 'hits', 'spaces', 'degraded', 'earlier', 'runs', 'groups', 'marks', 'points', 'skipped', 'notices', 'parts', 'findings', 'sessions', 'backups',
 ]);
 
