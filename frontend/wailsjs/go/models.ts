@@ -304,6 +304,7 @@ export namespace api {
 	    turns: number;
 	    checked: boolean;
 	    problem: string;
+	    problems: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new BackupView(source);
@@ -320,6 +321,7 @@ export namespace api {
 	        this.turns = source["turns"];
 	        this.checked = source["checked"];
 	        this.problem = source["problem"];
+	        this.problems = source["problems"];
 	    }
 	}
 	export class BlockView {
@@ -2196,6 +2198,7 @@ export namespace api {
 	    problems: number;
 	    findings: string[];
 	    schemaUpgrade: boolean;
+	    undone: ReceiptView[];
 	
 	    static createFrom(source: any = {}) {
 	        return new RestorePreview(source);
@@ -2211,6 +2214,7 @@ export namespace api {
 	        this.problems = source["problems"];
 	        this.findings = source["findings"];
 	        this.schemaUpgrade = source["schemaUpgrade"];
+	        this.undone = this.convertValues(source["undone"], ReceiptView);
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
