@@ -74,13 +74,13 @@ func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, simila
 	defer cancel()
 	side.Go(func() {
 		begun := time.Now()
-		if w, werr = e.byWords(ctx, q, s); werr != nil {
+		if w, werr = e.byWords(ctx, q, s); werr != nil && !calledOff(werr) { // one that was called off calls nothing off
 			cancel()
 		}
 		res.Timing.Keyword = since(begun)
 	})
 	side.Go(func() {
-		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.WordsAlone {
+		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.WordsAlone && !calledOff(verr) {
 			cancel()
 		}
 	})
