@@ -148,7 +148,7 @@ test('a journal that cannot be fsynced: nothing is called durable that is not, a
   expect(Math.abs(shown - last.displayed)).toBeLessThan(4); // the window draws no trailing space
 });
 
-test('a database that fails for a moment: the message is not taken, and is when it works again', async ({ provider, launch, page }) => {
+test('a database that fails for a moment: nothing is lost, and it goes on when it works again', async ({ provider, launch, page }) => {
   provider.answer('Tell me', 'An answer.');
   await launch({ CONTEXTINFINITY_FAULT: 'io.wal.sync:30:eio' });
   const chat = new Conversation(page);
@@ -157,6 +157,9 @@ test('a database that fails for a moment: the message is not taken, and is when 
     await chat.composer.fill('Tell me');
     await expect(async () => {
       if ((await chat.turn(seq).count()) === 0) await chat.composer.press('Enter');
+      // Where it failed as the answer was to be made final, all of it stands there, and waits for a decision.
+      const keep = chat.turn(seq).getByRole('button', { name: 'Keep as it is' });
+      if (await keep.isVisible()) await keep.click();
       await expect(chat.turn(seq)).toHaveAccessibleName(/committed/, { timeout: 5_000 });
     }).toPass();
   }

@@ -56,6 +56,7 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   await chat.ask('The backfill fell behind again last night. Can we throttle it by replication lag instead of a fixed rate?');
   await expect(chat.answer(1)).toContainText('3.8 s');
   await expect(chat.turn(1)).toHaveAccessibleName(/head|committed/i);
+  await expect(page.getByText('Nothing waits')).toBeVisible();
   await page.screenshot({ path: join(directory, 'conversation.png') });
 
   await page.getByRole('tab', { name: /^X-ray/ }).click();
