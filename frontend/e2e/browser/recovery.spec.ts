@@ -219,7 +219,7 @@ test('SRD 22.3: killed between the answer and its commit, the turn is committed 
   await expect(report).toContainText(/queued again/);
   provider.release(memory);
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, committed, head');
-  expect(await head(chat)).toMatch(/#1/);
+  await expect.poll(() => head(chat)).toMatch(/#1/); // the header follows the turn
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
