@@ -251,21 +251,25 @@ func TestConcurrentSearches(t *testing.T) {
 			more[i] = b.row(int64(201+i), "b0", int64(i+1))
 		}
 		var wg sync.WaitGroup
+		searched := make(chan struct{})
 		for _, q := range queries {
 			wg.Go(func() {
 				for range 20 {
 					got, err := b.index.Search(context.Background(), b.query(q, spans{"b0": {0, 1e6}}, 15))
 					if err != nil || len(got) != 15 {
 						t.Errorf("%d hits, %v", len(got), err)
-						return
 					}
+					searched <- struct{}{}
 				}
 			})
 		}
-		wg.Go(func() {
-			for i, r := range more {
-				b.source.put(r)
-				if i%20 == 10 {
+		wg.Go(func() { // one change for each two searches, so that they meet
+			for i := range 20 * len(queries) {
+				<-searched
+				switch {
+				case i%2 == 0:
+					b.source.put(more[i/2])
+				case i%6 == 1: // the next search reads everything anew
 					b.source.remove(int64(i))
 				}
 			}

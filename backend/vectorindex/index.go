@@ -75,19 +75,23 @@ func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.Vec
 		return nil, nil
 	}
 	s := x.shard(key{q.Namespace.ID, q.Session}, dimension)
-	skipped := s.skipped.Load()
-	if err := s.pull(ctx); err != nil {
-		return nil, failed(err)
+	for {
+		skipped := s.skipped.Load()
+		if err := s.pull(ctx); err != nil {
+			return nil, failed(err)
+		}
+		if n := s.skipped.Load(); n > skipped {
+			x.o.Log.Warn("vectors could not be read and are left out", "count", n, "embedder", q.Namespace.Embedder.String())
+		}
+		x.bound(s)
+		hits, whole, err := s.search(ctx, q.Vector, q.Sieve, q.Limit)
+		if err != nil {
+			return nil, failed(err)
+		}
+		if whole {
+			return hits, nil
+		}
 	}
-	if n := s.skipped.Load(); n > skipped {
-		x.o.Log.Warn("vectors could not be read and are left out", "count", n, "embedder", q.Namespace.Embedder.String())
-	}
-	x.bound(s)
-	hits, err := s.search(ctx, q.Vector, q.Sieve, q.Limit)
-	if err != nil {
-		return nil, failed(err)
-	}
-	return hits, nil
 }
 
 // Warm reads the vectors that a search of all sessions looks through, so that the first

@@ -43,6 +43,7 @@ type shard struct {
 	engine     engine
 	generation int64
 	last       int64 // n up to which was read
+	whole      bool  // all of this generation was read once; false while it is read anew
 
 	used    time.Time    // guarded by the index
 	skipped atomic.Int64 // rows that could not be read
@@ -81,7 +82,13 @@ func (s *shard) pull(ctx context.Context) error {
 		return context.Cause(ctx)
 	})
 	s.add(batch)
-	return err
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.whole = true
+	return nil
 }
 
 func (s *shard) reset(generation int64) error {
@@ -91,7 +98,7 @@ func (s *shard) reset(generation int64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.table, s.engine, s.generation, s.last = newTable(), e, generation, 0
+	s.table, s.engine, s.generation, s.last, s.whole = newTable(), e, generation, 0, false
 	s.skipped.Store(0)
 	return nil
 }
@@ -144,14 +151,20 @@ func (s *shard) outgrow() {
 	s.engine = next
 }
 
-func (s *shard) search(ctx context.Context, q []float32, sieve chat.Sieve, limit int) ([]chat.VectorHit, error) {
+// search looks through what was pulled. whole is false, and nothing was looked through,
+// if another search has begun to read the shard anew since: pull again, which waits for it.
+func (s *shard) search(ctx context.Context, q []float32, sieve chat.Sieve, limit int) (hits []chat.VectorHit, whole bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
+	if !s.whole {
+		return nil, false, nil
+	}
 	if s.engine.len() == 0 {
-		return nil, nil
+		return nil, true, nil
 	}
 	w, open := s.table.windows(sieve)
-	return s.engine.search(ctx, q, filter{s.table, w, open}, limit)
+	hits, err = s.engine.search(ctx, q, filter{s.table, w, open}, limit)
+	return hits, true, err
 }
 
 func (s *shard) count() int {
