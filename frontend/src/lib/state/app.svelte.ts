@@ -168,6 +168,9 @@ export class App {
   async #newSession(): Promise<void> {
     this.layout.closeSettings();
     this.layout.closeDrawer();
+    this.composer.cancelEdit();
+    void this.draft.leave(); // what is typed from now on is for the new one, however long that takes
+    this.composer.focus();
     try {
       const blank = this.sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && !row.pinned && !row.archived && row.status === '');
       const row = blank ?? (await this.backend.sessions.create(''));
@@ -176,6 +179,7 @@ export class App {
     } catch (error) {
       if (this.conversation.session) this.toasts.error(error);
       else this.conversation.refused(error); // a toast goes, and would leave nothing
+      await this.draft.stay();
     }
     this.composer.focus();
   }
