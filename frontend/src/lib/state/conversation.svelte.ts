@@ -305,6 +305,13 @@ export class ConversationState {
     this.#headerRefresh.soon();
   }
 
+  /** Looks at all that is shown once more. */
+  readAgain(): void {
+    for (const turn of this.#turns) this.#dirty.add(turn.id);
+    this.#turnRefresh.soon();
+    this.#headerRefresh.soon();
+  }
+
   refreshHeader(): void {
     this.#headerRefresh.soon();
   }
