@@ -169,7 +169,7 @@ test('a database that fails for a moment: the message is not taken, and is when 
 test('a disk that is full as a whole answer is to be saved: the window says so, asks nothing, and it is saved by itself when there is space', async ({ home, provider, launch, page }) => {
   const { env, free } = disk(home);
   provider.answer('Tell me', 'All of an answer.');
-  await launch({ ...env, CONTEXTINFINITY_FAULT: 'tx.turn.finalize.begun:1:fill' });
+  await launch({ ...env, CONTEXTINFINITY_FAULT: 'tx.turn.finalize.begun:1:full' });
   const chat = new Conversation(page);
   await chat.ask('Tell me');
   const turn = chat.turn(1);
