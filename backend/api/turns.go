@@ -70,11 +70,13 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		v.Error = &ErrorView{Code: string(f.Code), Op: "turn", Message: f.Message, Hint: f.Hint}
 	}
 	v.measure(steps)
+	unsaved := false
 	if live, ok := c.Turns.Live(t.ID); ok {
 		v.Live, v.LiveStep, v.LiveSeq = true, string(live.Frame.Step), live.Frame.Seq
 		v.Displayed, v.Durable = live.Frame.Displayed, live.Frame.Durable
 		v.Assistant = blockViews(live.Blocks)
 	} else if left, ok := c.Turns.Remains(t); ok {
+		unsaved = left.Whole
 		v.Displayed, v.Durable = left.Frame.Displayed, left.Frame.Durable
 		v.Assistant = blockViews(left.Blocks)
 		v.Error = &ErrorView{Code: string(left.Failure.Code), Op: "turn", Message: left.Failure.Message, Hint: left.Failure.Hint}
@@ -88,7 +90,9 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 	}
 	running := c.Turns.IsRunning(t.ID)
 	v.Live = v.Live || running
-	v.State = turnState(t, branch.HeadState, running)
+	if v.State = turnState(t, branch.HeadState, running); unsaved {
+		v.State = "unsaved"
+	}
 	return v, nil
 }
 
