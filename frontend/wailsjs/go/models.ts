@@ -1715,6 +1715,7 @@ export namespace api {
 	    env: string;
 	    baseUrl: string;
 	    models: string[];
+	    needed: boolean;
 	    keyringOk: boolean;
 	
 	    static createFrom(source: any = {}) {
@@ -1728,6 +1729,7 @@ export namespace api {
 	        this.env = source["env"];
 	        this.baseUrl = source["baseUrl"];
 	        this.models = source["models"];
+	        this.needed = source["needed"];
 	        this.keyringOk = source["keyringOk"];
 	    }
 	}
