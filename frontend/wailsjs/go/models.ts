@@ -3004,6 +3004,7 @@ export namespace api {
 	    path: string;
 	    import?: ImportReport;
 	    resumable: boolean;
+	    firm: boolean;
 	
 	    static createFrom(source: any = {}) {
 	        return new TaskView(source);
@@ -3025,6 +3026,7 @@ export namespace api {
 	        this.path = source["path"];
 	        this.import = this.convertValues(source["import"], ImportReport);
 	        this.resumable = source["resumable"];
+	        this.firm = source["firm"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
