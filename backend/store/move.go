@@ -210,7 +210,10 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	if err := a.fill(ctx, to); err != nil {
 		return errors.Join(err, clearMove(to, made))
 	}
-	err := faults.Point("move.copied")
+	err := a.remember(to)
+	if err == nil {
+		err = faults.Point("move.copied")
+	}
 	if err == nil {
 		err = unmark(to)
 	}

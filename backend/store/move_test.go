@@ -57,7 +57,7 @@ func TestMoveTakesEverything(t *testing.T) {
 			t.Errorf("%s is not what it was", name)
 		}
 	}
-	if !adopted || len(content(t, to)) != len(before) || len(before) < 4 {
+	if !adopted || len(content(t, to)) != len(before)+1 || len(before) < 4 {
 		t.Errorf("of %d files %d are there", len(before), len(content(t, to)))
 	}
 	if note, err := os.ReadFile(filepath.Join(f.dir, movedFile)); err != nil || !strings.Contains(string(note), to) {
@@ -122,7 +122,8 @@ func TestWhatMayBeInForceIsKept(t *testing.T) {
 		t.Errorf("said: %v", err)
 	}
 	for _, dir := range []string{f.dir, to} {
-		if now := content(t, dir); !maps.Equal(now, before) || exists(dir, movedFile) {
+		now := content(t, dir)
+		if delete(now, formerFile); !maps.Equal(now, before) || exists(dir, movedFile) {
 			t.Errorf("%s holds %d files, not the %d there were, or says that it may be deleted", dir, len(now), len(before))
 		}
 	}
@@ -192,7 +193,7 @@ func TestAMoveByWayOfLinks(t *testing.T) {
 		t.Error("behind a link there is no database")
 	}
 	f.ok(archiveOf(link).Move(f.ctx, to, func() (bool, error) { return true, nil }))
-	if now := content(t, to); len(now) != len(before) || now[DatabaseFile] != before[DatabaseFile] {
+	if now := content(t, to); len(now) != len(before)+1 || now[DatabaseFile] != before[DatabaseFile] {
 		t.Errorf("of %d files %d came along", len(before), len(now))
 	}
 	elsewhere := filepath.Join(t.TempDir(), "big", BackupDir)
@@ -221,4 +222,45 @@ func TestDataThatWasInForceIsNotWrittenOver(t *testing.T) {
 	f.open()
 	_, err := f.Session(f.ctx, s.ID)
 	f.ok(err)
+}
+
+// TestAReceiptNamesTheFoldersThatTheDataWasMovedFrom, and the copies in them, as long as
+// they are there and hold what was deleted.
+func TestAReceiptNamesTheFoldersThatTheDataWasMovedFrom(t *testing.T) {
+	f, second := movable(t)
+	first, third := f.dir, filepath.Join(t.TempDir(), "third")
+	adopt := func() (bool, error) { return true, nil }
+	f.ok(archiveOf(first).Move(f.ctx, second, adopt))
+	f.dir = second
+	f.open()
+	later, _ := f.session("said at the second place")
+	f.ok(f.Store.Close())
+	f.ok(archiveOf(second).Move(f.ctx, third, adopt))
+	f.dir = third
+	f.open()
+	list, err := f.Sessions(f.ctx, chat.SessionQuery{})
+	f.ok(err)
+	i := slices.IndexFunc(list, func(s chat.SessionSummary) bool { return s.ID != later.ID })
+	early := string(list[i].ID)
+
+	backups, err := filepath.Glob(filepath.Join(first, BackupDir, "*.db"))
+	f.ok(err)
+	name := BackupDir + "/" + filepath.Base(backups[0])
+	want := []string{name, filepath.Join(first, DatabaseFile), backups[0], filepath.Join(second, DatabaseFile), filepath.Join(second, name)}
+	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, early)
+	f.ok(err)
+	if !slices.Equal(preview.Backups, want) {
+		t.Errorf("held by %q, want %q", preview.Backups, want)
+	}
+	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(later.ID))
+	f.ok(err)
+	if !slices.Equal(preview.Backups, want[3:4]) {
+		t.Errorf("what was said later is held by %q", preview.Backups)
+	}
+	f.ok(os.RemoveAll(first))
+	receipt, err := f.Erase(f.ctx, chat.EraseSession, early)
+	f.ok(err)
+	if want = append(want[:1:1], want[3:]...); !slices.Equal(receipt.Backups, want) {
+		t.Errorf("the receipt names %q, want %q", receipt.Backups, want)
+	}
 }
