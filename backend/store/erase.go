@@ -144,7 +144,35 @@ func (s *Store) erasing(t *tx, kind, id string) (*erasing, error) {
 	}
 	row, err := sessionByID(t.db, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title
+	if err == nil {
+		e.subject.Names, err = e.called(row)
+	}
 	return e, err
+}
+
+// called is what a session is and was called: in its ledger, and by the program that it
+// was imported from.
+func (e *erasing) called(s sessionRow) ([]string, error) {
+	names := []string{s.Title}
+	ids, err := all[string](e.db, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
+		len(keyConversation)+1, s.ID, len(keyConversation), keyConversation)
+	if err != nil {
+		return nil, err
+	}
+	names = append(names, ids...)
+	events, err := all[eventRow](e.db, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
+	for _, r := range events {
+		payload, err := e.decoded.payload(e.db, r)
+		if err != nil || payload == nil {
+			continue // verify names it
+		}
+		var told struct{ Title, Text string }
+		if json.Unmarshal(payload, &told) == nil {
+			names = append(names, told.Title, told.Text)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" }), err
 }
 
 // refuse says why it cannot be done now: an answer that is being written would write
@@ -203,15 +231,16 @@ func (e *erasing) carryOut() error {
 	return err
 }
 
-// work forgets what long work left that names the session or its title: files and
-// conversations are called by it. A window that has the data open forgets it before.
+// work forgets what long work left that names the session: conversations, and files of
+// them, are called by it. A window that has the data open forgets it before.
 func (e *erasing) work() error {
-	title, err := json.Marshal(e.subject.Title) // as reports hold it
-	if err != nil {
-		return err
+	rows, err := all[struct{ Key, Value string }](e.db, `SELECT key, value FROM settings WHERE substr(key, 1, 5) = 'task.' ORDER BY key`)
+	for _, r := range rows {
+		if err == nil && e.subject.NamedIn(r.Value) {
+			err = e.remove("settings", `DELETE FROM settings WHERE key = ?`, r.Key)
+		}
 	}
-	return e.remove("settings", `DELETE FROM settings WHERE substr(key, 1, 5) = 'task.' AND
-		(instr(value, ?) > 0 OR ? <> '' AND instr(value, ?) > 0)`, e.subject.Session, e.subject.Title, strings.Trim(string(title), `"`))
+	return err
 }
 
 // remove runs a statement and counts the records of a store that it removed or emptied.
