@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -163,16 +162,17 @@ func (e *erasing) called(s sessionRow) ([]string, error) {
 	events, err := all[eventRow](e.db, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
 	for _, r := range events {
 		payload, err := e.decoded.payload(e.db, r)
-		if err != nil || payload == nil {
-			continue // verify names it
+		if err == nil && payload != nil && ledger.Type(r.Type) == ledger.EventSessionCreated {
+			_, err = ledger.Reword(payload, func(p *ledger.SessionCreated) { names = append(names, p.Title) })
+		} else if err == nil && payload != nil {
+			_, err = ledger.Reword(payload, func(p *ledger.TextChanged) { names = append(names, p.Text) })
 		}
-		var told struct{ Title, Text string }
-		if json.Unmarshal(payload, &told) == nil {
-			names = append(names, told.Title, told.Text)
+		if err != nil { // verify names it; the rest is erased all the same
+			e.store.log.Warn("an earlier title cannot be read", "event", r.EventSeq, "err", err)
 		}
 	}
 	slices.Sort(names)
-	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" }), err
+	return slices.Compact(names), err
 }
 
 // refuse says why it cannot be done now: an answer that is being written would write
