@@ -150,6 +150,8 @@ type TurnView struct {
 	Memories int `json:"memories"`
 	// MemoryError says why the model saw none; empty if nothing failed.
 	MemoryError string `json:"memoryError"`
+	// ErasedAt is when what it said was erased for good; 0: it was not.
+	ErasedAt int64 `json:"erasedAt"`
 }
 
 // SessionSnapshot is what opening a session returns: everything its first

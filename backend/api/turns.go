@@ -35,7 +35,24 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	}
 	c.nameMemories(ctx, turns, out)
 	c.recalled(ctx, ids, out)
-	return out, nil
+	return out, c.erased(ctx, branch.SessionID, turns, out)
+}
+
+// erased says of turns that hold nothing but the mark of it when they were erased.
+func (c *Core) erased(ctx context.Context, session chat.SessionID, turns []chat.Turn, views []TurnView) error {
+	var marked []chat.TurnID
+	for _, t := range turns {
+		if t.User.RenderedText() == chat.ErasedMark {
+			marked = append(marked, t.ID)
+		}
+	}
+	at, err := c.Store.ErasedTurns(ctx, session, marked)
+	for i, t := range turns {
+		if when, ok := at[t.ID]; ok {
+			views[i].ErasedAt = max(ms(when), 1) // a receipt that cannot be read tells no day
+		}
+	}
+	return err
 }
 
 func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, steps []chat.Step) (TurnView, error) {

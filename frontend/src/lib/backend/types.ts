@@ -175,6 +175,8 @@ export interface TurnView {
   memories: number;
   /** MemoryError says why the model saw none; empty if nothing failed. */
   memoryError: string;
+  /** ErasedAt is when what it said was erased for good; 0: it was not. */
+  erasedAt: number;
 }
 
 /** SessionSnapshot is what opening a session returns: everything its first paint needs and the revision it is true for. */
