@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // A receipt tells for ever what a hard delete removed, by store and number. The text
@@ -100,6 +102,38 @@ func receiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
 			out = append(out, receipt)
 		}
 	}
+	return out, err
+}
+
+// ErasedTurns says when what turns of a session say was erased, of those that it was
+// erased of. The ledger knows: the words that mark it may be somebody's own.
+func (s *Store) ErasedTurns(ctx context.Context, session chat.SessionID, ids []chat.TurnID) (map[chat.TurnID]time.Time, error) {
+	out := map[chat.TurnID]time.Time{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := s.read(ctx, "receipt.turns", func(db *gorm.DB) error {
+		erased, err := erasuresIn(db, string(session))
+		if err != nil || len(erased) == 0 {
+			return err
+		}
+		receipts, err := receiptsOf(db)
+		if err != nil {
+			return err
+		}
+		at := map[string]time.Time{}
+		for _, r := range receipts {
+			at[r.ID] = r.At
+		}
+		told, err := all[eventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
+			session, ledger.EventTurnAccepted, ids)
+		for _, e := range told {
+			if erasure, ok := erased[e.EventSeq]; ok {
+				out[chat.TurnID(e.EntityID)] = at[erasure.Receipt]
+			}
+		}
+		return err
+	})
 	return out, err
 }
 
