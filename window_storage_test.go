@@ -90,6 +90,12 @@ func TestWindowErases(t *testing.T) {
 	if left := filesHolding(t, data, "zebra-flumes"); len(left) > 0 {
 		t.Errorf("it is still in %v", left)
 	}
+	branch := must[api.SessionSnapshot](t)(p.sessions.Open(secret.SessionID, "")).Header.BranchID
+	for id, at := range map[string]int64{secret.TurnID: receipt.At, second.TurnID: 0} {
+		if turn := must[api.TurnView](t)(p.sessions.Turn(branch, id)); turn.ErasedAt != at {
+			t.Errorf("%s was erased at %d, its view says %d", id, at, turn.ErasedAt)
+		}
+	}
 	after := must[api.ContextView](t)(p.inspect.Context(other.TurnID))
 	if !strings.Contains(after.Note, "deleted for good") || len(retrievedItems(after)) >= len(retrievedItems(before)) {
 		t.Errorf("the X-ray of the other says %q and shows %d pieces", after.Note, len(retrievedItems(after)))

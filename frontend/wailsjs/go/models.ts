@@ -424,6 +424,7 @@ export namespace api {
 	    notice: string;
 	    memories: number;
 	    memoryError: string;
+	    erasedAt: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new TurnView(source);
@@ -462,6 +463,7 @@ export namespace api {
 	        this.notice = source["notice"];
 	        this.memories = source["memories"];
 	        this.memoryError = source["memoryError"];
+	        this.erasedAt = source["erasedAt"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {

@@ -32,7 +32,7 @@ describe('words of the header', () => {
 
   it.each([
     ['', '', 'No turn yet', false], ['Accepted', '', 'Accepted', true], ['ContextPrepared', '', 'Preparing', true], ['Responding', '', 'Responding', true],
-    ['Responding', 'incomplete', 'Incomplete', false], ['ResponseFinalized', 'completed', 'Answered', false], ['Done', 'completed', 'Done', false],
+    ['Responding', 'incomplete', 'Incomplete', false], ['Responding', 'unsaved', 'Not saved yet', false], ['ResponseFinalized', 'completed', 'Answered', false], ['Done', 'completed', 'Done', false],
     ['Failed', 'discarded', 'Discarded', false], ['Failed', 'failed', 'Failed', false],
   ])('phase %s %s', (phase, outcome, word, runs) => expect([phaseWord(phase, outcome), phaseRuns(phase, outcome)]).toEqual([word, runs]));
 

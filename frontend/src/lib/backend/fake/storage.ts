@@ -138,7 +138,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
         world.sessions.delete(id);
         world.changed('sessions', id, id);
         world.changed('session', id, id);
-      } else world.touch(Object.assign(world.turn(id), { user: [block('text', erasedMark)], assistant: [block('text', erasedMark)], memories: 0 }));
+      } else world.touch(Object.assign(world.turn(id), { user: [block('text', erasedMark)], assistant: [block('text', erasedMark)], memories: 0, erasedAt: receipt.at }));
       return receipt;
     },
     receipts: async () => disk.receipts,
