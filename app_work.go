@@ -49,7 +49,7 @@ func (s verbStore) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	}
 	session := chat.SessionID(p.Session)
 	if s.tasks != nil && p.Reason == "" { // else it is refused, and nothing is cancelled for it
-		if err := s.tasks.Forget(ctx, session, p.Title); err != nil {
+		if err := s.tasks.Forget(ctx, session, p.NamedIn); err != nil {
 			return chat.Receipt{}, err
 		}
 	}

@@ -220,7 +220,7 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	}
 	session := chat.SessionID(p.Session)
 	if s.c.Tasks != nil {
-		if err := s.c.Tasks.Forget(ctx, session, p.Title); err != nil {
+		if err := s.c.Tasks.Forget(ctx, session, p.NamedIn); err != nil {
 			return ReceiptView{}, err
 		}
 	}

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
 import { mountWith } from '$shared/testing/harness';
 import Settings from './Settings.svelte';
+import { choiceWords, helpIn } from './words';
 
 const canary = 'sk-ant-canary-0123456789';
 
@@ -148,6 +149,17 @@ describe('plain settings', () => {
     await user.click(await screen.findByRole('radio', { name: 'Write ahead' }));
     await waitFor(() => expect(screen.getByRole('radio', { name: 'Write ahead' })).toBeChecked());
     expect(called('settings.set')).toEqual([['stream.durability', 'write_ahead']]);
+  });
+
+  test('values are called what the window calls them, in the help and as the default too', async () => {
+    await open('group:Export');
+    expect(await screen.findByText(/^Default: Bundle \(\.cinf\)/)).toBeInTheDocument();
+    expect(screen.getByRole('option', { name: 'Markdown (.md)' })).toBeInTheDocument();
+    const scope = choiceWords['retrieval.scope']!;
+    expect(helpIn(scope, "What may be remembered: this branch's own past, the whole session, or all sessions. all lets one session's text reach another's provider.")).toBe(
+      "What may be remembered: this branch's own past, the whole session, or all sessions. “All sessions” lets one session's text reach another's provider.",
+    );
+    expect(helpIn(choiceWords['retrieval.profile']!, 'measured ranks by the numbers below; srd by plain ones.')).toBe('“Measured” ranks by the numbers below; “Specification” by plain ones.');
   });
 
   test('every setting the program names has a place', async () => {

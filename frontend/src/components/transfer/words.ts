@@ -7,13 +7,14 @@ const formats: Record<string, string> = {
   chatgpt: 'ChatGPT export', claude: 'Claude.ai export', 'claude-code': 'Claude Code session', codex: 'Codex session', 'open-webui': 'Open WebUI export', librechat: 'LibreChat export',
   jsonl: 'Messages, one a line', messages: 'List of messages', zip: 'Transcripts in a zip', bundle: 'ContextInfinity bundle',
 };
-const kinds: Record<string, string> = { bundle: 'ContextInfinity bundle', backup: 'Backup of ContextInfinity', document: 'Document', image: 'Picture', folder: 'Folder', unknown: 'Not known here' };
+const kinds: Record<string, string> = { bundle: 'ContextInfinity bundle', backup: 'Backup of ContextInfinity', document: 'Document', image: 'Picture', folder: 'Folder', unknown: 'Not a file that can be imported' };
 
 export const formatName = (format: string): string => formats[format] ?? format;
 
-/** "ChatGPT export, 25.4 MB". */
+/** "ChatGPT export, 25.4 MB"; of what could not be told only its size, beside the reason (fileAdvice). */
 export function fileWords(file: GivenFile): string {
   const what = file.kind === 'transcript' ? formatName(file.format) || 'Transcript' : (kinds[file.kind] ?? file.kind);
+  if (file.kind === 'unknown' && file.reason !== '') return file.size > 0 ? sized(file.size) : '';
   return file.kind === 'folder' || file.size <= 0 ? what : `${what}, ${sized(file.size)}`;
 }
 

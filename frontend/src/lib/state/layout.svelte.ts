@@ -7,8 +7,8 @@ export const columnBounds: Record<Column, { min: number; max: number; start: num
   inspector: { min: 20, max: 45, start: 26 },
 };
 
-/** The lines of a search want more room than the narrowest inspector has. */
-const searchRem = 28;
+/** The lines of a search want more room than the narrowest inspector has; at the width one starts with, nothing jumps. */
+const searchRem = columnBounds.inspector.start;
 
 /** Where columns become drawers, in rem of window width (styles/narrow.css says the same). */
 export const drawerBelow: Record<Column, number> = { sessions: 66, inspector: 76 };

@@ -36,10 +36,10 @@ describe('what stands at the right of the conversation', () => {
   it('takes its own width, none as a drawer, and enough for the lines of a search', () => {
     const layout = new LayoutState(localStorage);
     layout.measured(100);
-    layout.resize('inspector', 24);
-    expect(layout.rightRem).toBe(24);
+    layout.resize('inspector', 21);
+    expect(layout.rightRem).toBe(21);
     layout.openSearch();
-    expect(layout.rightRem).toBe(28);
+    expect(layout.rightRem).toBe(26);
     layout.closeSearch();
     layout.hide('inspector');
     expect(layout.rightRem).toBe(0);
