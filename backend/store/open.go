@@ -110,7 +110,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	}
 	if err != nil {
 		_ = s.Close()
-		return nil, orNoSpace(s.dir, err)
+		return nil, s.unopened(err)
 	}
 	return s, nil
 }

@@ -171,13 +171,19 @@ func ofTheDisk(err error) bool {
 // enough is what SQLite needs beside a database to open it, in bytes.
 const enough = 64 << 10
 
-// orNoSpace is a failure to open the data, told as the full disk that it is.
-func orNoSpace(dir string, err error) error {
-	if !ofTheDisk(err) || !disk.Full(tryRoom(dir)) {
+// unopened is a failure to open the data, told as the full disk that it is.
+func (s *Store) unopened(err error) error {
+	switch {
+	case !s.readOnly && chat.CodeOf(err) == chat.CodeNoSpace, ofTheDisk(err) && disk.Full(tryRoom(s.dir)):
+	default:
 		return err
 	}
-	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
-		WithHint("free some space and try again")
+	if s.readOnly {
+		return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
+			WithHint("free some space and try again")
+	}
+	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: nothing can be written. The data is as it was.").
+		WithHint("free some space and try again; until then sessions, show, export and backup on the command line read what is there")
 }
 
 // roomPrefix is of files that are made to see whether there is room for one.
