@@ -81,7 +81,7 @@ export const panels: readonly Screen[] = [
   panel('xray-raw', 'What the model will see next', async (page) => {
     await page.getByRole('radio', { name: 'Saw' }).click();
     await page.getByRole('radio', { name: 'Raw' }).click();
-    await expect(page.getByRole('tabpanel').locator('pre')).toBeVisible();
+    await expect(page.getByRole('tabpanel').locator('pre').first()).toBeVisible();
   }),
   panel('state', 'Show the head summary and its history'),
   panel('activity', 'Show activity: jobs, figures, recovery'),
