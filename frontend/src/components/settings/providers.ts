@@ -73,6 +73,6 @@ export function keyHelp(key: KeyView): string {
     case 'environment':
       return `Read from ${key.env}. ${kept} It then takes the place of the variable's.`;
     default:
-      return key.env ? `${kept} Or set ${key.env} and start again.` : kept;
+      return key.env ? `${kept} Or set ${key.env} in the environment before the program starts.` : kept;
   }
 }
