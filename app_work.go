@@ -55,6 +55,7 @@ func (s verbStore) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	}
 	receipt, err := s.Store.Erase(ctx, kind, id)
 	if receipt.ID != "" {
+		s.window.Change(chat.Change{Kind: chat.ChangeSessions})
 		s.window.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
 		if kind == chat.EraseTurn {
 			s.window.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})

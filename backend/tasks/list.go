@@ -90,6 +90,11 @@ func (m *Manager) Cancel(id string) error {
 		return unknown("task.cancel")
 	}
 	waits := !w.ended() && w.cancel == nil
+	if !waits && !w.ended() && w.Firm {
+		m.mu.Unlock()
+		return chat.Errorf(chat.CodeConflict, "task.cancel", "The program is about to start anew for this; it cannot be cancelled any more.").
+			WithHint("what it does then is done whole or not at all, and told by the next start")
+	}
 	switch {
 	case waits:
 		w.State, w.EndedAt, w.run = Cancelled, m.d.Clock.Now(), nil

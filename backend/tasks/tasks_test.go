@@ -225,6 +225,21 @@ func TestWhoRunsWhen(t *testing.T) {
 }
 
 // Cancelling a task that waits lets those go on that waited for it alone.
+// TestARestartIsNotCancelled: the errand is written down, and the next start does it.
+func TestARestartIsNotCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := open(t, memory())
+		w := start(t, m, Spec{Kind: Move, Firm: true}, untilStopped)
+		synctest.Wait()
+		if err := m.Cancel(w.ID); chat.CodeOf(err) != chat.CodeConflict || chat.AsError(err).Hint == "" {
+			t.Error(err)
+		}
+		if got := at(t, m, w.ID); got.State != Running {
+			t.Errorf("it is %s", got.State)
+		}
+	})
+}
+
 func TestCancelWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := open(t, memory())

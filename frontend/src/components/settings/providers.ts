@@ -58,7 +58,7 @@ export function keyPlace(key: KeyView): string {
     case 'this run':
       return 'key for this run only';
     default:
-      return 'no key';
+      return key.needed ? 'no key' : 'no key needed';
   }
 }
 
@@ -73,6 +73,7 @@ export function keyHelp(key: KeyView): string {
     case 'environment':
       return `Read from ${key.env}. ${kept} It then takes the place of the variable's.`;
     default:
-      return key.env && key.keyringOk ? `${kept} Or set ${key.env} and start again.` : kept;
+      if (!key.needed) return `It is asked without a key. ${kept}`;
+      return key.env && key.keyringOk ? `${kept} Or set ${key.env} in the environment before the program starts.` : kept;
   }
 }

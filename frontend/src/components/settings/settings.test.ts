@@ -74,10 +74,22 @@ describe('keys', () => {
 describe('a compatible server', () => {
   test('whose key is kept is tested by its own protocol, at its own address', async () => {
     const { called, user } = await open('providers', {}, (backend) => {
-      backend.program.keys = [{ provider: '127.0.0.1:11434', source: 'keyring', env: '', baseUrl: '', models: ['local'], keyringOk: true }];
+      backend.program.keys = [{ provider: '127.0.0.1:11434', source: 'keyring', env: '', baseUrl: '', models: ['local'], needed: false, keyringOk: true }];
     });
     await user.click(await screen.findByRole('button', { name: 'Test 127.0.0.1:11434' }));
     expect(called('settings.testKey')).toEqual([['chatcompletions', '', 'http://127.0.0.1:11434/v1']]);
+  });
+
+  test('that needs no key is tested without one; a vendor is not', async () => {
+    const { called, user } = await open('providers', {}, (backend) => {
+      backend.program.keys = [...backend.program.keys, { provider: '127.0.0.1:11434', source: '', env: '', baseUrl: 'http://127.0.0.1:11434/v1', models: ['local'], needed: false, keyringOk: true }];
+    });
+    const card = await screen.findByRole('region', { name: '127.0.0.1:11434' });
+    expect(card).toHaveTextContent('no key needed');
+    await user.click(within(card).getByRole('button', { name: 'Test 127.0.0.1:11434' }));
+    expect(await within(card).findByText(/Works/)).toBeInTheDocument();
+    expect(called('settings.testKey')).toEqual([['chatcompletions', '', 'http://127.0.0.1:11434/v1']]);
+    expect(screen.getByRole('button', { name: 'Test OpenAI' })).toBeDisabled();
   });
 
   test('is tested, lists its models, and is saved with its key under its host', async () => {

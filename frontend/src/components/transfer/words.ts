@@ -91,9 +91,9 @@ export const placeOf = (row: SkippedRow): string => [row.file, `entry ${grouped(
 export function reportText(report: ImportReport): string {
   const lines = [
     `Import of ${report.file}${report.format ? ` (${formatName(report.format)})` : ''}`, madeWords(report), addedWords(report), ...wholeNotes(report),
-    ...(report.skippedCount > 0 ? ['', `Not read: ${report.skippedCount}`, ...report.skipped.map((row) => `- ${skippedName(row)} (${placeOf(row)}): ${row.reason}`)] : []),
-    ...(report.skippedCount > report.skipped.length ? [`- and ${report.skippedCount - report.skipped.length} more`] : []),
-    ...(report.notices.length > 0 ? ['', 'To be known', ...report.notices.map((note) => `- ${note.text}${note.count > 1 ? ` (${note.count} times)` : ''}`)] : []),
+    ...(report.skippedCount > 0 ? ['', `Not read: ${grouped(report.skippedCount)}`, ...report.skipped.map((row) => `- ${skippedName(row)} (${placeOf(row)}): ${row.reason}`)] : []),
+    ...(report.skippedCount > report.skipped.length ? [`- and ${grouped(report.skippedCount - report.skipped.length)} more`] : []),
+    ...(report.notices.length > 0 ? ['', 'To be known', ...report.notices.map((note) => `- ${note.text}${note.count > 1 ? ` (${grouped(note.count)} times)` : ''}`)] : []),
   ];
   return lines.filter((line, i) => line !== '' || i > 1).join('\n').replace(/\u202f/g, ' ');
 }
