@@ -33,6 +33,7 @@ type KeyView struct {
 	Env      string   `json:"env"`      // the variable it is or would be read from
 	BaseURL  string   `json:"baseUrl"`
 	Models   []string `json:"models"`
+	Needed   bool     `json:"needed"` // false: a server that is asked without one
 	// KeyringOK is false where this system has no keyring: a key then lasts for this run.
 	KeyringOK bool `json:"keyringOk"`
 }

@@ -18,6 +18,7 @@ type TaskView struct {
 	Path      string        `json:"path"`      // the file or folder that was written
 	Import    *ImportReport `json:"import"`    // of an import
 	Resumable bool          `json:"resumable"` // Resume goes on where it stopped
+	Firm      bool          `json:"firm"`      // it cannot be cancelled once begun: the program starts anew for it
 }
 
 // Background is what goes on behind the window.

@@ -203,7 +203,7 @@ func (s *Settings) Keys() []KeyView {
 	for _, p := range s.catalog.KeyPlaces() {
 		out = append(out, KeyView{
 			Provider: p.Name, Env: p.Env, BaseURL: p.BaseURL, Models: append([]string{}, p.Models...),
-			Source: s.keys.Where(p.Name, p.Env), KeyringOK: s.keys.KeyringOK(),
+			Source: s.keys.Where(p.Name, p.Env), Needed: p.Needed, KeyringOK: s.keys.KeyringOK(),
 		})
 	}
 	return out

@@ -147,28 +147,21 @@ func (a *audit) receipts() {
 }
 
 // holding names the copies of the data that hold what is to be erased, and go on
-// doing so: backups of every kind, and what restores set aside. One that cannot be
-// read may hold it. Copies in other places are not known.
+// doing so: backups of every kind, what restores set aside, and the folders that the data
+// was moved from. One that cannot be read may hold it. Copies in other places are not
+// known.
 func (s *Store) holding(ctx context.Context, kind, id string) ([]string, error) {
-	list, err := s.archive.Backups(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	paths := []string{}
-	for _, b := range list {
-		paths = append(paths, b.Path)
-	}
-	aside, err := filepath.Glob(filepath.Join(globEscape(s.dir), replacedDir, "*", DatabaseFile))
+	paths, err := s.databases()
 	if err != nil {
 		return nil, err
 	}
 	out := []string{}
-	for _, path := range append(paths, aside...) {
+	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, mapError(opErase, err)
 		}
 		if copyHolds(ctx, path, kind, id) {
-			if rel, err := filepath.Rel(s.dir, path); err == nil {
+			if rel, err := filepath.Rel(s.dir, path); err == nil && filepath.IsLocal(rel) {
 				path = filepath.ToSlash(rel)
 			}
 			out = append(out, path)

@@ -1715,6 +1715,7 @@ export namespace api {
 	    env: string;
 	    baseUrl: string;
 	    models: string[];
+	    needed: boolean;
 	    keyringOk: boolean;
 	
 	    static createFrom(source: any = {}) {
@@ -1728,6 +1729,7 @@ export namespace api {
 	        this.env = source["env"];
 	        this.baseUrl = source["baseUrl"];
 	        this.models = source["models"];
+	        this.needed = source["needed"];
 	        this.keyringOk = source["keyringOk"];
 	    }
 	}
@@ -3002,6 +3004,7 @@ export namespace api {
 	    path: string;
 	    import?: ImportReport;
 	    resumable: boolean;
+	    firm: boolean;
 	
 	    static createFrom(source: any = {}) {
 	        return new TaskView(source);
@@ -3023,6 +3026,7 @@ export namespace api {
 	        this.path = source["path"];
 	        this.import = this.convertValues(source["import"], ImportReport);
 	        this.resumable = source["resumable"];
+	        this.firm = source["firm"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {

@@ -23,6 +23,12 @@ export function phaseRuns(phase: string, outcome: string): boolean {
   return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && outcome !== 'incomplete' && outcome !== 'unsaved');
 }
 
+/** What asks for the reader: an answer that broke off, a turn that failed. */
+export function phaseTone(phase: string, outcome: string): 'warn' | 'danger' | undefined {
+  if (phase === 'Responding' && outcome === 'incomplete') return 'warn';
+  return phase === 'Failed' && outcome !== 'discarded' ? 'danger' : undefined;
+}
+
 /** "2 948 / 3 412 B": durable first, because that is what is certain. */
 export function streamBytes(durable: number, displayed: number): string {
   return `${grouped(durable)} / ${grouped(displayed)} B`;

@@ -1,7 +1,7 @@
 import type { BranchView, SessionRow, Setting } from '$lib/backend/types';
 import { entries } from '$lib/commands/list';
 import type { App } from '$lib/state/app.svelte';
-import { moment } from '$shared/format';
+import { counted, moment } from '$shared/format';
 import { groupId } from '../settings/sections';
 import type { Item } from './items';
 
@@ -28,7 +28,7 @@ function commands(app: App): Item[] {
 
 const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || 'New conversation', words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.openSession(row.id) });
 
-const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: `${one.turns} turns`, run: () => app.branches.open(one.id) });
+const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: counted(one.turns, 'turn'), run: () => app.branches.open(one.id) });
 
 function models(app: App): Item[] {
   return app.models.list.map((model) => ({

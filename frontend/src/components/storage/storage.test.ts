@@ -208,7 +208,9 @@ describe('moving', () => {
     expect(await screen.findByText(/The old folder stays as it is/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Move and start anew' }));
     expect(await screen.findByText('The program ends now, and starts anew')).toBeVisible();
-    expect(screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' })).toBeVisible();
+    const card = screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' });
+    expect(card).toBeVisible();
+    expect(within(card).queryByRole('button', { name: /^Cancel/ })).toBeNull();
     expect(backend.disk.errand).toBe('move /home/ada/Elsewhere');
   });
 });

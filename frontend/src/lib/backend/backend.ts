@@ -112,7 +112,7 @@ export interface InspectService {
   /** What the model saw in that turn. */
   context(turnID: string): Promise<ContextView>;
   /** What the next request would hold with this text; empty is fine. */
-  nextContext(branchID: string, model: string, text: string): Promise<ContextView>;
+  nextContext(branchID: string, model: string, draft: Draft): Promise<ContextView>;
   /** Against the turn before it in the lineage. */
   diffContext(turnID: string): Promise<ContextDiff>;
   /** Makes the range summaries that are due, now. */

@@ -47,6 +47,8 @@ export interface KeyView {
   env: string;
   baseUrl: string;
   models: string[];
+  /** false: a server that is asked without one */
+  needed: boolean;
   /** KeyringOK is false where this system has no keyring: a key then lasts for this run. */
   keyringOk: boolean;
 }

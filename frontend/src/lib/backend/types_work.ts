@@ -28,6 +28,8 @@ export interface TaskView {
   import: ImportReport | null;
   /** Resume goes on where it stopped */
   resumable: boolean;
+  /** it cannot be cancelled once begun: the program starts anew for it */
+  firm: boolean;
 }
 
 /** Background is what goes on behind the window. */

@@ -91,7 +91,15 @@ export class ComposerState {
   }
 
   get canSend(): boolean {
-    return !this.#sending && !this.waits && !this.opening && !this.#draft.isEmpty && this.#conversation.branchId !== '';
+    return !this.#sending && this.why === '' && this.#conversation.branchId !== '';
+  }
+
+  /** Why there is nothing to send, or not yet; empty: there is. */
+  get why(): string {
+    if (this.waits) return 'A document is still being attached';
+    if (this.opening) return 'The conversation is still opening';
+    if (!this.#draft.isEmpty) return '';
+    return this.#draft.memories.length > 0 ? 'Write what is to be done with the memory you attached' : 'Write a message first';
   }
 
   focus(): void {

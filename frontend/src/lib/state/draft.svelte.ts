@@ -132,6 +132,11 @@ export class DraftState {
     return { text: this.text, images: [...this.#images], files: [...this.#files], memories: [...this.#memories] };
   }
 
+  /** The message as it stands in the field, for whoever asks what it would come to. */
+  get message(): Draft {
+    return { ...this.written, queued: this.#queued };
+  }
+
   set written({ text, images, files, memories }: Written) {
     this.#split(text);
     this.#images = images;

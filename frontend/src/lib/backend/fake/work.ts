@@ -22,7 +22,7 @@ export interface TaskScript {
 export function taskView(more: Partial<TaskView> = {}): TaskView {
   return {
     id: 'task1', kind: 'import', title: 'Import conversations.json', state: 'running', done: 0, total: 0, unit: '', detail: '', startedAt: 0, endedAt: 0,
-    error: null, path: '', import: null, resumable: false, ...more,
+    error: null, path: '', import: null, resumable: false, firm: false, ...more,
   };
 }
 
@@ -51,7 +51,7 @@ export class FakeTasks {
   }
 
   start(script: TaskScript): TaskView {
-    const task = taskView({ id: this.#world.id('task'), kind: script.kind, title: script.title, unit: script.unit, total: script.total, startedAt: this.#world.now() });
+    const task = taskView({ id: this.#world.id('task'), kind: script.kind, title: script.title, unit: script.unit, total: script.total, firm: script.kind === 'move', startedAt: this.#world.now() });
     this.list = [task, ...this.list];
     this.#scripts.set(task.id, script);
     this.#changed(task);
