@@ -143,7 +143,7 @@ func TestExportIsToldWhatItCannotDo(t *testing.T) {
 	other := h.send("--new", "Another")
 	for name, args := range map[string][]string{
 		"no such session": {"0000"}, "another's turn": {other.SessionID, "--turn", two.TurnID}, "another's branch": {other.SessionID, "--branch", two.BranchID},
-		"a format there is not": {one.SessionID, "--format", "pdf", "-o", "-"}, "a bundle of a branch": {one.SessionID, "--branch", two.BranchID, "--format", "bundle", "-o", "-"},
+		"a bundle of a branch": {one.SessionID, "--branch", two.BranchID, "--format", "bundle", "-o", "-"},
 	} {
 		if r := h.run(append([]string{"export"}, args...)...).exits(1); r.err == "" || r.out != "" {
 			t.Errorf("%s: %q, %q", name, r.out, r.err)

@@ -2,12 +2,12 @@ package transfer
 
 import (
 	"archive/zip"
-	"errors"
 	"io"
 	"path"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/zipdir"
 )
 
 // maxPeeked is how many files of an archive PeekArchive looks into.
@@ -16,10 +16,9 @@ const maxPeeked = 200
 // PeekArchive says what an archive holds, without reading it through: a bundle, or the
 // format of the first export in it. Its errors say why it would not be read.
 func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
-	z, err := zip.NewReader(data, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return "", chat.WrapError(chat.CodeCorrupt, "import.detect", err, path.Base(name)+" is a damaged archive.").
-			WithHint("download or copy it again")
+	z, err := openArchive(name, data, size)
+	if err != nil {
+		return "", err
 	}
 	if isBundle(z) {
 		return FormatBundle, nil
@@ -49,8 +48,8 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 
 // IsBundle reports whether an archive is a bundle of this program, whatever it is called.
 func IsBundle(data io.ReaderAt, size int64) bool {
-	z, err := zip.NewReader(data, size)
-	return (err == nil || errors.Is(err, zip.ErrInsecurePath)) && isBundle(z)
+	z, err := zipdir.Open(data, size, MaxArchiveFiles)
+	return err == nil && isBundle(z)
 }
 
 func isBundle(z *zip.Reader) bool {

@@ -74,6 +74,6 @@ export function keyHelp(key: KeyView): string {
       return `Read from ${key.env}. ${kept} It then takes the place of the variable's.`;
     default:
       if (!key.needed) return `It is asked without a key. ${kept}`;
-      return key.env && key.keyringOk ? `${kept} Or set ${key.env} and start again.` : kept;
+      return key.env && key.keyringOk ? `${kept} Or set ${key.env} in the environment before the program starts.` : kept;
   }
 }
