@@ -16,7 +16,7 @@ const own: Section[] = [
   { id: 'models', title: 'Models', lead: 'Every model you can send to, and how much of the conversation it can hold.' },
 ];
 
-const storageLead = 'Everything lies in one folder on this machine: what takes its room, the copies of it, and what was deleted from it.';
+const storageLead = 'All of it lies in one folder on this machine: what takes room there, its copies, and what was deleted.';
 
 const last: Section[] = [
   { id: 'storage', title: 'Data and backups', lead: storageLead },
