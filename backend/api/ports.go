@@ -79,6 +79,7 @@ type Store interface {
 	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
 	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
+	Verify(context.Context) ([]chat.Finding, error)
 	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
 }
 

@@ -737,6 +737,20 @@ export namespace api {
 	        this.calibration = source["calibration"];
 	    }
 	}
+	export class CheckReport {
+	    problems: number;
+	    findings: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new CheckReport(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.problems = source["problems"];
+	        this.findings = source["findings"];
+	    }
+	}
 	export class ChunkUseView {
 	    turnId: string;
 	    turnSeq: number;
@@ -3005,6 +3019,7 @@ export namespace api {
 	    error?: ErrorView;
 	    path: string;
 	    import?: ImportReport;
+	    check?: CheckReport;
 	    resumable: boolean;
 	    firm: boolean;
 	
@@ -3027,6 +3042,7 @@ export namespace api {
 	        this.error = this.convertValues(source["error"], ErrorView);
 	        this.path = source["path"];
 	        this.import = this.convertValues(source["import"], ImportReport);
+	        this.check = this.convertValues(source["check"], CheckReport);
 	        this.resumable = source["resumable"];
 	        this.firm = source["firm"];
 	    }
