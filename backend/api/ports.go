@@ -117,6 +117,8 @@ type Core struct {
 	Version string
 	DataDir string
 	Fatal   *chat.Error
+	// ReadOnly says why the data can only be read; empty: it can be written.
+	ReadOnly string
 }
 
 // newID names what lives in this run alone.

@@ -2645,6 +2645,7 @@ export namespace api {
 	    firstRun: boolean;
 	    dataDir: string;
 	    fatal?: ErrorView;
+	    readOnly: string;
 	    configError: string;
 	    lastSession: string;
 	    theme: string;
@@ -2664,6 +2665,7 @@ export namespace api {
 	        this.firstRun = source["firstRun"];
 	        this.dataDir = source["dataDir"];
 	        this.fatal = this.convertValues(source["fatal"], ErrorView);
+	        this.readOnly = source["readOnly"];
 	        this.configError = source["configError"];
 	        this.lastSession = source["lastSession"];
 	        this.theme = source["theme"];
