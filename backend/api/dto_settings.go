@@ -86,7 +86,9 @@ type Startup struct {
 	FirstRun bool   `json:"firstRun"` // no session yet and no choice made
 	DataDir  string `json:"dataDir"`
 	// Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten.
-	Fatal       *ErrorView `json:"fatal"`
+	Fatal *ErrorView `json:"fatal"`
+	// ReadOnly says why the data can only be read (a full disk, say); "": it can be written.
+	ReadOnly    string     `json:"readOnly"`
 	ConfigError string     `json:"configError"`
 	LastSession string     `json:"lastSession"`
 	Theme       string     `json:"theme"` // system, light, dark, contrast

@@ -112,7 +112,7 @@ func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 	}
 	v.Backup.At = milliseconds(r.TakenAt)
 	for _, f := range r.Findings {
-		v.Findings = append(v.Findings, f.Table+" "+f.ID+": "+f.Message)
+		v.Findings = append(v.Findings, findingText(f))
 	}
 	return v, nil
 }

@@ -51,6 +51,38 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
+test('a disk that is full at the start: the window shows what is there, says that it can only be read, and takes nothing', async ({ home, provider, launch, page }) => {
+  const { env, fill, free } = disk(home);
+  provider.answer('First', 'One answer.');
+  provider.answer('Second', 'Another answer.');
+  const served = await launch(env);
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'First', 'One answer.');
+  await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+  await served.stop();
+
+  fill();
+  const reading = await launch(env);
+  await chat.says(1, 'One answer.');
+  await expect(page.getByText('The disk is full, so the data is open for reading only.')).toBeVisible();
+  await chat.composer.fill('Second');
+  await chat.composer.press('Enter');
+  const refused = page.getByRole('alert');
+  await expect(refused).toContainText('open for reading only');
+  await expect(refused).toContainText('Your text is still here');
+  expect(provider.questions()).toHaveLength(1);
+  await reading.stop();
+
+  free();
+  await launch(env);
+  await chat.says(1, 'One answer.');
+  await expect(page.getByText('open for reading only')).toHaveCount(0);
+  await chat.composer.fill('Second');
+  await chat.composer.press('Enter');
+  await chat.says(2, 'Another answer.');
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
 test('a draft that a full disk refused is saved by itself when there is space', async ({ home, launch, page }) => {
   const { env, fill, free } = disk(home);
   await launch(env);

@@ -737,6 +737,20 @@ export namespace api {
 	        this.calibration = source["calibration"];
 	    }
 	}
+	export class CheckReport {
+	    problems: number;
+	    findings: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new CheckReport(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.problems = source["problems"];
+	        this.findings = source["findings"];
+	    }
+	}
 	export class ChunkUseView {
 	    turnId: string;
 	    turnSeq: number;
@@ -2631,6 +2645,7 @@ export namespace api {
 	    firstRun: boolean;
 	    dataDir: string;
 	    fatal?: ErrorView;
+	    readOnly: string;
 	    configError: string;
 	    lastSession: string;
 	    theme: string;
@@ -2650,6 +2665,7 @@ export namespace api {
 	        this.firstRun = source["firstRun"];
 	        this.dataDir = source["dataDir"];
 	        this.fatal = this.convertValues(source["fatal"], ErrorView);
+	        this.readOnly = source["readOnly"];
 	        this.configError = source["configError"];
 	        this.lastSession = source["lastSession"];
 	        this.theme = source["theme"];
@@ -3003,6 +3019,7 @@ export namespace api {
 	    error?: ErrorView;
 	    path: string;
 	    import?: ImportReport;
+	    check?: CheckReport;
 	    resumable: boolean;
 	    firm: boolean;
 	
@@ -3025,6 +3042,7 @@ export namespace api {
 	        this.error = this.convertValues(source["error"], ErrorView);
 	        this.path = source["path"];
 	        this.import = this.convertValues(source["import"], ImportReport);
+	        this.check = this.convertValues(source["check"], CheckReport);
 	        this.resumable = source["resumable"];
 	        this.firm = source["firm"];
 	    }

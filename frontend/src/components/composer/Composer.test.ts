@@ -88,6 +88,16 @@ describe('the composer', () => {
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(true);
   });
 
+  it('says that the data can only be read, where one would write', async () => {
+    const { app, backend } = await composer();
+    expect(screen.queryByText(/reading only/)).toBeNull();
+    backend.program.startup.readOnly = 'The disk is full, so the data is open for reading only.';
+    backend.program.startup = { ...backend.program.startup };
+    await app.startup.load();
+    expect(await screen.findByText('The disk is full, so the data is open for reading only.')).toBeVisible();
+    expect(screen.getByText(/Nothing is lost\. Read, search and export what is here.*start the program again\./)).toBeVisible();
+  });
+
   it('keeps the text and says what to do when sending fails', async () => {
     const { field, user, backend } = await composer();
     backend.failNext('chat.send', { message: 'Over budget by 1 200 tokens', hint: 'Shorten it.' });

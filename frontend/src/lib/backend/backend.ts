@@ -188,6 +188,8 @@ export interface StorageService {
   movePreview(to: string): Promise<MovePreview>;
   /** Copies the data, compares the copy, and starts the program anew on it. The old folder stays until it is removed by hand. */
   move(to: string): Promise<TaskView>;
+  /** Holds everything against its hashes, chains and rules; changes nothing. */
+  check(): Promise<TaskView>;
   /** kind: session or turn. */
   deletePreview(kind: string, id: string): Promise<DeletePreview>;
   /** Erases for good; confirm is what DeletePreview.confirm says, typed. */
