@@ -27,6 +27,9 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	if err != nil {
 		return "", err
 	}
+	if packed, _ := packedBundles(data, files); len(packed) > 0 {
+		return FormatZip, nil
+	}
 	reason := ""
 	for _, f := range files[:min(len(files), maxPeeked)] {
 		format, why := lookInto(f)
@@ -44,6 +47,40 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 		return FormatZip, nil // the import finds out
 	}
 	return "", unknownFormat(name)
+}
+
+// PackedBundle is a bundle in an archive, where it stands as it is.
+type PackedBundle struct {
+	Name string
+	Data *io.SectionReader
+}
+
+// PackedBundles are the bundles that an archive holds as they are, as an export of all
+// sessions does, and how many files beside them might be read otherwise.
+func PackedBundles(name string, data io.ReaderAt, size int64) (bundles []PackedBundle, beside int, err error) {
+	z, err := openArchive(name, data, size)
+	if err != nil {
+		return nil, 0, err
+	}
+	files, err := checkArchive(name, z)
+	if err != nil {
+		return nil, 0, err
+	}
+	bundles, beside = packedBundles(data, files)
+	return bundles, beside, nil
+}
+
+func packedBundles(data io.ReaderAt, files []*zip.File) (out []PackedBundle, beside int) {
+	for _, f := range files {
+		at, err := f.DataOffset()
+		whole := err == nil && f.Method == zip.Store && f.Flags&1 == 0 && f.CompressedSize64 == f.UncompressedSize64
+		if !whole || !strings.EqualFold(path.Ext(f.Name), ".cinf") {
+			beside++
+			continue
+		}
+		out = append(out, PackedBundle{f.Name, io.NewSectionReader(data, at, int64(f.UncompressedSize64))}) // #nosec G115 -- checkArchive bounds it
+	}
+	return out, beside
 }
 
 // IsBundle reports whether an archive is a bundle of this program, whatever it is called.
