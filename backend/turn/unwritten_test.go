@@ -170,14 +170,14 @@ func TestAWholeAnswerBecomesFinalByItself(t *testing.T) {
 // TestAWholeAnswerOutlivesTheProgram: the next start makes it final from its journal, and
 // where that is refused too it goes on trying.
 func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
-	newFullDisk(t, 1000, func(w *world, s *refusing, restart func(int) *refusing) {
+	newFullDisk(t, 1000, func(w *world, _ *refusing, restart func(int) *refusing) {
 		w.provider.script(call{events: []string{text("precious"), done}})
 		id := w.unsaved("hi")
 		if err := w.store.SaveDraft(context.Background(), chat.Draft{BranchID: w.branch.ID, Message: chat.UserText("next"), Queued: true}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(10 * time.Minute)
-		s = restart(4)
+		s := restart(4)
 		open := w.now(id)
 		left, ok := w.engine.Remains(open)
 		if !ok || !left.Whole || left.Blocks.RenderedText() != "precious" || left.Frame.Displayed != 8 || left.Frame.Durable != 8 {

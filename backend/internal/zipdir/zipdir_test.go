@@ -15,14 +15,20 @@ func archive(t testing.TB, files int, name string) *bytes.Reader {
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
 	for i := range files {
-		f, err := w.Create(fmt.Sprintf(name, i))
+		h := &zip.FileHeader{Name: fmt.Sprintf(name, i)} // stored: nothing is packed
+		create := w.CreateRaw
+		if i == 0 {
+			create = w.CreateHeader
+		}
+		f, err := create(h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i == 0 {
-			if _, err := io.WriteString(f, "said"); err != nil {
-				t.Fatal(err)
-			}
+		if i > 0 {
+			continue
+		}
+		if _, err := io.WriteString(f, "said"); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if err := w.Close(); err != nil {
@@ -50,7 +56,7 @@ func TestOpen(t *testing.T) {
 		fits        bool
 	}{
 		{0, 3, "", true}, {3, 3, "%d.json", true}, {4, 3, "%d.json", false}, {3000, 3000, "%d/" + strings.Repeat("long ", 30) + ".json", true},
-		{30_000, 100, "%d.json", false}, {200, 200, "%d" + strings.Repeat("n", 9_000), false}, {2, 3, "../%d.json", true},
+		{8_000, 100, "%d.json", false}, {200, 200, "%d" + strings.Repeat("n", 9_000), false}, {2, 3, "../%d.json", true},
 	} {
 		from := archive(t, c.files, c.name)
 		z, err := Open(from, from.Size(), c.most)
@@ -75,7 +81,7 @@ func TestOpen(t *testing.T) {
 
 // TestALongListIsNotReadToItsEnd, whatever it says of its length.
 func TestALongListIsNotReadToItsEnd(t *testing.T) {
-	whole := archive(t, 60_000, "%d.json")
+	whole := archive(t, 30_000, "%d.json")
 	c := &counting{ReaderAt: whole}
 	if _, err := Open(c, whole.Size(), 1_000); !errors.Is(err, ErrTooMany) || int64(c.read) > whole.Size()/4 {
 		t.Errorf("%d of %d bytes were read: %v", c.read, whole.Size(), err)

@@ -42,7 +42,7 @@ func TestFormulasStandAsTheyWereWritten(t *testing.T) {
 		}
 	}
 	for _, lines := range []string{"", "\n", "\n\n"} {
-		if _, text := drawnAnswer(t, strings.Repeat("$a $b \\( ` "+lines, 5_000)); strings.Count(text, "$a $b") != 5_000 {
+		if _, text := drawnAnswer(t, strings.Repeat("$a $b \\( ` "+lines, 800)); strings.Count(text, "$a $b") != 800 {
 			t.Error("of a text of marks alone some is lost")
 		}
 	}

@@ -181,6 +181,17 @@ describe('what is typed ahead', () => {
     expect(backend.world.branch(before).draft.text).toBe('a thought');
   });
 
+  it('takes no document before there is a session to keep it in, and says so', async () => {
+    const release = backend.hold('sessions.create');
+    const made = app.newSession();
+    await settle();
+    expect(await app.documents.attach(new File(['words'], 'notes.md'))).toBe(false);
+    expect(app.documents.error?.message).toBe('notes.md was not attached: the conversation is still opening.');
+    expect(backend.calls.some((call) => call.name === 'chat.attach')).toBe(false);
+    release();
+    await made;
+  });
+
   it.each(['sessions.create', 'sessions.open'])('goes back to where one was when nothing opens: %s', async (call) => {
     const before = app.conversation.branchId;
     app.draft.text = 'a thought';
