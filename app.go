@@ -354,7 +354,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(), Stats: a.stats,
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(), Note: a.store.Note(), Stats: a.stats,
 	}
 }
 

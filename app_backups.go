@@ -41,11 +41,20 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 		return a.backups.once(string(out.Outcome), chat.Errorf(chat.CodeNoSpace, "backup.daily",
 			"No daily backup is made while the disk has less than %d MB free (it has %d MB). Your conversations are stored as always.",
 			out.Need>>20+1, out.Free>>20).WithHint("free some space, or turn backup.daily off"))
+	case out.Outcome == chat.BackupMade && out.Made.Problems > 0:
+		a.log.Warn("the daily backup holds damaged records", "file", out.Made.Path, "problems", out.Made.Problems, "first", out.Made.Findings[0].Message)
+		return a.backups.once("damaged", damagedBackup(out.Made))
 	case out.Outcome == chat.BackupMade:
 		a.log.Info("made the daily backup", "file", out.Made.Path, "bytes", out.Made.Bytes, "removed", len(out.Removed))
 		_ = a.backups.once("", nil)
 	}
 	return nil
+}
+
+// damagedBackup tells of a daily backup that verify finds problems in.
+func damagedBackup(b chat.Backup) error {
+	return chat.Errorf(chat.CodeCorrupt, "backup.daily", "The data is damaged, and so is today's backup of it: problems with %d of its records. The older backups without damage are kept as long as that is so.", b.Problems).
+		WithHint("contextinfinity verify names the records; backups shows which backup has no problems")
 }
 
 // closeVerb closes what a verb opened. On small data it makes the daily backup

@@ -35,11 +35,21 @@ func runErrand(ctx context.Context, o cli.OpenOptions) *doneErrand {
 		return done
 	}
 	if e.Do == store.ErrandMove {
-		done.err = archive.Move(ctx, e.Path, func() error { return cfg.Set("general.data_dir", e.Path) })
+		done.err = archive.Move(ctx, e.Path, func() (bool, error) {
+			err := cfg.Set("general.data_dir", e.Path)
+			return err == nil || mayName(o.ConfigPath, e.Path), err
+		})
 	} else {
 		_, done.err = archive.Restore(ctx, e.Path, func(chat.Restoration) error { return nil })
 	}
 	return done
+}
+
+// mayName reports that a configuration names a folder for the data, or that nobody can
+// tell: a file that was replaced may be in place although that was called an error.
+func mayName(path, dir string) bool {
+	cfg, err := config.Open(config.Options{Path: path})
+	return err != nil || cfg.Config().General.DataDir == dir
 }
 
 // show has the window tell what became of it, until it is dismissed.

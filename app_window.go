@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"syscall"
 
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
@@ -22,6 +24,11 @@ func window(o cli.OpenOptions) desktop.Window {
 	keys := secrets.New()
 	done := runErrand(context.Background(), o)
 	a, err := openApp(context.Background(), o, keys)
+	if unwritable(err) {
+		if read, cause := openToRead(o, keys); cause == nil {
+			a, core.ReadOnly, err = read, readOnlyWords(read, err), nil
+		}
+	}
 	if err == nil {
 		if err = a.openTasks(context.Background(), hub); err != nil {
 			err = errors.Join(err, a.close())
@@ -48,12 +55,14 @@ func window(o cli.OpenOptions) desktop.Window {
 				a.jobs.Wake()
 			}
 		})
-		a.jobs.Start()
-		a.upkeep.Start()
-		a.warm()
-		work = a.desk(hub)
+		if !a.readOnly {
+			a.jobs.Start()
+			a.upkeep.Start()
+			a.warm()
+			work = a.desk(hub)
+			a.serve(func(asked cli.OpenOptions) { raise(); heed(hub, asked) })
+		}
 		a.notices(hub)
-		a.serve(func(asked cli.OpenOptions) { raise(); heed(hub, asked) })
 		heed(hub, o)
 		done.show(a)
 	}
@@ -79,6 +88,26 @@ func window(o cli.OpenOptions) desktop.Window {
 		}
 	}
 	return w
+}
+
+// unwritable reports that data could not be opened because nothing can be written there.
+func unwritable(err error) bool {
+	return err != nil && (chat.CodeOf(err) == chat.CodeNoSpace || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission))
+}
+
+// openToRead opens data that cannot be written: the window shows and exports what is
+// there.
+func openToRead(o cli.OpenOptions, keys *secrets.Store) (*app, error) {
+	o.ReadOnly = true
+	return openApp(context.Background(), o, keys)
+}
+
+// readOnlyWords say why the data can only be read.
+func readOnlyWords(a *app, refused error) string {
+	if note := a.store.Note(); note != "" {
+		return note
+	}
+	return chat.AsError(refused).Message
 }
 
 // retrieves says whether turns are given memory, and from where.

@@ -49,12 +49,13 @@ func (s verbStore) Erase(ctx context.Context, kind, id string) (chat.Receipt, er
 	}
 	session := chat.SessionID(p.Session)
 	if s.tasks != nil && p.Reason == "" { // else it is refused, and nothing is cancelled for it
-		if err := s.tasks.Forget(ctx, session, p.Title); err != nil {
+		if err := s.tasks.Forget(ctx, session, p.NamedIn); err != nil {
 			return chat.Receipt{}, err
 		}
 	}
 	receipt, err := s.Store.Erase(ctx, kind, id)
 	if receipt.ID != "" {
+		s.window.Change(chat.Change{Kind: chat.ChangeSessions})
 		s.window.Change(chat.Change{Kind: chat.ChangeSession, Session: session})
 		if kind == chat.EraseTurn {
 			s.window.Change(chat.Change{Kind: chat.ChangeTurn, Session: session, ID: id})

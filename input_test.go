@@ -49,7 +49,11 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 					t.Errorf("answered %+v", s)
 				}
 			} else {
-				r.fails(1, c.code)
+				exit := 1
+				if strings.TrimSpace(c.text) == "" {
+					exit = 2 // of a message there is none
+				}
+				r.fails(exit, c.code)
 			}
 			h.holds(c.text, c.stored)
 			h.clean()

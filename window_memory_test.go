@@ -118,6 +118,13 @@ func TestWindowMemoryAttached(t *testing.T) {
 	if len(d.Memories) != 2 || d.Memories[0] != chip || d.Memories[1].ID != gone.ID || d.Memories[1].Label == "" {
 		t.Errorf("draft %+v", d)
 	}
+	with := must[api.ContextView](t)(p.inspect.NextContext(row.BranchID, "m", api.Draft{Text: "What of it?", Memories: []api.MemoryChip{chip}}))
+	if items := retrievedItems(with); len(items) == 0 || items[0].ID != row.ID || !items[0].Why.Attached {
+		t.Errorf("what is attached is not foreseen: %+v", items)
+	}
+	if _, err := p.inspect.NextContext(row.BranchID, "m", api.Draft{Text: "What of it?", Memories: []api.MemoryChip{gone}}); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("foreseen with what is gone: %v", err)
+	}
 	var many []api.MemoryChip
 	for i := range 21 {
 		many = append(many, api.MemoryChip{ID: row.ID + itoa(i)})

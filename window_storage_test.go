@@ -60,6 +60,29 @@ func filesHolding(t *testing.T, dir, text string) []string {
 	return out
 }
 
+// TestWindowChecks: everything, as a task with a report; what is wrong is named by its record.
+func TestWindowChecks(t *testing.T) {
+	t.Parallel()
+	p, o, data := keeping(t)
+	sent := p.say(api.SendRequest{Text: "A pelican over the harbour.", Model: "m"})
+	v := p.ended(must[api.TaskView](t)(p.storage.Check()).ID)
+	if v.State != "done" || v.Kind != "verify" || v.Check == nil || v.Check.Problems != 0 || len(v.Check.Findings) != 0 || v.Done != v.Total || v.Total == 0 {
+		t.Fatalf("%+v, %+v", v, v.Check)
+	}
+	p.window.Close()
+	file := filepath.Join(data, store.DatabaseFile)
+	raw, err := os.ReadFile(file)
+	if err != nil || !bytes.Contains(raw, []byte("over the harbour")) {
+		t.Fatalf("it does not stand in the file: %v", err)
+	}
+	write(t, file, bytes.ReplaceAll(raw, []byte("over the harbour"), []byte("over the harvest")))
+	again := openPageWith(t, o)
+	v = again.ended(must[api.TaskView](t)(again.storage.Check()).ID)
+	if v.State != "done" || v.Check == nil || v.Check.Problems == 0 || !slices.ContainsFunc(v.Check.Findings, func(f string) bool { return strings.Contains(f, sent.TurnID) }) {
+		t.Errorf("%+v, %+v", v, v.Check)
+	}
+}
+
 // TestWindowErases: by its name, typed; in other conversations what they remembered of it
 // goes too, their X-ray says so, and verify finds nothing.
 func TestWindowErases(t *testing.T) {
@@ -89,6 +112,12 @@ func TestWindowErases(t *testing.T) {
 	}
 	if left := filesHolding(t, data, "zebra-flumes"); len(left) > 0 {
 		t.Errorf("it is still in %v", left)
+	}
+	branch := must[api.SessionSnapshot](t)(p.sessions.Open(secret.SessionID, "")).Header.BranchID
+	for id, at := range map[string]int64{secret.TurnID: receipt.At, second.TurnID: 0} {
+		if turn := must[api.TurnView](t)(p.sessions.Turn(branch, id)); turn.ErasedAt != at {
+			t.Errorf("%s was erased at %d, its view says %d", id, at, turn.ErasedAt)
+		}
 	}
 	after := must[api.ContextView](t)(p.inspect.Context(other.TurnID))
 	if !strings.Contains(after.Note, "deleted for good") || len(retrievedItems(after)) >= len(retrievedItems(before)) {

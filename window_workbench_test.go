@@ -69,7 +69,7 @@ func TestWindowBranches(t *testing.T) {
 		t.Errorf("%+v", back)
 	}
 	// What was foreseen is what the branch has.
-	made := must[api.ContextView](t)(p.inspect.NextContext(back.ID, "m", ""))
+	made := must[api.ContextView](t)(p.inspect.NextContext(back.ID, "m", api.Draft{}))
 	if x, y := texts(at), texts(made); x != y {
 		t.Errorf("foreseen:\n%s\nmade:\n%s", x, y)
 	}

@@ -77,16 +77,24 @@ func (v *ContextView) mark(before []prompt.Text) {
 	}
 }
 
-// NextContext is what the branch's next request would hold with a draft.
-func (s *Inspect) NextContext(branchID, model, text string) (ContextView, error) {
+// NextContext is what the branch's next request would hold with a draft, and with all
+// that is attached to it.
+func (s *Inspect) NextContext(branchID, model string, draft Draft) (ContextView, error) {
 	if err := s.c.ready(); err != nil {
 		return ContextView{}, err
 	}
-	if text == "" {
-		text = " "
-	}
 	ctx, branch := s.c.ctx(), chat.BranchID(branchID)
-	p, budget, err := s.c.Turns.Preview(ctx, branch, model, chat.UserText(text))
+	m, err := userMessage(draft.Text, draft.Images, draft.Files, draft.Memories)
+	if err != nil {
+		return ContextView{}, err
+	}
+	if err := s.c.checkMemories(ctx, m); err != nil {
+		return ContextView{}, err
+	}
+	if m.IsEmpty() {
+		m.Blocks = append(m.Blocks, chat.Text{Text: " "})
+	}
+	p, budget, err := s.c.Turns.Preview(ctx, branch, model, m)
 	return s.c.next(ctx, chat.Turn{BranchID: branch}, model, p, budget, err)
 }
 

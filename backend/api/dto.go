@@ -118,7 +118,8 @@ type TurnView struct {
 	// continue it).
 	Assistant []BlockView `json:"assistant"`
 	// State is the one word the rail and footer draw: "accepted", "preparing",
-	// "responding", "incomplete", "failed", "unsent", "pending", "committed", "head", "degraded".
+	// "responding", "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and
+	// becomes final by itself once the database takes it), "pending", "committed", "head", "degraded".
 	State string `json:"state"`
 	Live  bool   `json:"live"` // a stream runs in this process
 	// LiveStep and LiveSeq say where frames go on: take frames of LiveStep with seq > LiveSeq.
@@ -149,6 +150,8 @@ type TurnView struct {
 	Memories int `json:"memories"`
 	// MemoryError says why the model saw none; empty if nothing failed.
 	MemoryError string `json:"memoryError"`
+	// ErasedAt is when what it said was erased for good; 0: it was not.
+	ErasedAt int64 `json:"erasedAt"`
 }
 
 // SessionSnapshot is what opening a session returns: everything its first

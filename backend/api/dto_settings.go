@@ -33,6 +33,7 @@ type KeyView struct {
 	Env      string   `json:"env"`      // the variable it is or would be read from
 	BaseURL  string   `json:"baseUrl"`
 	Models   []string `json:"models"`
+	Needed   bool     `json:"needed"` // false: a server that is asked without one
 	// KeyringOK is false where this system has no keyring: a key then lasts for this run.
 	KeyringOK bool `json:"keyringOk"`
 }
@@ -85,7 +86,9 @@ type Startup struct {
 	FirstRun bool   `json:"firstRun"` // no session yet and no choice made
 	DataDir  string `json:"dataDir"`
 	// Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten.
-	Fatal       *ErrorView `json:"fatal"`
+	Fatal *ErrorView `json:"fatal"`
+	// ReadOnly says why the data can only be read (a full disk, say); "": it can be written.
+	ReadOnly    string     `json:"readOnly"`
 	ConfigError string     `json:"configError"`
 	LastSession string     `json:"lastSession"`
 	Theme       string     `json:"theme"` // system, light, dark, contrast

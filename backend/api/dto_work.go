@@ -17,7 +17,16 @@ type TaskView struct {
 	Error     *ErrorView    `json:"error"`
 	Path      string        `json:"path"`      // the file or folder that was written
 	Import    *ImportReport `json:"import"`    // of an import
+	Check     *CheckReport  `json:"check"`     // of a check of everything
 	Resumable bool          `json:"resumable"` // Resume goes on where it stopped
+	Firm      bool          `json:"firm"`      // it cannot be cancelled once begun: the program starts anew for it
+}
+
+// CheckReport is what a check of everything found. Each finding names its record; at most
+// 100 of them are kept.
+type CheckReport struct {
+	Problems int      `json:"problems"`
+	Findings []string `json:"findings"`
 }
 
 // Background is what goes on behind the window.

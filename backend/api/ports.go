@@ -79,6 +79,8 @@ type Store interface {
 	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
 	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
 	Receipts(context.Context) ([]chat.Receipt, error)
+	Verify(context.Context) ([]chat.Finding, error)
+	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
 }
 
 // Counter counts tokens as the given model would.
@@ -115,6 +117,8 @@ type Core struct {
 	Version string
 	DataDir string
 	Fatal   *chat.Error
+	// ReadOnly says why the data can only be read; empty: it can be written.
+	ReadOnly string
 }
 
 // newID names what lives in this run alone.

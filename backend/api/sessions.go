@@ -299,6 +299,9 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 	}
 	if left, ok := c.Turns.Remains(last); ok {
 		h.Displayed, h.Durable, h.Outcome = left.Frame.Displayed, left.Frame.Durable, string(chat.OutcomeIncomplete)
+		if left.Whole {
+			h.Outcome = "unsaved"
+		}
 		return nil
 	}
 	steps, err := c.Store.Steps(ctx, last.ID)

@@ -43,7 +43,7 @@ func (s *Settings) Startup() Startup {
 	v := Startup{
 		Version: s.c.Version, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
 		CodeSize: cfg.Appearance.CodeSize, MessageWidth: cfg.Appearance.Width, Motion: cfg.Appearance.Motion,
-		Durability: cfg.Stream.Durability,
+		Durability: cfg.Stream.Durability, ReadOnly: s.c.ReadOnly,
 	}
 	if err := s.config.Err(); err != nil {
 		v.ConfigError = err.Error()
@@ -203,7 +203,7 @@ func (s *Settings) Keys() []KeyView {
 	for _, p := range s.catalog.KeyPlaces() {
 		out = append(out, KeyView{
 			Provider: p.Name, Env: p.Env, BaseURL: p.BaseURL, Models: append([]string{}, p.Models...),
-			Source: s.keys.Where(p.Name, p.Env), KeyringOK: s.keys.KeyringOK(),
+			Source: s.keys.Where(p.Name, p.Env), Needed: p.Needed, KeyringOK: s.keys.KeyringOK(),
 		})
 	}
 	return out

@@ -112,7 +112,7 @@ func (s *Storage) RestorePreview(path string) (RestorePreview, error) {
 	}
 	v.Backup.At = milliseconds(r.TakenAt)
 	for _, f := range r.Findings {
-		v.Findings = append(v.Findings, f.Table+" "+f.ID+": "+f.Message)
+		v.Findings = append(v.Findings, findingText(f))
 	}
 	return v, nil
 }
@@ -176,7 +176,7 @@ func (s *Storage) Move(to string) (TaskView, error) {
 	if err != nil {
 		return TaskView{}, err
 	}
-	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Move, Title: "Move everything to " + p.To},
+	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Move, Title: "Move everything to " + p.To, Firm: true},
 		func(ctx context.Context, _ *tasks.Progress) (tasks.Result, error) {
 			if err := s.c.Data.RestartToMove(p.To); err != nil {
 				return tasks.Result{}, err
@@ -220,7 +220,7 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	}
 	session := chat.SessionID(p.Session)
 	if s.c.Tasks != nil {
-		if err := s.c.Tasks.Forget(ctx, session, p.Title); err != nil {
+		if err := s.c.Tasks.Forget(ctx, session, p.NamedIn); err != nil {
 			return ReceiptView{}, err
 		}
 	}

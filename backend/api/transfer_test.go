@@ -272,7 +272,7 @@ func TestExport(t *testing.T) {
 	}
 	// Both are forgotten with their sessions.
 	for _, session := range []chat.SessionID{d.session.ID, "s"} {
-		if err := d.core.Tasks.Forget(t.Context(), session, ""); err != nil {
+		if err := d.core.Tasks.Forget(t.Context(), session, chat.ErasePreview{Session: string(session)}.NamedIn); err != nil {
 			t.Fatal(err)
 		}
 	}

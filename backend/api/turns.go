@@ -35,7 +35,24 @@ func (c *Core) turnViews(ctx context.Context, branch chat.Branch, turns []chat.T
 	}
 	c.nameMemories(ctx, turns, out)
 	c.recalled(ctx, ids, out)
-	return out, nil
+	return out, c.erased(ctx, branch.SessionID, turns, out)
+}
+
+// erased says of turns that hold nothing but the mark of it when they were erased.
+func (c *Core) erased(ctx context.Context, session chat.SessionID, turns []chat.Turn, views []TurnView) error {
+	var marked []chat.TurnID
+	for _, t := range turns {
+		if t.User.RenderedText() == chat.ErasedMark {
+			marked = append(marked, t.ID)
+		}
+	}
+	at, err := c.Store.ErasedTurns(ctx, session, marked)
+	for i, t := range turns {
+		if when, ok := at[t.ID]; ok {
+			views[i].ErasedAt = max(ms(when), 1) // a receipt that cannot be read tells no day
+		}
+	}
+	return err
 }
 
 func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, steps []chat.Step) (TurnView, error) {
@@ -53,11 +70,13 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		v.Error = &ErrorView{Code: string(f.Code), Op: "turn", Message: f.Message, Hint: f.Hint}
 	}
 	v.measure(steps)
+	unsaved := false
 	if live, ok := c.Turns.Live(t.ID); ok {
 		v.Live, v.LiveStep, v.LiveSeq = true, string(live.Frame.Step), live.Frame.Seq
 		v.Displayed, v.Durable = live.Frame.Displayed, live.Frame.Durable
 		v.Assistant = blockViews(live.Blocks)
 	} else if left, ok := c.Turns.Remains(t); ok {
+		unsaved = left.Whole
 		v.Displayed, v.Durable = left.Frame.Displayed, left.Frame.Durable
 		v.Assistant = blockViews(left.Blocks)
 		v.Error = &ErrorView{Code: string(left.Failure.Code), Op: "turn", Message: left.Failure.Message, Hint: left.Failure.Hint}
@@ -71,7 +90,9 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 	}
 	running := c.Turns.IsRunning(t.ID)
 	v.Live = v.Live || running
-	v.State = turnState(t, branch.HeadState, running)
+	if v.State = turnState(t, branch.HeadState, running); unsaved {
+		v.State = "unsaved"
+	}
 	return v, nil
 }
 

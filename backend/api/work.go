@@ -107,7 +107,7 @@ const waits = "Waits for other work to end."
 func taskView(t tasks.Task) TaskView {
 	v := TaskView{
 		ID: t.ID, Kind: string(t.Kind), Title: t.Title, State: string(t.State), Done: t.Done, Total: t.Total, Unit: t.Unit,
-		Detail: t.Detail, StartedAt: ms(t.StartedAt), EndedAt: ms(t.EndedAt), Path: t.Result.Path, Resumable: t.Resumable(),
+		Detail: t.Detail, StartedAt: ms(t.StartedAt), EndedAt: ms(t.EndedAt), Path: t.Result.Path, Resumable: t.Resumable(), Firm: t.Firm,
 	}
 	if t.Waiting {
 		v.Detail = waits
@@ -120,6 +120,12 @@ func taskView(t tasks.Task) TaskView {
 		var r ImportReport
 		if json.Unmarshal(t.Result.Report, &r) == nil {
 			v.Import = &r
+		}
+	}
+	if t.Kind == tasks.Verify && len(t.Result.Report) > 0 {
+		var r CheckReport
+		if json.Unmarshal(t.Result.Report, &r) == nil {
+			v.Check = &r
 		}
 	}
 	return v

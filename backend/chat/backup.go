@@ -25,7 +25,8 @@ type Backup struct {
 	Problem string           `json:"problem"`          // what is wrong with it, if something is
 	SHA256  string           `json:"sha256,omitempty"` // of the file, told when it is written
 	// Problems is how many verify finds in the data in it, Findings are the first of
-	// them: told where it was asked for. Such a copy can be restored nonetheless.
+	// them: told where it was asked for, and of a daily one as of when it was made. Such a
+	// copy can be restored nonetheless.
 	Problems int       `json:"verify_problems"`
 	Findings []Finding `json:"findings,omitempty"`
 }

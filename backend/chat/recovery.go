@@ -142,7 +142,10 @@ func (r RecoveryReport) Summary() string {
 		}
 	}
 	s := fmt.Sprintf("%d things were found and put in order", len(r.Items))
-	if open > 0 {
+	switch {
+	case open == 1:
+		s += "; 1 of them needs your decision"
+	case open > 1:
 		s += fmt.Sprintf("; %d of them need your decision", open)
 	}
 	return s + "."

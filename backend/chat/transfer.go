@@ -62,6 +62,9 @@ type ErasePreview struct {
 	Sessions []string `json:"sessions"` // titles of others of whose stored requests it takes away some
 	Backups  []string `json:"backups"`  // files that hold it, and go on doing so
 	Reason   string   `json:"reason"`   // why it cannot be done now; empty: it can
+	// Names are what the session is and was called, here and where it was imported from:
+	// records of long work may say so. NamedIn tells.
+	Names []string `json:"-"`
 }
 
 // Name is what is erased, in words.

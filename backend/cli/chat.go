@@ -88,6 +88,9 @@ func (t *talk) run(ctx context.Context, session, branch string) error {
 			t.failed = true
 			t.c.printError(err)
 		}
+		if t.c.out.gone() { // nobody would see an answer to the next line
+			return t.end()
+		}
 	}
 }
 

@@ -86,7 +86,7 @@ func TestEventsOfWhatDidNotBegin(t *testing.T) {
 	for want, args := range map[string][]string{
 		"invalid": {"send", "--events", " "}, "config": {"send", "--events", "--model", "nope", "hi"},
 	} {
-		all := h.run(args...).exits(1).events()
+		all := h.run(args...).exits(map[string]int{"invalid": 2, "config": 1}[want]).events()
 		if len(all) != 1 || all[0].Event != "settled" || all[0].TurnID != "" || all[0].Error == nil || all[0].Error.Code != want {
 			t.Errorf("%q: %+v", args, all)
 		}

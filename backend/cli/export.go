@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,9 +60,13 @@ open meanwhile.`,
 	return cmd
 }
 
+var exportFormats = []exporting.Format{exporting.FormatBundle, exporting.FormatMarkdown, exporting.FormatJSON, exporting.FormatHTML}
+
 // check refuses flags that contradict each other, before anything is opened.
 func (f exportFlags) check(c *call, args []string) error {
 	switch {
+	case f.format != "" && !slices.Contains(exportFormats, exporting.Format(f.format)):
+		return usageHint("one of: bundle, md, json, html", "There is no format %q.", clip(f.format, 40))
 	case f.all && len(args) > 0:
 		return usagef("--all is every session, and SESSION is one; choose one.")
 	case !f.all && len(args) == 0:

@@ -62,12 +62,16 @@ func (c *call) startShowing(st *stream, base chat.Blocks, t chat.Turn) shower {
 
 func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handle, interrupts <-chan struct{}, done <-chan settled) (chat.Turn, error) {
 	stopping, attempts := false, 0
+	unread := c.out.failed
 	for {
 		select {
 		case r := <-done:
 			return r.turn, r.err
 		case <-st.moved:
 			attempts = c.noteAttempts(ctx, s, h.Turn.ID, attempts)
+		case <-unread:
+			unread = nil
+			c.notef("nobody reads the answer any more; it goes on, to be stored whole (Ctrl-C stops it)")
 		case <-interrupts:
 			if stopping {
 				return h.Turn, errQuit
@@ -152,6 +156,9 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	failure := outcomeError(t)
 	if t.Phase.Finalized() {
 		c.noteOutcome(t)
+		if c.out.gone() { // whoever asked is away: the rest is for the window or reconcile
+			to = jobs.LevelFinalized
+		}
 		worked, err := s.Jobs.RunTurn(ctx, t.ID, to)
 		if err == nil {
 			t, err = worked, reached(worked, to)

@@ -55,7 +55,7 @@ func checkText(op, what, text string, mayBeEmpty bool) error {
 			WithHint("convert it first, for instance with iconv -t UTF-8")
 	}
 	if strings.TrimSpace(text) == "" && !mayBeEmpty {
-		return chat.Errorf(chat.CodeInvalid, op, "The %s is empty; nothing was stored or sent.", what)
+		return usagef("The %s is empty; nothing was stored or sent.", what)
 	}
 	return nil
 }

@@ -18,13 +18,16 @@ const schema = 1
 type output struct {
 	w        io.Writer
 	err      error
-	terminal bool // text is made safe to show, and may be dimmed
+	failed   chan struct{} // closed at the first failure
+	terminal bool          // text is made safe to show, and may be dimmed
 	color    bool
 }
 
 func (o *output) Write(p []byte) (int, error) {
 	if o.err == nil {
-		_, o.err = o.w.Write(p)
+		if _, o.err = o.w.Write(p); o.err != nil {
+			close(o.failed)
+		}
 	}
 	return len(p), nil
 }
@@ -41,6 +44,16 @@ func (o *output) text(s string) {
 		s = harmless(s)
 	}
 	_, _ = io.WriteString(o, s)
+}
+
+// gone reports that what is written reaches nobody any more.
+func (o *output) gone() bool {
+	select {
+	case <-o.failed:
+		return true
+	default:
+		return false
+	}
 }
 
 func (o *output) dim(s string) string { return o.styled("2", s) }

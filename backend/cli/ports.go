@@ -137,6 +137,8 @@ type Services struct {
 	// ConfigFault is the error of the configuration file, if what it says is not in
 	// force; the verb runs and tells it.
 	ConfigFault error
+	// Note says why the data can only be read, where that is not for its being asked for.
+	Note string
 	// Recovery is what opening as the writer found and did.
 	Recovery chat.RecoveryReport
 	// Close stops everything in order; a running answer is left incomplete.

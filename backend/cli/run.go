@@ -203,6 +203,9 @@ func (c *call) reading(ctx context.Context, f func(*Services) (reply, error)) (r
 		return reply{}, err
 	}
 	c.noteFault(s.ConfigFault)
+	if s.Note != "" {
+		c.notef("%s", s.Note)
+	}
 	return c.closing(s, f)
 }
 

@@ -138,9 +138,9 @@ func TestSendRefusesWhatItCannotKeep(t *testing.T) {
 		code string
 		exit int
 	}{
-		"empty argument":      {"", []string{""}, "invalid", 1},
-		"blank argument":      {"", []string{" \n\t"}, "invalid", 1},
-		"empty pipe":          {"", []string{"-"}, "invalid", 1},
+		"empty argument":      {"", []string{""}, "invalid", 2},
+		"blank argument":      {"", []string{" \n\t"}, "invalid", 2},
+		"empty pipe":          {"", []string{"-"}, "invalid", 2},
 		"invalid UTF-8":       {"abc\xff", []string{"-"}, "invalid", 1},
 		"invalid in argument": {"", []string{"a\xc3("}, "invalid", 1},
 		"no such model":       {"", []string{"--model", "nope", "hi"}, "config", 1},
@@ -372,19 +372,84 @@ func (b *brokenPipe) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// The answer is stored whole, and nothing more is done than that.
 func TestClosedStdoutDoesNotStopTheAnswer(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	h.provider.script(say("one ", "two ", "three"))
 	var errs strings.Builder
-	if code := h.runTo(strings.NewReader(""), &brokenPipe{2}, &errs, "send", "--new", "hi"); code != 1 {
+	if code := h.runTo(strings.NewReader(""), &brokenPipe{2}, &errs, "send", "--new", "--wait", "indexed", "hi"); code != 1 {
 		t.Errorf("exit code %d", code)
 	}
 	if strings.Contains(errs.String(), "error") {
 		t.Errorf("stderr %q", errs.String())
 	}
-	if got := h.onlySession().Turns[0].Assistant.RenderedText(); got != "one two three" {
-		t.Errorf("stored %q", got)
+	got := h.onlySession().Turns[0]
+	if got.Assistant.RenderedText() != "one two three" || got.Phase != "ResponseFinalized" {
+		t.Errorf("stored %+v", got)
+	}
+}
+
+// While it goes on, who waits for the program is told why, and can stop it.
+func TestAnAnswerThatNobodyReadsIsToldOf(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	begun := make(chan struct{})
+	h.provider.script(hang(begun, "so far"))
+	var errs heard
+	errs.when("goes on, to be stored whole", func() { h.signals <- os.Interrupt })
+	if code := h.runTo(strings.NewReader(""), &brokenPipe{2}, &errs, "send", "--new", "hi"); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := h.onlySession().Turns[0]; got.Outcome != "stopped" || got.Assistant.RenderedText() != "so far" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// heard does something once when some words are written to it.
+type heard struct {
+	text  strings.Builder
+	words string
+	do    func()
+}
+
+func (w *heard) when(words string, do func()) { w.words, w.do = words, do }
+
+func (w *heard) Write(p []byte) (int, error) {
+	w.text.Write(p)
+	if w.do != nil && strings.Contains(w.text.String(), w.words) {
+		w.do()
+		w.do = nil
+	}
+	return len(p), nil
+}
+
+func TestAChatThatNobodyReadsEnds(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.provider.script(say("one"), say("two"))
+	if code := h.runTo(strings.NewReader("first\nsecond\n"), &brokenPipe{2}, io.Discard, "chat"); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	if got := h.onlySession().Turns; len(got) != 1 || got[0].Assistant.RenderedText() != "one" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A call that cannot be carried out as it is typed ends with 2, whichever verb it is.
+func TestWrongUsageIsTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	s := h.send("--new", "hi")
+	for _, args := range [][]string{
+		{"send", ""}, {"send", "--session", s.SessionID, " "}, {"pin", s.SessionID, ""}, {"find", "", "--session", s.SessionID}, {"search", ""},
+		{"sessions", "rename", s.SessionID, ""}, {"export", s.SessionID, "--format", "bogus"}, {"export", "--all", "--format", "bogus"},
+		{"import", "x.json", "--format", "bogus"}, {"send", "--wait", "bogus", "hi"}, {"search", "--scope", "bogus", "hi"}, {"jobs", "--state", "bogus"},
+		{"send", "--incomplete", "bogus", "hi"}, {"completion", "bogus"}, {"bogus"}, {"send", "--bogus"}, {"show"}, {"keys", "set", "bogus"},
+	} {
+		if f := h.run(append(args, "--json")...).exits(2).failure(); f.Code != "invalid" || f.Message == "" {
+			t.Errorf("%q: %+v", args, f)
+		}
 	}
 }
 

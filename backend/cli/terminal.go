@@ -99,7 +99,7 @@ func newOutput(w io.Writer) *output {
 	if w == nil {
 		w = io.Discard
 	}
-	o := &output{w: w}
+	o := &output{w: w, failed: make(chan struct{})}
 	if f, ok := w.(*os.File); ok {
 		o.terminal = term.IsTerminal(int(f.Fd()))
 	}

@@ -35,7 +35,7 @@ var coreTable = []key{
 			"Its window sets the token budget.",
 	}, func(c *Config) any { return &c.General.DefaultModel }},
 	{spec{
-		name: "general.data_dir", group: groupGeneral, label: "Data folder", def: "", check: checkDataDir,
+		name: "general.data_dir", group: groupGeneral, label: "Data directory", def: "", check: checkDataDir,
 		help: "Where sessions, journals and backups are kept. Empty is the system's place for application data. " +
 			"Takes effect at the next start and moves nothing. No effect on the token budget.",
 	}, func(c *Config) any { return &c.General.DataDir }},
@@ -115,12 +115,12 @@ var coreTable = []key{
 		help: "How often streamed text is made safe from a power cut. No effect on the token budget.",
 	}, func(c *Config) any { return &c.Stream.FsyncMs }},
 	{spec{
-		name: "stream.flush_ms", group: groupStream, label: "Batch at most", unit: "ms",
+		name: "stream.flush_ms", group: groupStream, label: "Longest batch", unit: "ms",
 		def: 250, min: 1, max: 10000,
 		help: "The longest a slow disk may hold text back from being written. No effect on the token budget.",
 	}, func(c *Config) any { return &c.Stream.FlushMs }},
 	{spec{
-		name: "stream.flush_bytes", group: groupStream, label: "Batch at most", unit: "bytes",
+		name: "stream.flush_bytes", group: groupStream, label: "Largest batch", unit: "bytes",
 		def: 8192, min: 256, max: 16 << 20,
 		help: "The most text a slow disk may hold back from being written. No effect on the token budget.",
 	}, func(c *Config) any { return &c.Stream.FlushBytes }},

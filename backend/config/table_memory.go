@@ -254,7 +254,7 @@ var memoryTable = []key{
 	{spec{
 		name: "export.format", group: groupExport, label: "Format", def: "bundle",
 		choices: []string{"bundle", "md", "json", "html"},
-		help:    "What export writes and what dragging a session out of the window makes; a branch or a turn is never a bundle, but md.",
+		help:    "What export writes and what dragging a session out of the window makes; a branch or a turn is never a bundle, but Markdown.",
 	}, func(c *Config) any { return &c.Export.Format }},
 
 	{spec{

@@ -19,8 +19,8 @@ const longestName = 160
 const unnamed = "Conversation"
 
 // FileName is a title as the name of a file on every system, without an extension:
-// no character that one of them refuses or that is not seen, no name that Windows
-// keeps for its devices, no leading or trailing dot or space, at most longestName
+// no character that one of them refuses, that a shell obeys even between quotes or
+// between words, or that is not seen, no name that Windows keeps for its devices, no leading or trailing dot or space, at most longestName
 // bytes, cut between what people take for characters. Emoji and all scripts stay.
 func FileName(title string) string {
 	name := norm.NFC.String(strings.Map(nameRune, norm.NFC.String(strings.ToValidUTF8(title, " "))))
@@ -38,8 +38,12 @@ func FileName(title string) string {
 // nameRune is a character of a title in a name.
 func nameRune(r rune) rune {
 	switch {
-	case strings.ContainsRune(`/\:*?"<>|`, r):
+	case strings.ContainsRune("/\\:*?\"<>|$`;!#^{}[]", r):
 		return '-'
+	case r == '&':
+		return '+'
+	case r == '\'':
+		return '’'
 	case r == '\u200d' || r >= 0xe0020 && r <= 0xe007f: // joiners and tags inside emoji
 		return r
 	case unicode.IsControl(r), unicode.IsSpace(r), r == unicode.ReplacementChar, unicode.In(r, unicode.Zl, unicode.Zp):

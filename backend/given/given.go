@@ -6,7 +6,6 @@
 package given
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -19,6 +18,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/internal/zipdir"
 	"contextinfinity/backend/transfer"
 )
 
@@ -206,8 +206,8 @@ func (f *File) archive(file *os.File) {
 
 // officeDocument reports whether a zip is one of those that word processors write.
 func officeDocument(file io.ReaderAt, size int64) bool {
-	z, err := zip.NewReader(file, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+	z, err := zipdir.Open(file, size, transfer.MaxArchiveFiles)
+	if err != nil {
 		return false
 	}
 	for _, part := range z.File {

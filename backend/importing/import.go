@@ -95,10 +95,39 @@ func (r *run) file(path string) error {
 	}
 	r.report.Format, r.met, r.title = format, 0, name
 	in := transfer.Input{Name: path, Size: size, Data: f}
-	if format == transfer.FormatBundle {
+	switch format {
+	case transfer.FormatBundle:
 		return r.bundle(in)
+	case transfer.FormatZip:
+		packed, beside, err := transfer.PackedBundles(name, f, size)
+		if err == nil && len(packed) > 0 {
+			return r.packed(packed, beside)
+		}
 	}
 	return r.export(in)
+}
+
+// packed brings in the bundles of an archive, an export of all sessions. One that is
+// refused is told of, and harms no other.
+func (r *run) packed(list []transfer.PackedBundle, beside int) error {
+	before := r.before
+	defer func() { r.before = before }()
+	for i, b := range list {
+		r.title = filepath.Base(b.Name)
+		err := r.bundle(transfer.Input{Name: b.Name, Size: b.Data.Size(), Data: b.Data})
+		switch {
+		case err == nil:
+		case r.ctx.Err() != nil || !itsOwn(err):
+			return err
+		default:
+			r.skip(transfer.SkippedRow{File: b.Name, Index: i, Reason: chat.AsError(err).Message})
+		}
+		r.before += b.Data.Size()
+	}
+	if beside > 0 {
+		r.notice(transfer.Notice{Text: "Files in the archive stood beside its bundles; they were left out.", Count: beside})
+	}
+	return nil
 }
 
 // open opens a regular file, or what a symbolic link leads to.

@@ -348,6 +348,50 @@ func TestImportOfABundle(t *testing.T) {
 	}
 }
 
+// TestImportOfAnArchiveOfBundles, as all sessions are exported: each is brought in, one
+// that is refused is told of, and what stands beside them is counted.
+func TestImportOfAnArchiveOfBundles(t *testing.T) {
+	w := newWorld(t)
+	from := newWorld(t)
+	var out strings.Builder
+	z := zip.NewWriter(&out)
+	put := func(name string, method uint16, content string) {
+		f, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+		w.ok(err)
+		_, err = io.WriteString(f, content)
+		w.ok(err)
+	}
+	put("README.md", zip.Deflate, "a list")
+	for _, title := range []string{"one", "two"} {
+		s, _, err := from.CreateSession(context.Background(), chat.NewSession{Title: title})
+		w.ok(err)
+		var bundle strings.Builder
+		w.ok(from.WriteBundle(context.Background(), s.ID, &bundle))
+		put(title+".cinf", zip.Store, bundle.String())
+	}
+	put("torn.cinf", zip.Store, "PK\x03\x04 torn")
+	put("beside.json", zip.Deflate, "{}")
+	w.ok(z.Close())
+	path := w.file("all.zip", out.String())
+	if format, err := transfer.PeekArchive("all.zip", strings.NewReader(out.String()), int64(out.Len())); err != nil || format != transfer.FormatZip {
+		t.Errorf("looked into: %q, %v", format, err)
+	}
+	r := w.imports(path)
+	if r.Sessions != 2 || r.SkippedCount != 1 || r.Skipped[0].File != "torn.cinf" || r.Skipped[0].Index != 2 || !strings.Contains(r.Skipped[0].Reason, "refused") ||
+		len(r.Notices) != 1 || r.Notices[0].Count != 1 || r.Format != transfer.FormatZip {
+		t.Errorf("%+v", r)
+	}
+	list, err := w.Sessions(context.Background(), chat.SessionQuery{})
+	w.ok(err)
+	if len(list) != 2 {
+		t.Errorf("%+v", list)
+	}
+	if again := w.imports(path); again.Already != 2 || again.Sessions != 0 {
+		t.Errorf("again: %+v", again)
+	}
+	w.verified()
+}
+
 type bundles struct{ *store.Store }
 
 func (bundles) ImportBundle(_ context.Context, _ io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error) {

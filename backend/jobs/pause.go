@@ -60,5 +60,5 @@ func (r *Reconciler) whilePaused(ctx context.Context) time.Duration {
 		return every
 	}
 	r.guarded(func() { r.tend(ctx) })
-	return soon
+	return r.pause()
 }

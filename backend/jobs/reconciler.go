@@ -20,6 +20,8 @@ type Turns interface {
 	// Unsettled is how many turns this program left open because it could not write
 	// how they ended.
 	Unsettled() int
+	// Left receives when there is one more of them.
+	Left() <-chan struct{}
 }
 
 // Upkeep is what the reconciler needs of the database.
@@ -56,9 +58,11 @@ type ReconcilerDeps struct {
 const (
 	// every is how often the reconciler looks whether there is anything to do.
 	every = 5 * time.Minute
-	// soon is how often, while a turn could not be written to the database: the disk may
-	// have space again.
-	soon = 30 * time.Second
+	// While a turn could not be written to the database it is tried again, at first at
+	// once, then after pauses that double from soonest to soon: a lock or a fault may have
+	// passed, the disk may have space again.
+	soonest = time.Second
+	soon    = 30 * time.Second
 	// hourly is how often what depends on time alone is looked after.
 	hourly = time.Hour
 	// largeLog is from how many bytes on the write-ahead log is checkpointed beside a turn
@@ -78,8 +82,9 @@ type Reconciler struct {
 	settling sync.Mutex // one at a time
 
 	// Of the timer alone.
-	seen   int64     // Changes after it last looked; -1: it has not
-	tended time.Time // when it did the hourly work
+	seen   int64         // Changes after it last looked; -1: it has not
+	again  time.Duration // the pause before the last try to write a turn; 0: none is left
+	tended time.Time     // when it did the hourly work
 
 	mu      sync.Mutex
 	waiting map[chat.TurnID]bool // pending at the start, to be told when they are committed
@@ -135,6 +140,8 @@ func (r *Reconciler) loop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-r.wake:
+		case <-r.d.Turns.Left():
+			r.again = 0
 		case <-timer.C:
 		}
 		timer.Stop()
@@ -199,10 +206,17 @@ func (r *Reconciler) look(ctx context.Context) time.Duration {
 			r.tend(ctx)
 		}
 	})
-	if r.d.Turns.Unsettled() > 0 {
-		return soon
+	return r.pause()
+}
+
+// pause is how long until the next look.
+func (r *Reconciler) pause() time.Duration {
+	if r.d.Turns.Unsettled() == 0 {
+		r.again = 0
+		return every
 	}
-	return every
+	r.again = min(max(2*r.again, soonest), soon)
+	return r.again
 }
 
 // guarded does work of the timer; a defect in it ends that work and not the program.

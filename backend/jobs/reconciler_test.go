@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -22,6 +23,7 @@ type turns struct {
 	running   []chat.TurnID
 	unsettled int
 	looked    int
+	left      chan struct{}
 }
 
 func (f *turns) Recover(context.Context) (chat.RecoveryReport, error) {
@@ -42,6 +44,8 @@ func (f *turns) Unsettled() int {
 	defer f.mu.Unlock()
 	return f.unsettled
 }
+
+func (f *turns) Left() <-chan struct{} { return f.left }
 
 func (f *turns) looks() int {
 	f.mu.Lock()
@@ -140,7 +144,7 @@ func TestTheTimer(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		b := newBenchAt(t, nil)
 		defer b.close()
-		f := &turns{}
+		f := &turns{left: make(chan struct{}, 1)}
 		var days atomic.Int32
 		var failing atomic.Bool
 		runner := b.runner(b.store)
@@ -171,12 +175,17 @@ func TestTheTimer(t *testing.T) {
 		if f.looks() != looked+2 || b.store.LogBytes() != 0 {
 			t.Errorf("after a turn, it looked %d times, the log has %d bytes", f.looks()-looked, b.store.LogBytes())
 		}
-		f.set(1)
-		time.Sleep(5*time.Minute + time.Second)
+		time.Sleep(10 * time.Minute)
 		looked = f.looks()
-		time.Sleep(time.Minute)
-		if f.looks() != looked+2 {
-			t.Errorf("a turn was not settled, and it looked %d times in a minute", f.looks()-looked)
+		f.set(1)
+		f.left <- struct{}{}
+		begun := time.Now()
+		for _, c := range []struct{ after, more int }{{0, 1}, {1, 2}, {3, 3}, {7, 4}, {15, 5}, {31, 6}, {61, 7}, {91, 8}, {121, 9}} {
+			time.Sleep(time.Duration(c.after)*time.Second - time.Since(begun))
+			synctest.Wait()
+			if f.looks() != looked+c.more {
+				t.Errorf("a turn was not settled, and it looked %d times in %d seconds", f.looks()-looked, c.after)
+			}
 		}
 		f.set(0)
 		failing.Store(true)

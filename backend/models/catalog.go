@@ -179,8 +179,8 @@ func (c *Catalog) Cost(model string, u chat.Usage) (float64, bool) {
 // KeyPlaces lists every key that some model could use: the vendors' own first.
 func (c *Catalog) KeyPlaces() []KeyPlace {
 	places := []KeyPlace{
-		{Name: config.ProviderAnthropic, Env: "ANTHROPIC_API_KEY"},
-		{Name: config.ProviderOpenAI, Env: "OPENAI_API_KEY"},
+		{Name: config.ProviderAnthropic, Env: "ANTHROPIC_API_KEY", Needed: true},
+		{Name: config.ProviderOpenAI, Env: "OPENAI_API_KEY", Needed: true},
 	}
 	for _, m := range c.d.Config().Models(c.have) {
 		name := m.KeyName()
@@ -195,6 +195,7 @@ func (c *Catalog) KeyPlaces() []KeyPlace {
 		if env := m.KeyEnv(); env != "" {
 			places[i].Env = env
 		}
+		places[i].Needed = places[i].Needed || m.NeedsKey()
 		places[i].BaseURL = m.BaseURL
 		places[i].Models = append(places[i].Models, m.Name)
 	}
@@ -207,4 +208,5 @@ type KeyPlace struct {
 	Env     string
 	BaseURL string
 	Models  []string
+	Needed  bool // some of them cannot be called without it
 }

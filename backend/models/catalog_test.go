@@ -112,6 +112,30 @@ func TestModelWithoutItsKey(t *testing.T) {
 	}
 }
 
+// A server of one's own is asked without a key, unless it was told which variable holds one.
+func TestWhoNeedsAKey(t *testing.T) {
+	c := catalog(t, `[models.mine]
+provider = "chatcompletions"
+model_id = "a"
+base_url = "http://127.0.0.1:11434/v1"
+[models.guarded]
+provider = "chatcompletions"
+model_id = "a"
+base_url = "http://127.0.0.1:8000/v1"
+api_key_env = "MY_KEY"
+`, keys{})
+	want := map[string]bool{"anthropic": true, "openai": true, "127.0.0.1:11434": false, "127.0.0.1:8000": true}
+	for _, p := range c.KeyPlaces() {
+		if needed, ok := want[p.Name]; !ok || needed != p.Needed {
+			t.Errorf("%+v", p)
+		}
+		delete(want, p.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not listed: %v", want)
+	}
+}
+
 func TestKeyIsTried(t *testing.T) {
 	const good = "sk-good-0123456789"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -130,6 +154,9 @@ func TestKeyIsTried(t *testing.T) {
 	r := c.Test(context.Background(), "openai", "sk-bad-9876543210", server.URL+"/v1")
 	if r.OK || !strings.Contains(r.Message, "refused") || strings.Contains(r.Message, "sk-bad") {
 		t.Fatalf("%+v", r)
+	}
+	if r := c.Test(context.Background(), "chatcompletions", "", server.URL+"/v1"); r.OK || !strings.HasPrefix(r.Message, "It asks for a key") {
+		t.Fatalf("without a key: %+v", r)
 	}
 	if r := c.Test(context.Background(), "openai", good, "http://127.0.0.1:9/v1"); r.OK || r.Message == "" {
 		t.Fatalf("an absent server: %+v", r)

@@ -55,7 +55,7 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	defer cancel()
 	begun := time.Now()
 	ids, err := lister.ListModels(ctx, llm.Endpoint{Provider: provider, BaseURL: baseURL, Key: secret})
-	return verdict(provider, ids, err, time.Since(begun))
+	return verdict(provider, ids, err, time.Since(begun), secret != "")
 }
 
 // placeOf finds a model by the name its key is kept under, when that is not the
@@ -78,7 +78,7 @@ func (c *Catalog) keyOr(key string, m config.Model) string {
 	return kept.Reveal()
 }
 
-func verdict(provider string, ids []string, err error, took time.Duration) TestResult {
+func verdict(provider string, ids []string, err error, took time.Duration, keyed bool) TestResult {
 	r := TestResult{Provider: provider, Elapsed: took}
 	if err != nil {
 		e := chat.CodeProvider
@@ -86,8 +86,11 @@ func verdict(provider string, ids []string, err error, took time.Duration) TestR
 			e = le.Code
 		}
 		r.Message = err.Error()
-		if e == chat.CodeAuth {
+		switch {
+		case e == chat.CodeAuth && keyed:
 			r.Message = "The key was refused: " + err.Error()
+		case e == chat.CodeAuth:
+			r.Message = "It asks for a key: " + err.Error()
 		}
 		return r
 	}

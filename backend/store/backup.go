@@ -87,8 +87,15 @@ func (a *Archive) Backup(ctx context.Context, path string) (chat.Backup, error) 
 }
 
 func (a *Archive) write(ctx context.Context, path string, kind chat.BackupKind) (chat.Backup, error) {
+	return a.writeVerified(ctx, path, kind, false)
+}
+
+// writeVerified is write; with verify the backup tells how many problems the data in it
+// has.
+func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.BackupKind, verify bool) (chat.Backup, error) {
 	const op = "store.backup"
-	have, err := probe(ctx, a.database(), a.steps)
+	have, from, err := locate(ctx, a.dir, a.steps)
+	defer from.leave()
 	if err != nil && (kind != chat.BackupBeforeRestore || chat.CodeOf(err) != chat.CodeNewer) {
 		return chat.Backup{}, err
 	}
@@ -100,7 +107,7 @@ func (a *Archive) write(ctx context.Context, path string, kind chat.BackupKind) 
 		return chat.Backup{}, existsAlready(path)
 	}
 	for try := 1; ; try++ {
-		b, err := a.writeOnce(ctx, path, chat.Backup{Path: path, Kind: kind, Schema: have.version})
+		b, err := a.writeOnce(ctx, from, path, chat.Backup{Path: path, Kind: kind, Schema: have.version}, verify)
 		if !errors.Is(err, errMoved) {
 			return b, mapError(op, err)
 		}
@@ -117,15 +124,20 @@ func existsAlready(path string) error {
 
 // writeOnce writes the copy beside its place, checks it, and gives it its name
 // last: a file with the name of a backup is whole.
-func (a *Archive) writeOnce(ctx context.Context, path string, b chat.Backup) (chat.Backup, error) {
+func (a *Archive) writeOnce(ctx context.Context, from place, path string, b chat.Backup, verify bool) (chat.Backup, error) {
 	temp, err := createBeside(path)
 	if err != nil {
 		return b, targetError(path, err)
 	}
 	defer func() { _ = disk.Remove(disk.Backup, temp) }()
 	b.At = a.clock.Now()
-	if err := a.copyTo(ctx, temp, &b); err != nil {
+	if err := a.copyTo(ctx, from, temp, &b); err != nil {
 		return b, err
+	}
+	if verify {
+		if err := verifyDaily(ctx, temp, &b); err != nil {
+			return b, err
+		}
 	}
 	if err := syncFile(temp); err != nil {
 		return b, targetError(path, err)
@@ -144,8 +156,8 @@ func (a *Archive) writeOnce(ctx context.Context, path string, b chat.Backup) (ch
 }
 
 // copyTo fills a file with the data of one moment and what belongs to it.
-func (a *Archive) copyTo(ctx context.Context, temp string, b *chat.Backup) error {
-	source, err := connect(a.database(), commonPragmas, 1)
+func (a *Archive) copyTo(ctx context.Context, from place, temp string, b *chat.Backup) error {
+	source, err := connectAt(from, commonPragmas, 1)
 	if err != nil {
 		return err
 	}

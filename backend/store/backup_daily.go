@@ -63,11 +63,7 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 	if err != nil || out.Outcome != chat.BackupMade {
 		return out, err
 	}
-	list = append([]dailyFile{{out.Made.Path, out.Made.At}}, list...)
-	for _, old := range list[1:] {
-		if slices.Contains(kept(list, p), old) {
-			continue
-		}
+	for _, old := range surplus(ctx, append([]dailyFile{{out.Made.Path, out.Made.At}}, list...), p) {
 		if err := disk.Remove(disk.Backup, old.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, mapError(op, err)
 		}
@@ -104,7 +100,7 @@ func (a *Archive) dueDaily(ctx context.Context, dir string, list []dailyFile, br
 	if free < roomFor*size {
 		return chat.AutoBackup{Outcome: chat.BackupNoSpace, Need: roomFor * size, Free: free}, nil
 	}
-	made, err := a.write(ctx, filepath.Join(dir, backupName(wordDaily, now)), chat.BackupDaily)
+	made, err := a.writeVerified(ctx, filepath.Join(dir, backupName(wordDaily, now)), chat.BackupDaily, verifies(ctx, now, list, brief))
 	return chat.AutoBackup{Outcome: chat.BackupMade, Made: made}, err
 }
 
@@ -228,7 +224,7 @@ func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err err
 	return list, last, nil
 }
 
-// kept are the daily backups to keep, of a list with the one just made first: that
+// kept are the daily backups to keep, of a list with the one made last first: that
 // one, the newest, and before them the newest of each week.
 func kept(list []dailyFile, p BackupPolicy) []dailyFile {
 	newest := slices.Clone(list)

@@ -176,6 +176,10 @@ func readInfo(db *gorm.DB, b *chat.Backup) (mark string, told bool, err error) {
 			}
 		case r.Key == "fingerprint":
 			mark = r.Value
+		case r.Key == infoProblems:
+			if b.Problems, err = strconv.Atoi(r.Value); err != nil {
+				return "", false, err
+			}
 		}
 	}
 	return mark, true, nil

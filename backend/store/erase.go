@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -144,7 +143,36 @@ func (s *Store) erasing(t *tx, kind, id string) (*erasing, error) {
 	}
 	row, err := sessionByID(t.db, chat.SessionID(session))
 	e.subject.Session, e.subject.Title = session, row.Title
+	if err == nil {
+		e.subject.Names, err = e.called(row)
+	}
 	return e, err
+}
+
+// called is what a session is and was called: in its ledger, and by the program that it
+// was imported from.
+func (e *erasing) called(s sessionRow) ([]string, error) {
+	names := []string{s.Title}
+	ids, err := all[string](e.db, `SELECT substr(key, ?) FROM import_keys WHERE session_id = ? AND substr(key, 1, ?) = ?`,
+		len(keyConversation)+1, s.ID, len(keyConversation), keyConversation)
+	if err != nil {
+		return nil, err
+	}
+	names = append(names, ids...)
+	events, err := all[eventRow](e.db, `SELECT * FROM events WHERE session_id = ? AND type IN ('session_created', 'session_renamed') ORDER BY event_seq`, s.ID)
+	for _, r := range events {
+		payload, err := e.decoded.payload(e.db, r)
+		if err == nil && payload != nil && ledger.Type(r.Type) == ledger.EventSessionCreated {
+			_, err = ledger.Reword(payload, func(p *ledger.SessionCreated) { names = append(names, p.Title) })
+		} else if err == nil && payload != nil {
+			_, err = ledger.Reword(payload, func(p *ledger.TextChanged) { names = append(names, p.Text) })
+		}
+		if err != nil { // verify names it; the rest is erased all the same
+			e.store.log.Warn("an earlier title cannot be read", "event", r.EventSeq, "err", err)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), err
 }
 
 // refuse says why it cannot be done now: an answer that is being written would write
@@ -203,15 +231,16 @@ func (e *erasing) carryOut() error {
 	return err
 }
 
-// work forgets what long work left that names the session or its title: files and
-// conversations are called by it. A window that has the data open forgets it before.
+// work forgets what long work left that names the session: conversations, and files of
+// them, are called by it. A window that has the data open forgets it before.
 func (e *erasing) work() error {
-	title, err := json.Marshal(e.subject.Title) // as reports hold it
-	if err != nil {
-		return err
+	rows, err := all[struct{ Key, Value string }](e.db, `SELECT key, value FROM settings WHERE substr(key, 1, 5) = 'task.' ORDER BY key`)
+	for _, r := range rows {
+		if err == nil && e.subject.NamedIn(r.Value) {
+			err = e.remove("settings", `DELETE FROM settings WHERE key = ?`, r.Key)
+		}
 	}
-	return e.remove("settings", `DELETE FROM settings WHERE substr(key, 1, 5) = 'task.' AND
-		(instr(value, ?) > 0 OR ? <> '' AND instr(value, ?) > 0)`, e.subject.Session, e.subject.Title, strings.Trim(string(title), `"`))
+	return err
 }
 
 // remove runs a statement and counts the records of a store that it removed or emptied.

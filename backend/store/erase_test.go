@@ -172,6 +172,8 @@ func (f *fixture) secretive() secretive {
 	f.ok(os.WriteFile(filepath.Join(f.dir, filepath.FromSlash(d.step.StreamPath)), []byte(say("journal")), 0o600))
 	f.ok(f.PutSetting(f.ctx, "last_session", string(s.ID)))
 	f.ok(f.PutSetting(f.ctx, "task.1", `{"title":"Import x","result":{"report":{"skipped":[{"title":"`+canary+` again"}]}}}`))
+	f.ok(f.PutSetting(f.ctx, "task.2", `{"title":"Import x","result":{"report":{"skipped":[{"title":"about `+canary+`"}]}}}`)) // its title then
+	f.ok(f.PutSetting(f.ctx, "task.3", `{"title":"Export ABOUT-`+canary+`.md","result":{"path":"/home/x/ABOUT-`+canary+`.md"}}`))
 	dragged := filepath.Join(f.dir, DragDir, string(s.ID), "0123")
 	f.ok(os.MkdirAll(dragged, 0o700))
 	f.ok(os.WriteFile(filepath.Join(dragged, canary+".md"), []byte(say("dragged")), 0o600))

@@ -108,6 +108,12 @@ func TestAnErasedTurnStaysAsAShell(t *testing.T) {
 	if turn.User.RenderedText() != erasedMark || turn.Assistant.RenderedText() != erasedMark || turn.Phase != leak.Phase && turn.Seq != leak.Seq {
 		t.Errorf("the shell is %+v", turn)
 	}
+	failed := turn.RetryOf
+	erased, err := f.ErasedTurns(f.ctx, turn.SessionID, []chat.TurnID{failed, leak.ID, later[0].ID})
+	f.ok(err)
+	if len(erased) != 2 || !erased[leak.ID].Equal(receipt.At) || !erased[failed].Equal(receipt.At) {
+		t.Errorf("erased: %v, the receipt is of %v", erased, receipt.At)
+	}
 	after, err := f.Branch(f.ctx, b.ID)
 	f.ok(err)
 	if after.Epoch != before.Epoch+1 {

@@ -45,6 +45,9 @@ func mapError(op string, err error) error {
 		return chat.WrapError(chat.CodeCancelled, op, err, "The operation was cancelled and undone.")
 	case disk.Full(err):
 		return noSpace(op, err)
+	case errors.Is(err, syscall.EROFS):
+		return chat.WrapError(chat.CodeConfig, op, err, "The disk can only be read; nothing was changed.").
+			WithHint("make it writable, or choose another folder with --data-dir; what is there can be read, exported and backed up elsewhere")
 	case errors.Is(err, syscall.EIO):
 		return broken(op, err)
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist):
@@ -97,39 +100,6 @@ func noSpace(op string, err error) error {
 func broken(op string, err error) error {
 	return chat.WrapError(chat.CodeInternal, op, err, "The disk reported an error; the change was undone.").
 		WithHint("check the disk and its free space")
-}
-
-// ofTheDisk reports that SQLite could not open, read or write a file, which it says
-// of a full disk too where that keeps it from making one.
-func ofTheDisk(err error) bool {
-	var e *gosqlite.Error
-	return errors.As(err, &e) && (e.Code()&0xff == sqliteIOErr || e.Code()&0xff == sqliteCantOpen)
-}
-
-// enough is what SQLite needs beside a database to open it, in bytes.
-const enough = 64 << 10
-
-// orNoSpace is a failure to open the data, told as the full disk that it is.
-func orNoSpace(dir string, err error) error {
-	if !ofTheDisk(err) || hasRoom(dir) {
-		return err
-	}
-	return chat.WrapError(chat.CodeNoSpace, "store.open", err, "The disk is full: the data cannot be opened. It is as it was.").
-		WithHint("free some space and try again")
-}
-
-// roomPrefix is of files that are made to see whether there is room for one.
-const roomPrefix = ".room-"
-
-// hasRoom tries whether a file can be made.
-func hasRoom(dir string) bool {
-	f, err := disk.CreateTemp(disk.Data, dir, roomPrefix+"*")
-	if err == nil {
-		_, err = f.Write(make([]byte, enough))
-		_ = f.Close()
-		_ = disk.Remove(disk.Data, f.Name())
-	}
-	return !disk.Full(err)
 }
 
 // pathReason is the cause of a file error without its system prefix.

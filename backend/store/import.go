@@ -93,14 +93,14 @@ type importer struct {
 	leftAt   chat.BranchID
 	main     *standing
 	on       map[chat.BranchID]*standing
-	at       map[string]*spot             // by Turn.Key
-	order    []int                        // turns in the order in which they are written
-	children map[string][]int             // turns by the Key of the one before
-	labels   map[string]bool              // of branches
-	given    map[string]int64             // how often a label was, before it was made one of its own
-	asked    map[string]map[[32]byte]bool // what the turns after one ask that are in, where there are several
-	turns    int                          // written
-	branches int                          // beside the first
+	at       map[string]*spot               // by Turn.Key
+	order    []int                          // turns in the order in which they are written
+	children map[string][]int               // turns by the Key of the one before
+	labels   map[string]bool                // of branches
+	given    map[string]int64               // how often a label was, before it was made one of its own
+	asked    map[string]map[[32]byte]string // what the turns after one ask that are in, where there are several: the key of the first that does
+	turns    int                            // written
+	branches int                            // beside the first
 }
 
 // standing is a branch as the import finds it and as it goes on with it.
@@ -173,7 +173,7 @@ func (m *importer) outcome(sum chat.Imported) chat.ImportOutcome {
 
 // sort puts the way to where the conversation was left first: it is the first branch.
 func (m *importer) sort() error {
-	m.children, m.asked = map[string][]int{}, map[string]map[[32]byte]bool{}
+	m.children, m.asked = map[string][]int{}, map[string]map[[32]byte]string{}
 	place := make(map[string]int, len(m.c.Turns))
 	for i := range m.c.Turns {
 		place[m.c.Turns[i].Key] = i
@@ -222,9 +222,25 @@ func (m *importer) ask(t *transfer.Turn) {
 		return
 	}
 	if m.asked[t.Parent] == nil {
-		m.asked[t.Parent] = map[[32]byte]bool{}
+		m.asked[t.Parent] = map[[32]byte]string{}
 	}
-	m.asked[t.Parent][said(t)] = true
+	if asks := said(t); m.asked[t.Parent][asks] == "" {
+		m.asked[t.Parent][asks] = t.Key
+	}
+}
+
+// repeats is the turn whose question a turn answers anew, as retry_of says of those that
+// were made here; empty: none.
+func (m *importer) repeats(t *transfer.Turn) chat.TurnID {
+	if len(m.children[t.Parent]) < 2 {
+		return ""
+	}
+	asks := said(t)
+	first := m.asked[t.Parent][asks]
+	if first == "" || first == t.Key || asks == said(&transfer.Turn{User: transfer.NoMessage()}) {
+		return ""
+	}
+	return m.at[first].id
 }
 
 // load reads what is there of the conversation.

@@ -139,7 +139,7 @@ func (m *importer) label(t *transfer.Turn, seq int64) string {
 	kind := "Continued in " + sourceName(m.c.Source)
 	if len(m.children[t.Parent]) > 1 {
 		kind = "Edited"
-		if m.asked[t.Parent][said(t)] {
+		if m.asked[t.Parent][said(t)] != "" {
 			kind = "Regenerated answer"
 		}
 	}

@@ -433,3 +433,39 @@ func TestImportOfManyBranches(t *testing.T) {
 		t.Errorf("%d sessions: %v", len(list), err)
 	}
 }
+
+// TestARegeneratedAnswerNamesTheTurnItRepeats, as one that was made here does, also where
+// it comes later: what was asked once is erased once, and nothing of it is left in the
+// other answers.
+func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
+	f := newFixture(t)
+	s := f.imports(foreign("b2", "a - one 1", "b a "+canary+" 2", "b2 a "+canary+" 2-again", "e a else 2-else")).Session
+	f.imports(foreign("b3", "a - one 1", "b a "+canary+" 2", "b2 a "+canary+" 2-again", "e a else 2-else", "b3 a "+canary+" 2-later"))
+	turns := map[string]chat.Turn{}
+	for _, line := range f.lineages(s) {
+		for _, turn := range line {
+			turns[turn.Assistant.RenderedText()] = turn
+		}
+	}
+	first := turns["2-again"].ID // on the way to where it was left: it came first
+	for answer, want := range map[string]chat.TurnID{"1": "", "2-again": "", "2": first, "2-later": turns["2"].ID, "2-else": ""} {
+		if turn, ok := turns[answer]; !ok || turn.RetryOf != want {
+			t.Errorf("the answer %q repeats %q, want %q", answer, turn.RetryOf, want)
+		}
+	}
+	f.verifyClean()
+	f.replaysAlone(s)
+	_, err := f.Erase(f.ctx, chat.EraseTurn, string(turns["2"].ID))
+	f.ok(err)
+	f.noTrace(canary)
+	f.verifyClean()
+	for _, answer := range []string{"2", "2-again", "2-later"} {
+		turn, err := f.Turn(f.ctx, turns[answer].ID)
+		if f.ok(err); turn.User.RenderedText() != erasedMark {
+			t.Errorf("the turn of %q asks %q", answer, turn.User.RenderedText())
+		}
+	}
+	if turn, err := f.Turn(f.ctx, turns["2-else"].ID); err != nil || turn.User.RenderedText() != "else" {
+		t.Errorf("another question says %q, %v", turn.User.RenderedText(), err)
+	}
+}

@@ -19,7 +19,7 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	}
 	begun, over := w.moments(t)
 	w.now = begun
-	row, err := w.m.store.accept(w.tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model})
+	row, err := w.m.store.accept(w.tx, chat.Acceptance{BranchID: r.on.id, User: user, Provider: t.Provider, Model: t.Model, RetryOf: w.m.repeats(t)})
 	if err != nil {
 		return "", err
 	}

@@ -48,7 +48,7 @@ func lockWriter(dir, address string) (*fileLock, error) {
 				WithHint("choose a local disk with --data-dir")
 		}
 		return nil, chat.WrapError(chat.CodeLocked, op, err, "Another process"+holder+" has this data open for writing.").
-			WithHint("use that window, or close it")
+			WithHint("use that window or terminal, or close it")
 	}
 	held.Store(l, true)
 	if err := l.writeHolder(address); err != nil {

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -33,4 +34,16 @@ func tryLockDir(path string) (*os.File, error) {
 		return nil, nil
 	}
 	return d, nil
+}
+
+// shareDir keeps writers out of a directory, and no other reader, until it is closed.
+func shareDir(path string) (*os.File, error) {
+	d, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(d.Fd()), unix.LOCK_SH|unix.LOCK_NB); isLocked(err) {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil // a file system that locks no directories has none to keep out
 }

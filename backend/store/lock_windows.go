@@ -32,3 +32,6 @@ func lockRange() *windows.Overlapped { return &windows.Overlapped{Offset: lockOf
 
 // tryLockDir has nothing to do: an open file cannot be deleted here.
 func tryLockDir(string) (*os.File, error) { return nil, nil }
+
+// shareDir has nothing to do, as tryLockDir.
+func shareDir(string) (*os.File, error) { return nil, nil }

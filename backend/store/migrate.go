@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 
@@ -43,19 +42,19 @@ type found struct {
 
 // probe looks at the database before anything may write to it, and refuses one
 // that is newer, damaged or another program's.
-func probe(ctx context.Context, path string, steps fs.FS) (found, error) {
+func probe(ctx context.Context, at place, steps fs.FS) (found, error) {
 	const op = "store.open"
 	have := found{newest: newestVersion(steps)}
-	info, err := os.Stat(path)
+	info, err := os.Stat(at.path)
 	if os.IsNotExist(err) || err == nil && info.Size() == 0 {
 		return have, nil
 	}
 	if err != nil {
 		return have, mapError(op, err)
 	}
-	have.version, err = readVersion(ctx, path)
+	have.version, err = readVersionAt(ctx, at)
 	if err != nil {
-		return have, unopenable(path, err)
+		return have, unopenable(at.path, err)
 	}
 	if have.version > have.newest {
 		return have, chat.Errorf(chat.CodeNewer, op,
@@ -69,12 +68,16 @@ func probe(ctx context.Context, path string, steps fs.FS) (found, error) {
 // a change that has no write-ahead log, as that to having one, is what it was before
 // only once the change was taken back, which SQLite does where it may write.
 func readVersion(ctx context.Context, path string) (int64, error) {
-	mode := "ro"
-	if sizeOf(path+"-journal") > 0 {
-		mode = "rw"
+	return readVersionAt(ctx, place{path: path})
+}
+
+func readVersionAt(ctx context.Context, at place) (int64, error) {
+	q := at.query()
+	if sizeOf(at.path+"-journal") == 0 {
+		q.Set("mode", "ro")
 	}
-	q := url.Values{"mode": {mode}, "_pragma": {"busy_timeout(5000)", "query_only(1)"}}
-	db, err := sql.Open(sqlite.DriverName, fileURI(path)+"?"+q.Encode())
+	q["_pragma"] = []string{"busy_timeout(5000)", "query_only(1)"}
+	db, err := sql.Open(sqlite.DriverName, fileURI(at.path)+"?"+q.Encode())
 	if err != nil {
 		return 0, err
 	}

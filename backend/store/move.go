@@ -14,12 +14,17 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
 	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faults"
 )
 
 // A move of the data directory copies all of it to an empty folder, reads each copy back
 // and compares it, and makes it durable; only then is the new place written down, by
 // whoever asked. Until that the old place is in force, from then on the new one, and each
 // is whole. The old folder stays as it is.
+//
+// A folder that is being filled has a mark, which says that nothing in it is in force, and
+// that it may be emptied. The mark goes before the new place is written down: whatever may
+// be in force is never emptied.
 
 const (
 	opMove = "store.move"
@@ -88,10 +93,13 @@ func unfit(from, to string) (string, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	if len(entries) > 0 && !leftByMove(to) {
-		return "That folder is not empty.", nil
+	switch {
+	case len(entries) == 0 || leftByMove(to):
+		return "", nil
+	case exists(to, DatabaseFile):
+		return "That folder is not empty: conversations are in it. If they are what a move that was cut short had copied, empty it first.", nil
 	}
-	return "", nil
+	return "That folder is not empty.", nil
 }
 
 // leftByMove reports that a folder holds what a move that was cut short had copied, and
@@ -171,12 +179,14 @@ func (a *Archive) carried() ([]carriedFile, error) {
 }
 
 // Move copies the data to a folder, and has adopt write down that it is there. Other
-// programs must have it closed. If adopt fails, or anything before, the old place stays
-// in force and the new folder is as it was.
+// programs must have it closed. adopt says whether the new place is, or may be, written
+// down, also when it fails: of a file that was replaced it may be unknown whether that
+// survives a power cut. If it is not, the old place stays in force and the new folder is
+// as it was.
 //
 // Errors: CodeLocked, CodeInvalid (the place is unfit), CodeNoSpace, CodeCorrupt (a copy
-// does not come out as it went in).
-func (a *Archive) Move(ctx context.Context, to string, adopt func() error) error {
+// does not come out as it went in), and those of adopt.
+func (a *Archive) Move(ctx context.Context, to string, adopt func() (written bool, err error)) error {
 	lock, err := lockWriter(a.dir, "")
 	if err != nil {
 		return err
@@ -195,24 +205,48 @@ func (a *Archive) Move(ctx context.Context, to string, adopt func() error) error
 	return mapError(opMove, a.moveTo(ctx, plan.To, adopt))
 }
 
-func (a *Archive) moveTo(ctx context.Context, to string, adopt func() error) error {
+func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, error)) error {
 	made := existing(to) != to
 	if err := a.fill(ctx, to); err != nil {
 		return errors.Join(err, clearMove(to, made))
 	}
-	a.at("copied")
-	if err := adopt(); err != nil {
-		return errors.Join(err, clearMove(to, made))
+	err := a.remember(to)
+	if err == nil {
+		err = faults.Point("move.copied")
 	}
-	a.at("adopted")
-	if err := disk.Remove(disk.Backup, filepath.Join(to, movingFile)); err != nil {
-		a.log.Warn("the new folder has still the mark of a move", "err", err)
+	if err == nil {
+		err = unmark(to)
+	}
+	var written bool
+	if err == nil {
+		written, err = adopt()
+	}
+	switch {
+	case err != nil && written:
+		return chat.WrapError(chat.CodeOf(err), opMove, err, "The data was copied to "+to+", and the configuration names that folder, but this may not survive a power cut.").
+			WithHint("nothing is lost: both folders are whole; keep the old one until the program was started once more")
+	case err != nil:
+		return errors.Join(err, mark(to), clearMove(to, made))
+	}
+	if err := faults.Point("move.adopted"); err != nil { // there is nothing to undo: it may end the process, and no more
+		a.log.Warn("after a move", "err", err)
 	}
 	note := "The data of ContextInfinity was moved to\n" + to + "\n\nWhat is in this folder is no longer used, and stays as it was then. It may be deleted.\n"
 	if err := writeFile(filepath.Join(a.dir, movedFile), []byte(note)); err != nil {
 		a.log.Warn("the old folder could not be given a note", "err", err) // the data is at its new place
 	}
 	return nil
+}
+
+// mark says of a folder that what is in it is no data.
+func mark(to string) error { return atomicfile.Write(filepath.Join(to, movingFile), nil, 0o600) }
+
+// unmark takes that back, durably.
+func unmark(to string) error {
+	if err := disk.Remove(disk.Backup, filepath.Join(to, movingFile)); err != nil {
+		return err
+	}
+	return syncDir(to)
 }
 
 // fill copies everything, compares it and makes it durable.
@@ -223,7 +257,7 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 	if err := clearMove(to, false); err != nil { // of an earlier move
 		return err
 	}
-	if err := atomicfile.Write(filepath.Join(to, movingFile), nil, 0o600); err != nil {
+	if err := mark(to); err != nil {
 		return err
 	}
 	files, err := a.carried()
@@ -243,6 +277,9 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 			return err
 		}
 		if err := copyChecked(filepath.Join(a.dir, f.name), target); err != nil {
+			return err
+		}
+		if err := faults.Point("move.file"); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,13 +51,13 @@ func TestMoveTakesEverything(t *testing.T) {
 	before := content(t, f.dir)
 	adopted := false
 	a := archiveOf(f.dir)
-	f.ok(a.Move(f.ctx, to, func() error { adopted = true; return nil }))
+	f.ok(a.Move(f.ctx, to, func() (bool, error) { adopted = true; return true, nil }))
 	for name, text := range before {
 		if content(t, to)[name] != text {
 			t.Errorf("%s is not what it was", name)
 		}
 	}
-	if !adopted || len(content(t, to)) != len(before) || len(before) < 4 {
+	if !adopted || len(content(t, to)) != len(before)+1 || len(before) < 4 {
 		t.Errorf("of %d files %d are there", len(before), len(content(t, to)))
 	}
 	if note, err := os.ReadFile(filepath.Join(f.dir, movedFile)); err != nil || !strings.Contains(string(note), to) {
@@ -78,7 +79,7 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	f, to := movable(t)
 	before := content(t, f.dir)
 	broken := errors.New("the configuration cannot be written")
-	if err := archiveOf(f.dir).Move(f.ctx, to, func() error { return broken }); !errors.Is(err, broken) {
+	if err := archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return false, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(to); err == nil {
@@ -89,7 +90,7 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	for _, name := range []string{movingFile, DatabaseFile, filepath.Join(BackupDir, "half.db")} {
 		f.ok(os.WriteFile(filepath.Join(to, name), []byte("half"), 0o600))
 	}
-	if err := archiveOf(f.dir).Move(f.ctx, to, func() error { return broken }); !errors.Is(err, broken) {
+	if err := archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return false, broken }); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 	if entries, err := os.ReadDir(to); err != nil || len(entries) > 0 {
@@ -98,11 +99,38 @@ func TestAMoveThatFailsLeavesTheOldPlace(t *testing.T) {
 	if now := content(t, f.dir); len(now) != len(before) || exists(f.dir, movedFile) {
 		t.Errorf("the old place holds %d files, not %d", len(now), len(before))
 	}
-	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() error { return nil }))
+	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }))
 	f.dir = to
 	f.open()
 	f.verifyClean()
 	f.refused(archiveOf(to).Move(f.ctx, filepath.Join(t.TempDir(), "x"), nil), chat.CodeLocked)
+}
+
+// TestWhatMayBeInForceIsKept: the configuration names the new place, whether for good or
+// not nobody knows. Both places are whole, and neither says that it may go.
+func TestWhatMayBeInForceIsKept(t *testing.T) {
+	f, to := movable(t)
+	before := content(t, f.dir)
+	unflushed := chat.Errorf(chat.CodeInternal, "file.write", "the folder could not be flushed")
+	err := archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) {
+		if leftByMove(to) {
+			t.Error("what is about to be in force is marked as what may be emptied")
+		}
+		return true, unflushed
+	})
+	if !errors.Is(err, unflushed) || !strings.Contains(err.Error(), to) {
+		t.Errorf("said: %v", err)
+	}
+	for _, dir := range []string{f.dir, to} {
+		now := content(t, dir)
+		if delete(now, formerFile); !maps.Equal(now, before) || exists(dir, movedFile) {
+			t.Errorf("%s holds %d files, not the %d there were, or says that it may be deleted", dir, len(now), len(before))
+		}
+	}
+	f.refused(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }), chat.CodeInvalid)
+	f.dir = to
+	f.open()
+	f.verifyClean()
 }
 
 func TestPlacesThatAreUnfit(t *testing.T) {
@@ -164,8 +192,8 @@ func TestAMoveByWayOfLinks(t *testing.T) {
 	if f.ok(err); parts[0].Bytes == 0 {
 		t.Error("behind a link there is no database")
 	}
-	f.ok(archiveOf(link).Move(f.ctx, to, func() error { return nil }))
-	if now := content(t, to); len(now) != len(before) || now[DatabaseFile] != before[DatabaseFile] {
+	f.ok(archiveOf(link).Move(f.ctx, to, func() (bool, error) { return true, nil }))
+	if now := content(t, to); len(now) != len(before)+1 || now[DatabaseFile] != before[DatabaseFile] {
 		t.Errorf("of %d files %d came along", len(before), len(now))
 	}
 	elsewhere := filepath.Join(t.TempDir(), "big", BackupDir)
@@ -182,7 +210,7 @@ func TestAMoveByWayOfLinks(t *testing.T) {
 // TestDataThatWasInForceIsNotWrittenOver, though its move died before it took its mark away.
 func TestDataThatWasInForceIsNotWrittenOver(t *testing.T) {
 	f, to := movable(t)
-	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() error { return nil }))
+	f.ok(archiveOf(f.dir).Move(f.ctx, to, func() (bool, error) { return true, nil }))
 	f.ok(os.WriteFile(filepath.Join(to, movingFile), nil, 0o600))
 	f.ok(os.Remove(filepath.Join(f.dir, movedFile)))
 	old := f.dir
@@ -190,8 +218,49 @@ func TestDataThatWasInForceIsNotWrittenOver(t *testing.T) {
 	f.open()
 	s, _ := f.session("said at the new place")
 	f.ok(f.Store.Close())
-	f.refused(archiveOf(old).Move(f.ctx, to, func() error { return nil }), chat.CodeInvalid)
+	f.refused(archiveOf(old).Move(f.ctx, to, func() (bool, error) { return true, nil }), chat.CodeInvalid)
 	f.open()
 	_, err := f.Session(f.ctx, s.ID)
 	f.ok(err)
+}
+
+// TestAReceiptNamesTheFoldersThatTheDataWasMovedFrom, and the copies in them, as long as
+// they are there and hold what was deleted.
+func TestAReceiptNamesTheFoldersThatTheDataWasMovedFrom(t *testing.T) {
+	f, second := movable(t)
+	first, third := f.dir, filepath.Join(t.TempDir(), "third")
+	adopt := func() (bool, error) { return true, nil }
+	f.ok(archiveOf(first).Move(f.ctx, second, adopt))
+	f.dir = second
+	f.open()
+	later, _ := f.session("said at the second place")
+	f.ok(f.Store.Close())
+	f.ok(archiveOf(second).Move(f.ctx, third, adopt))
+	f.dir = third
+	f.open()
+	list, err := f.Sessions(f.ctx, chat.SessionQuery{})
+	f.ok(err)
+	i := slices.IndexFunc(list, func(s chat.SessionSummary) bool { return s.ID != later.ID })
+	early := string(list[i].ID)
+
+	backups, err := filepath.Glob(filepath.Join(first, BackupDir, "*.db"))
+	f.ok(err)
+	name := BackupDir + "/" + filepath.Base(backups[0])
+	want := []string{name, filepath.Join(first, DatabaseFile), backups[0], filepath.Join(second, DatabaseFile), filepath.Join(second, name)}
+	preview, err := f.ErasePreview(f.ctx, chat.EraseSession, early)
+	f.ok(err)
+	if !slices.Equal(preview.Backups, want) {
+		t.Errorf("held by %q, want %q", preview.Backups, want)
+	}
+	preview, err = f.ErasePreview(f.ctx, chat.EraseSession, string(later.ID))
+	f.ok(err)
+	if !slices.Equal(preview.Backups, want[3:4]) {
+		t.Errorf("what was said later is held by %q", preview.Backups)
+	}
+	f.ok(os.RemoveAll(first))
+	receipt, err := f.Erase(f.ctx, chat.EraseSession, early)
+	f.ok(err)
+	if want = append(want[:1:1], want[3:]...); !slices.Equal(receipt.Backups, want) {
+		t.Errorf("the receipt names %q, want %q", receipt.Backups, want)
+	}
 }

@@ -68,7 +68,8 @@ type Store struct {
 	manifests recentValues
 	embedded  watermarks
 	archive   *Archive
-	copied    bool // a copy of the data stands elsewhere: an upgrade needs none
+	copied    bool  // a copy of the data stands elsewhere: an upgrade needs none
+	place     place // of a read-only store
 
 	// running holds the turns this process accepted or resumed and has not
 	// finished: an unfinished turn that is not in it was left by a crash.
@@ -109,7 +110,7 @@ func open(ctx context.Context, o Options, steps fs.FS) (*Store, error) {
 	}
 	if err != nil {
 		_ = s.Close()
-		return nil, orNoSpace(s.dir, err)
+		return nil, s.unopened(err)
 	}
 	return s, nil
 }
@@ -119,8 +120,9 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	if err := refuseHalfRestored(s.dir); err != nil {
 		return err
 	}
-	have, err := probe(ctx, s.path(), steps)
-	if err != nil {
+	var have found
+	var err error
+	if have, s.place, err = locate(ctx, s.dir, steps); err != nil {
 		return err
 	}
 	switch {
@@ -131,9 +133,13 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
 			WithHint("open the window once")
 	}
-	s.reader, err = connect(s.path(), readerPragmas, readers)
+	s.reader, err = connectAt(s.place, readerPragmas, readers)
 	return mapError(op, err)
 }
+
+// Note says why the data can only be read, where it is not for its being asked for;
+// else it is empty.
+func (s *Store) Note() string { return s.place.note }
 
 func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	const op = "store.open"
@@ -147,7 +153,7 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if _, err := s.archive.finishRestore(); err != nil {
 		return err
 	}
-	have, err := probe(ctx, s.path(), steps)
+	have, err := probe(ctx, place{path: s.path()}, steps)
 	if err != nil {
 		return err
 	}
@@ -186,6 +192,7 @@ func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.closeErr = mapError("store.close", errors.Join(
 			s.tokens.close(), disconnect(s.reader), disconnect(s.writer), s.lock.release()))
+		s.place.leave()
 	})
 	return s.closeErr
 }
@@ -208,12 +215,18 @@ var (
 // looking for it, least of all while a restore moves it. Writers begin immediate transactions: a deferred one
 // that reads first and then writes loses to SQLITE_BUSY three times in four.
 func connect(path string, pragmas []string, connections int) (*gorm.DB, error) {
-	q := url.Values{"_pragma": pragmas, "mode": {"rw"}}
+	return connectAt(place{path: path}, pragmas, connections)
+}
+
+// connectAt is connect to a database that may be frozen.
+func connectAt(at place, pragmas []string, connections int) (*gorm.DB, error) {
+	q := at.query()
+	q["_pragma"] = pragmas
 	q.Set("_txlock", "deferred")
 	if connections == 1 {
 		q.Set("_txlock", "immediate")
 	}
-	pool, err := sql.Open(sqlite.DriverName, fileURI(path)+"?"+q.Encode())
+	pool, err := sql.Open(sqlite.DriverName, fileURI(at.path)+"?"+q.Encode())
 	if err != nil {
 		return nil, err
 	}

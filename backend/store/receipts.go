@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // A receipt tells for ever what a hard delete removed, by store and number. The text
@@ -103,6 +105,38 @@ func receiptsOf(db *gorm.DB) ([]chat.Receipt, error) {
 	return out, err
 }
 
+// ErasedTurns says when what turns of a session say was erased, of those that it was
+// erased of. The ledger knows: the words that mark it may be somebody's own.
+func (s *Store) ErasedTurns(ctx context.Context, session chat.SessionID, ids []chat.TurnID) (map[chat.TurnID]time.Time, error) {
+	out := map[chat.TurnID]time.Time{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err := s.read(ctx, "receipt.turns", func(db *gorm.DB) error {
+		erased, err := erasuresIn(db, string(session))
+		if err != nil || len(erased) == 0 {
+			return err
+		}
+		receipts, err := receiptsOf(db)
+		if err != nil {
+			return err
+		}
+		at := map[string]time.Time{}
+		for _, r := range receipts {
+			at[r.ID] = r.At
+		}
+		told, err := all[eventRow](db, `SELECT event_seq, entity_id FROM events WHERE session_id = ? AND type = ? AND entity_id IN ?`,
+			session, ledger.EventTurnAccepted, ids)
+		for _, e := range told {
+			if erasure, ok := erased[e.EventSeq]; ok {
+				out[chat.TurnID(e.EntityID)] = at[erasure.Receipt]
+			}
+		}
+		return err
+	})
+	return out, err
+}
+
 // receipts can be read.
 func (a *audit) receipts() {
 	each(a, "receipts", "*", "id", func(r receiptRow) {
@@ -113,28 +147,21 @@ func (a *audit) receipts() {
 }
 
 // holding names the copies of the data that hold what is to be erased, and go on
-// doing so: backups of every kind, and what restores set aside. One that cannot be
-// read may hold it. Copies in other places are not known.
+// doing so: backups of every kind, what restores set aside, and the folders that the data
+// was moved from. One that cannot be read may hold it. Copies in other places are not
+// known.
 func (s *Store) holding(ctx context.Context, kind, id string) ([]string, error) {
-	list, err := s.archive.Backups(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	paths := []string{}
-	for _, b := range list {
-		paths = append(paths, b.Path)
-	}
-	aside, err := filepath.Glob(filepath.Join(globEscape(s.dir), replacedDir, "*", DatabaseFile))
+	paths, err := s.databases()
 	if err != nil {
 		return nil, err
 	}
 	out := []string{}
-	for _, path := range append(paths, aside...) {
+	for _, path := range paths {
 		if err := ctx.Err(); err != nil {
 			return nil, mapError(opErase, err)
 		}
 		if copyHolds(ctx, path, kind, id) {
-			if rel, err := filepath.Rel(s.dir, path); err == nil {
+			if rel, err := filepath.Rel(s.dir, path); err == nil && filepath.IsLocal(rel) {
 				path = filepath.ToSlash(rel)
 			}
 			out = append(out, path)

@@ -70,11 +70,16 @@ func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 
 // tables runs every check that only reads.
 func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
-	a.db = db
-	for _, check := range []func(){
+	return a.run(ctx, db, []func(){
 		a.file, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.turnSequences, a.stateSequences, a.heads, a.roots,
 		a.links, a.strays, a.receipts, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
-	} {
+	})
+}
+
+// run runs checks on one moment's view.
+func (a *audit) run(ctx context.Context, db *gorm.DB, checks []func()) error {
+	a.db = db
+	for _, check := range checks {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -1,10 +1,8 @@
 package tasks
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -92,6 +90,11 @@ func (m *Manager) Cancel(id string) error {
 		return unknown("task.cancel")
 	}
 	waits := !w.ended() && w.cancel == nil
+	if !waits && !w.ended() && w.Firm {
+		m.mu.Unlock()
+		return chat.Errorf(chat.CodeConflict, "task.cancel", "The program is about to start anew for this; it cannot be cancelled any more.").
+			WithHint("what it does then is done whole or not at all, and told by the next start")
+	}
 	switch {
 	case waits:
 		w.State, w.EndedAt, w.run = Cancelled, m.d.Clock.Now(), nil
@@ -131,20 +134,13 @@ func (m *Manager) Dismiss(id string) error {
 	return err
 }
 
-// Forget dismisses all that is about a session, or whose report names it or its title, and
-// cancels what is about it and runs: the session is erased, and titles and file names are
-// text of it.
-func (m *Manager) Forget(ctx context.Context, session chat.SessionID, title string) error {
-	named, err := json.Marshal(title)
-	if err != nil {
-		return err
-	}
-	named = bytes.Trim(named, `"`)
+// Forget dismisses all that is about a session, or whose record names it, and cancels what
+// is about it and runs: the session is erased, and titles and file names are text of it.
+func (m *Manager) Forget(ctx context.Context, session chat.SessionID, named func(record string) bool) error {
 	m.mu.Lock()
 	var about []*work
 	for _, w := range m.tasks {
-		report := w.Result.Report
-		if w.Session == session || session != "" && bytes.Contains(report, []byte(session)) || len(named) > 0 && bytes.Contains(report, named) {
+		if text, err := encode(w.Task); session != "" && w.Session == session || w.ended() && (err != nil || named(text)) {
 			about = append(about, w)
 		}
 	}

@@ -48,6 +48,8 @@ type Spec struct {
 	Title string `json:"title"` // "Import conversations.json"
 	// Session that the task is about; a hard delete of it forgets the task.
 	Session chat.SessionID `json:"session,omitempty"`
+	// Firm: once begun it is not cancelled. The program starts anew for it.
+	Firm bool `json:"firm,omitempty"`
 	// Input is what its Resumer makes the work from again; empty: it cannot be resumed.
 	Input json.RawMessage `json:"input,omitempty"`
 }

@@ -225,6 +225,21 @@ func TestWhoRunsWhen(t *testing.T) {
 }
 
 // Cancelling a task that waits lets those go on that waited for it alone.
+// TestARestartIsNotCancelled: the errand is written down, and the next start does it.
+func TestARestartIsNotCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m, _ := open(t, memory())
+		w := start(t, m, Spec{Kind: Move, Firm: true}, untilStopped)
+		synctest.Wait()
+		if err := m.Cancel(w.ID); chat.CodeOf(err) != chat.CodeConflict || chat.AsError(err).Hint == "" {
+			t.Error(err)
+		}
+		if got := at(t, m, w.ID); got.State != Running {
+			t.Errorf("it is %s", got.State)
+		}
+	})
+}
+
 func TestCancelWhileWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := open(t, memory())
@@ -453,14 +468,15 @@ func TestForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := memory()
 		m, _ := open(t, s)
-		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "one"}, instantly)
-		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "one"}, untilStopped)
+		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "01KEX"}, instantly)
+		start(t, m, Spec{Kind: Export, Title: "Export of my secret", Session: "01KEX"}, untilStopped)
 		start(t, m, Spec{Kind: Import, Title: "Import my secret"}, func(context.Context, *Progress) (Result, error) {
-			return Result{Report: json.RawMessage(`{"first":"one"}`)}, nil
+			return Result{Report: json.RawMessage(`{"first":"01KEX"}`)}, nil
 		})
 		start(t, m, Spec{Kind: Import}, func(context.Context, *Progress) (Result, error) {
 			return Result{Report: json.RawMessage(`{"skipped":[{"title":"of \"my secret\""}]}`)}, nil
 		})
+		start(t, m, Spec{Kind: Export, Title: "Export all of -my secret-.md"}, instantly) // a file, called as it was before
 		other := start(t, m, Spec{Kind: Export, Title: "Export of another", Session: "two"}, instantly)
 		stopped := start(t, m, Spec{Kind: Import}, func(ctx context.Context, p *Progress) (Result, error) {
 			p.Detail("3 conversations. of my secret")
@@ -471,7 +487,7 @@ func TestForget(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if err := m.Forget(t.Context(), "one", `of "my secret"`); err != nil {
+		if err := m.Forget(t.Context(), "01KEX", chat.ErasePreview{Session: "01KEX", Names: []string{"another title", `of "my secret"`}}.NamedIn); err != nil {
 			t.Fatal(err)
 		}
 		if list := m.List(); len(list) != 2 || list[1].ID != other.ID && list[0].ID != other.ID {

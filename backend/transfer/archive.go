@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/zipdir"
 )
 
 // errBomb ends the unpacking of a file that becomes larger than it may.
@@ -24,10 +25,9 @@ var notConversations = map[string]bool{
 
 // archive reads every export in a zip, streamed and without unpacking it to disk.
 func (r *run) archive(in Input) error {
-	z, err := zip.NewReader(in.Data, in.Size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(in.Name)+" is a damaged archive; nothing of it was imported.").
-			WithHint("download or copy it again")
+	z, err := openArchive(in.Name, in.Data, in.Size)
+	if err != nil {
+		return err
 	}
 	files, err := checkArchive(in.Name, z)
 	if err != nil {
@@ -66,16 +66,27 @@ func (r *run) archive(in Input) error {
 	return nil
 }
 
+// openArchive reads the list of an archive's files, which is bounded.
+func openArchive(name string, data io.ReaderAt, size int64) (*zip.Reader, error) {
+	z, err := zipdir.Open(data, size, MaxArchiveFiles)
+	switch {
+	case errors.Is(err, zipdir.ErrTooMany):
+		return nil, refused(name, "it lists more than %d files", MaxArchiveFiles)
+	case err != nil:
+		return nil, chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" is a damaged archive; nothing of it was imported.").
+			WithHint("download or copy it again")
+	}
+	return z, nil
+}
+
+func refused(name, format string, args ...any) error {
+	return chat.Errorf(chat.CodeInvalid, "import.read", "%s was refused, nothing of it was imported: %s.", path.Base(name), fmt.Sprintf(format, args...))
+}
+
 // checkArchive refuses an archive that is made to do harm, before anything of it is
 // unpacked, and lists the files that may hold conversations.
 func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
-	refuse := func(format string, args ...any) error {
-		return chat.Errorf(chat.CodeInvalid, "import.read", "%s was refused, nothing of it was imported: %s.",
-			path.Base(name), fmt.Sprintf(format, args...))
-	}
-	if len(z.File) > MaxArchiveFiles {
-		return nil, refuse("it lists %d files, and %d are the most", len(z.File), MaxArchiveFiles)
-	}
+	refuse := func(format string, args ...any) error { return refused(name, format, args...) }
 	var files []*zip.File
 	var total uint64
 	bundle := 0
@@ -88,7 +99,7 @@ func checkArchive(name string, z *zip.Reader) ([]*zip.File, error) {
 			bundle++
 		}
 		ext := path.Ext(base)
-		if f.FileInfo().IsDir() || ext != ".json" && ext != ".jsonl" && ext != ".ndjson" && ext != ".zip" || notConversations[base] ||
+		if f.FileInfo().IsDir() || ext != ".json" && ext != ".jsonl" && ext != ".ndjson" && ext != ".zip" && ext != ".cinf" || notConversations[base] ||
 			strings.HasPrefix(base, "._") {
 			continue
 		}
@@ -137,28 +148,43 @@ func lookInto(f *zip.File) (format Format, reason string) {
 	}
 	content, err := f.Open()
 	if err != nil {
-		return "", "it cannot be unpacked: " + err.Error()
+		return "", "it cannot be unpacked: " + unpacking(err)
 	}
 	defer func() { _ = content.Close() }()
 	head, err := headOf(content)
 	if err != nil && len(head) == 0 {
-		return "", "it cannot be unpacked: " + err.Error()
+		return "", "it cannot be unpacked: " + unpacking(err)
 	}
 	format, err = Detect(f.Name, head)
 	switch {
 	case err != nil:
 		return "", ""
-	case format == FormatZip || format == FormatBundle:
-		return "", "it is an archive inside an archive"
+	case format == FormatBundle:
+		return "", "it is a bundle inside an archive; unpack the archive, and import the folder"
+	case format == FormatZip:
+		return "", "it is an archive inside an archive; unpack the outer one, and import this by itself"
 	}
 	return format, ""
+}
+
+// unpacking says in words why a packed file cannot be read.
+func unpacking(err error) string {
+	switch {
+	case errors.Is(err, errBomb):
+		return "it becomes far larger than it says or may"
+	case errors.Is(err, zip.ErrAlgorithm):
+		return "it is packed in a way that is not known here"
+	case errors.Is(err, zip.ErrChecksum):
+		return "what comes out is not what was packed"
+	}
+	return "it is damaged"
 }
 
 // packed reads one file of an archive. What is damaged in it ends it alone.
 func (r *run) packed(i int, f *zip.File, format Format) error {
 	content, err := f.Open()
 	if err != nil {
-		r.skip(SkippedRow{Index: i, Reason: "it cannot be unpacked: " + err.Error()})
+		r.skip(SkippedRow{Index: i, Reason: "it cannot be unpacked: " + unpacking(err)})
 		return nil
 	}
 	defer func() { _ = content.Close() }()
@@ -175,7 +201,7 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 		return err
 	}
 	r.torn(r.read - before)
-	r.skip(SkippedRow{Index: i, Offset: r.read - before, Reason: "it cannot be unpacked to its end: " + from.err.Error()})
+	r.skip(SkippedRow{Index: i, Offset: r.read - before, Reason: "it cannot be unpacked to its end: " + unpacking(from.err)})
 	return nil
 }
 

@@ -31,6 +31,7 @@ type plainMessage struct {
 	ToolCalls    list            `json:"tool_calls"`
 	ToolCallID   str             `json:"tool_call_id"`
 	Usage        json.RawMessage `json:"usage"`
+	stranger     bool            // its role is none that is known
 }
 
 // conversation is the name of the conversation that a line belongs to.
@@ -89,10 +90,24 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 		n.kind = kindSystem
 	case "tool", "function":
 		n.kind, n.blocks = kindTool, chat.Blocks{chat.ToolResult{ToolUseID: string(m.ToolCallID), Content: notNil(n.blocks)}}
-	default: // a person
+	default: // a person, unless others play roles
 		n.kind, n.name = kindUser, string(role)
+		m.stranger = m.Role != ""
 	}
 	return n, m, true
+}
+
+const noticeRole = "A message has a role that is not known; it was kept as it is, and is not shown."
+
+// strangers keeps raw what has a role that is not known, where other messages have one
+// that is. Where none has, roles are the names of people.
+func (p *plain) strangers() {
+	for i, m := range p.said {
+		if p.role && m.stranger {
+			p.nodes[i] = node{key: p.nodes[i].key, at: p.nodes[i].at, kind: kindHidden, blocks: chat.Blocks{p.d.unknown(p.raw[i])}}
+			p.d.notice(noticeRole, 1)
+		}
+	}
 }
 
 // allResults is true of what tools said in the user's name.

@@ -101,7 +101,7 @@ func (d *draft) build() (Conversation, string) {
 	d.Notices = d.repaired.notices(d.Notices)
 	d.fillHead()
 	if err := d.setKeys(); err != nil {
-		return d.Conversation, "it could not be written down: " + err.Error()
+		return d.Conversation, "it holds something that cannot be stored"
 	}
 	return d.Conversation, ""
 }

@@ -2,12 +2,12 @@ package transfer
 
 import (
 	"archive/zip"
-	"errors"
 	"io"
 	"path"
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/zipdir"
 )
 
 // maxPeeked is how many files of an archive PeekArchive looks into.
@@ -16,10 +16,9 @@ const maxPeeked = 200
 // PeekArchive says what an archive holds, without reading it through: a bundle, or the
 // format of the first export in it. Its errors say why it would not be read.
 func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
-	z, err := zip.NewReader(data, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return "", chat.WrapError(chat.CodeCorrupt, "import.detect", err, path.Base(name)+" is a damaged archive.").
-			WithHint("download or copy it again")
+	z, err := openArchive(name, data, size)
+	if err != nil {
+		return "", err
 	}
 	if isBundle(z) {
 		return FormatBundle, nil
@@ -27,6 +26,9 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	files, err := checkArchive(name, z)
 	if err != nil {
 		return "", err
+	}
+	if packed, _ := packedBundles(data, files); len(packed) > 0 {
+		return FormatZip, nil
 	}
 	reason := ""
 	for _, f := range files[:min(len(files), maxPeeked)] {
@@ -47,10 +49,44 @@ func PeekArchive(name string, data io.ReaderAt, size int64) (Format, error) {
 	return "", unknownFormat(name)
 }
 
+// PackedBundle is a bundle in an archive, where it stands as it is.
+type PackedBundle struct {
+	Name string
+	Data *io.SectionReader
+}
+
+// PackedBundles are the bundles that an archive holds as they are, as an export of all
+// sessions does, and how many files beside them might be read otherwise.
+func PackedBundles(name string, data io.ReaderAt, size int64) (bundles []PackedBundle, beside int, err error) {
+	z, err := openArchive(name, data, size)
+	if err != nil {
+		return nil, 0, err
+	}
+	files, err := checkArchive(name, z)
+	if err != nil {
+		return nil, 0, err
+	}
+	bundles, beside = packedBundles(data, files)
+	return bundles, beside, nil
+}
+
+func packedBundles(data io.ReaderAt, files []*zip.File) (out []PackedBundle, beside int) {
+	for _, f := range files {
+		at, err := f.DataOffset()
+		whole := err == nil && f.Method == zip.Store && f.Flags&1 == 0 && f.CompressedSize64 == f.UncompressedSize64
+		if !whole || !strings.EqualFold(path.Ext(f.Name), ".cinf") {
+			beside++
+			continue
+		}
+		out = append(out, PackedBundle{f.Name, io.NewSectionReader(data, at, int64(f.UncompressedSize64))}) // #nosec G115 -- checkArchive bounds it
+	}
+	return out, beside
+}
+
 // IsBundle reports whether an archive is a bundle of this program, whatever it is called.
 func IsBundle(data io.ReaderAt, size int64) bool {
-	z, err := zip.NewReader(data, size)
-	return (err == nil || errors.Is(err, zip.ErrInsecurePath)) && isBundle(z)
+	z, err := zipdir.Open(data, size, MaxArchiveFiles)
+	return err == nil && isBundle(z)
 }
 
 func isBundle(z *zip.Reader) bool {

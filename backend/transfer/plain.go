@@ -1,6 +1,7 @@
 package transfer
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -12,10 +13,12 @@ type plain struct {
 	nodes    []node
 	said     []plainMessage
 	sessions []string
+	raw      map[int]json.RawMessage // of messages with a role that is not known
+	role     bool                    // some message has one that is
 }
 
 func newPlain(source Source, id string) *plain {
-	p := &plain{d: newDraft(source)}
+	p := &plain{d: newDraft(source), raw: map[int]json.RawMessage{}}
 	p.d.ID = id
 	return p
 }
@@ -29,6 +32,9 @@ func (p *plain) take(raw json.RawMessage) string {
 	if p.d.Title == "" {
 		p.d.Title = string(m.Title)
 	}
+	if p.role = p.role || m.Role != "" && !m.stranger; m.stranger {
+		p.raw[len(p.nodes)] = bytes.Clone(raw)
+	}
 	p.put(n, m)
 	return ""
 }
@@ -40,6 +46,7 @@ func (p *plain) put(n node, m plainMessage) {
 
 // done is the draft of what was taken.
 func (p *plain) done() *draft {
+	p.strangers()
 	people(p.nodes, p.sessions)
 	for i, n := range p.nodes {
 		p.d.thread(n, p.said[i])

@@ -55,10 +55,13 @@ func (e *Engine) shrinkHead(ctx context.Context, a assembly, summary string, tar
 }
 
 // Preview assembles what the branch's next request would hold with the given
-// message. Nothing is sent and no model is asked.
+// message, whose documents name their files alone. Nothing is sent and no model is asked.
 func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string, current chat.Message) (prompt.PreparedContext, prompt.Budget, error) {
 	m, err := e.modelFor(ctx, branch, model)
 	if err != nil {
+		return prompt.PreparedContext{}, prompt.Budget{}, err
+	}
+	if current, err = e.freeze(ctx, current, m); err != nil {
 		return prompt.PreparedContext{}, prompt.Budget{}, err
 	}
 	return e.preview(ctx, assembly{branch: branch, model: m, current: current, memory: &recollection{}})

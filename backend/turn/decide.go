@@ -19,8 +19,15 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	return (&Handle{Turn: chat.Turn{ID: id}, run: r}).Wait(ctx) // r.turn is the run's own until it is done
 }
 
-// Keep makes an incomplete answer final as it is.
+// Keep makes an incomplete answer final as it is. One that is whole, and only could not
+// be written yet, becomes what it is.
 func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
+	if u, ok := e.unwritten(id); ok && u.Whole {
+		t, err := e.settledTurn(ctx, id, "turn.keep")
+		if err != nil || t.Phase.Finalized() {
+			return e.decidedAs(ctx, t, err, u.write != nil)
+		}
+	}
 	t, err := e.undecided(ctx, id, "turn.keep")
 	if err != nil {
 		return t, err
@@ -193,8 +200,14 @@ func (e *Engine) undecided(ctx context.Context, id chat.TurnID, op string) (chat
 	return t, nil
 }
 
-// decided tells the window and removes journals the database no longer needs.
+// decided tells the window and removes journals the database no longer needs. What was
+// queued behind the turn becomes a plain draft.
 func (e *Engine) decided(ctx context.Context, t chat.Turn, err error) (chat.Turn, error) {
+	return e.decidedAs(ctx, t, err, false)
+}
+
+// decidedAs is decided; with send, what was queued is sent.
+func (e *Engine) decidedAs(ctx context.Context, t chat.Turn, err error, send bool) (chat.Turn, error) {
 	if err != nil {
 		return t, err
 	}
@@ -204,6 +217,6 @@ func (e *Engine) decided(ctx context.Context, t chat.Turn, err error) (chat.Turn
 	e.changed(chat.ChangeTurn, string(t.ID), t.SessionID)
 	e.changed(chat.ChangeSessions, string(t.SessionID), t.SessionID)
 	e.changed(chat.ChangeJobs, "", t.SessionID)
-	e.sendQueued(ctx, t.BranchID, t.SessionID, false)
+	e.sendQueued(ctx, t.BranchID, t.SessionID, send)
 	return t, nil
 }

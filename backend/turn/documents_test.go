@@ -107,6 +107,24 @@ func TestDocumentAnswersItsOwnMessage(t *testing.T) {
 	}
 }
 
+// What is foreseen of a message with documents is what is sent.
+func TestDocumentsAreForeseen(t *testing.T) {
+	w := newWorld(t)
+	w.provider.script(answer("fine"))
+	blocks := chat.Blocks{w.file("a.txt", "some words"), w.file("b.txt", paragraphs(1500)), chat.Text{Text: "And?"}}
+	p, _, err := w.engine.Preview(t.Context(), w.branch.ID, "", chat.Message{Role: chat.RoleUser, Blocks: blocks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent, err := w.sendBlocks(blocks...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := w.manifest(sent.ID); p.Manifest().SHA256 != m.SHA256 {
+		t.Errorf("foreseen were %d tokens, sent %d", p.Manifest().TotalTokens, m.TotalTokens)
+	}
+}
+
 // Without memory there is nowhere to find the rest of a document again.
 func TestDocumentsStayWholeInPlainChat(t *testing.T) {
 	w := newWorld(t)

@@ -65,8 +65,10 @@ type Engine struct {
 
 	mu   sync.Mutex
 	runs map[chat.TurnID]*run
-	// unsettled are turns whose run ended without writing how, and what it left of them
-	unsettled map[chat.TurnID]Remains
+	// unsettled are turns whose end could not be written, and what there is of them
+	unsettled map[chat.TurnID]unwritten
+	// leaving says that one was added
+	leaving chan struct{}
 	// following counts, by branch, who is about to send or keep a queued message itself
 	following map[chat.BranchID]int
 	closed    bool
@@ -82,7 +84,7 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsettled: map[chat.TurnID]Remains{}, following: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsettled: map[chat.TurnID]unwritten{}, leaving: make(chan struct{}, 1), following: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
 	}
 }
 
@@ -259,6 +261,7 @@ func (e *Engine) start(turn chat.Turn, model Model, index int) (*Handle, error) 
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r := &run{e: e, turn: turn, model: model, index: index, cancel: cancel, done: make(chan struct{})}
 	e.runs[turn.ID] = r
+	delete(e.unsettled, turn.ID)
 	e.wg.Add(1)
 	go r.loop(ctx)
 	return &Handle{Turn: turn, run: r}, nil
@@ -362,12 +365,12 @@ func (e *Engine) followed(branch chat.BranchID) {
 	}
 }
 
-// isFollowed reports that a turn runs, or that what follows it is being seen to: between
-// the two there is no moment.
+// isFollowed reports that a turn runs or is still to be written, or that what follows it
+// is being seen to: between these there is no moment.
 func (e *Engine) isFollowed(last chat.Turn, branch chat.BranchID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.runs[last.ID] != nil || e.following[branch] > 0
+	return e.runs[last.ID] != nil || e.unsettled[last.ID].write != nil || e.following[branch] > 0
 }
 
 func (e *Engine) isClosed() bool {

@@ -2,7 +2,6 @@ package turn
 
 import (
 	"context"
-	"slices"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/defect"
@@ -87,62 +86,4 @@ func (e *Engine) putAway(ctx context.Context, id chat.TurnID, cause *chat.Error)
 		}
 	}
 	return e.store.Turn(ctx, id)
-}
-
-// Unsettled is how many turns runs of this program left open because their end could
-// not be written: a full disk, say. The reconciler settles them.
-func (e *Engine) Unsettled() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return len(e.unsettled)
-}
-
-// left notes how a run left its turn. What follows it is the run's until afterRun.
-func (e *Engine) left(r *run) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.runs, r.turn.ID)
-	e.following[r.turn.BranchID]++
-	if r.settleErr != nil {
-		e.unsettled[r.turn.ID] = r.remains()
-	}
-}
-
-// Remains is what a run left of a turn whose end could not be written.
-type Remains struct {
-	Live    // as it was shown last; zero where nothing had streamed
-	Failure *chat.Failure
-}
-
-func (r *run) remains() Remains {
-	left := Remains{Failure: r.end.failure}
-	left.Live, _ = r.live()
-	if left.Failure == nil {
-		left.Failure = failureOf(r.settleErr)
-	}
-	return left
-}
-
-// Remains returns what was left of a turn that is open in the database and that nobody
-// runs, until it is settled: what was shown of it stays in sight.
-func (e *Engine) Remains(t chat.Turn) (Remains, bool) {
-	if t.Phase != chat.PhaseResponding || t.Incomplete() || e.IsRunning(t.ID) {
-		return Remains{}, false
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	left, ok := e.unsettled[t.ID]
-	return left, ok
-}
-
-// forget keeps of the unsettled turns those that are open in the database.
-func (e *Engine) forget(open []chat.Turn) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for id := range e.unsettled {
-		still := slices.ContainsFunc(open, func(t chat.Turn) bool { return t.ID == id && t.Phase == chat.PhaseResponding && !t.Incomplete() })
-		if !still {
-			delete(e.unsettled, id)
-		}
-	}
 }

@@ -52,6 +52,7 @@ type run struct {
 	mu        sync.Mutex
 	emitter   *emitter
 	settleErr error
+	again     func(context.Context) (chat.Turn, error) // writes the end that could not be written
 }
 
 // state is one step of the machine: it does its part and names the next.
@@ -373,10 +374,11 @@ func (r *run) finalize(context.Context) state {
 	r.learn(res.Usage)
 	end := r.stepEnd()
 	end.DurableBytes = end.DisplayedBytes // by this transaction, whatever became of the journal
-	r.settled(r.e.store.Finalize(context.Background(), chat.Finalization{
+	f := chat.Finalization{
 		TurnID: r.turn.ID, Step: end, Message: message, Outcome: r.end.outcome,
 		Usage: usageOf(r.closed, res.Usage), Metrics: r.metrics,
-	}))
+	}
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.Finalize(ctx, f) })
 	return nil
 }
 
@@ -409,28 +411,28 @@ func (r *run) interrupt(context.Context) state {
 	if end != nil {
 		usage = end.Usage
 	}
-	r.settled(r.e.store.Interrupt(context.Background(), chat.Interruption{
-		TurnID: r.turn.ID, Step: end, Failure: r.end.failure, Usage: usageOf(r.closed, usage),
-	}))
+	i := chat.Interruption{TurnID: r.turn.ID, Step: end, Failure: r.end.failure, Usage: usageOf(r.closed, usage)}
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.Interrupt(ctx, i) })
 	return nil
 }
 
 // fail ends the turn. Its prompt stays.
 func (r *run) fail(context.Context) state {
 	r.metrics.Attempts = r.number
-	r.settled(r.e.store.FailTurn(context.Background(), chat.TurnFailure{
-		TurnID: r.turn.ID, Step: r.stepEnd(), Outcome: chat.OutcomeFailed, Failure: r.end.failure, Metrics: r.metrics,
-	}))
+	f := chat.TurnFailure{TurnID: r.turn.ID, Step: r.stepEnd(), Outcome: chat.OutcomeFailed, Failure: r.end.failure, Metrics: r.metrics}
+	r.written(func(ctx context.Context) (chat.Turn, error) { return r.e.store.FailTurn(ctx, f) })
 	return nil
 }
 
-// settled takes the turn as the database now has it. If even that could not be
-// written (a full disk), the turn stays as it was and its journal stands: the
-// next decision about it, or the next start, recovers it from there.
-func (r *run) settled(t chat.Turn, err error) {
+// written writes how the turn ended and takes it as the database now has it. If even
+// that could not be written (a full disk), the turn stays as it was and its journal
+// stands. The same is then written again: by the reconciler, after a while, and by the
+// next decision about it; the next start recovers it from its journal.
+func (r *run) written(end func(context.Context) (chat.Turn, error)) {
+	t, err := end(context.Background())
 	if err != nil {
-		r.settleErr = err
-		r.e.log.Error("a turn could not be settled", "turn", r.turn.ID, "err", err)
+		r.settleErr, r.again = err, end
+		r.e.log.Error("a turn could not be settled; it is tried again", "turn", r.turn.ID, "err", err)
 		return
 	}
 	r.turn = t

@@ -37,17 +37,18 @@ type recollection struct {
 // turn goes on without memory, and the manifest says why (SRD 8.3).
 func (e *Engine) recollect(ctx context.Context, in *prompt.Input, a assembly) {
 	rec := a.memory
-	if !rec.chosen && e.remembers(*in) {
+	if !rec.chosen && e.remembers(*in, a.current) {
 		*rec = e.choose(ctx, *in, a)
 	}
 	rec.chosen = true
 	in.Retrieved, in.RetrievalError = rec.artifacts, rec.failure
 }
 
-// remembers reports that a context has a place for memory: none has in plain chat,
-// nor has recall, which searches by itself.
-func (e *Engine) remembers(in prompt.Input) bool {
-	return e.memory != nil && in.Policy.History != prompt.HistoryOff && in.Provider != "recall"
+// remembers reports that a context has a place for memory: none has with recall, which
+// searches by itself, and in plain chat only what the user attached.
+func (e *Engine) remembers(in prompt.Input, current chat.Message) bool {
+	plain := in.Policy.History == prompt.HistoryOff
+	return e.memory != nil && in.Provider != "recall" && (!plain || len(current.Blocks.Memories()) > 0)
 }
 
 func (e *Engine) choose(ctx context.Context, in prompt.Input, a assembly) recollection {

@@ -323,6 +323,30 @@ func TestAttachedMemory(t *testing.T) {
 	}
 }
 
+// In plain chat nothing is remembered by itself; what the user attached goes all the same.
+func TestAttachedMemoryInPlainChat(t *testing.T) {
+	w := remembering(t)
+	mine := w.chunksOf("number3")[0]
+	w.settings.Policy.History, w.window = prompt.HistoryOff, 60000
+	message := chat.Message{Role: chat.RoleUser, Blocks: chat.Blocks{chat.Text{Text: "What of this and both keys?"}, chat.Memory{Chunk: mine}}}
+	p, _, err := w.engine.Preview(t.Context(), w.branch.ID, "", message)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: message})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := w.manifest(w.wait(h).ID)
+	if chunks := m.Chunks(); len(chunks) != 1 || chunks[0].ID != string(mine) || !chunks[0].Attached || len(w.memory.questions()) != 0 {
+		t.Fatalf("%d questions, %+v", len(w.memory.questions()), chunks)
+	}
+	if p.Manifest().SHA256 != m.SHA256 {
+		t.Error("what was foreseen is not what was sent")
+	}
+	w.clean()
+}
+
 // A question that names nothing stands with the one before it; a long one is looked at
 // in its ends.
 func TestWhatIsAsked(t *testing.T) {

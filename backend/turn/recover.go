@@ -11,9 +11,9 @@ import (
 
 // Recover settles every turn that nothing works on any more, from its journal (SPEC 5,
 // 11; SRD 6.5): a crash left it open, or a run of this program that could not write its
-// end. Nothing is sent, nothing becomes final but an answer whose end the journal holds,
-// and doing it again changes nothing. A turn that cannot be read is reported and left
-// alone.
+// end. Nothing becomes final but an answer that had come to its end, and doing it again
+// changes nothing. Nothing is sent but what waited for an answer of this run of the
+// program. A turn that cannot be read is reported and left alone.
 func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 	report := chat.RecoveryReport{At: e.clock.Now()}
 	turns, err := e.store.UnfinishedTurns(ctx)
@@ -24,12 +24,17 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		if t.Incomplete() {
 			continue
 		}
+		u, _ := e.unwritten(t.ID)
 		items, err := e.recoverLeft(ctx, t.ID)
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return report, ctx.Err()
-		}
-		if err != nil {
+		case err != nil && u.write != nil: // its turn says so, and it is tried again
+			e.log.Warn("a turn could not be settled yet", "turn", t.ID, "err", err)
+		case err != nil:
 			items = []chat.RecoveryItem{chat.UnreadableTurn(t, err)}
+		case u.write != nil && u.Whole:
+			e.sendQueued(ctx, t.BranchID, t.SessionID, true)
 		}
 		report.Items = append(report.Items, items...)
 	}
@@ -63,7 +68,11 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 	case t.Phase != chat.PhaseResponding || t.Incomplete():
 		return nil, nil
 	}
-	items, err = e.recoverTurn(ctx, t)
+	if u, ok := e.unwritten(id); ok && u.write != nil {
+		items, err = e.writeAgain(ctx, t, u)
+	} else {
+		items, err = e.recoverTurn(ctx, t)
+	}
 	if err == nil {
 		e.changed(chat.ChangeTurn, string(id), t.SessionID)
 		e.changed(chat.ChangeSessions, string(t.SessionID), t.SessionID)
@@ -111,7 +120,13 @@ func (e *Engine) recoverTurn(ctx context.Context, t chat.Turn) ([]chat.RecoveryI
 	if err := rec.read(ctx); err != nil {
 		return nil, err
 	}
-	return rec.settle(ctx)
+	items, err := rec.settle(ctx)
+	if err != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.leaveOpen(t.ID, rec.remains(err))
+	}
+	return items, err
 }
 
 // recovery is what is known of one turn after a crash.

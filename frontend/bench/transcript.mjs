@@ -9,7 +9,7 @@ import { chromium } from 'playwright-core';
 import { createServer } from 'vite';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 5);
-const cycles = Number(process.env.BENCH_CYCLES ?? 40);
+const minutes = Number(process.env.BENCH_MINUTES ?? 10);
 const browserPath = execSync('command -v chromium || command -v chromium-browser || command -v google-chrome || true', { encoding: 'utf8', shell: '/bin/bash' }).trim();
 if (browserPath === '') {
   console.log('The transcript was not measured: there is no Chromium.');
@@ -86,7 +86,10 @@ async function streaming(page) {
   await page.evaluate(() => fake.streams.stop(streamed.id));
 }
 
-/** Ten minutes of use, sped up: back and forth through pages, jumps, sessions. */
+/**
+ * Minutes of hard use: going from session to session, reading back, a jump, an answer that streams. What streamed is taken
+ * out of the program in memory again: that lies in the same heap, and is not the page's.
+ */
 async function memory(page) {
   const heap = () => page.evaluate(async () => {
     for (let i = 0; i < 3; i++) {
@@ -95,7 +98,8 @@ async function memory(page) {
     }
     return performance.memory.usedJSHeapSize / 1e6;
   });
-  const cycle = () => page.evaluate(async () => {
+  const round = () => page.evaluate(async () => {
+    const rest = (time) => new Promise((resolve) => setTimeout(resolve, time));
     await open('Orders to Postgres');
     await open('Ten thousand turns');
     const list = document.querySelector('.transcript');
@@ -104,12 +108,33 @@ async function memory(page) {
       list.scrollTop -= 1_500;
       await new Promise(requestAnimationFrame);
     }
+    list.scrollTop = list.scrollHeight;
+    const session = [...fake.world.sessions.values()].find(({ row }) => row.title === 'Ten thousand turns').row;
+    Object.assign(fake.streams.pace, { frameMs: 16, chars: 200, prepareMs: 50, syncMs: 400 });
+    const { turnId } = await fake.chat.send({ sessionId: session.id, branchId: '', text: 'Tell me more', images: [], files: [], memories: [], model: '', incomplete: '' });
+    await rest(1_500);
+    window.answered = (window.answered ?? 0) + fake.world.turn(turnId).displayed;
+    await fake.streams.stop(turnId);
+    await open('Orders to Postgres');
+    const branch = fake.world.branch(session.activeBranch);
+    branch.turns = branch.turns.filter((turn) => turn.id !== turnId);
+    fake.world.changed('sessions', session.id, session.id);
     fake.calls.length = 0;
   });
-  for (let i = 0; i < 5; i++) await cycle();
-  const before = await heap();
-  for (let i = 0; i < cycles; i++) await cycle();
-  row(`heap before and after ${cycles} rounds of opening and reading back`, `${before.toFixed(1)} and ${(await heap()).toFixed(1)} MB`, 'flat');
+  for (let i = 0; i < 5; i++) await round();
+  const sizes = [await heap()];
+  const nodes = [await page.evaluate(() => document.querySelectorAll('*').length)];
+  let rounds = 0;
+  for (let minute = 1; minute <= minutes; minute++) {
+    for (const until = performance.now() + 60_000; performance.now() < until; rounds++) await round();
+    sizes.push(await heap());
+    nodes.push(await page.evaluate(() => document.querySelectorAll('*').length));
+    console.error(`heap after minute ${minute}: ${sizes.at(-1).toFixed(1)} MB, ${nodes.at(-1)} nodes`);
+  }
+  const middle = sizes[Math.floor(sizes.length / 2)];
+  row(`heap at first, after ${Math.floor(minutes / 2)} and ${minutes} minutes (${rounds} rounds of opening, reading back, an answer)`, [sizes[0], middle, sizes.at(-1)].map((size) => size.toFixed(1)).join(', ') + ' MB', 'flat');
+  row('DOM nodes before and after it', `${nodes[0]} and ${nodes.at(-1)}`, 'the same');
+  row('characters that streamed meanwhile', await page.evaluate(() => window.answered), '');
 }
 
 async function hostility(page, outside) {

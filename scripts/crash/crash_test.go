@@ -102,15 +102,17 @@ func TestATurnDiesAtItsPoints(t *testing.T) {
 	}
 }
 
-// A hard delete, and the import of what was exported before it, die at some of theirs.
-func TestADeleteAndAnImportDieAtTheirPoints(t *testing.T) {
+// A hard delete, the import of what was exported before it, and a move of the data die at
+// some of theirs.
+func TestADeleteAnImportAndAMoveDieAtTheirPoints(t *testing.T) {
 	t.Parallel()
 	r := testRig(t, 1)
 	last := len(scenarios)
 	for i, faults := range [][]string{
 		{"tx.content.erase.committing:exit", "erase.written:exit", "erase.rewritten:power"}, {"tx.bundle.import.committing:2:exit", "tx.bundle.import.committed:2:power"},
+		{"move.file:1:exit", "move.copied:power", "move.adopted:power"},
 	} {
-		s, err := r.staged(t.Context(), 300+i, scenarios[last-2+i], filepath.Join(r.work, "scene", scenarios[last-2+i].name))
+		s, err := r.staged(t.Context(), 300+i, scenarios[last-3+i], filepath.Join(r.work, "scene", scenarios[last-3+i].name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@
 //
 //	go run ./scripts/crash                  all parts, 1 000 restarts
 //	go run ./scripts/crash -only kills -seed 7 -restarts 100
+//	go run ./scripts/crash -only points -scene "a move"
 //
 // docs/durability.md says what is promised.
 package main
@@ -30,6 +31,7 @@ type plan struct {
 	restarts int
 	stride   int // 1: every case; more: each nth
 	only     []string
+	scene    string
 	work     string
 	quiet    bool
 }
@@ -63,6 +65,7 @@ func main() {
 	flag.IntVar(&p.restarts, "restarts", 1000, "kill -9 restarts")
 	flag.IntVar(&p.stride, "stride", 1, "try each nth case of damage")
 	flag.StringVar(&only, "only", "", "these parts alone, with commas: "+strings.Join(partNames(), ","))
+	flag.StringVar(&p.scene, "scene", "", "of points, the scenarios alone whose name holds this")
 	flag.StringVar(&p.work, "work", "", "where data directories are made, instead of a temporary place")
 	flag.Parse()
 	if only != "" {

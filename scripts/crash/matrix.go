@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// matrixTests are the tests that fail every I/O site a turn, a start, a backup or a restore meets. They sample in
+// matrixTests are the tests that fail every I/O site a turn, a start, a backup, a restore or a move meets. They sample in
 // `make test`, and try everything where CONTEXTINFINITY_CRASH is "full".
-const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryFaultOfABackup|TestEveryFaultOfAStart|TestTheDiskFillsUp|TestAFullDiskIsSaid|TestLossOfPower"
+const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryFaultOfABackup|TestEveryFaultOfAMove|TestEveryFaultOfAStart|TestTheDiskFillsUp|TestAFullDiskIsSaid|TestLossOfPower"
 
 // runMatrix runs them in full.
 func runMatrix(ctx context.Context, r *rig) ([]outcome, error) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -53,14 +54,26 @@ func newHome(bin, dir, config string) (*home, error) {
 		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"),
 		"DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1",
 	}}
-	path := filepath.Join(dir, "config", "contextinfinity", "config.toml")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(h.config()), 0o700); err != nil {
 		return nil, err
 	}
-	return h, os.WriteFile(path, []byte(config), 0o600)
+	return h, os.WriteFile(h.config(), []byte(config), 0o600)
 }
 
-func (h *home) data() string     { return filepath.Join(h.dir, "share", "contextinfinity") }
+// data is the folder that the configuration names for it, or where it is by itself.
+func (h *home) data() string {
+	text, _ := os.ReadFile(h.config()) // without one the program makes its own
+	if m := dataDir.FindSubmatch(text); m != nil {
+		return string(m[1])
+	}
+	return filepath.Join(h.dir, "share", "contextinfinity")
+}
+
+var dataDir = regexp.MustCompile(`(?m)^\s*data_dir\s*=\s*["'](.+)["']`)
+
+func (h *home) config() string {
+	return filepath.Join(h.dir, "config", "contextinfinity", "config.toml")
+}
 func (h *home) database() string { return filepath.Join(h.data(), "contextinfinity.db") }
 func (h *home) streams() string  { return filepath.Join(h.data(), "streams") }
 

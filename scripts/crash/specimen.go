@@ -189,7 +189,7 @@ func (h *home) show(ctx context.Context, session string) (string, error) {
 
 // copy is the data directory again, elsewhere.
 func (s *specimen) copy(dir string) (*home, error) {
-	config, err := os.ReadFile(filepath.Join(s.dir, "config", "contextinfinity", "config.toml"))
+	config, err := os.ReadFile(s.config())
 	if err != nil {
 		return nil, err
 	}

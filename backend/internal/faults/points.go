@@ -21,6 +21,9 @@ var named = []string{
 	"store.migration",       // before each migration, and after the last
 	"store.checkpoint",      // before the log is brought into the database and emptied
 	"restore.step",          // after each step of a restore: twelve
+	"move.file",             // after each file that a move copies and reads back
+	"move.copied",           // all of them are there; the mark that they may go is too
+	"move.adopted",          // the configuration names the new place; the old one has no note yet
 	"erase.written",         // a hard delete is committed with its receipt; its files are there still
 	"erase.file",            // after each of them that is removed
 	"erase.rewritten",       // the database is written anew without it; the receipt says so next

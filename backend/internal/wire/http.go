@@ -107,7 +107,7 @@ func VersionedBase(base, vendor string) (string, error) {
 func MissingKey(vendor, env string) *llm.Error {
 	return &llm.Error{
 		Code: chat.CodeAuth,
-		Message: fmt.Sprintf("there is no API key for %s; save one in Settings, or set %s and start again; nothing was sent",
+		Message: fmt.Sprintf("there is no API key for %s; save one in Settings, or set %s before the program starts; nothing was sent",
 			vendor, env),
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/zipdir"
 	"contextinfinity/backend/ledger"
 )
 
@@ -26,9 +27,12 @@ type Reader struct {
 // Open reads what a bundle says of itself. What is no bundle, made to do harm, or of
 // another version is an error that says so.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
-	z, err := zip.NewReader(r, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		return nil, refused("it is damaged or no bundle at all (%v)", err)
+	z, err := zipdir.Open(r, size, MaxEntries)
+	switch {
+	case errors.Is(err, zipdir.ErrTooMany):
+		return nil, hostile("it lists more than %d files", MaxEntries)
+	case err != nil:
+		return nil, refused("it is damaged or no bundle at all")
 	}
 	b := &Reader{entries: map[string]*zip.File{}}
 	if err := b.list(z); err != nil {
@@ -49,9 +53,6 @@ func Open(r io.ReaderAt, size int64) (*Reader, error) {
 
 // list refuses an archive that is made to do harm, before anything of it is unpacked.
 func (b *Reader) list(z *zip.Reader) error {
-	if len(z.File) > MaxEntries {
-		return hostile("it lists %d files, and %d are the most", len(z.File), MaxEntries)
-	}
 	seen := map[string]bool{}
 	var total uint64
 	for _, f := range z.File {

@@ -31,16 +31,27 @@ var drawn = goldmark.New(
 
 // answerHTML writes an answer's Markdown as HTML.
 func answerHTML(w *writer, s string) {
+	if wholeJSON(s) {
+		w.put(codeHTML("json", strings.TrimSpace(lineEnds.Replace(s))+"\n"))
+		return
+	}
 	for _, piece := range pieces(lineEnds.Replace(s)) {
 		if strings.TrimSpace(piece) == "" {
 			continue
 		}
 		var out bytes.Buffer
-		if plain(piece) || drawn.Convert([]byte(piece), &out) != nil {
+		var formulas []string
+		whole := plain(piece)
+		if !whole {
+			var marked string
+			marked, formulas = withoutFormulas(piece)
+			whole = drawn.Convert([]byte(marked), &out) != nil
+		}
+		if whole {
 			w.put(`<p class="plain">`, html.EscapeString(strings.Trim(piece, "\n")), "</p>\n")
 			continue
 		}
-		w.bytes(out.Bytes())
+		w.bytes(withFormulas(out.Bytes(), formulas))
 	}
 }
 

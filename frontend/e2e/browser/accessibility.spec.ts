@@ -41,11 +41,21 @@ test.describe('no serious finding, light, dark and in high contrast', () => {
     await new Conversation(page).ready();
   });
 
-  test('in the conversation and beside it', async ({ provider, page }) => {
+  // In parts, because each picture is inspected three times.
+  const parts = <T>(all: readonly T[], many: number) => Array.from({ length: many }, (_, part) => all.filter((_, at) => at % many === part));
+
+  for (const [part, some] of parts(panels, 3).entries()) {
+    test(`in the conversation and beside it, part ${part + 1}`, async ({ provider, page }) => {
+      await workedIn(page, provider, 5);
+      await new Conversation(page).ready();
+      await tour(page, some, (name) => inspect(page, name));
+    });
+  }
+
+  test('where nothing was said, and where an answer failed or was cut off', async ({ provider, page }) => {
     await inspect(page, 'an empty conversation');
-    await workedIn(page, provider, 5);
+    await workedIn(page, provider, 2);
     await new Conversation(page).ready();
-    await tour(page, panels, (name) => inspect(page, name));
     for (const [title, state] of [['Runbook for', /incomplete/i], ['What the new cluster', /failed/i]] as const) {
       await page.getByRole('navigation', { name: 'Sessions' }).getByRole('button', { name: new RegExp(`^${title}`) }).click();
       await expect(new Conversation(page).turn(1)).toHaveAccessibleName(state);
@@ -53,11 +63,13 @@ test.describe('no serious finding, light, dark and in high contrast', () => {
     }
   });
 
-  test('in what lies over it', async ({ provider, page }) => {
-    await workedIn(page, provider, 3);
-    await new Conversation(page).ready();
-    await tour(page, overlays, (name) => inspect(page, name));
-  });
+  for (const [part, some] of parts(overlays, 4).entries()) {
+    test(`in what lies over it, part ${part + 1}`, async ({ provider, page }) => {
+      await workedIn(page, provider, 3);
+      await new Conversation(page).ready();
+      await tour(page, some, (name) => inspect(page, name));
+    });
+  }
 
   test('in the settings and in a temporary chat', async ({ provider, page }) => {
     await settingsPages(page, (name) => inspect(page, name));

@@ -17,6 +17,12 @@ test('fork and switch: two ways on from the same turn, neither sees the other', 
   await chat.turn(1).getByRole('button', { name: /^Fork/ }).click();
   await expect(chat.turn(2)).toHaveCount(0);
   await expect(chat.answer(1)).toContainText('Where both begin.');
+  // The notice of it leaves free what stands beside the conversation, and what one writes.
+  const notice = (await page.getByRole('region', { name: 'Notices' }).getByRole('group').first().boundingBox())!;
+  const inspector = (await page.getByRole('complementary', { name: 'Inspector' }).boundingBox())!;
+  const field = (await chat.composer.boundingBox())!;
+  expect(notice.x + notice.width).toBeLessThanOrEqual(inspector.x);
+  expect(notice.y + notice.height).toBeLessThan(field.y);
   await chat.askAndWait(2, 'The other way', 'Down the other way.');
   await expect(page.getByText('Down the first way.')).toHaveCount(0);
 

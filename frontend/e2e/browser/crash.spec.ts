@@ -96,3 +96,21 @@ function recorded(home: Home): string {
   const shown = JSON.parse(verb(home, 'show', sessions[0].session_id, '--json'));
   return shown.turns[0].partial_text;
 }
+
+test('kill -9 while an old message is edited: what was written before it comes back, and the edit with it', async ({ provider, launch, page }) => {
+  provider.answer('The question', 'The answer.');
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'The question', 'The answer.');
+  await chat.composer.fill('a thought of mine');
+  await chat.turn(1).hover();
+  await chat.turn(1).getByRole('button', { name: 'Edit the message' }).click();
+  await expect(chat.composer).toHaveValue('The question');
+  await chat.composer.fill('The question, put otherwise');
+  await expect.poll(() => page.evaluate(savedDraft)).toBe('a thought of mine\n\nThe question, put otherwise');
+  await program.crash();
+
+  await launch();
+  await chat.ready();
+  await expect(chat.composer).toHaveValue('a thought of mine\n\nThe question, put otherwise');
+});

@@ -51,6 +51,38 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   expect(verb(home, 'verify')).toContain('No problems found');
 });
 
+test('a disk that is full at the start: the window shows what is there, says that it can only be read, and takes nothing', async ({ home, provider, launch, page }) => {
+  const { env, fill, free } = disk(home);
+  provider.answer('First', 'One answer.');
+  provider.answer('Second', 'Another answer.');
+  const served = await launch(env);
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'First', 'One answer.');
+  await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+  await served.stop();
+
+  fill();
+  const reading = await launch(env);
+  await chat.says(1, 'One answer.');
+  await expect(page.getByText('The disk is full, so the data is open for reading only.')).toBeVisible();
+  await chat.composer.fill('Second');
+  await chat.composer.press('Enter');
+  const refused = page.getByRole('alert');
+  await expect(refused).toContainText('open for reading only');
+  await expect(refused).toContainText('Your text is still here');
+  expect(provider.questions()).toHaveLength(1);
+  await reading.stop();
+
+  free();
+  await launch(env);
+  await chat.says(1, 'One answer.');
+  await expect(page.getByText('open for reading only')).toHaveCount(0);
+  await chat.composer.fill('Second');
+  await chat.composer.press('Enter');
+  await chat.says(2, 'Another answer.');
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
 test('a draft that a full disk refused is saved by itself when there is space', async ({ home, launch, page }) => {
   const { env, fill, free } = disk(home);
   await launch(env);
@@ -148,22 +180,45 @@ test('a journal that cannot be fsynced: nothing is called durable that is not, a
   expect(Math.abs(shown - last.displayed)).toBeLessThan(4); // the window draws no trailing space
 });
 
-test('a database that fails for a moment: nothing is lost, and it goes on when it works again', async ({ provider, launch, page }) => {
+test('a database that fails for a moment: the message is not taken, and is when it works again; an answer is saved by itself', async ({ home, provider, launch, page }) => {
   provider.answer('Tell me', 'An answer.');
-  await launch({ CONTEXTINFINITY_FAULT: 'io.wal.sync:30:eio' });
+  const eio = ['turn.accept.committing:2', 'turn.finalize.committing:3', 'turn.finalize.committing:4', 'turn.finalize.committing:6'];
+  await launch({ CONTEXTINFINITY_FAULT: eio.map((point) => `tx.${point}:eio`).join() });
   const chat = new Conversation(page);
   for (let seq = 1; seq <= 4; seq++) {
     await chat.ready();
     await chat.composer.fill('Tell me');
     await expect(async () => {
       if ((await chat.turn(seq).count()) === 0) await chat.composer.press('Enter');
-      // Where it failed as the answer was to be made final, all of it stands there, and waits for a decision.
-      const keep = chat.turn(seq).getByRole('button', { name: 'Keep as it is' });
-      if (await keep.isVisible()) await keep.click();
       await expect(chat.turn(seq)).toHaveAccessibleName(/committed/, { timeout: 5_000 });
     }).toPass();
   }
   await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(4);
+  expect(provider.questions()).toHaveLength(4); // nothing was asked twice
+  expect(verb(home, 'verify')).toContain('No problems found');
+});
+
+test('a disk that is full as a whole answer is to be saved: the window says so, asks nothing, and it is saved by itself when there is space', async ({ home, provider, launch, page }) => {
+  const { env, free } = disk(home);
+  provider.answer('Tell me', 'All of an answer.');
+  await launch({ ...env, CONTEXTINFINITY_FAULT: 'tx.turn.finalize.begun:1:full' });
+  const chat = new Conversation(page);
+  await chat.ask('Tell me');
+  const turn = chat.turn(1);
+  await expect(turn).toHaveAccessibleName('Turn 1, not saved yet');
+  await expect(turn).toContainText('All of an answer.');
+  await expect(turn).toContainText(/disk is full/i);
+  await expect(turn).toContainText('there is nothing to decide');
+  await expect(chat.header.getByRole('button', { name: /^Turn #1/ })).toContainText('Not saved yet');
+  for (const decision of ['Keep as it is', 'Discard', 'Retry']) await expect(turn.getByRole('button', { name: decision })).toHaveCount(0);
+  await turn.getByRole('button', { name: 'Try now' }).press('Enter');
+  await expect(turn.getByRole('alert')).toContainText(/disk is full/i);
+
+  free();
+  await expect(turn).toHaveAccessibleName(/committed, head/, { timeout: 60_000 }); // it is tried every half minute at least
+  await expect(turn).toContainText('All of an answer.');
+  expect(provider.questions()).toHaveLength(1);
+  expect(verb(home, 'verify')).toContain('No problems found');
 });
 
 /** Records each state of a header's field as it is drawn. */

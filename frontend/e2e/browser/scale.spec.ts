@@ -1,8 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
-import type { Home } from '../harness/home.ts';
-import { repository } from '../harness/process.ts';
+import { tenThousandTurns } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
 test('10 000 turns: opens at its end, any turn is reached, words are found, and little of it is in the page', async ({ home, provider, launch, page }) => {
@@ -53,12 +51,6 @@ test('10 000 turns: opens at its end, any turn is reached, words are found, and 
   await expect(chat.turn(10_001)).toBeInViewport();
   await small(page);
 });
-
-/** Makes the conversation by the row: said through the provider it would take minutes. */
-function tenThousandTurns(home: Home): void {
-  const make = ['test', '-run', '^$', '-bench', 'TranscriptData', '-benchtime', '1x', './backend/store', '-args', '-into', home.dataDir];
-  execFileSync('go', make, { cwd: repository, stdio: 'pipe' });
-}
 
 async function goTo(page: Page, where: string): Promise<void> {
   await page.keyboard.press('Control+g');

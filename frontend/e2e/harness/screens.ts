@@ -74,6 +74,15 @@ export const panels: readonly Screen[] = [
     await page.getByRole('list', { name: 'Pieces of memory' }).getByRole('button').first().click({ timeout: 5_000 }).catch(() => undefined);
   }),
   panel('xray', 'What the model will see next'),
+  panel('xray-saw', 'What the model will see next', async (page) => {
+    await page.getByRole('radio', { name: 'Saw' }).click();
+    await expect(page.getByRole('tabpanel')).toContainText('Assembled again');
+  }),
+  panel('xray-raw', 'What the model will see next', async (page) => {
+    await page.getByRole('radio', { name: 'Saw' }).click();
+    await page.getByRole('radio', { name: 'Raw' }).click();
+    await expect(page.getByRole('tabpanel').locator('pre').first()).toBeVisible();
+  }),
   panel('state', 'Show the head summary and its history'),
   panel('activity', 'Show activity: jobs, figures, recovery'),
   panel('activity-charts', 'Show activity: jobs, figures, recovery', async (page) => page.getByRole('region', { name: 'Figures' }).scrollIntoViewIfNeeded()),
@@ -85,7 +94,7 @@ export const overlays: readonly Screen[] = [
   { name: 'compare', show: compare },
   { name: 'branch-switcher', show: (page) => page.keyboard.press('Control+j') },
   { name: 'new-branch', show: async (page) => { await page.keyboard.press('Control+j'); await page.getByRole('button', { name: 'New branch from here…' }).click(); } },
-  { name: 'palette', show: async (page) => { await page.keyboard.press('Control+k'); await page.keyboard.type('br'); } },
+  { name: 'palette', show: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('br'); } },
   { name: 'shortcuts', show: (page) => page.keyboard.press('Control+/') },
   { name: 'search', show: async (page) => {
     await page.keyboard.press('Control+Shift+F');
@@ -109,6 +118,19 @@ export const overlays: readonly Screen[] = [
   { name: 'export', show: async (page) => { await page.keyboard.press('Control+e'); await expect(page.getByRole('dialog', { name: 'Export' })).toContainText(/\d turns?/); } },
   { name: 'long-work', show: (page) => command(page, 'Show long work: imports, exports, backups') },
   { name: 'sessions-chosen', show: choose, leave: closeChosen },
+  { name: 'model-menu', show: async (page) => { await page.getByRole('banner').locator('[data-field="model"]').click(); await expect(page.getByRole('menu', { name: 'Model' })).toBeVisible(); } },
+  { name: 'rename-branch', show: async (page) => { await command(page, 'Rename this branch'); await expect(page.getByRole('dialog', { name: 'Rename branch' })).toBeVisible(); } },
+  { name: 'delete', show: async (page) => { await command(page, 'Delete this session for good…'); await expect(page.getByRole('textbox', { name: /To delete it/ })).toBeVisible(); } },
+  { name: 'back-up', show: async (page) => { await command(page, 'Back up now…'); await expect(page.getByRole('dialog', { name: 'Back up now' })).toBeVisible(); } },
+  { name: 'nothing-found', show: async (page) => {
+    await page.keyboard.press('Control+Shift+F');
+    await page.getByRole('combobox', { name: /Search titles and messages/ }).fill('zyzzyva');
+    await expect(page.getByText('Nothing holds “zyzzyva”')).toBeVisible();
+  }, leave: async (page) => {
+    await page.getByRole('combobox', { name: /Search titles and messages/ }).fill('');
+    await page.keyboard.press('Escape');
+  } },
+  { name: 'nothing-fits', show: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('>zyzzyva'); await expect(page.getByText(/^Nothing fits/)).toBeVisible(); } },
   { name: 'folder', show: async (page) => { await choose(page); await page.getByRole('button', { name: /^Move to a folder/ }).click(); }, leave: async (page) => { await page.keyboard.press('Escape'); await closeChosen(page); } },
 ];
 

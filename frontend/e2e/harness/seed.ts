@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import type { Page } from '@playwright/test';
-import { until } from './process.ts';
+import type { Home } from './home.ts';
+import { repository, until } from './process.ts';
 import type { Provider } from './provider.ts';
 
 type Services = Record<string, Record<string, (...args: unknown[]) => Promise<any>>>;
@@ -114,4 +116,10 @@ export async function workedIn(page: Page, provider: Provider, turns: number): P
   await main.look();
   await page.reload();
   await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${main.session}"]`).click();
+}
+
+/** Makes the conversation by the row: said through the provider it would take minutes. */
+export function tenThousandTurns(home: Home): void {
+  const make = ['test', '-run', '^$', '-bench', 'TranscriptData', '-benchtime', '1x', './backend/store', '-args', '-into', home.dataDir];
+  execFileSync('go', make, { cwd: repository, stdio: 'pipe' });
 }

@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
 import { repository } from '../harness/process.ts';
 import { draw, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
-import { workedIn } from '../harness/seed.ts';
+import { essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 
 // `make screens`: every screen as it is, to be looked at. Not tests, and kept nowhere.
@@ -32,6 +32,27 @@ async function eachSize(page: Page, look: () => Promise<void>): Promise<void> {
   }
 }
 
+/** The dialogs of the settings. */
+async function forms(page: Page): Promise<void> {
+  for (const [at, button, name] of [['Models', 'Add a model', 'model-form'], ['Providers and keys', 'Add a compatible server', 'server-form'], ['Data and backups', 'Move…', 'move-data']] as const) {
+    await page.keyboard.press('Control+,');
+    await page.getByRole('navigation', { name: 'Settings' }).getByRole('button', { name: at }).click();
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await expect(page.getByRole('dialog')).toBeVisible();
+    await picture(page, name);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Escape');
+  }
+}
+
+/** The same state of the window at each size, columns as they come. */
+async function bothSizes(page: Page, name: string): Promise<void> {
+  for (const size of sizes) {
+    await page.setViewportSize(size);
+    await picture(page, name);
+  }
+}
+
 test.beforeAll(() => {
   mkdirSync(directory, { recursive: true });
 });
@@ -48,8 +69,8 @@ test('the first start', async ({ launch, page }) => {
 test('empty', async ({ home, provider, launch, page }) => {
   home.configure(provider);
   await launch();
-  const needTurns = ['memory-found', 'activity-charts'];
-  const needNone = ['palette', 'branch-switcher', 'session-settings', 'shortcuts'];
+  const needTurns = ['memory-found', 'activity-charts', 'xray-saw', 'xray-raw'];
+  const needNone = ['palette', 'branch-switcher', 'session-settings', 'shortcuts', 'model-menu', 'nothing-found', 'nothing-fits'];
   await eachSize(page, async () => {
     await tour(page, panels.filter(({ name }) => !needTurns.includes(name)), (name) => picture(page, `empty-${name}`));
     await tour(page, overlays.filter(({ name }) => needNone.includes(name)), (name) => picture(page, `empty-${name}`));
@@ -57,6 +78,7 @@ test('empty', async ({ home, provider, launch, page }) => {
     await picture(page, 'empty-search');
     await page.keyboard.press('Escape');
     await settingsPages(page, (name) => picture(page, name));
+    await forms(page);
     await tour(page, [temporary], (name) => picture(page, name));
   });
 });
@@ -72,10 +94,88 @@ test('after some work', async ({ home, provider, launch, page }) => {
     await tour(page, panels, (name) => picture(page, `long-${name}`));
     await tour(page, overlays, (name) => picture(page, `long-${name}`));
   });
-  await page.setViewportSize(sizes[0] as { width: number; height: number });
   for (const title of ['Runbook for', 'What the new cluster']) {
+    await page.setViewportSize(sizes[0] as { width: number; height: number });
     await page.getByRole('navigation', { name: 'Sessions' }).getByRole('button', { name: new RegExp(`^${title}`) }).click();
     await expect(chat.turn(1)).toHaveAccessibleName(/incomplete|failed/);
-    await picture(page, title.startsWith('Runbook') ? 'turn-incomplete' : 'turn-failed');
+    await bothSizes(page, title.startsWith('Runbook') ? 'turn-incomplete' : 'turn-failed');
   }
+});
+
+test('while it happens, and after a crash', async ({ home, provider, launch, page }) => {
+  // The librarian is held, so that a turn stays pending.
+  home.configure(provider, '\n[librarian]\nmodel = "mock"\n\n[stream]\nfsync_ms = 4000\n');
+  provider.answer('Write the memory anew.', 'never read', { holdAfter: 0 });
+  provider.answer('Plan the tests', essay(3));
+  provider.answer('Tell it slowly', essay(1).repeat(3), { chunkSize: 9, holdAfter: [60, 70] });
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ask('Plan the tests');
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, pending');
+  await page.getByRole('tab', { name: /^Pending/ }).click();
+  await bothSizes(page, 'turn-pending');
+  await chat.ask('Tell it slowly');
+  await chat.shown(2, 300);
+  provider.release('Tell it slowly');
+  await expect(chat.header).toContainText('buffered');
+  await bothSizes(page, 'turn-responding');
+  await program.crash();
+
+  await launch();
+  await page.setViewportSize(sizes[0] as { width: number; height: number });
+  await expect(chat.turn(2)).toHaveAccessibleName(/incomplete/i);
+  await page.getByRole('tab', { name: /^Activity/ }).click();
+  await bothSizes(page, 'recovered');
+});
+
+test('long names', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer('Name it', 'It has a name.');
+  await launch();
+  await new Conversation(page).ready();
+  const long = 'A title that somebody wrote out in full because it had to say which of the forty migrations this was about, and when, and Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichen';
+  const seed = await Seed.session(page, long);
+  const first = await seed.say('Name it');
+  const fork = await seed.fork(first, 'a branch whose label is as long as labels may become, and says what was tried there');
+  await fork.say('Name it');
+  await fork.look();
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Sessions' }).locator(`[data-session="${seed.session}"]`).click();
+  await eachSize(page, async () => {
+    await tour(page, panels.filter(({ name }) => ['conversation', 'branches', 'activity'].includes(name)), (name) => picture(page, `names-${name}`));
+    await tour(page, overlays.filter(({ name }) => ['branch-switcher', 'export', 'delete', 'session-settings'].includes(name)), (name) => picture(page, `names-${name}`));
+  });
+});
+
+test('ten thousand turns', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  tenThousandTurns(home);
+  await launch();
+  await page.getByRole('navigation').getByText('Ten thousand turns').first().click();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await expect(chat.turn(10_000)).toBeInViewport();
+  await eachSize(page, () => tour(page, panels.filter(({ name }) => ['conversation', 'branches', 'state', 'xray'].includes(name)), (name) => picture(page, `many-${name}`)));
+});
+
+test('a temporary chat that answered, and the data that cannot be opened', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer('Show me', essay(0));
+  const program = await launch();
+  const chat = new Conversation(page);
+  await chat.ready();
+  await temporary.show(page);
+  await chat.composer.fill('Show me');
+  await chat.composer.press('Enter');
+  await expect(chat.turn(1)).toContainText('Answered, not kept');
+  await bothSizes(page, 'temporary-answered');
+  await temporary.leave?.(page);
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await bothSizes(page, 'temporary-leave');
+  await program.crash();
+
+  for (const name of readdirSync(home.dataDir).filter((file) => file.endsWith('.db'))) writeFileSync(join(home.dataDir, name), 'no database');
+  await launch();
+  await expect(page.getByRole('heading', { name: 'Your conversations could not be opened' })).toBeVisible();
+  await bothSizes(page, 'cannot-open');
 });

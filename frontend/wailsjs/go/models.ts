@@ -424,6 +424,7 @@ export namespace api {
 	    notice: string;
 	    memories: number;
 	    memoryError: string;
+	    erasedAt: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new TurnView(source);
@@ -462,6 +463,7 @@ export namespace api {
 	        this.notice = source["notice"];
 	        this.memories = source["memories"];
 	        this.memoryError = source["memoryError"];
+	        this.erasedAt = source["erasedAt"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -733,6 +735,20 @@ export namespace api {
 	        this.highWater = source["highWater"];
 	        this.lowWater = source["lowWater"];
 	        this.calibration = source["calibration"];
+	    }
+	}
+	export class CheckReport {
+	    problems: number;
+	    findings: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new CheckReport(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.problems = source["problems"];
+	        this.findings = source["findings"];
 	    }
 	}
 	export class ChunkUseView {
@@ -1713,6 +1729,7 @@ export namespace api {
 	    env: string;
 	    baseUrl: string;
 	    models: string[];
+	    needed: boolean;
 	    keyringOk: boolean;
 	
 	    static createFrom(source: any = {}) {
@@ -1726,6 +1743,7 @@ export namespace api {
 	        this.env = source["env"];
 	        this.baseUrl = source["baseUrl"];
 	        this.models = source["models"];
+	        this.needed = source["needed"];
 	        this.keyringOk = source["keyringOk"];
 	    }
 	}
@@ -2627,6 +2645,7 @@ export namespace api {
 	    firstRun: boolean;
 	    dataDir: string;
 	    fatal?: ErrorView;
+	    readOnly: string;
 	    configError: string;
 	    lastSession: string;
 	    theme: string;
@@ -2646,6 +2665,7 @@ export namespace api {
 	        this.firstRun = source["firstRun"];
 	        this.dataDir = source["dataDir"];
 	        this.fatal = this.convertValues(source["fatal"], ErrorView);
+	        this.readOnly = source["readOnly"];
 	        this.configError = source["configError"];
 	        this.lastSession = source["lastSession"];
 	        this.theme = source["theme"];
@@ -2999,7 +3019,9 @@ export namespace api {
 	    error?: ErrorView;
 	    path: string;
 	    import?: ImportReport;
+	    check?: CheckReport;
 	    resumable: boolean;
+	    firm: boolean;
 	
 	    static createFrom(source: any = {}) {
 	        return new TaskView(source);
@@ -3020,7 +3042,9 @@ export namespace api {
 	        this.error = this.convertValues(source["error"], ErrorView);
 	        this.path = source["path"];
 	        this.import = this.convertValues(source["import"], ImportReport);
+	        this.check = this.convertValues(source["check"], CheckReport);
 	        this.resumable = source["resumable"];
+	        this.firm = source["firm"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {

@@ -60,6 +60,24 @@ describe('the composer', () => {
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
   });
 
+  it('says why attached memory alone is not sent, and sends it with words', async () => {
+    const { app, backend, field, user } = await composer();
+    app.draft.memories = [{ id: 'c1', label: 'turn #2', title: 'a piece' }];
+    const button = screen.getByRole('button', { name: /Send/ });
+    expect(await screen.findByText('Write what is to be done with the memory you attached')).toBeVisible();
+    expect(button).toBeDisabled();
+    expect(button).toHaveAttribute('title', 'Write what is to be done with the memory you attached');
+    await user.type(field, 'What of it?{Enter}');
+    await waitFor(() => expect(backend.calls.find((call) => call.name === 'chat.send')?.args[0]).toMatchObject({ text: 'What of it?', memories: [{ id: 'c1' }] }));
+  });
+
+  it('sends a document alone', async () => {
+    const { app, backend, user } = await composer();
+    app.draft.files = [{ id: 'f1', name: 'notes.md', mediaType: 'text/markdown', tokens: 5 }];
+    await user.click(screen.getByRole('button', { name: /Send/ }));
+    await waitFor(() => expect(backend.calls.find((call) => call.name === 'chat.send')?.args[0]).toMatchObject({ text: '', files: [{ id: 'f1' }] }));
+  });
+
   it('does not send while an input method composes', async () => {
     const { field, backend } = await composer();
     await fireEvent.input(field, { target: { value: '日本' } });
@@ -68,6 +86,16 @@ describe('the composer', () => {
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
     await fireEvent.keyDown(field, { key: 'Enter' });
     expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(true);
+  });
+
+  it('says that the data can only be read, where one would write', async () => {
+    const { app, backend } = await composer();
+    expect(screen.queryByText(/reading only/)).toBeNull();
+    backend.program.startup.readOnly = 'The disk is full, so the data is open for reading only.';
+    backend.program.startup = { ...backend.program.startup };
+    await app.startup.load();
+    expect(await screen.findByText('The disk is full, so the data is open for reading only.')).toBeVisible();
+    expect(screen.getByText(/Nothing is lost\. Read, search and export what is here.*start the program again\./)).toBeVisible();
   });
 
   it('keeps the text and says what to do when sending fails', async () => {

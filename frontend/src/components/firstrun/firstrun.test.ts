@@ -166,6 +166,14 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   expect(backend.calls.filter((call) => call.name === 'settings.startup')).toHaveLength(2);
 });
 
+test.each([['corrupt', true], ['newer_version', true], ['locked', false]])('data that cannot be opened (%s): a backup in its place is offered: %s', async (code, offered) => {
+  const { app } = await mountWith(FatalError, (started) => ({ error: { ...started.startup.fatal!, code } }), { data: 'fatal' });
+  const button = screen.queryByRole('button', { name: 'Restore a backup…' });
+  if (!offered) return void expect(button).toBeNull();
+  await userEvent.click(button!);
+  expect(app.storage.asking).toBe('restore');
+});
+
 describe('history of before', () => {
   test('is offered, comes in beside the ways in, and opens none of them', async () => {
     const { app, backend, begun, user } = await open();

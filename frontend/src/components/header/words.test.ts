@@ -5,7 +5,7 @@ import type { SwitchPreview } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import BranchDialogs from '../branches/BranchDialogs.svelte';
 import Header from './Header.svelte';
-import { contextParts, pendingWords, phaseRuns, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
+import { contextParts, pendingWords, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
 
 const n = '\u202f';
 
@@ -32,9 +32,13 @@ describe('words of the header', () => {
 
   it.each([
     ['', '', 'No turn yet', false], ['Accepted', '', 'Accepted', true], ['ContextPrepared', '', 'Preparing', true], ['Responding', '', 'Responding', true],
-    ['Responding', 'incomplete', 'Incomplete', false], ['ResponseFinalized', 'completed', 'Answered', false], ['Done', 'completed', 'Done', false],
+    ['Responding', 'incomplete', 'Incomplete', false], ['Responding', 'unsaved', 'Not saved yet', false], ['ResponseFinalized', 'completed', 'Answered', false], ['Done', 'completed', 'Done', false],
     ['Failed', 'discarded', 'Discarded', false], ['Failed', 'failed', 'Failed', false],
   ])('phase %s %s', (phase, outcome, word, runs) => expect([phaseWord(phase, outcome), phaseRuns(phase, outcome)]).toEqual([word, runs]));
+
+  it.each([
+    ['Responding', 'incomplete', 'warn'], ['Failed', 'failed', 'danger'], ['Failed', 'discarded', undefined], ['Responding', '', undefined], ['Done', 'completed', undefined],
+  ])('phase %s %s asks for the reader: %s', (phase, outcome, tone) => expect(phaseTone(phase, outcome)).toBe(tone));
 
   it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, words) => expect(pendingWords(count)).toBe(words));
 });

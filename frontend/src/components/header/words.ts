@@ -13,13 +13,20 @@ const phases: Record<string, string> = {
 export function phaseWord(phase: string, outcome: string): string {
   if (phase === '') return 'No turn yet';
   if (phase === 'Responding' && outcome === 'incomplete') return 'Incomplete';
+  if (phase === 'Responding' && outcome === 'unsaved') return 'Not saved yet';
   if (phase === 'Failed' && outcome === 'discarded') return 'Discarded';
   return phases[phase] ?? phase;
 }
 
 /** Whether that phase is work under way. */
 export function phaseRuns(phase: string, outcome: string): boolean {
-  return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && outcome !== 'incomplete');
+  return phase === 'Accepted' || phase === 'ContextPrepared' || (phase === 'Responding' && outcome !== 'incomplete' && outcome !== 'unsaved');
+}
+
+/** What asks for the reader: an answer that broke off, a turn that failed. */
+export function phaseTone(phase: string, outcome: string): 'warn' | 'danger' | undefined {
+  if (phase === 'Responding' && outcome === 'incomplete') return 'warn';
+  return phase === 'Failed' && outcome !== 'discarded' ? 'danger' : undefined;
 }
 
 /** "2 948 / 3 412 B": durable first, because that is what is certain. */

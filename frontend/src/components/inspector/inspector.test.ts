@@ -29,6 +29,17 @@ describe('tabs', () => {
   });
 });
 
+describe('jobs', () => {
+  test('what is done is folded away from what is not', async () => {
+    const { user } = await open('activity', ({ world }) => void world.jobs.push({ ...world.jobs[0]!, id: 90, state: 'done', turnSeq: 90 }));
+    const fold = await screen.findByText('1 job done lately');
+    expect(screen.queryByRole('button', { name: /Postgres #90$/ })).not.toBeInTheDocument();
+    expect(screen.getByRole('button', { name: /Postgres #144$/ })).toBeInTheDocument();
+    await user.click(fold);
+    expect(await screen.findByRole('button', { name: /Postgres #90$/ })).toBeInTheDocument();
+  });
+});
+
 describe('background work', () => {
   test('is paused and let go on where its jobs stand, in words', async () => {
     const { app, backend, user } = await open('activity');

@@ -1,8 +1,10 @@
 import type { BranchView, SessionRow, Setting } from '$lib/backend/types';
 import { entries } from '$lib/commands/list';
 import type { App } from '$lib/state/app.svelte';
-import { moment } from '$shared/format';
+import { counted, moment } from '$shared/format';
+import { shownValue } from '../settings/bounds';
 import { groupId } from '../settings/sections';
+import { choiceWords } from '../settings/words';
 import type { Item } from './items';
 
 /** What is asked of the program when the palette opens. */
@@ -28,7 +30,7 @@ function commands(app: App): Item[] {
 
 const session = (app: App, row: SessionRow): Item => ({ id: `session:${row.id}`, kind: 'session', title: row.title || 'New conversation', words: row.folder, detail: [row.folder, moment(row.updatedAt)].filter(Boolean).join(' · '), run: () => app.openSession(row.id) });
 
-const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: `${one.turns} turns`, run: () => app.branches.open(one.id) });
+const branch = (app: App, one: BranchView): Item => ({ id: `branch:${one.id}`, kind: 'branch', title: one.label, detail: counted(one.turns, 'turn'), run: () => app.branches.open(one.id) });
 
 function models(app: App): Item[] {
   return app.models.list.map((model) => ({
@@ -37,7 +39,7 @@ function models(app: App): Item[] {
   }));
 }
 
-const setting = (app: App, one: Setting): Item => ({ id: `setting:${one.key}`, kind: 'setting', title: `${one.group}: ${one.label}`, words: `${one.key} ${one.help}`, detail: [one.value, one.unit].filter(Boolean).join(' '), run: () => app.layout.openSettings(groupId(one.group)) });
+const setting = (app: App, one: Setting): Item => ({ id: `setting:${one.key}`, kind: 'setting', title: `${one.group}: ${one.label}`, words: `${one.key} ${one.help}`, detail: [one.value && (choiceWords[one.key]?.[one.value] ?? shownValue(one, one.value)), one.unit].filter(Boolean).join(' '), run: () => app.layout.openSettings(groupId(one.group)) });
 
 /** "#12" is a turn. */
 function turnOf(app: App, typed: string): Item[] {

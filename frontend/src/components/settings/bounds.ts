@@ -5,6 +5,7 @@ import { grouped } from '$shared/format';
 export function shownValue(setting: Setting, value: string): string {
   if (setting.type === 'bool') return value === 'true' ? 'on' : 'off';
   if (setting.type === 'int' && /^\d+$/.test(value)) return grouped(Number(value));
+  if (setting.type === 'list' && value === '[]') return 'none';
   return value === '' ? 'empty' : value;
 }
 

@@ -58,7 +58,7 @@ export function keyPlace(key: KeyView): string {
     case 'this run':
       return 'key for this run only';
     default:
-      return 'no key';
+      return key.needed ? 'no key' : 'no key needed';
   }
 }
 
@@ -66,13 +66,14 @@ export function keyPlace(key: KeyView): string {
 export function keyHelp(key: KeyView): string {
   const kept = key.keyringOk
     ? 'A pasted key is tested first, then kept in the system keyring.'
-    : `This system has no keyring: a key pasted here is kept in memory, for this run only.${key.env ? ` To keep one, set ${key.env} in the environment.` : ''}`;
+    : `This system has no keyring: a key pasted here is kept in memory, for this run only.${key.env ? ` To keep one, set ${key.env} in the environment and start again.` : ''}`;
   switch (key.source) {
     case 'keyring':
       return 'In the system keyring. A new key is tested before the old one is replaced.';
     case 'environment':
       return `Read from ${key.env}. ${kept} It then takes the place of the variable's.`;
     default:
-      return key.env ? `${kept} Or set ${key.env} and start again.` : kept;
+      if (!key.needed) return `It is asked without a key. ${kept}`;
+      return key.env && key.keyringOk ? `${kept} Or set ${key.env} in the environment before the program starts.` : kept;
   }
 }

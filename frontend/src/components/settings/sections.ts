@@ -16,7 +16,7 @@ const own: Section[] = [
   { id: 'models', title: 'Models', lead: 'Every model you can send to, and how much of the conversation it can hold.' },
 ];
 
-const storageLead = 'Everything lies in one folder on this machine: what takes its room, the copies of it, and what was deleted from it.';
+const storageLead = 'All of it lies in one folder on this machine: what takes room there, its copies, and what was deleted.';
 
 const last: Section[] = [
   { id: 'storage', title: 'Data and backups', lead: storageLead },
@@ -31,6 +31,9 @@ const leads: Record<string, string> = {
   Streaming: 'How an answer is kept while it arrives. Solid bars are on disk, striped ones are shown but not yet safe from a power cut.',
   Librarian: 'The background work that folds finished turns into the head summary. A conversation never waits for it.',
   Tools: 'What happens when a model asks to call a tool.',
+  'Memory and search': 'How what was said is found again, and given to the model when it bears on your message.',
+  'Privacy and redaction': 'What is taken out of a prompt before it leaves this machine.',
+  Export: 'Conversations leave as files: to read, to keep, or to import elsewhere.',
   Providers: 'What is sent along to a provider, beside the conversation.',
 };
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
 import { mountWith } from '$shared/testing/harness';
 import Settings from './Settings.svelte';
+import { choiceWords, helpIn } from './words';
 
 const canary = 'sk-ant-canary-0123456789';
 
@@ -73,10 +74,22 @@ describe('keys', () => {
 describe('a compatible server', () => {
   test('whose key is kept is tested by its own protocol, at its own address', async () => {
     const { called, user } = await open('providers', {}, (backend) => {
-      backend.program.keys = [{ provider: '127.0.0.1:11434', source: 'keyring', env: '', baseUrl: '', models: ['local'], keyringOk: true }];
+      backend.program.keys = [{ provider: '127.0.0.1:11434', source: 'keyring', env: '', baseUrl: '', models: ['local'], needed: false, keyringOk: true }];
     });
     await user.click(await screen.findByRole('button', { name: 'Test 127.0.0.1:11434' }));
     expect(called('settings.testKey')).toEqual([['chatcompletions', '', 'http://127.0.0.1:11434/v1']]);
+  });
+
+  test('that needs no key is tested without one; a vendor is not', async () => {
+    const { called, user } = await open('providers', {}, (backend) => {
+      backend.program.keys = [...backend.program.keys, { provider: '127.0.0.1:11434', source: '', env: '', baseUrl: 'http://127.0.0.1:11434/v1', models: ['local'], needed: false, keyringOk: true }];
+    });
+    const card = await screen.findByRole('region', { name: '127.0.0.1:11434' });
+    expect(card).toHaveTextContent('no key needed');
+    await user.click(within(card).getByRole('button', { name: 'Test 127.0.0.1:11434' }));
+    expect(await within(card).findByText(/Works/)).toBeInTheDocument();
+    expect(called('settings.testKey')).toEqual([['chatcompletions', '', 'http://127.0.0.1:11434/v1']]);
+    expect(screen.getByRole('button', { name: 'Test OpenAI' })).toBeDisabled();
   });
 
   test('is tested, lists its models, and is saved with its key under its host', async () => {
@@ -136,6 +149,17 @@ describe('plain settings', () => {
     await user.click(await screen.findByRole('radio', { name: 'Write ahead' }));
     await waitFor(() => expect(screen.getByRole('radio', { name: 'Write ahead' })).toBeChecked());
     expect(called('settings.set')).toEqual([['stream.durability', 'write_ahead']]);
+  });
+
+  test('values are called what the window calls them, in the help and as the default too', async () => {
+    await open('group:Export');
+    expect(await screen.findByText(/^Default: Bundle \(\.cinf\)/)).toBeInTheDocument();
+    expect(screen.getByRole('option', { name: 'Markdown (.md)' })).toBeInTheDocument();
+    const scope = choiceWords['retrieval.scope']!;
+    expect(helpIn(scope, "What may be remembered: this branch's own past, the whole session, or all sessions. all lets one session's text reach another's provider.")).toBe(
+      "What may be remembered: this branch's own past, the whole session, or all sessions. “All sessions” lets one session's text reach another's provider.",
+    );
+    expect(helpIn(choiceWords['retrieval.profile']!, 'measured ranks by the numbers below; srd by plain ones.')).toBe('“Measured” ranks by the numbers below; “Specification” by plain ones.');
   });
 
   test('every setting the program names has a place', async () => {

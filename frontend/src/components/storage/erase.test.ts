@@ -151,7 +151,7 @@ describe('erasing a turn', () => {
     await user.type(screen.getByLabelText('To erase it, type the title of its session'), 'Orders to Postgres{Enter}');
     expect(await screen.findByText('What it said is gone from the data directory.')).toBeVisible();
     await waitFor(() => expect(app.conversation.turns.at(-1)!.user[0]?.text).toBe('[erased]'));
-    expect(app.erasing.erasedAt(app.conversation.turns.at(-1)!)).toBe(app.erasing.receipt!.at);
+    expect(app.conversation.turns.at(-1)!.erasedAt).toBe(app.erasing.receipt!.at);
     expect(app.conversation.session?.title).toBe('Orders to Postgres');
   });
 
@@ -160,8 +160,7 @@ describe('erasing a turn', () => {
       const session = titled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
       const turn = backend.world.lineage(session.row.activeBranch).at(-1)!;
-      Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')] });
-      backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: turn.id, at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [] }];
+      Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')], erasedAt: Date.UTC(2026, 10, 3, 12) });
     });
     const place = screen.getByRole('article', { name: /erased$/ });
     expect(place).toHaveTextContent(/Erased on 3 Nov 2026/);
@@ -170,13 +169,13 @@ describe('erasing a turn', () => {
     expect(within(place).getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();
   });
 
-  it('takes the words “[erased]” for words where nothing was ever erased', async () => {
-    const { app } = await mountWith(Turn, (started) => ({ turn: started.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
+  it('takes the words “[erased]” for words where they were not erased, whatever else was', async () => {
+    await mountWith(Turn, (started) => ({ turn: started.conversation.turns.at(-1)!, index: 0 }), {}, (backend) => {
       const session = titled(backend, 'Orders to Postgres');
       backend.program.startup.lastSession = session.row.id;
       backend.world.lineage(session.row.activeBranch).at(-1)!.user = [block('text', '[erased]')];
+      backend.disk.receipts = [{ id: 'r1', kind: 'turn', subject: 'other', at: Date.UTC(2026, 10, 3, 12), parts: [], backups: [] }];
     });
-    expect(app.erasing.erasedAt(app.conversation.turns.at(-1)!)).toBeNull();
     expect(screen.getByRole('article')).toHaveTextContent('[erased]');
   });
 });

@@ -67,6 +67,34 @@ describe('the data directory', () => {
   });
 });
 
+describe('a check of everything', () => {
+  it('says how far it is, and that nothing is wrong', async () => {
+    const { app } = await page();
+    await user.click(screen.getByRole('button', { name: 'Check everything' }));
+    const card = await screen.findByRole('region', { name: 'Check everything' });
+    expect(await within(card).findByText(/no problem was found/)).toBeVisible();
+    expect(app.toasts.list).toEqual([]); // it was in sight
+    expect(app.work.untold).toEqual([]);
+  });
+
+  it('names each record that is not as it was', async () => {
+    await page((backend) => (backend.disk.wrong = ['turns 01KE: The hash does not fit.', 'chunks 01KF: It is cut from nothing.']));
+    await user.click(screen.getByRole('button', { name: 'Check everything' }));
+    const found = await screen.findByRole('list', { name: 'What was found' });
+    expect(within(found).getAllByRole('listitem').map((line) => line.textContent)).toEqual(['turns 01KE: The hash does not fit.', 'chunks 01KF: It is cut from nothing.']);
+    expect(screen.getByText('2 problems found')).toBeVisible();
+  });
+
+  it('is cancelled, and says nothing of what it did not look at', async () => {
+    const { backend } = await page();
+    backend.tasks.start({ kind: 'verify', title: 'Check everything', unit: '', total: 1000, details: Array.from({ length: 1000 }, () => 'the database'), ends: () => ({}) });
+    await user.click(await screen.findByRole('button', { name: 'Cancel: Check everything' }));
+    const card = screen.getByRole('region', { name: 'Check everything' });
+    expect(await within(card).findByText('cancelled')).toBeVisible();
+    expect(card).not.toHaveTextContent('problem');
+  });
+});
+
 describe('backups', () => {
   it('say when, why, what they hold, and what is wrong with one', async () => {
     const { app } = await page();
@@ -208,7 +236,9 @@ describe('moving', () => {
     expect(await screen.findByText(/The old folder stays as it is/)).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Move and start anew' }));
     expect(await screen.findByText('The program ends now, and starts anew')).toBeVisible();
-    expect(screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' })).toBeVisible();
+    const card = screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' });
+    expect(card).toBeVisible();
+    expect(within(card).queryByRole('button', { name: /^Cancel/ })).toBeNull();
     expect(backend.disk.errand).toBe('move /home/ada/Elsewhere');
   });
 });

@@ -83,9 +83,9 @@ export function goneWords(receipt: ReceiptView): string {
 export function receiptText(receipt: ReceiptView): string {
   return [
     `Receipt ${receipt.id}`, `${receiptTitle(receipt)}: ${receipt.subject}`, new Date(receipt.at).toISOString(), '', 'Removed',
-    ...receipt.parts.map((part) => `- ${part.label}: ${part.count}`),
+    ...receipt.parts.map((part) => `- ${part.label}: ${grouped(part.count)}`),
     ...(receipt.backups.length > 0 ? ['', 'Copies that held it then', ...receipt.backups.map((name) => `- ${name}`)] : []),
-  ].join('\n');
+  ].join('\n').replace(/\u202f/g, ' ');
 }
 
 /** What a restore would lose of what is here, in words; empty: nothing that the numbers show. */

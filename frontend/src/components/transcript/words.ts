@@ -39,6 +39,7 @@ export function stateName(turn: TurnView): string {
   if (turn.outcome === 'discarded') return 'discarded';
   if (turn.state === 'degraded') return 'committed, not searchable yet';
   if (turn.state === 'head') return 'committed, head';
+  if (turn.state === 'unsaved') return 'not saved yet';
   return turn.outcome === '' || turn.outcome === 'completed' || turn.state === 'incomplete' || turn.state === 'failed' ? turn.state : `${turn.outcome}, ${turn.state}`;
 }
 
@@ -77,6 +78,7 @@ export function announcement(turn: TurnView | undefined): string {
     case 'responding': return 'The answer is arriving';
     case 'failed': return turn.outcome === 'discarded' ? 'Discarded' : `No answer: ${turn.error?.message ?? 'it failed'}`;
     case 'incomplete': return 'The answer is incomplete';
+    case 'unsaved': return 'The answer is there, and not saved yet';
     case 'pending': case 'not kept': return turn.outcome === 'stopped' ? 'Stopped. What arrived is kept' : 'The answer is complete';
     default: return '';
   }

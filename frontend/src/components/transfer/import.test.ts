@@ -33,7 +33,7 @@ describe('words of files and work', () => {
     [given({ kind: 'transcript', format: 'claude', reason: 'It has 9 GB.' }), false, 'Claude.ai export', 'It has 9 GB.'],
     [given({ kind: 'backup' }), false, 'Backup of ContextInfinity', 'A backup is the whole history'],
     [given({ kind: 'image' }), false, 'Picture', 'It can go with a message'],
-    [given({ kind: 'unknown', reason: 'It is empty.' }), false, 'Not known here', 'It is empty.'],
+    [given({ kind: 'unknown', reason: 'It is empty.' }), false, '', 'It is empty.'],
   ])('%#', (file, imports, what, advice) => {
     expect([importable(file), fileWords(file)]).toEqual([imports, what]);
     expect(fileAdvice(file)).toMatch(advice === '' ? /^$/ : new RegExp(`^.*${advice.replace('.', '\\.')}`));

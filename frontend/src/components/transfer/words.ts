@@ -7,13 +7,14 @@ const formats: Record<string, string> = {
   chatgpt: 'ChatGPT export', claude: 'Claude.ai export', 'claude-code': 'Claude Code session', codex: 'Codex session', 'open-webui': 'Open WebUI export', librechat: 'LibreChat export',
   jsonl: 'Messages, one a line', messages: 'List of messages', zip: 'Transcripts in a zip', bundle: 'ContextInfinity bundle',
 };
-const kinds: Record<string, string> = { bundle: 'ContextInfinity bundle', backup: 'Backup of ContextInfinity', document: 'Document', image: 'Picture', folder: 'Folder', unknown: 'Not known here' };
+const kinds: Record<string, string> = { bundle: 'ContextInfinity bundle', backup: 'Backup of ContextInfinity', document: 'Document', image: 'Picture', folder: 'Folder', unknown: 'Not a file that can be imported' };
 
 export const formatName = (format: string): string => formats[format] ?? format;
 
-/** "ChatGPT export, 25.4 MB". */
+/** "ChatGPT export, 25.4 MB"; of what could not be told only its size, beside the reason (fileAdvice). */
 export function fileWords(file: GivenFile): string {
   const what = file.kind === 'transcript' ? formatName(file.format) || 'Transcript' : (kinds[file.kind] ?? file.kind);
+  if (file.kind === 'unknown' && file.reason !== '') return file.size > 0 ? sized(file.size) : '';
   return file.kind === 'folder' || file.size <= 0 ? what : `${what}, ${sized(file.size)}`;
 }
 
@@ -90,9 +91,9 @@ export const placeOf = (row: SkippedRow): string => [row.file, `entry ${grouped(
 export function reportText(report: ImportReport): string {
   const lines = [
     `Import of ${report.file}${report.format ? ` (${formatName(report.format)})` : ''}`, madeWords(report), addedWords(report), ...wholeNotes(report),
-    ...(report.skippedCount > 0 ? ['', `Not read: ${report.skippedCount}`, ...report.skipped.map((row) => `- ${skippedName(row)} (${placeOf(row)}): ${row.reason}`)] : []),
-    ...(report.skippedCount > report.skipped.length ? [`- and ${report.skippedCount - report.skipped.length} more`] : []),
-    ...(report.notices.length > 0 ? ['', 'To be known', ...report.notices.map((note) => `- ${note.text}${note.count > 1 ? ` (${note.count} times)` : ''}`)] : []),
+    ...(report.skippedCount > 0 ? ['', `Not read: ${grouped(report.skippedCount)}`, ...report.skipped.map((row) => `- ${skippedName(row)} (${placeOf(row)}): ${row.reason}`)] : []),
+    ...(report.skippedCount > report.skipped.length ? [`- and ${grouped(report.skippedCount - report.skipped.length)} more`] : []),
+    ...(report.notices.length > 0 ? ['', 'To be known', ...report.notices.map((note) => `- ${note.text}${note.count > 1 ? ` (${grouped(note.count)} times)` : ''}`)] : []),
   ];
   return lines.filter((line, i) => line !== '' || i > 1).join('\n').replace(/\u202f/g, ' ');
 }

@@ -112,7 +112,7 @@ export interface InspectService {
   /** What the model saw in that turn. */
   context(turnID: string): Promise<ContextView>;
   /** What the next request would hold with this text; empty is fine. */
-  nextContext(branchID: string, model: string, text: string): Promise<ContextView>;
+  nextContext(branchID: string, model: string, draft: Draft): Promise<ContextView>;
   /** Against the turn before it in the lineage. */
   diffContext(turnID: string): Promise<ContextDiff>;
   /** Makes the range summaries that are due, now. */
@@ -188,6 +188,8 @@ export interface StorageService {
   movePreview(to: string): Promise<MovePreview>;
   /** Copies the data, compares the copy, and starts the program anew on it. The old folder stays until it is removed by hand. */
   move(to: string): Promise<TaskView>;
+  /** Holds everything against its hashes, chains and rules; changes nothing. */
+  check(): Promise<TaskView>;
   /** kind: session or turn. */
   deletePreview(kind: string, id: string): Promise<DeletePreview>;
   /** Erases for good; confirm is what DeletePreview.confirm says, typed. */

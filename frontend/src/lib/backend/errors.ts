@@ -22,7 +22,7 @@ export function toBackendError(thrown: unknown): BackendError {
 }
 
 /** A hint follows "error: …" in brackets on the command line; in the window it stands as a sentence of its own. */
-function asSentence(hint: string): string {
+export function asSentence(hint: string): string {
   const words = hint.trim();
   if (words === '') return '';
   return words.charAt(0).toLocaleUpperCase() + words.slice(1) + (/[.!?…]$/.test(words) ? '' : '.');

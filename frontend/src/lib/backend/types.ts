@@ -143,7 +143,7 @@ export interface TurnView {
   user: BlockView[];
   /** Assistant is the final answer; of an incomplete or failed turn what was recovered; of a streaming one what is shown so far (frames after LiveSeq continue it). */
   assistant: BlockView[];
-  /** State is the one word the rail and footer draw: "accepted", "preparing", "responding", "incomplete", "failed", "unsent", "pending", "committed", "head", "degraded". */
+  /** State is the one word the rail and footer draw: "accepted", "preparing", "responding", "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and becomes final by itself once the database takes it), "pending", "committed", "head", "degraded". */
   state: string;
   /** a stream runs in this process */
   live: boolean;
@@ -175,6 +175,8 @@ export interface TurnView {
   memories: number;
   /** MemoryError says why the model saw none; empty if nothing failed. */
   memoryError: string;
+  /** ErasedAt is when what it said was erased for good; 0: it was not. */
+  erasedAt: number;
 }
 
 /** SessionSnapshot is what opening a session returns: everything its first paint needs and the revision it is true for. */

@@ -47,6 +47,8 @@ export interface KeyView {
   env: string;
   baseUrl: string;
   models: string[];
+  /** false: a server that is asked without one */
+  needed: boolean;
   /** KeyringOK is false where this system has no keyring: a key then lasts for this run. */
   keyringOk: boolean;
 }
@@ -112,6 +114,8 @@ export interface Startup {
   dataDir: string;
   /** Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten. */
   fatal: ErrorView | null;
+  /** ReadOnly says why the data can only be read (a full disk, say); "": it can be written. */
+  readOnly: string;
   configError: string;
   lastSession: string;
   /** system, light, dark, contrast */

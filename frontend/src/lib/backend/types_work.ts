@@ -26,8 +26,18 @@ export interface TaskView {
   path: string;
   /** of an import */
   import: ImportReport | null;
+  /** of a check of everything */
+  check: CheckReport | null;
   /** Resume goes on where it stopped */
   resumable: boolean;
+  /** it cannot be cancelled once begun: the program starts anew for it */
+  firm: boolean;
+}
+
+/** CheckReport is what a check of everything found. Each finding names its record; at most 100 of them are kept. */
+export interface CheckReport {
+  problems: number;
+  findings: string[];
 }
 
 /** Background is what goes on behind the window. */

@@ -26,7 +26,8 @@ export function markTail(root: HTMLElement, chars: number): () => void {
   return () => ranges.delete(range);
 }
 
-function rangeOfTail(root: HTMLElement, chars: number): Range | null {
+/** From the first of the last `chars` characters to the end. What a code block's bar says was not said by the model: it does not count, and is not drawn as if (styles/base.css). */
+export function rangeOfTail(root: HTMLElement, chars: number): Range | null {
   const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   let node: Node | null = root;
   while (node?.lastChild) node = node.lastChild;
@@ -36,6 +37,7 @@ function rangeOfTail(root: HTMLElement, chars: number): Range | null {
   range.selectNodeContents(root);
   let left = chars;
   for (let text: Node | null = node.nodeType === Node.TEXT_NODE ? node : texts.previousNode(); text; text = texts.previousNode()) {
+    if (text.parentElement?.closest('.code__bar')) continue;
     const length = text.nodeValue?.length ?? 0;
     if (length >= left) {
       range.setStart(text, length - left);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GrowingMarkdown, render } from './render';
 import { sanitise } from './sanitise';
-import { tailChars } from './buffered';
+import { rangeOfTail, tailChars } from './buffered';
 import { heavy, hostile } from './testing/hostile';
 import { parts, pieces } from './bound';
 
@@ -11,6 +11,17 @@ const page = (text: string): HTMLElement => {
   return root;
 };
 
+
+describe('the tail that is not durable', () => {
+  it('is counted in what the model said, not in the bar of a code block', () => {
+    const root = page('Before it.\n\n```sql\nSELECT 1\n```\n\nAfter.');
+    const bar = root.querySelector('.code__bar')?.textContent ?? '';
+    expect(bar).toContain('Copy');
+    const range = rangeOfTail(root, (root.textContent ?? '').length - bar.length - 'Before '.length);
+    expect(range?.toString()).toMatch(/^it\./);
+    expect(range?.startContainer.parentElement?.tagName).toBe('P');
+  });
+});
 
 describe('Markdown of a model', () => {
   it.each(hostile)('draws nothing that acts: %s', (_, text) => {

@@ -118,7 +118,7 @@ export class App {
     this.dragOut = new DragOut(backend, this.exporting);
     this.dropping = new DroppingState(this);
     this.storage = new StorageState(backend, this.work);
-    this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.#afterErasing(target));
+    this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.#afterErasing(target), () => this.#forget());
     this.#jobsRefresh = new Refresh(() => this.#quietly(() => this.jobs.load(this.conversation.branchId)), 250);
     this.#modelsRefresh = new Refresh(() => this.#quietly(() => this.models.load()));
     this.#exportRefresh = new Refresh(() => this.#quietly(() => this.exporting.loadDefault()));
@@ -168,6 +168,9 @@ export class App {
   async #newSession(): Promise<void> {
     this.layout.closeSettings();
     this.layout.closeDrawer();
+    this.composer.cancelEdit();
+    void this.draft.leave(); // what is typed from now on is for the new one, however long that takes
+    this.composer.focus();
     try {
       const blank = this.sessions.list.find((row) => row.turns === 0 && row.branches <= 1 && !row.pinned && !row.archived && row.status === '');
       const row = blank ?? (await this.backend.sessions.create(''));
@@ -176,6 +179,7 @@ export class App {
     } catch (error) {
       if (this.conversation.session) this.toasts.error(error);
       else this.conversation.refused(error); // a toast goes, and would leave nothing
+      await this.draft.stay();
     }
     this.composer.focus();
   }
@@ -233,6 +237,7 @@ export class App {
     this.sessionSettings.close();
     this.modelSwitch.cancel();
     await this.conversation.open(sessionId, branchId);
+    this.search.moved();
     this.#jobsRefresh.soon();
   }
 
@@ -263,6 +268,17 @@ export class App {
       if (this.composer.editing?.id === target.id) this.composer.cancelEdit();
       await this.conversation.refreshTurn(target.id);
     } else if (target.id === this.conversation.sessionId && (await this.#gone(target.id))) await this.#openLast('');
+  }
+
+  /** Something was deleted for good: what was read before may hold it. */
+  #forget(): void {
+    this.search.forget();
+    this.branches.forget();
+    this.memory.close();
+    this.documents.read(null);
+    this.conversation.readAgain();
+    this.#jobsRefresh.soon();
+    void this.#quietly(() => Promise.all([this.draft.reload(this.conversation.branchId), this.work.load()]).then(() => undefined));
   }
 
   async #gone(sessionId: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type { Backend } from '$lib/backend/backend';
 import type { SessionRow } from '$lib/backend/types';
+import { counted } from '$shared/format';
 import { SelectionState } from './selection.svelte';
 import type { SessionsState } from './sessions.svelte';
 import type { ToastsState } from './toasts.svelte';
@@ -17,7 +18,7 @@ function readCollapsed(storage: Storage): string[] {
   }
 }
 
-const many = (count: number) => `${count} ${count === 1 ? 'session' : 'sessions'}`;
+const many = (count: number) => counted(count, 'session');
 
 /** How sessions are kept: in folders, several at a time, as copies. A folder is there as long as a session is in it. */
 export class ArrangingState {

@@ -130,6 +130,13 @@ export class BranchesState {
     if (sessionId !== '') void this.#refresh.now();
   }
 
+  /** What was read may hold what is gone since. */
+  forget(): void {
+    this.#tree = null;
+    this.#selected = '';
+    if (this.#followed !== '') void this.#refresh.now();
+  }
+
   refresh(): Promise<void> {
     return this.#refresh.now();
   }

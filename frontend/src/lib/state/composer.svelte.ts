@@ -1,18 +1,14 @@
 import type { Backend } from '$lib/backend/backend';
 import { BackendError, toBackendError } from '$lib/backend/errors';
-import type { BlockView, Draft, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
+import type { BlockView, FileView, ImageUpload, MemoryChip, SendRequest, SendResult, TurnView } from '$lib/backend/types';
 import { parse, unescaped, type Command, type Parsed } from '$lib/commands/commands';
 import type { CommandRunner } from './commands.svelte';
 import type { ConversationState } from './conversation.svelte';
-import type { DraftState } from './draft.svelte';
+import { nothing, together, type DraftState, type Written } from './draft.svelte';
 import { Refresh } from './refresh';
 
 /** What becomes of an incomplete turn that stands in the way; empty refuses to send over it. */
 export type Incomplete = '' | 'keep' | 'discard';
-
-/** What a message is made of. */
-type Written = Pick<Draft, 'text' | 'images' | 'files' | 'memories'>;
-const nothing: Written = { text: '', images: [], files: [], memories: [] };
 
 /** What the documents of a message may take of the working set together; the program leaves the rest to memory. */
 const documentShare = 0.25;
@@ -28,7 +24,6 @@ export class ComposerState {
   /** Enter was pressed while a command was carried out: what is written beside it then is sent after it. */
   #again = false;
   #carrying = false;
-  #setAside: Written = nothing;
   #commands: CommandRunner | undefined;
   readonly #backend: Backend;
   readonly #conversation: ConversationState;
@@ -90,8 +85,21 @@ export class ComposerState {
     return this.#waits();
   }
 
+  /** A conversation is on its way: what is written meanwhile is for that one. */
+  get opening(): boolean {
+    return this.#draft.branchId !== this.#conversation.branchId;
+  }
+
   get canSend(): boolean {
-    return !this.#sending && !this.waits && !this.#draft.isEmpty && this.#conversation.branchId !== '';
+    return !this.#sending && this.why === '' && this.#conversation.branchId !== '';
+  }
+
+  /** Why there is nothing to send, or not yet; empty: there is. */
+  get why(): string {
+    if (this.waits) return 'A document is still being attached';
+    if (this.opening) return 'The conversation is still opening';
+    if (!this.#draft.isEmpty) return '';
+    return this.#draft.memories.length > 0 ? 'Write what is to be done with the memory you attached' : 'Write a message first';
   }
 
   focus(): void {
@@ -181,14 +189,13 @@ export class ComposerState {
     const request = this.#request(branch.id, written, '');
     if (still()) await this.#conversation.open(request.sessionId, branch.id);
     const sent = await this.#backend.chat.send(request);
-    await this.#sent(sent);
+    await this.#sent(sent, nothing);
   }
 
   edit(turn: TurnView): void {
     if (this.#draft.queued) return;
-    if (this.#editing === null) this.#setAside = this.#written();
     this.#editing = turn;
-    this.#write({ text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user), memories: memoriesOf(turn.user) });
+    this.#draft.setAside({ text: textOf(turn.user), images: imagesOf(turn.user), files: filesOf(turn.user), memories: memoriesOf(turn.user) });
     this.changed();
     this.focus();
   }
@@ -196,56 +203,40 @@ export class ComposerState {
   cancelEdit(): void {
     if (this.#editing === null) return;
     this.#editing = null;
-    this.#write(this.#setAside);
-    this.#setAside = nothing;
+    this.#draft.takeBack();
     this.changed();
   }
 
-  #written(): Written {
-    const { text, images, files, memories } = this.#draft;
-    return { text, images: [...images], files: [...files], memories: [...memories] };
-  }
-
-  #write({ text, images, files, memories }: Written): void {
-    this.#draft.text = text;
-    this.#draft.images = images;
-    this.#draft.files = files;
-    this.#draft.memories = memories;
-  }
-
   async #sendNext(incomplete: Incomplete): Promise<void> {
-    const written = this.#written();
-    await this.#handOver(this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete));
-  }
-
-  async #handOver(request: SendRequest): Promise<void> {
+    const { written } = this.#draft;
+    const request = this.#request(this.#conversation.branchId, { ...written, text: unescaped(written.text) }, incomplete);
     const sent = await this.#draft.handOver(() => this.#backend.chat.send(request));
-    const { text, images, files, memories } = request;
-    if (sent.queued) await this.#draft.waits(sent.branchId, { text, images, files, memories, queued: true });
-    else await this.#sent(sent);
+    if (sent.queued) await this.#draft.waits(sent.branchId, { ...written, text: request.text, queued: true });
+    else await this.#sent(sent, written);
   }
 
   async #sendEdited(turn: TurnView): Promise<void> {
-    const written = this.#written();
+    const { written, before } = this.#draft;
     const { branchId, sessionId } = this.#conversation;
-    const before = this.#setAside;
-    this.#write(before); // saved, too: it stands in the field again when one comes back to this branch
     try {
       await this.resend(turn, written);
       if (this.#editing === turn) this.cancelEdit();
     } catch (error) {
-      const here = sessionId === this.#conversation.sessionId && (branchId === this.#draft.branchId || this.#draft.isEmpty);
-      if (here) this.#write(written);
-      else await this.#backend.sessions.saveDraft(branchId, { ...together(before, written), queued: false });
+      // The edit still stands in the field. Else it stays on the fork made for it, if that is open, or where it was written.
+      const forked = sessionId === this.#conversation.sessionId && this.#draft.isEmpty;
+      if (this.#editing === turn) throw error;
+      if (forked || branchId === this.#draft.branchId) this.#draft.written = together(this.#draft.written, written);
+      else await this.#draft.keep(branchId, together(before, written));
       throw error;
     }
   }
 
-  async #sent(sent: SendResult): Promise<void> {
+  /** stood: what of it stood in the field. */
+  async #sent(sent: SendResult, stood: Written): Promise<void> {
     // Another branch may have been opened meanwhile, and what is written there is not what was sent.
     if (this.#draft.branchId !== sent.branchId) return;
-    this.#draft.clear();
-    this.#tokens = 0;
+    this.#draft.sent(stood);
+    this.#count.soon();
     await this.#conversation.refreshTurn(sent.turnId);
     await this.#conversation.jumpToLatest();
   }
@@ -273,11 +264,6 @@ export class ComposerState {
       // The old count stays; the message is counted again when it is sent.
     }
   }
-}
-
-function together(a: Written, b: Written): Written {
-  const text = [a.text, b.text].filter((part) => part !== '').join('\n\n');
-  return { text, images: [...a.images, ...b.images], files: [...a.files, ...b.files], memories: [...a.memories, ...b.memories] };
 }
 
 function incompleteCommand(command: Command): BackendError {

@@ -183,16 +183,19 @@ export class ConversationState {
     const serial = ++this.#serial;
     this.#wishes++;
     this.#opening = true;
-    if (sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId)) this.#leaving();
+    const elsewhere = sessionId !== this.sessionId || (branchId !== '' && branchId !== this.branchId);
+    if (elsewhere) this.#leaving();
     try {
-      await this.#draft.flush();
+      await (elsewhere ? this.#draft.leave() : this.#draft.flush());
       const snapshot = await this.#backend.sessions.open(sessionId, branchId);
       if (serial !== this.#serial) return;
       this.#jump++;
       this.#adopt(snapshot);
       this.#intent = { to: 'end', turnId: '' };
     } catch (error) {
-      if (serial === this.#serial) this.#error = toBackendError(error);
+      if (serial !== this.#serial) return;
+      this.#error = toBackendError(error);
+      await this.#draft.stay();
     } finally {
       if (serial === this.#serial) this.#opened();
     }
@@ -299,6 +302,13 @@ export class ConversationState {
   async refreshTurn(turnId: string): Promise<void> {
     this.#dirty.add(turnId);
     await this.#turnRefresh.now();
+    this.#headerRefresh.soon();
+  }
+
+  /** Looks at all that is shown once more. */
+  readAgain(): void {
+    for (const turn of this.#turns) this.#dirty.add(turn.id);
+    this.#turnRefresh.soon();
     this.#headerRefresh.soon();
   }
 

@@ -89,8 +89,8 @@ export class DocumentsState {
     this.#error = null;
     const name = file.name || pastedName;
     const branchId = this.#draft.branchId;
-    if (file.size === 0 || file.size > most) {
-      this.#error = refusal(name, file.size);
+    if (file.size === 0 || file.size > most || branchId === '') {
+      this.#error = branchId === '' ? tooEarly(name) : refusal(name, file.size);
       return false;
     }
     const id = this.#next++;
@@ -168,6 +168,11 @@ export class DocumentsState {
     const draft = await this.#backend.sessions.draft(branchId);
     await this.#backend.sessions.saveDraft(branchId, { ...draft, files: [...draft.files.filter((other) => other.id !== file.id), file] });
   }
+}
+
+/** A document is kept in a session: there is none yet. */
+function tooEarly(name: string): BackendError {
+  return new BackendError({ code: 'busy', op: 'document.read', message: `${name} was not attached: the conversation is still opening.`, hint: 'Attach it again in a moment.' });
 }
 
 function refusal(name: string, size: number): BackendError {

@@ -7,7 +7,10 @@ const saveAfterMs = 350;
 const saveAgainAfterMs = 3_000;
 /** A text longer than this stands beside the field, not in it: no text field stays quick with a book inside. */
 export const longText = 60_000;
-const empty: Draft = { text: '', images: [], files: [], memories: [], queued: false };
+/** What a message is made of. */
+export type Written = Pick<Draft, 'text' | 'images' | 'files' | 'memories'>;
+export const nothing: Written = { text: '', images: [], files: [], memories: [] };
+const empty: Draft = { ...nothing, queued: false };
 
 /** The unsent message of the open branch: saved a moment after each change, and at once when the branch is left. */
 export class DraftState {
@@ -25,6 +28,10 @@ export class DraftState {
   #handed = '';
   #saving: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The branch that was left for one that is not open yet; empty otherwise. */
+  #left = '';
+  /** What stood in the field before an old message took its place there, and that message as it came. */
+  #aside: { before: Written; came: Written } | null = null;
   /** Messages of branches that were left before they could be saved. */
   readonly #stranded = new Map<string, Draft>();
   #unsavedWhy = $state.raw<BackendError | null>(null);
@@ -121,13 +128,69 @@ export class DraftState {
     return this.#typed.trim() === '' && this.#long.length === 0 && this.#images.length === 0 && this.#files.length === 0;
   }
 
+  get written(): Written {
+    return { text: this.text, images: [...this.#images], files: [...this.#files], memories: [...this.#memories] };
+  }
+
+  /** The message as it stands in the field, for whoever asks what it would come to. */
+  get message(): Draft {
+    return { ...this.written, queued: this.#queued };
+  }
+
+  set written({ text, images, files, memories }: Written) {
+    this.#split(text);
+    this.#images = images;
+    this.#files = files;
+    this.#memories = memories;
+    this.#changed();
+  }
+
+  /** An old message takes the place of what was being written, which is saved along with it: nothing is lost in between. */
+  setAside(came: Written): void {
+    this.#aside = { before: this.#aside?.before ?? this.written, came };
+    this.written = came;
+  }
+
+  /** What was set aside. */
+  get before(): Written {
+    return this.#aside?.before ?? nothing;
+  }
+
+  /** What was set aside stands in the field again. */
+  takeBack(): void {
+    if (!this.#aside) return;
+    const { before } = this.#aside;
+    this.#aside = null;
+    this.written = before;
+  }
+
+  /** Another branch is about to open: what is typed from here on is kept for that one. */
+  async leave(): Promise<void> {
+    const saved = this.flush();
+    if (this.#branchId !== '') {
+      this.#left = this.#branchId;
+      this.#branchId = '';
+      this.#take(empty);
+    }
+    await saved;
+  }
+
+  /** It did not open: back to the branch that was left, with what was typed since. */
+  async stay(): Promise<void> {
+    const left = this.#left;
+    if (left === '') return;
+    const draft = await this.#backend.sessions.draft(left).catch(() => empty);
+    if (left === this.#left) await this.load(left, draft);
+  }
+
   /** Another branch is open: what it holds unsent. */
   async load(branchId: string, draft: Draft = empty): Promise<void> {
     // The same branch, read anew: what is being typed wins, whether or not it can be saved just now.
-    if (branchId === this.#branchId && this.#unsaved) return this.flush();
+    if (branchId === this.#branchId && (this.#unsaved || this.#aside)) return this.flush();
     // What was written before any branch had opened belongs to the first one that does.
-    const early = this.#branchId === '' && this.#unsaved ? this.text : '';
+    const early = this.#branchId === '' && this.#unsaved ? this.written : nothing;
     const saved = this.flush();
+    this.#left = '';
     this.#branchId = branchId; // at once: what is typed while the old text is saved belongs here
     const stranded = this.#stranded.get(branchId);
     this.#take(stranded ?? draft);
@@ -135,7 +198,7 @@ export class DraftState {
       this.#stranded.delete(branchId);
       this.#changed();
     }
-    if (early !== '') this.text = [this.text, early].filter((part) => part !== '').join('\n\n');
+    if (early !== nothing) this.written = together(this.written, early);
     await saved;
   }
 
@@ -153,7 +216,7 @@ export class DraftState {
       return await send();
     } catch (error) {
       // The branch was left and its text is in the field no more: it is kept where it was written.
-      if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#keep(branchId, draft, unsaved));
+      if (this.#branchId !== branchId) await this.#backend.sessions.saveDraft(branchId, draft).catch((unsaved: unknown) => this.#strand(branchId, draft, unsaved));
       throw error;
     } finally {
       this.#handed = '';
@@ -176,7 +239,7 @@ export class DraftState {
 
   /** Something else changed the draft of this branch. What is being typed here wins. */
   async reload(branchId: string): Promise<void> {
-    if (branchId !== this.#branchId || this.#unsaved) return;
+    if (branchId !== this.#branchId || this.#unsaved || this.#aside) return;
     const version = ++this.#version;
     const draft = await this.#backend.sessions.draft(branchId);
     if (version === this.#version) this.#take(draft);
@@ -191,6 +254,25 @@ export class DraftState {
 
   clear(): void {
     this.take(empty);
+  }
+
+  /** A message was sent. What was written in the field since it was taken from there stays. */
+  sent({ text, images, files, memories }: Written): void {
+    const now = this.written;
+    this.take({
+      text: now.text.startsWith(text) ? now.text.slice(text.length).trimStart() : now.text,
+      images: now.images.filter((image) => !images.includes(image)),
+      files: withoutId(now.files, files),
+      memories: withoutId(now.memories, memories),
+      queued: false,
+    });
+    if (!this.isEmpty || this.#memories.length > 0) this.#changed();
+  }
+
+  /** What belongs to a branch that may be open no more: kept here until it can be saved. */
+  async keep(branchId: string, written: Written): Promise<void> {
+    await this.#saving;
+    await this.#save(branchId, { ...written, queued: false });
   }
 
   async flush(): Promise<void> {
@@ -211,24 +293,29 @@ export class DraftState {
       this.#stranded.delete(branchId);
       if (this.#stranded.size === 0) this.#unsavedWhy = null;
     } catch (error) {
-      this.#keep(branchId, draft, error);
+      this.#strand(branchId, draft, error);
     }
   }
 
   /** What could not be saved stays here, also of a branch that was left, and is tried again. */
-  #keep(branchId: string, draft: Draft, error: unknown): void {
+  #strand(branchId: string, draft: Draft, error: unknown): void {
     if (branchId === this.#branchId) this.#unsaved = true;
     else this.#stranded.set(branchId, draft);
     this.#unsavedWhy = toBackendError(error);
     this.#schedule(saveAgainAfterMs);
   }
 
+  /** What is saved. An edit that changed nothing need not be: its message is in the history. */
   #current(): Draft {
-    return { text: this.text, images: [...this.#images], files: [...this.#files], memories: [...this.#memories], queued: this.#queued };
+    const now = this.written;
+    if (!this.#aside) return { ...now, queued: this.#queued };
+    const { before, came } = this.#aside;
+    return { ...(same(now, came) ? before : together(before, now)), queued: this.#queued };
   }
 
   #take(draft: Draft): void {
     this.#version++;
+    this.#aside = null;
     this.#split(draft.text);
     this.#images = draft.images;
     this.#files = draft.files;
@@ -259,3 +346,16 @@ export class DraftState {
     this.#timer = undefined;
   }
 }
+
+/** One message of two, the first above the second. */
+export function together(a: Written, b: Written): Written {
+  const text = [a.text, b.text].filter((part) => part !== '').join('\n\n');
+  return { text, images: [...a.images, ...b.images], files: [...a.files, ...withoutId(b.files, a.files)], memories: [...a.memories, ...withoutId(b.memories, a.memories)] };
+}
+
+function same(a: Written, b: Written): boolean {
+  const alike = <T>(one: readonly T[], other: readonly T[]) => one.length === other.length && one.every((item, i) => item === other[i]);
+  return a.text === b.text && alike(a.images, b.images) && alike(a.files, b.files) && alike(a.memories, b.memories);
+}
+
+const withoutId = <T extends { id: string }>(all: readonly T[], some: readonly T[]) => all.filter((item) => !some.some((other) => other.id === item.id));

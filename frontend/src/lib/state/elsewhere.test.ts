@@ -128,4 +128,95 @@ describe('an edit', () => {
     await app.openSession(sessionId, branchId);
     expect(app.draft.text).toBe('a thought\n\nother words');
   });
+
+  it.each([
+    ['changed', 'other words', 'a thought\n\nother words'],
+    ['as it came', null, 'a thought'],
+  ])('loses nothing when the program is gone in the middle of it: %s', async (_, words, found) => {
+    app.draft.text = 'a thought';
+    await settle();
+    app.turnActions.edit(app.conversation.turns.at(-5)!);
+    if (words) app.draft.text = words;
+    await settle();
+    const again = new App(backend); // the first one never comes to tidy up
+    await again.start();
+    expect(again.draft.text).toBe(found);
+    again.stop();
+  });
+
+  it('stays as it is when its branch is read anew', async () => {
+    app.draft.text = 'a thought';
+    app.turnActions.edit(app.conversation.turns.at(-5)!);
+    app.draft.text = 'other words';
+    await settle();
+    backend.world.changed('draft', app.conversation.branchId, app.conversation.sessionId);
+    await settle();
+    await app.conversation.open(app.conversation.sessionId);
+    expect(app.draft.text).toBe('other words');
+    app.composer.cancelEdit();
+    expect(app.draft.text).toBe('a thought');
+  });
+});
+
+describe('what is typed ahead', () => {
+  it('stands in the new session once it has opened, and nothing of it is sent elsewhere', async () => {
+    const before = app.conversation.branchId;
+    app.draft.text = 'a thought';
+    const release = backend.hold('sessions.create');
+    for (const row of app.sessions.list.filter((row) => row.turns === 0)) await app.archiveSession(row.id, true);
+    const made = app.newSession();
+    await settle();
+    expect(app.draft.text).toBe('');
+    app.draft.typed = 'first wor';
+    await settle();
+    await app.composer.submit();
+    app.draft.typed = 'first words';
+    release();
+    await made;
+    await settle();
+    expect(app.conversation.branchId).not.toBe(before);
+    expect(app.draft.text).toBe('first words');
+    expect(backend.calls.some((call) => call.name === 'chat.send')).toBe(false);
+    expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('first words');
+    expect(backend.world.branch(before).draft.text).toBe('a thought');
+  });
+
+  it('takes no document before there is a session to keep it in, and says so', async () => {
+    const release = backend.hold('sessions.create');
+    const made = app.newSession();
+    await settle();
+    expect(await app.documents.attach(new File(['words'], 'notes.md'))).toBe(false);
+    expect(app.documents.error?.message).toBe('notes.md was not attached: the conversation is still opening.');
+    expect(backend.calls.some((call) => call.name === 'chat.attach')).toBe(false);
+    release();
+    await made;
+  });
+
+  it.each(['sessions.create', 'sessions.open'])('goes back to where one was when nothing opens: %s', async (call) => {
+    const before = app.conversation.branchId;
+    app.draft.text = 'a thought';
+    const release = backend.hold(call);
+    const opened = call === 'sessions.open' ? app.openSession(other) : app.newSession();
+    await settle();
+    app.draft.typed = 'and more';
+    backend.failNext(call, { message: 'No' });
+    release();
+    await opened;
+    await settle();
+    expect([app.conversation.branchId, app.draft.branchId, app.draft.text]).toEqual([before, before, 'a thought\n\nand more']);
+  });
+
+  it('stays in the field while a message is on its way, which takes only what stood there', async () => {
+    const release = backend.hold('chat.send');
+    app.draft.text = 'One thing';
+    const sent = app.composer.send();
+    await vi.advanceTimersByTimeAsync(10);
+    app.draft.typed = 'One thing and another';
+    release();
+    await sent;
+    await settle();
+    expect(app.draft.text).toBe('and another');
+    expect(app.conversation.newest?.user.at(-1)?.text).toBe('One thing');
+    expect(backend.world.branch(app.conversation.branchId).draft.text).toBe('and another');
+  });
 });

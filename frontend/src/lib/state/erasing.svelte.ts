@@ -1,11 +1,9 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
-import type { DeletePreview, ReceiptView, TurnView } from '$lib/backend/types';
+import type { DeletePreview, ReceiptView } from '$lib/backend/types';
 import type { Changes } from './changes';
 import { Refresh } from './refresh';
 
-/** What messages say in the place of what was erased from them (backend/store). */
-const erasedMark = '[erased]';
 /** Receipts are few and change rarely. */
 const receiptsMs = 1_000;
 
@@ -23,7 +21,8 @@ export class ErasingState {
   #target = $state.raw<EraseTarget | null>(null);
   #preview = $state.raw<DeletePreview | null>(null);
   #receipt = $state.raw<ReceiptView | null>(null);
-  #receipts = $state.raw<readonly ReceiptView[]>([]);
+  #count = $state(0);
+  #newest: string | undefined;
   #busy = $state(false);
   #error = $state.raw<BackendError | null>(null);
   typed = $state('');
@@ -31,13 +30,13 @@ export class ErasingState {
   readonly #backend: Backend;
   readonly #before: () => Promise<void>;
   readonly #after: (target: EraseTarget) => Promise<void>;
+  readonly #forget: () => void;
   readonly #refresh = new Refresh(() => this.#loadReceipts(), receiptsMs);
   readonly #off: () => void;
-  /** When the text of a turn was erased, by the turn. */
-  readonly #erasures = $derived(new Map(this.#receipts.filter((receipt) => receipt.kind === 'turn').map((receipt) => [receipt.subject, receipt.at])));
 
-  /** before: what is unsaved is saved, so that nothing is written to what is gone. after: the window follows. */
-  constructor(backend: Backend, changes: Changes, before: () => Promise<void>, after: (target: EraseTarget) => Promise<void>) {
+  /** before: what is unsaved is saved, so that nothing is written to what is gone. after: the window follows. forget: lists that hold it go, at once. */
+  constructor(backend: Backend, changes: Changes, before: () => Promise<void>, after: (target: EraseTarget) => Promise<void>, forget: () => void) {
+    this.#forget = forget;
     this.#backend = backend;
     this.#before = before;
     this.#after = after;
@@ -71,13 +70,9 @@ export class ErasingState {
     return this.#preview !== null && this.#preview.reason === '' && this.typed === this.#preview.confirm;
   }
 
-  /** When what a turn said was erased; 0: that is not known; null: it was not. */
-  erasedAt(turn: TurnView): number | null {
-    const at = this.#erasures.get(turn.id);
-    if (at !== undefined) return at;
-    const [first, second] = turn.user;
-    const marked = this.#erasures.size > 0 && first?.kind === 'text' && first.text === erasedMark && second === undefined;
-    return marked ? (this.#erasures.get(turn.retryOf) ?? 0) : null;
+  /** Moves with each deletion, here or by the command line: lists that were read before may hold what is gone. */
+  get count(): number {
+    return this.#count;
   }
 
   show(target: EraseTarget): void {
@@ -120,7 +115,7 @@ export class ErasingState {
     try {
       await this.#before();
       this.#receipt = await this.#backend.storage.erase(target.kind, target.id, this.typed);
-      this.#receipts = [this.#receipt, ...this.#receipts];
+      this.#take([this.#receipt], true);
     } catch (thrown) {
       this.#error = toBackendError(thrown);
     } finally {
@@ -141,9 +136,18 @@ export class ErasingState {
 
   async #loadReceipts(): Promise<void> {
     try {
-      this.#receipts = await this.#backend.storage.receipts();
+      this.#take(await this.#backend.storage.receipts());
     } catch {
-      // The next change asks again; the turns say [erased] meanwhile.
+      // The next change asks again.
     }
+  }
+
+  /** The newest first. One that was not known tells of a deletion since. */
+  #take(receipts: readonly ReceiptView[], now = false): void {
+    const before = this.#newest;
+    this.#newest = receipts[0]?.id ?? '';
+    if (!now && (before === undefined || before === this.#newest || this.#newest === '')) return;
+    this.#count++;
+    this.#forget();
   }
 }

@@ -7,6 +7,9 @@ export const columnBounds: Record<Column, { min: number; max: number; start: num
   inspector: { min: 20, max: 45, start: 26 },
 };
 
+/** The lines of a search want more room than the narrowest inspector has; at the width one starts with, nothing jumps. */
+const searchRem = columnBounds.inspector.start;
+
 /** Where columns become drawers, in rem of window width (styles/narrow.css says the same). */
 export const drawerBelow: Record<Column, number> = { sessions: 66, inspector: 76 };
 
@@ -68,6 +71,13 @@ export class LayoutState {
     const open = this.#searching;
     this.#searching = false;
     return open;
+  }
+
+  /** What stands at the right of the conversation takes, in rem. A drawer lies over it and takes nothing. */
+  get rightRem(): number {
+    if (this.isDrawer('inspector')) return 0;
+    if (this.#searching) return Math.max(searchRem, this.#widths.inspector);
+    return this.isOpen('inspector') ? this.#widths.inspector : 0;
   }
 
   width(column: Column): number {

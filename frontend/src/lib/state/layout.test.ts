@@ -32,6 +32,23 @@ describe('the columns', () => {
   });
 });
 
+describe('what stands at the right of the conversation', () => {
+  it('takes its own width, none as a drawer, and enough for the lines of a search', () => {
+    const layout = new LayoutState(localStorage);
+    layout.measured(100);
+    layout.resize('inspector', 21);
+    expect(layout.rightRem).toBe(21);
+    layout.openSearch();
+    expect(layout.rightRem).toBe(26);
+    layout.closeSearch();
+    layout.hide('inspector');
+    expect(layout.rightRem).toBe(0);
+    layout.measured(56);
+    layout.reveal('inspector');
+    expect(layout.rightRem).toBe(0);
+  });
+});
+
 describe('shortcuts of the window', () => {
   const press = (key: string, more: KeyboardEventInit = {}) => new KeyboardEvent('keydown', { key, ...more });
 

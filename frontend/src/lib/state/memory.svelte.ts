@@ -101,6 +101,10 @@ export class MemoryState {
     this.#opened = this.#opened === chunkId ? '' : chunkId;
   }
 
+  close(): void {
+    this.#opened = '';
+  }
+
   isAttached(chunkId: string): boolean {
     return this.#parts.draft.memories.some((chip) => chip.id === chunkId);
   }

@@ -40,6 +40,8 @@ export class SearchState {
   #focusAsked = $state(0);
   #active = $state('');
   #opened = $state('');
+  /** The session the result is of; empty: of all. */
+  #in = '';
   /** Which question the answers on their way belong to: stale ones are dropped. */
   #serial = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -120,11 +122,28 @@ export class SearchState {
     this.#parts.branches.closeWide();
     this.#parts.layout.openSearch();
     if (text !== undefined) this.text = text;
+    if (!this.#result && !this.#asking && this.#text.trim() !== '') this.#later(0);
     this.#focusAsked++;
   }
 
   close(): void {
     this.#parts.layout.closeSearch();
+  }
+
+  /** What was found may be gone: it is looked for again, when one looks. */
+  forget(): void {
+    clearTimeout(this.#timer);
+    this.#serial++;
+    this.#result = null;
+    this.#whole = new Map();
+    this.#error = null;
+    this.#searching = this.#asking = false;
+    if (this.#parts.layout.searching && this.#text.trim() !== '') this.#later(0);
+  }
+
+  /** Another session may be open: what was found in the one before is not in it. */
+  moved(): void {
+    if (this.#filter.here && this.#in !== this.#parts.conversation.sessionId) this.forget();
   }
 
   /** Asks now. */
@@ -144,6 +163,7 @@ export class SearchState {
       const result = await this.#parts.backend.search.everything(query);
       if (serial !== this.#serial) return;
       this.#result = result;
+      this.#in = query.sessionId;
       this.#whole = new Map();
       this.#error = null;
       this.#active = '';

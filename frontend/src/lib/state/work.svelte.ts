@@ -2,6 +2,7 @@ import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
 import type { Background, TaskView } from '$lib/backend/types';
 import type { Changes } from './changes';
+import { counted } from '$shared/format';
 import { Refresh } from './refresh';
 import type { ToastsState } from './toasts.svelte';
 
@@ -44,7 +45,7 @@ export class WorkState {
 
   /** Ended with something to look at: it failed, was cut off, or brought a report, and nobody has looked yet. */
   get untold(): readonly TaskView[] {
-    return this.#tasks.filter((task) => !this.#looked.has(task.id) && (task.state === 'failed' || task.state === 'interrupted' || (task.import !== null && task.state !== 'running')));
+    return this.#tasks.filter((task) => !this.#looked.has(task.id) && (task.state === 'failed' || task.state === 'interrupted' || (task.import !== null && task.state !== 'running') || (task.check?.problems ?? 0) > 0));
   }
 
   /** Null until it is known. */
@@ -158,7 +159,8 @@ export class WorkState {
     if (task.state === 'failed') {
       const error = task.error;
       this.#toasts.show(`${task.title} failed${error ? `: ${error.message}` : ''}`, { tone: 'danger', hint: error?.hint ?? '', action: { label: 'Show', run: () => this.show() } });
-    } else if (task.import) this.#toasts.show(`${task.title}: done`, { tone: 'ok', action: { label: 'Show report', run: () => this.show() } });
+    } else if (task.check && task.check.problems > 0) this.#toasts.show(`${task.title}: ${counted(task.check.problems, 'problem')} found`, { tone: 'warn', action: { label: 'Show report', run: () => this.show() } });
+    else if (task.import) this.#toasts.show(`${task.title}: done`, { tone: 'ok', action: { label: 'Show report', run: () => this.show() } });
     else if (task.path !== '' && task.kind === 'export') this.#toasts.show(`${task.title}: done`, { tone: 'ok', action: { label: 'Show in folder', run: () => void this.reveal(task) } });
     else this.#toasts.show(`${task.title}: done`, { tone: 'ok' });
   }

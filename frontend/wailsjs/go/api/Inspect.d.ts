@@ -18,7 +18,7 @@ export function KillJob(arg1:number):Promise<void>;
 
 export function MovePin(arg1:string,arg2:string,arg3:number):Promise<void>;
 
-export function NextContext(arg1:string,arg2:string,arg3:string):Promise<api.ContextView>;
+export function NextContext(arg1:string,arg2:string,arg3:api.Draft):Promise<api.ContextView>;
 
 export function Pending(arg1:string):Promise<Array<api.PendingView>>;
 

@@ -6,6 +6,8 @@ export function BackUp(arg1:string):Promise<api.TaskView>;
 
 export function Backups(arg1:boolean):Promise<Array<api.BackupView>>;
 
+export function Check():Promise<api.TaskView>;
+
 export function DeletePreview(arg1:string,arg2:string):Promise<api.DeletePreview>;
 
 export function Erase(arg1:string,arg2:string,arg3:string):Promise<api.ReceiptView>;

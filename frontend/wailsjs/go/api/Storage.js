@@ -10,6 +10,10 @@ export function Backups(arg1) {
   return window['go']['api']['Storage']['Backups'](arg1);
 }
 
+export function Check() {
+  return window['go']['api']['Storage']['Check']();
+}
+
 export function DeletePreview(arg1, arg2) {
   return window['go']['api']['Storage']['DeletePreview'](arg1, arg2);
 }

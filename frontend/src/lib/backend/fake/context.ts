@@ -1,6 +1,7 @@
 /** What a program in memory would send: the sections of SPEC 6 with their exact text, enough of it to be looked at. */
 import { BackendError } from '../errors';
-import type { ContextDiff, ContextItem, ContextSection, ContextView, RangeView, SwitchPreview, TurnView } from '../types';
+import type { BlockView, ContextDiff, ContextItem, ContextSection, ContextView, Draft, RangeView, SwitchPreview, TurnView } from '../types';
+import { memoryBlocks } from './memory';
 import { errorView, utf8Length } from './shapes';
 import type { FakeBranch, World } from './world';
 
@@ -31,11 +32,12 @@ export function contextOf(world: World, turnId: string): ContextView {
   return { ...view, turnId, turnSeq: turn.seq, reported, cached: before ? Math.round(reported * 0.84) : 0, stepId: `${turnId}-p${turn.attempts}` };
 }
 
-export function nextContext(world: World, branchId: string, model: string, text: string): ContextView {
+export function nextContext(world: World, branchId: string, model: string, draft: Draft): ContextView {
   const chosen = model || world.session(world.branch(branchId).sessionId).model;
   const lineage = world.lineage(branchId);
   const last = lineage.at(-1);
-  const view = assemble(world, branchId, chosen, text, (last?.seq ?? 0) + 1);
+  const message = [...draft.files.map((file) => `<document name="${file.name}">`), draft.text].join('\n');
+  const view = assemble(world, branchId, chosen, message, (last?.seq ?? 0) + 1, memoryBlocks(draft.memories));
   if (last) mark(view, assemble(world, branchId, last.model, textsOf(last.user), last.seq));
   if (view.tokens <= view.ceiling) return view;
   const over = view.tokens - view.ceiling;
@@ -84,11 +86,11 @@ export function cutOf(branch: FakeBranch, seq: number): number {
   return branch.ranges.filter((range) => range.inUse && range.toSeq < seq - 4).at(-1)?.toSeq ?? 0;
 }
 
-function assemble(world: World, branchId: string, model: string, message: string, seq: number): ContextView {
+function assemble(world: World, branchId: string, model: string, message: string, seq: number, attached?: BlockView[]): ContextView {
   const branch = world.branch(branchId);
   const { window, ceiling, provider } = limitsOf(model);
   const cut = cutOf(branch, seq);
-  const sections = sectionsOf(world, branch, message, seq, cut);
+  const sections = sectionsOf(world, branch, message, seq, cut, attached);
   const tokens = sections.reduce((sum, section) => sum + section.tokens, 0);
   const percent = Math.round((tokens / ceiling) * 100);
   const reserve = Math.min(4_096, window / 8);
@@ -107,7 +109,7 @@ function assemble(world: World, branchId: string, model: string, message: string
   };
 }
 
-function sectionsOf(world: World, branch: FakeBranch, message: string, seq: number, cut: number): ContextSection[] {
+function sectionsOf(world: World, branch: FakeBranch, message: string, seq: number, cut: number, attached?: BlockView[]): ContextSection[] {
   const before = world.lineage(branch.view.id).filter((turn) => turn.seq < seq && turn.seq > Math.max(cut, seq - 60) && turn.state !== 'failed' && turn.state !== 'unsent');
   const state = branch.states.findLast((candidate) => candidate.turnSeq < seq) ?? branch.states[0];
   const system = world.session(branch.sessionId).settings.systemPrompt || instructions;
@@ -118,7 +120,7 @@ function sectionsOf(world: World, branch: FakeBranch, message: string, seq: numb
     section('originals', 40_000, before.filter((turn) => turn.state !== 'pending').flatMap(turnItems)),
     section('pending', 40_000, before.filter((turn) => turn.state === 'pending').flatMap(turnItems)),
     section('state', 1_500, state ? [contextItem({ source: 'state', id: state.id, label: `State summary ${state.shortId}`, text: `<memory>\n${state.summary}\n</memory>` })] : []),
-    section('retrieved', 6_000, memoryItems(world, world.lineage(branch.view.id).find((turn) => turn.seq === seq))),
+    section('retrieved', 6_000, memoryItems(world, attached ?? world.lineage(branch.view.id).find((turn) => turn.seq === seq)?.user ?? [])),
     section('message', 16_000, [contextItem({ source: 'message', label: 'Your message', text: message || ' ' })]),
   ];
   return all.filter((candidate) => candidate.items.length > 0);
@@ -140,8 +142,8 @@ function turnItems(turn: TurnView): ContextItem[] {
 }
 
 /** What was attached by hand; a program in memory retrieves nothing by itself. */
-function memoryItems(world: World, turn: TurnView | undefined): ContextItem[] {
-  return (turn?.user ?? []).filter((block) => block.kind === 'memory').map((block, i) => {
+function memoryItems(world: World, blocks: readonly BlockView[]): ContextItem[] {
+  return blocks.filter((block) => block.kind === 'memory').map((block, i) => {
     const from = world.turn(block.id.replace(/-(user|assistant)$/, ''));
     const why = { rank: i + 1, score: 0, similarity: 0, cosine: 0, keyword: 0, form: 'full', attached: true, sessionId: world.sessionOf(from).row.id, turnSeq: from.seq, words: 'You attached it.' };
     return contextItem({ source: 'chunk', id: block.id, turnId: from.id, label: `Turn ${from.seq}, ${block.name}`, text: block.text, why });

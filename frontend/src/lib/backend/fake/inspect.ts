@@ -45,7 +45,7 @@ export function inspectService(world: World, streams: Streams): InspectService {
     steps: async (turnId) => steps(world.turn(turnId)),
     rawStep: async (stepId) => rawStep(stepId),
     context: async (turnId) => contextOf(world, turnId),
-    nextContext: async (branchId, model, text) => nextContext(world, branchId, model, text),
+    nextContext: async (branchId, model, draft) => nextContext(world, branchId, model, draft),
     diffContext: async (turnId) => diffContext(world, turnId),
     summarize: async (branchId) => world.changed('jobs', '', branch(branchId).sessionId),
     switchPreview: async (branchId, model) => switchPreview(world, branchId, model),

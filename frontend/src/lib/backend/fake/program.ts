@@ -27,7 +27,7 @@ export class Program {
     this.startup = {
       version: '0.1.0', firstRun: seed.firstRun, dataDir: '/home/ada/.local/share/contextinfinity',
       fatal: seed.fatal ? errorView('The database could not be opened: file is not a database', 'Nothing was overwritten. Restore the newest backup, or move the file away and start again.', 'corrupt') : null,
-      configError: '', lastSession: '', theme: 'system', textZoom: 100, codeSize: 100, messageWidth: 'normal', motion: 'system', durability: 'buffered',
+      readOnly: '', configError: '', lastSession: '', theme: 'system', textZoom: 100, codeSize: 100, messageWidth: 'normal', motion: 'system', durability: 'buffered',
     };
   }
 
@@ -75,7 +75,7 @@ export class Program {
     if (key.trim() === '') throw new BackendError(errorView('There is no key in the field', 'Paste the key your provider gave you.'));
     const source = this.keys[0]?.keyringOk === false ? 'this run' : 'keyring';
     const known = this.keys.some((entry) => entry.provider === provider);
-    if (!known) this.keys = [...this.keys, { provider, source, env: '', baseUrl: '', models: [], keyringOk: true }];
+    if (!known) this.keys = [...this.keys, { provider, source, env: '', baseUrl: '', models: [], needed: true, keyringOk: true }];
     else this.keys = this.keys.map((entry) => (entry.provider === provider ? { ...entry, source } : entry));
     // As in the program: a vendor's own models are there once its key is.
     const missing = this.#vendors.filter((model) => model.provider === provider && !this.models.some((other) => other.name === model.name));
@@ -132,8 +132,8 @@ function seedModels(firstRun: boolean): ModelView[] {
 function seedKeys(firstRun: boolean, keyringOk: boolean): KeyView[] {
   const source = firstRun ? '' : keyringOk ? 'keyring' : 'this run';
   return [
-    { provider: 'anthropic', source, env: 'ANTHROPIC_API_KEY', baseUrl: 'https://api.anthropic.com', models: ['sonnet'], keyringOk },
-    { provider: 'openai', source: '', env: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1', models: ['gpt'], keyringOk },
+    { provider: 'anthropic', source, env: 'ANTHROPIC_API_KEY', baseUrl: 'https://api.anthropic.com', models: ['sonnet'], needed: true, keyringOk },
+    { provider: 'openai', source: '', env: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1', models: ['gpt'], needed: true, keyringOk },
   ];
 }
 

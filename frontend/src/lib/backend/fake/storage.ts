@@ -29,6 +29,8 @@ export class FakeDisk {
   /** What verify would find in a backup, by its path. */
   readonly findings = new Map<string, string[]>();
   receipts: ReceiptView[] = [];
+  /** What a check of everything finds. */
+  wrong: string[] = [];
   /** What the program would do first when it starts anew. */
   errand = '';
   readonly dir: string;
@@ -126,6 +128,11 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       disk.errand = `move ${plan.to}`;
       return tasks.start({ kind: 'move', title: `Move everything to ${plan.to}`, unit: 'bytes', total: plan.bytes, details: ['', '', ''], ends: () => ({ path: plan.to }) });
     },
+    check: async () =>
+      tasks.start({
+        kind: 'verify', title: 'Check everything', unit: '', total: 3, details: ['the database: records, ledger and index', 'what models saw, assembled again', 'journals of answers'],
+        ends: (cancelled) => (cancelled ? {} : { check: { problems: disk.wrong.length, findings: disk.wrong } }),
+      }),
     deletePreview: async (kind, id) => previewOf(world, disk, kind, id),
     erase: async (kind, id, confirm) => {
       const preview = previewOf(world, disk, kind, id);
@@ -138,7 +145,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
         world.sessions.delete(id);
         world.changed('sessions', id, id);
         world.changed('session', id, id);
-      } else world.touch(Object.assign(world.turn(id), { user: [block('text', erasedMark)], assistant: [block('text', erasedMark)], memories: 0 }));
+      } else world.touch(Object.assign(world.turn(id), { user: [block('text', erasedMark)], assistant: [block('text', erasedMark)], memories: 0, erasedAt: receipt.at }));
       return receipt;
     },
     receipts: async () => disk.receipts,

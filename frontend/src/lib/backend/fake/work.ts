@@ -1,7 +1,7 @@
 /** Long work of a program in memory: it goes forward step by step, ends as it was told to, and can be cancelled. */
 import type { WorkService } from '../backend';
 import { BackendError } from '../errors';
-import type { Background, ErrorView, ImportReport, Summons, TaskView } from '../types';
+import type { Background, CheckReport, ErrorView, ImportReport, Summons, TaskView } from '../types';
 import { errorView } from './shapes';
 import type { World } from './world';
 
@@ -16,13 +16,13 @@ export interface TaskScript {
   /** It fails after the last step. */
   fails?: ErrorView;
   /** What is true once it is done, or as far as it got when it was cancelled. */
-  ends: (cancelled: boolean) => { path?: string; import?: ImportReport };
+  ends: (cancelled: boolean) => { path?: string; import?: ImportReport; check?: CheckReport };
 }
 
 export function taskView(more: Partial<TaskView> = {}): TaskView {
   return {
     id: 'task1', kind: 'import', title: 'Import conversations.json', state: 'running', done: 0, total: 0, unit: '', detail: '', startedAt: 0, endedAt: 0,
-    error: null, path: '', import: null, resumable: false, ...more,
+    error: null, path: '', import: null, check: null, resumable: false, firm: false, ...more,
   };
 }
 
@@ -51,7 +51,7 @@ export class FakeTasks {
   }
 
   start(script: TaskScript): TaskView {
-    const task = taskView({ id: this.#world.id('task'), kind: script.kind, title: script.title, unit: script.unit, total: script.total, startedAt: this.#world.now() });
+    const task = taskView({ id: this.#world.id('task'), kind: script.kind, title: script.title, unit: script.unit, total: script.total, firm: script.kind === 'move', startedAt: this.#world.now() });
     this.list = [task, ...this.list];
     this.#scripts.set(task.id, script);
     this.#changed(task);
@@ -102,8 +102,8 @@ export class FakeTasks {
     }, this.#stepMs);
   }
 
-  #end(task: TaskView, state: string, result: { path?: string; import?: ImportReport }, error: ErrorView | null = null): void {
-    Object.assign(task, { state, error, endedAt: this.#world.now(), detail: '', path: result.path ?? task.path, import: result.import ?? task.import, resumable: task.kind === 'import' && state !== 'done' });
+  #end(task: TaskView, state: string, result: ReturnType<TaskScript['ends']>, error: ErrorView | null = null): void {
+    Object.assign(task, { state, error, endedAt: this.#world.now(), detail: '', path: result.path ?? task.path, import: result.import ?? task.import, check: result.check ?? null, resumable: task.kind === 'import' && state !== 'done' });
     this.#changed(task);
   }
 

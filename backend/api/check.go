@@ -1,0 +1,54 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/tasks"
+)
+
+// maxFindings of a check are kept with it; its count is of all.
+const maxFindings = 100
+
+// Check holds everything stored against its hashes, chains and rules, as the verb verify
+// does. It changes nothing.
+func (s *Storage) Check() (TaskView, error) {
+	if err := s.c.ready(); err != nil {
+		return TaskView{}, err
+	}
+	return viewOf(s.c.Tasks.Start(tasks.Spec{Kind: tasks.Verify, Title: "Check everything"}, s.checking))
+}
+
+func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result, error) {
+	parts := []struct {
+		what  string
+		check func(context.Context) ([]chat.Finding, error)
+	}{
+		{"the database: records, ledger and index", s.c.Store.Verify},
+		{"what models saw, assembled again", s.c.Turns.VerifyContexts},
+		{"journals of answers", s.c.Turns.VerifyJournals},
+	}
+	report := CheckReport{Findings: []string{}}
+	for i, part := range parts {
+		p.Count(int64(i), int64(len(parts)), "")
+		p.Detail(part.what)
+		found, err := part.check(ctx)
+		if err == nil {
+			err = ctx.Err() // what was cut short has looked at less than all
+		}
+		if err != nil {
+			return tasks.Result{}, err
+		}
+		report.Problems += len(found)
+		for _, f := range found[:min(len(found), maxFindings-len(report.Findings))] {
+			report.Findings = append(report.Findings, findingText(f))
+		}
+	}
+	p.Count(int64(len(parts)), int64(len(parts)), "")
+	raw, err := json.Marshal(report)
+	return tasks.Result{Report: raw}, err
+}
+
+// findingText names the record and says what is wrong with it.
+func findingText(f chat.Finding) string { return f.Table + " " + f.ID + ": " + f.Message }

@@ -1,0 +1,80 @@
+package chat
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Records of long work name a session: by its id, by a title it has or had, or by a file
+// that is called like it, with other characters where the name of a file may not have them.
+
+// tellingName is how many characters of a name are looked at: those of files are cut.
+const tellingName = 48
+
+// NamedIn reports that a record, JSON or plain, names the session.
+func (p ErasePreview) NamedIn(record string) bool {
+	text := stringsOf(record)
+	if p.Session != "" && strings.Contains(text, p.Session) {
+		return true
+	}
+	words := wordsOf(text)
+	return slices.ContainsFunc(p.Names, func(name string) bool {
+		return name != "" && (strings.Contains(text, name) || follow(words, name))
+	})
+}
+
+// follow reports that the words of a name stand in a text one after another, whatever
+// stands between them.
+func follow(text []string, name string) bool {
+	runes := []rune(name)
+	cut := len(runes) > tellingName
+	if cut {
+		runes = runes[:tellingName]
+	}
+	words := wordsOf(string(runes))
+	if len(words) == 0 {
+		return false
+	}
+	last := len(words) - 1
+	for i := 0; i+last < len(text); i++ {
+		end := text[i+last]
+		if slices.Equal(text[i:i+last], words[:last]) && (end == words[last] || cut && strings.HasPrefix(end, words[last])) {
+			return true
+		}
+	}
+	return false
+}
+
+// stringsOf are all strings of a JSON value, or the text itself.
+func stringsOf(record string) string {
+	var v any
+	if json.Unmarshal([]byte(record), &v) != nil {
+		return record
+	}
+	var b strings.Builder
+	var walk func(any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case string:
+			b.WriteString(v)
+			b.WriteByte('\n')
+		case []any:
+			for _, e := range v {
+				walk(e)
+			}
+		case map[string]any:
+			for _, e := range v {
+				walk(e)
+			}
+		}
+	}
+	walk(v)
+	return b.String()
+}
+
+// wordsOf are the runs of letters and digits of a text, in lower case.
+func wordsOf(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// infoProblems is the key under which a daily backup tells how many problems verify
+// found in it when it was made; none where nobody looked.
+const infoProblems = "problems"
+
+// verifyDaily verifies what a copy holds, before it is called a backup, and writes down
+// in it how much it found: damage is copied too, and such a copy must not push out one
+// without. What is made again from the rest (the text index, vectors) is let be.
+func verifyDaily(ctx context.Context, path string, b *chat.Backup) error {
+	db, err := connect(path, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, commonPragmas...), 1)
+	if err != nil {
+		return err
+	}
+	db = db.WithContext(ctx)
+	a := newAudit()
+	err = a.originals(ctx, db)
+	if err == nil {
+		b.Problems, b.Findings = len(a.found), slices.Clone(a.found[:min(len(a.found), maxTold)])
+		err = db.Exec(`INSERT OR REPLACE INTO `+infoTable+` VALUES (?, ?)`, infoProblems, itoa(int64(b.Problems))).Error
+	}
+	return errors.Join(err, disconnect(db))
+}
+
+// originals runs the checks of what nothing can make again.
+func (a *audit) originals(ctx context.Context, db *gorm.DB) error {
+	view := db.Begin(&sql.TxOptions{})
+	if view.Error != nil {
+		return view.Error
+	}
+	defer view.Rollback()
+	return a.run(ctx, view, []func(){
+		a.file, a.references, a.replays, a.drafts, a.turnSequences, a.stateSequences, a.heads, a.roots, a.links, a.strays, a.receipts,
+	})
+}
+
+// soundness is what a daily backup says of itself: whether verify found problems in it
+// when it was made.
+type soundness int
+
+const (
+	copySound   soundness = iota
+	copyUnknown           // nobody looked
+	copyDamaged           // or it cannot be read
+)
+
+func soundnessOf(ctx context.Context, path string) soundness {
+	db, err := connect(path, readBackPragmas, 1)
+	if err != nil {
+		return copyDamaged
+	}
+	defer func() { _ = disconnect(db) }()
+	db = db.WithContext(ctx)
+	there, err := hasTable(db, infoTable)
+	if err != nil || !there {
+		return unknownUnless(err)
+	}
+	problems, err := all[string](db, `SELECT value FROM `+infoTable+` WHERE key = ?`, infoProblems)
+	if err != nil || len(problems) == 0 {
+		return unknownUnless(err)
+	}
+	if problems[0] != "0" {
+		return copyDamaged
+	}
+	return copySound
+}
+
+func unknownUnless(err error) soundness {
+	if err != nil {
+		return copyDamaged
+	}
+	return copyUnknown
+}
+
+// surplus are the daily backups that are no longer to be kept, of a list with the one
+// just made first. A sound one pushes out older ones that are sound or that nobody
+// looked at; any other only its like: however many are made of data that is damaged, the
+// last sound ones stay.
+func surplus(ctx context.Context, list []dailyFile, p BackupPolicy) []dailyFile {
+	groups := map[soundness][]dailyFile{}
+	made := soundnessOf(ctx, list[0].path)
+	for _, d := range list {
+		s := soundnessOf(ctx, d.path)
+		if s == copyUnknown && made == copySound {
+			s = copySound
+		}
+		groups[s] = append(groups[s], d)
+	}
+	stay := kept(groups[made], p)
+	return slices.DeleteFunc(groups[made], func(d dailyFile) bool { return slices.Contains(stay, d) })
+}
+
+// soundEvery is how long ago the last backup was verified before one is where somebody
+// waits for it: it takes some ten times as long as the copy.
+const soundEvery = 7 * 24 * time.Hour
+
+// verifies reports that the backup made now is to be verified.
+func verifies(ctx context.Context, now time.Time, list []dailyFile, brief bool) bool {
+	return !brief || !slices.ContainsFunc(list, func(d dailyFile) bool {
+		age := now.Sub(d.at)
+		return age >= 0 && age < soundEvery && soundnessOf(ctx, d.path) != copyUnknown
+	})
+}

@@ -1,0 +1,160 @@
+package store
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// inFile changes the database's file while it is closed, and opens it again.
+func (f *fixture) inFile(change func(data []byte)) {
+	f.Helper()
+	f.ok(f.Checkpoint(f.ctx))
+	f.ok(f.Store.Close())
+	path := filepath.Join(f.dir, DatabaseFile)
+	data, err := os.ReadFile(path)
+	f.ok(err)
+	change(data)
+	f.ok(os.WriteFile(path, data, 0o600))
+	f.reopen()
+}
+
+// swapWord puts a word in the place of another of the same length, wherever it stands.
+func (f *fixture) swapWord(from, to string) {
+	f.Helper()
+	f.inFile(func(data []byte) {
+		n := 0
+		for at := bytes.Index(data, []byte(from)); at >= 0; at = bytes.Index(data, []byte(from)) {
+			copy(data[at:], to)
+			n++
+		}
+		if n == 0 {
+			f.Fatalf("%q is nowhere in the file", from)
+		}
+	})
+}
+
+// nextDay makes a day's backup after something was said.
+func (f *fixture) nextDay(branch chat.Branch) chat.AutoBackup {
+	f.Helper()
+	f.clock.Advance(25 * time.Hour)
+	f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: branch.ID, Message: chat.UserText(f.clock.Now().String())}))
+	out, err := f.AutoBackup(f.ctx, BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 1})
+	f.ok(err)
+	if out.Outcome != chat.BackupMade {
+		f.Fatalf("a daily backup was %s", out.Outcome)
+	}
+	return out
+}
+
+func (f *fixture) backups(check bool) (sound, damaged []string) {
+	f.Helper()
+	list, err := f.archive.Backups(f.ctx, check)
+	f.ok(err)
+	for _, b := range list {
+		if b.Problem != "" || b.Problems > 0 {
+			damaged = append(damaged, b.Path)
+		} else {
+			sound = append(sound, b.Path)
+		}
+	}
+	return sound, damaged
+}
+
+// TestDamagedDataPushesOutNoSoundBackup: however many days the damage lasts. Its copies
+// are as many as there would be else; once it is mended they give way as any.
+func TestDamagedDataPushesOutNoSoundBackup(t *testing.T) {
+	f := newFixture(t)
+	s, b := f.session("s")
+	f.file(s.ID, "plan.txt", "unmistakable")
+	for range 5 {
+		if made := f.nextDay(b); made.Made.Problems != 0 {
+			t.Fatalf("sound data: %+v", made.Made.Findings)
+		}
+	}
+	before, _ := f.backups(false)
+	if len(before) != 3 {
+		t.Fatalf("there are %d", len(before))
+	}
+	f.swapWord("unmistakable", "unmistakeble")
+	for range 8 {
+		made := f.nextDay(b)
+		if made.Made.Problems == 0 || len(made.Made.Findings) == 0 || made.Made.Findings[0].Table != "files" {
+			t.Fatalf("%d problems: %+v", made.Made.Problems, made.Made.Findings)
+		}
+	}
+	sound, damaged := f.backups(false)
+	if !slices.Equal(sound, before) || len(damaged) != 3 {
+		t.Errorf("%d of %d sound ones stay, beside %d damaged ones", len(sound), len(before), len(damaged))
+	}
+	checked, _ := f.backups(true)
+	if !slices.Equal(checked, sound) {
+		t.Errorf("%d were told sound, %d are", len(sound), len(checked))
+	}
+	f.swapWord("unmistakeble", "unmistakable")
+	for range 8 {
+		f.nextDay(b)
+	}
+	if sound, _ = f.backups(false); len(sound) != 3 || slices.Contains(sound, before[0]) && slices.Contains(sound, before[1]) {
+		t.Errorf("mended, %d sound ones stay", len(sound))
+	}
+}
+
+// TestADamagedPageMakesNoBackup, and removes none.
+func TestADamagedPageMakesNoBackup(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.accept(b.ID, "hello")
+	for range 4 {
+		f.nextDay(b)
+	}
+	before, _ := f.backups(false)
+	root, err := one[int](f.reader, "table", "turns", `SELECT rootpage FROM sqlite_master WHERE name = 'turns'`)
+	f.ok(err)
+	f.inFile(func(data []byte) {
+		const page = 8192
+		copy(data[(root-1)*page:], bytes.Repeat([]byte{0xEE}, 200))
+	})
+	for day := range 5 {
+		f.clock.Advance(25 * time.Hour)
+		f.ok(f.writer.Exec(`UPDATE drafts SET updated_at = ?`, chat.FormatTime(f.clock.Now())).Error)
+		_, err := f.AutoBackup(f.ctx, sevenAndFour)
+		if chat.CodeOf(err) != chat.CodeCorrupt {
+			t.Fatalf("day %d: %v", day, err)
+		}
+	}
+	if after, damaged := f.backups(false); !slices.Equal(before, after) || len(damaged) != 0 {
+		t.Errorf("%d sound ones of %d, %d damaged", len(after), len(before), len(damaged))
+	}
+}
+
+// TestABriefBackupIsSeldomVerified: where somebody waits, one a week is; and those that
+// nobody looked at push out none that was found sound.
+func TestABriefBackupIsSeldomVerified(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	for range 3 {
+		f.nextDay(b)
+	}
+	verified, _ := f.backups(false)
+	var looked []int
+	for day := range 16 {
+		f.clock.Advance(25 * time.Hour)
+		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText(f.clock.Now().String())}))
+		out, err := f.AutoBackup(f.ctx, BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 0, Brief: true})
+		f.ok(err)
+		if soundnessOf(f.ctx, out.Made.Path) == copySound {
+			looked = append(looked, day)
+		} else if s, _ := f.backups(false); len(looked) == 0 && !slices.Contains(s, verified[0]) {
+			t.Errorf("day %d: one that nobody looked at pushed out a sound one", day)
+		}
+	}
+	if !slices.Equal(looked, []int{6, 13}) {
+		t.Errorf("verified on days %v", looked)
+	}
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// unwritableSetup makes the data of a test that runs in a namespace of its own.
+const (
+	unwritableSeed = "CONTEXTINFINITY_TEST_UNWRITABLE" // a folder that holds data, in it beside and alone
+	unwritableText = "what was said before the disk was full"
+)
+
+// TestUnwritable: of a disk that is full, and of one that can only be read, all is read
+// and backed up elsewhere, with a log beside the database and without; nothing is
+// written, in clear words, and the files are as they were.
+func TestUnwritable(t *testing.T) {
+	if seed := os.Getenv(unwritableSeed); seed != "" {
+		onUnwritable(t, seed)
+		return
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("mounts are made as Linux makes them")
+	}
+	if out, err := exec.Command("unshare", "-Urm", "mount", "-t", "tmpfs", "tmpfs", t.TempDir()).CombinedOutput(); err != nil {
+		t.Skipf("this kernel lets no user mount a disk: %v: %s", err, out)
+	}
+	seed := t.TempDir()
+	for _, part := range []string{"beside", "alone", "mnt"} {
+		if err := os.Mkdir(filepath.Join(seed, part), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := newFixture(t)
+	_, b := f.session("kept")
+	f.accept(b.ID, unwritableText)
+	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal"} { // as a kill leaves them
+		f.ok(copyFile(filepath.Join(f.dir, name), filepath.Join(seed, "beside", name)))
+	}
+	f.ok(f.Store.Close())
+	f.ok(copyFile(filepath.Join(f.dir, DatabaseFile), filepath.Join(seed, "alone", DatabaseFile)))
+	if sizeOf(filepath.Join(f.dir, DatabaseFile+"-wal")) != 0 || sizeOf(filepath.Join(seed, "beside", DatabaseFile+"-wal")) == 0 {
+		t.Fatal("the data has the wrong files")
+	}
+	cmd := exec.Command("unshare", "-Urm", os.Args[0], "-test.run", "^TestUnwritable$", "-test.v")
+	cmd.Env = append(os.Environ(), unwritableSeed+"="+seed)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: TestUnwritable/full") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+func onUnwritable(t *testing.T, seed string) {
+	dir := filepath.Join(seed, "mnt")
+	mount := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("mount", append(args, dir)...).CombinedOutput(); err != nil {
+			t.Fatalf("mount: %v: %s", err, out)
+		}
+	}
+	for _, c := range []struct {
+		name, seed, note, refused string
+		code                      chat.Code
+		make                      func()
+	}{
+		{"full", "alone", "The disk is full", "The disk is full", chat.CodeNoSpace, func() { fillUp(t, dir) }},
+		{"full, log", "beside", "The disk is full", "The disk is full", chat.CodeNoSpace, func() { fillUp(t, dir) }},
+		{"read-only", "alone", "The disk can only be read", "The disk can only be read", chat.CodeConfig, func() { mount("-o", "remount,ro") }},
+		{"read-only, log", "beside", "The disk can only be read", "The disk can only be read", chat.CodeConfig, func() { mount("-o", "remount,ro") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mount("-t", "tmpfs", "-o", "size=8m,mode=700", "tmpfs")
+			defer func() { _ = exec.Command("umount", dir).Run() }()
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join(seed, c.seed))); err != nil {
+				t.Fatal(err)
+			}
+			c.make()
+			before := contents(t, dir)
+			t.Setenv("TMPDIR", t.TempDir())
+			readsAll(t, dir, c.note, c.seed == "beside")
+			if _, err := Open(t.Context(), Options{DataDir: dir}); chat.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.refused) {
+				t.Errorf("opened for writing: %v", err)
+			}
+			for name, text := range contents(t, dir) {
+				if was, there := before[name]; there && was != text {
+					t.Errorf("%s is not as it was", name)
+				}
+			}
+			if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
+				t.Errorf("left in the folder for temporary files: %v, %v", left, err)
+			}
+			if c.seed == "beside" {
+				t.Setenv("TMPDIR", dir)
+				if _, err := Open(t.Context(), Options{DataDir: dir, ReadOnly: true}); chat.CodeOf(err) != chat.CodeNoSpace || !strings.Contains(err.Error(), "from a copy only") {
+					t.Errorf("with no room for a copy: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// readsAll opens the data for reading, reads it, verifies it, and backs it up elsewhere.
+func readsAll(t *testing.T, dir, note string, copied bool) {
+	t.Helper()
+	s, err := Open(t.Context(), Options{DataDir: dir, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(s.Note(), note) || strings.Contains(s.Note(), "from a copy") != copied {
+		t.Errorf("it says %q", s.Note())
+	}
+	sessions, err := s.Sessions(t.Context(), chat.SessionQuery{})
+	if err != nil || len(sessions) != 1 || sessions[0].Title != "kept" {
+		t.Fatalf("%+v, %v", sessions, err)
+	}
+	turns, err := s.Lineage(t.Context(), chat.LineageQuery{Branch: sessions[0].ActiveBranch})
+	if err != nil || len(turns) != 1 || turns[0].User.RenderedText() != unwritableText {
+		t.Errorf("%+v, %v", turns, err)
+	}
+	if found, err := s.Verify(t.Context()); err != nil || len(found) != 0 {
+		t.Errorf("verify: %+v, %v", found, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	a := NewArchive(ArchiveOptions{DataDir: dir})
+	b, err := a.Backup(t.Context(), filepath.Join(t.TempDir(), "elsewhere.db"))
+	if err != nil || !b.Checked || b.Counts["turns"] != 1 {
+		t.Errorf("a backup elsewhere: %+v, %v", b, err)
+	}
+}
+
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, c := range append([]string{""}, companions...) {
+		text, err := os.ReadFile(filepath.Join(dir, DatabaseFile+c))
+		if err == nil {
+			out[c] = string(text)
+		} else if !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// fillUp writes a file until a disk is full.
+func fillUp(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "ballast"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 4<<10))
+	}
+}

@@ -1,0 +1,145 @@
+package render
+
+import (
+	"encoding/json"
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Formulas are TeX, whose marks are also those of Markdown: drawn as Markdown, a_1 and
+// b_1 lose their lines and \[ its stroke. A page without scripts shows them as they were
+// written. So too JSON that is a whole answer.
+
+const (
+	// A formula's place in the Markdown: its number between two characters that no text has.
+	formulaOpen, formulaShut = '\uE0F0', '\uE0F1'
+	// longestFormula bounds how far its end is looked for, in bytes.
+	longestFormula = 4_000
+	// lookedThrough bounds how much is looked through in vain, in bytes of one piece: after
+	// that its text stays as it is.
+	lookedThrough = 1 << 20
+)
+
+// formula finds code, which stays, and formulas: $…$, $$…$$, \(…\) and \[…\]. It is shown
+// no empty line, and for the first kind no second line.
+var formula = regexp.MustCompile("(?s)^(?:" +
+	"(?P<code>``(?:[^`]|`[^`])+?``|`[^`\n]+`)|" +
+	`(\$\$[^$]+?\$\$|\\\[.+?\\\]|\\\(.+?\\\)|` +
+	`\$(?:[^\s$\\]|\\[^\n])(?:(?:[^$\n\\]|\\[^\n])*?(?:[^\s$\\]|\\[^\n\s]))?\$))`)
+
+// withoutFormulas puts marks in their places. A text that has such marks itself is left as
+// it is.
+func withoutFormulas(s string) (string, []string) {
+	if !strings.ContainsAny(s, `$\`) || strings.ContainsRune(s, formulaOpen) {
+		return s, nil
+	}
+	var out strings.Builder
+	var found []string
+	fence, begins, patience := "", true, lookedThrough
+	for i := 0; i < len(s); {
+		if begins {
+			line := s[i : i+lineLength(s[i:])]
+			trimmed := strings.TrimSpace(line)
+			was := fence
+			switch {
+			case fence != "" && strings.HasPrefix(trimmed, fence) && strings.Trim(trimmed, fence[:1]) == "":
+				fence = ""
+			case fence == "" && (strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~")):
+				fence = trimmed[:longestPrefix(trimmed)]
+			}
+			if was != "" || fence != "" {
+				out.WriteString(line)
+				i += len(line)
+				continue
+			}
+		}
+		begins = s[i] == '\n'
+		if c := s[i]; (c == '$' || c == '\\' || c == '`') && patience > 0 {
+			n, code, seen := formulaAt(s, i)
+			if n > 0 {
+				if code {
+					out.WriteString(s[i : i+n])
+				} else {
+					out.WriteString(string(formulaOpen) + strconv.Itoa(len(found)) + string(formulaShut))
+					found = append(found, s[i:i+n])
+				}
+				i += n
+				continue
+			}
+			patience -= seen
+			if c == '\\' && i+1 < len(s) && s[i+1] != '\n' { // the next character is no mark
+				out.WriteString(s[i : i+2])
+				i += 2
+				continue
+			}
+		}
+		out.WriteByte(s[i])
+		i++
+	}
+	return out.String(), found
+}
+
+// formulaAt is the length of the code or formula that begins at i; 0: none does. seen is
+// how far it was looked for.
+func formulaAt(s string, i int) (n int, code bool, seen int) {
+	near := s[i:min(len(s), i+longestFormula)]
+	if end := strings.Index(near, "\n\n"); end >= 0 {
+		near = near[:end]
+	}
+	if line := lineLength(near); s[i] == '$' && !strings.HasPrefix(near, "$$") {
+		near = near[:line]
+	}
+	m := formula.FindStringSubmatchIndex(near)
+	if m == nil {
+		return 0, false, len(near)
+	}
+	n, code = m[1], m[2] >= 0
+	if !code && s[i] == '$' && !strings.HasPrefix(s[i:], "$$") { // sums of money have digits behind them, or letters before
+		after, before := "", ""
+		if i+n < len(s) {
+			after = s[i+n : i+n+1]
+		}
+		if i > 0 {
+			before = s[i-1 : i]
+		}
+		if wordy(after) || wordy(before) {
+			return 0, false, len(near)
+		}
+	}
+	return n, code, n
+}
+
+func wordy(s string) bool {
+	return s != "" && (s[0] >= '0' && s[0] <= '9' || s[0] >= 'a' && s[0] <= 'z' || s[0] >= 'A' && s[0] <= 'Z' || s[0] == '=' || s[0] >= 0x80)
+}
+
+func lineLength(s string) int {
+	if i := strings.IndexByte(s, '\n'); i >= 0 {
+		return i + 1
+	}
+	return len(s)
+}
+
+var formulaMark = regexp.MustCompile(string(formulaOpen) + `(\d+)` + string(formulaShut))
+
+// withFormulas puts them back into what was drawn.
+func withFormulas(drawn []byte, found []string) []byte {
+	if len(found) == 0 {
+		return drawn
+	}
+	return formulaMark.ReplaceAllFunc(drawn, func(mark []byte) []byte {
+		n, err := strconv.Atoi(string(formulaMark.FindSubmatch(mark)[1]))
+		if err != nil || n >= len(found) {
+			return mark
+		}
+		return []byte("<code class=math>" + html.EscapeString(found[n]) + "</code>") // no quotes: it may stand in one
+	})
+}
+
+// wholeJSON reports that a text is nothing but a JSON object or array.
+func wholeJSON(s string) bool {
+	s = strings.TrimSpace(s)
+	return len(s) > 2 && (s[0] == '{' || s[0] == '[') && json.Valid([]byte(s))
+}

@@ -1,0 +1,95 @@
+package transfer
+
+import (
+	"archive/zip"
+	"context"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestWhyAFileOfAnArchiveIsLeftOut, in words that say what to do, and without those of
+// the library that read it.
+func TestWhyAFileOfAnArchiveIsLeftOut(t *testing.T) {
+	inner := zipOf(t, packed{name: "conversations.json", text: "[" + small + "]"})
+	for _, c := range []struct {
+		file packed
+		says string
+	}{
+		{packed{name: "inner.zip", text: inner}, "archive inside an archive; unpack the outer one"},
+		{packed{name: "Talk.cinf", text: inner, method: zip.Deflate}, "bundle inside an archive; unpack the archive, and import the folder"},
+		{packed{name: "odd.json", text: small, change: func(h *zip.FileHeader) { h.Method = 99 }}, "packed in a way that is not known"},
+		{packed{name: "torn.json", text: "[" + small + "]", change: func(h *zip.FileHeader) { h.CRC32++ }}, "not what was packed"},
+		{packed{name: "bad.json", text: "\xff\xff\xff", change: func(h *zip.FileHeader) { h.Method = zip.Deflate }}, "it is damaged"},
+		{packed{name: "words.json", text: `[{"id":"c1","mapping":{}},{"id":"c2","mapping":tru}]`}, "it is not JSON from its byte"},
+	} {
+		_, report := read(t, "export.zip", zipOf(t, c.file), Options{})
+		said := ""
+		for _, row := range report.Skipped {
+			said += row.Reason + "; "
+		}
+		if !strings.Contains(said, c.says) || strings.Contains(said, "zip:") || strings.Contains(said, "flate:") || strings.Contains(said, "invalid character") {
+			t.Errorf("of %s it says %q, want %q", c.file.name, said, c.says)
+		}
+		if _, err := PeekArchive("export.zip", strings.NewReader(zipOf(t, c.file)), int64(len(zipOf(t, c.file)))); strings.HasPrefix(said, "it is a") && (err == nil || !strings.Contains(err.Error(), "unpack")) {
+			t.Errorf("of %s alone it says %v", c.file.name, err)
+		}
+	}
+}
+
+// TestAMessageOfAnUnknownRole is kept raw and told of, where roles are played; where none
+// is, roles are people.
+func TestAMessageOfAnUnknownRole(t *testing.T) {
+	text := `{"role":"user","content":"Hi"}
+{"role":"assistant","content":"Hello."}
+{"role":"narrator","content":"A door opens.","mood":"dark"}
+{"role":"user","content":"Who is there?"}
+{"role":"assistant","content":"Nobody."}
+`
+	for name, text := range map[string]string{"talk.jsonl": text, "talk.json": "[" + strings.ReplaceAll(strings.TrimSpace(text), "\n", ",") + "]"} {
+		got, report := read(t, name, text, Options{})
+		if len(got) != 1 || len(got[0].Turns) != 2 || report.SkippedCount > 0 {
+			t.Fatalf("%s: %+v, %+v", name, got, report)
+		}
+		if len(report.Notices) != 1 || report.Notices[0] != (Notice{noticeRole, 1}) {
+			t.Errorf("%s: %+v", name, report.Notices)
+		}
+		raw := false
+		for _, turn := range got[0].Turns {
+			if turn.Failed || turn.Assistant == nil {
+				t.Errorf("%s: a turn without an answer: %+v", name, turn)
+			}
+			for _, b := range append(turn.User.Blocks, turn.Assistant.Blocks...) {
+				u, ok := b.(chat.Unknown)
+				raw = raw || ok && strings.Contains(string(u.Raw), `"mood":"dark"`)
+			}
+		}
+		if !raw || strings.Contains(got[0].Turns[1].User.RenderedText(), "door") {
+			t.Errorf("%s: the message is not kept raw: %+v", name, got[0].Turns)
+		}
+	}
+	people := one(t, "people.jsonl", `{"role":"Ann","content":"Hi"}`+"\n"+`{"role":"Bob","content":"Hello"}`+"\n")
+	if len(people.Turns) != 1 || people.Turns[0].User.Name != "Ann" || people.Turns[0].Assistant == nil {
+		t.Errorf("people: %+v", people.Turns)
+	}
+}
+
+// TestNoWordsOfTheLibrary: of whatever is torn, an error's own words are plain.
+func TestNoWordsOfTheLibrary(t *testing.T) {
+	whole := zipOf(t, packed{name: "conversations.json", text: "[" + small + "]", method: zip.Deflate})
+	for cut := range whole {
+		report, err := Read(context.Background(), fileOf("x.zip", whole[:cut]+"\x00"+whole[min(cut+1, len(whole)):]), Options{}, func(Conversation) error { return nil })
+		said := ""
+		if err != nil {
+			said = chat.AsError(err).Message
+		}
+		for _, row := range report.Skipped {
+			said += row.Reason
+		}
+		if strings.Contains(said, "zip:") || strings.Contains(said, "flate") || strings.Contains(said, "EOF") || !utf8.ValidString(said) {
+			t.Errorf("byte %d: %q", cut, said)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { fakeBackend, type FakeBackend } from '$lib/backend/fake';
+import { block } from '$lib/backend/fake/shapes';
+import { App } from './app.svelte';
+
+// What the window has read before, when it is true no more.
+
+let backend: FakeBackend;
+let app: App;
+let other: string;
+const settle = () => vi.advanceTimersByTimeAsync(2_000);
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  backend = fakeBackend({ data: 'rich' });
+  app = new App(backend);
+  await app.start();
+  other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId && row.turns > 0)!.id;
+  await settle();
+});
+
+afterEach(() => {
+  app.stop();
+  backend.streams.stopAll();
+  vi.useRealTimers();
+  localStorage.clear();
+});
+
+/** A turn of the open session that says something no other says. */
+function secret(): string {
+  const turn = backend.world.lineage(app.conversation.branchId).at(-2)!;
+  turn.user = [block('text', 'the word is xylophone')];
+  return turn.id;
+}
+
+async function erase(turnId: string): Promise<void> {
+  app.erasing.show({ kind: 'turn', id: turnId, archivable: false });
+  await settle();
+  app.erasing.typed = app.erasing.preview!.confirm;
+  await app.erasing.erase();
+}
+
+describe('a search in this session', () => {
+  const sessionsFound = () => app.search.groups.map((group) => group.sessionId);
+
+  it('is asked anew in another session', async () => {
+    const { sessionId } = app.conversation;
+    secret();
+    app.search.show('xylophone');
+    app.search.narrow({ here: true });
+    await settle();
+    expect(sessionsFound()).toEqual([sessionId]);
+    await app.openSession(other);
+    expect(sessionsFound()).toEqual([]);
+    await settle();
+    expect(app.search.result).not.toBeNull();
+    expect(sessionsFound()).toEqual([]);
+    await app.openSession(sessionId);
+    await settle();
+    expect(sessionsFound()).toEqual([sessionId]);
+  });
+
+  it('is asked when one looks at it again, not behind a closed panel', async () => {
+    secret();
+    app.search.show('xylophone');
+    app.search.narrow({ here: true });
+    await settle();
+    app.search.close();
+    await app.openSession(other);
+    const asked = () => backend.calls.filter((call) => call.name === 'search.everything').length;
+    const before = asked();
+    await settle();
+    expect([asked(), app.search.result]).toEqual([before, null]);
+    app.search.show();
+    await settle();
+    expect(asked()).toBe(before + 1);
+  });
+
+  it('of all sessions stays as it is', async () => {
+    const { sessionId } = app.conversation;
+    secret();
+    app.search.show('xylophone');
+    await settle();
+    const found = app.search.result;
+    await app.openSession(other);
+    await settle();
+    expect(app.search.result).toBe(found);
+    expect(sessionsFound()).toEqual([sessionId]);
+  });
+});
+
+describe('what was erased', () => {
+  it('is forgotten at once by all that was read before', async () => {
+    const turnId = secret();
+    backend.world.touch(backend.world.turn(turnId));
+    app.branches.follow(app.conversation.sessionId);
+    app.search.show('xylophone');
+    await settle();
+    expect(app.search.groups).toHaveLength(1);
+    app.memory.open('chunk');
+    app.documents.read({ id: 'f', name: 'f' });
+    const count = app.erasing.count;
+    const release = backend.hold('search.everything');
+    const tree = backend.hold('branches.tree');
+    await erase(turnId);
+    expect([app.search.result, app.branches.tree, app.memory.opened, app.documents.reading]).toEqual([null, null, '', null]);
+    expect(app.erasing.count).toBe(count + 1);
+    release();
+    tree();
+    await settle();
+    expect(app.search.groups).toHaveLength(0);
+    expect(app.branches.tree).not.toBeNull();
+    expect(app.conversation.turns.find((turn) => turn.id === turnId)!.erasedAt).toBeGreaterThan(0);
+    expect(app.erasing.count).toBe(count + 1); // the list of receipts tells of the same one
+  });
+
+  it('by the command line is forgotten as soon as it is told', async () => {
+    const { count } = app.erasing;
+    backend.disk.receipts = [{ id: 'elsewhere', kind: 'session', subject: 's', at: 1, parts: [], backups: [] }];
+    backend.world.changed('sessions', '', '');
+    await settle();
+    expect(app.erasing.count).toBe(count + 1);
+  });
+});
