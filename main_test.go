@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"contextinfinity/scripts/sources"
 )
 
 // scratch holds the programs built for these tests.
@@ -83,6 +85,9 @@ func build(name string, flags ...string) func(testing.TB) string {
 			return path, err
 		}
 		if err := os.MkdirAll(built, 0o755); err != nil {
+			return "", err
+		}
+		if err := sources.LookAt(".", strings.Join(flags[min(1, len(flags)):], "")); err != nil {
 			return "", err
 		}
 		kept, path := filepath.Join(built, name), filepath.Join(scratch, name)

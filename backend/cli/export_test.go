@@ -77,12 +77,12 @@ func TestExportToAFile(t *testing.T) {
 		name            string
 		branches, turns int
 	}{
-		{[]string{one.SessionID}, "Ships & sails.cinf", 2, 3},
-		{[]string{one.SessionID, "--format", "md"}, "Ships & sails.md", 1, 2},
-		{[]string{one.SessionID, "--format", "md"}, "Ships & sails (2).md", 1, 2},
-		{[]string{one.SessionID, "--format", "md", "--replace", "--all-branches"}, "Ships & sails.md", 2, 3},
-		{[]string{one.SessionID, "--branch", two.BranchID}, "Ships & sails - main.md", 1, 2},
-		{[]string{one.SessionID, "--turn", two.TurnID, "--format", "html"}, "Ships & sails - turn 2.html", 1, 1},
+		{[]string{one.SessionID}, "Ships + sails.cinf", 2, 3},
+		{[]string{one.SessionID, "--format", "md"}, "Ships + sails.md", 1, 2},
+		{[]string{one.SessionID, "--format", "md"}, "Ships + sails (2).md", 1, 2},
+		{[]string{one.SessionID, "--format", "md", "--replace", "--all-branches"}, "Ships + sails.md", 2, 3},
+		{[]string{one.SessionID, "--branch", two.BranchID}, "Ships + sails - main.md", 1, 2},
+		{[]string{one.SessionID, "--turn", two.TurnID, "--format", "html"}, "Ships + sails - turn 2.html", 1, 1},
 		{[]string{one.SessionID, "--format", "html", "-o", "named.html"}, "named.html", 1, 2},
 	} {
 		var got exported
@@ -98,7 +98,7 @@ func TestExportToAFile(t *testing.T) {
 	if f := h.in(dir, "export", "--json", one.SessionID, "--format", "html", "-o", "named.html").exits(1).failure(); f.Code != "conflict" || f.Hint == "" {
 		t.Errorf("over a file: %+v", f)
 	}
-	text := h.fileText(filepath.Join(dir, "Ships & sails.md"))
+	text := h.fileText(filepath.Join(dir, "Ships + sails.md"))
 	for _, want := range []string{"# Ships \\& sails\n", "## main\n", "## other\n", "Goes on after turn 1 of main", "third answer", "The ship is blue."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -116,7 +116,7 @@ func TestExportOfAll(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = z.Close() }()
-	if len(z.File) != 2 || z.File[0].Name != "Ships & sails.html" || z.File[1].Name != "index.html" || got.Sessions != 1 || got.Turns != 2 {
+	if len(z.File) != 2 || z.File[0].Name != "Ships + sails.html" || z.File[1].Name != "index.html" || got.Sessions != 1 || got.Turns != 2 {
 		t.Errorf("%+v, %d files", got, len(z.File))
 	}
 }

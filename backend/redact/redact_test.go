@@ -179,16 +179,16 @@ func TestOffAndRules(t *testing.T) {
 	}
 }
 
-// Much of what makes naive expressions slow.
+// Much of what makes naive expressions slow: where the time would grow with the
+// square of the length, this would not end within the limit of the suite.
 func TestHugeInputs(t *testing.T) {
 	r := outbound(t, "e")
 	for _, unit := range []string{"a", "sk-", "password=", "-----BEGIN ", "-----BEGIN RSA PRIVATE KEY-----\n", "eyJ.", "://a:", "token: \"", "Authorization: ", "[redacted:", "e"} {
 		start := time.Now()
-		r.Redact(strings.Repeat(unit, 1<<16/len(unit)))
-		if took := time.Since(start); took > 8*time.Second {
-			t.Errorf("%q took %v", unit, took)
-		} else {
-			t.Logf("%q: %v", unit, took.Round(time.Millisecond))
+		clean, found := r.Redact(strings.Repeat(unit, 1<<16/len(unit)))
+		t.Logf("%q: %v", unit, time.Since(start).Round(time.Millisecond))
+		if again, more := r.Redact(clean); again != clean || len(more) > 0 {
+			t.Errorf("%q: of %d secrets %d are found the second time", unit, len(found), len(more))
 		}
 	}
 }

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"contextinfinity/scripts/sources"
 )
 
 // The short form: the seed is fixed, so that it is the same run each time. make
@@ -38,7 +41,11 @@ func testRig(t *testing.T, seed uint64) *rig {
 	if r.module, err = moduleRoot(); err != nil {
 		t.Fatal(err)
 	}
-	built.Do(func() { bins, bad = build(context.Background(), r.module, scratch) })
+	built.Do(func() {
+		if bins, bad = build(context.Background(), r.module, scratch); bad == nil {
+			bad = errors.Join(sources.LookAt(r.module, ""), sources.LookAt(r.module, "faults"))
+		}
+	})
 	if bad != nil {
 		t.Fatal(bad)
 	}

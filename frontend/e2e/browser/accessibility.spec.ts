@@ -5,9 +5,13 @@ import { draw, overlays, panels, settingsPages, temporary, tour } from '../harne
 import { workedIn } from '../harness/seed.ts';
 import { Conversation } from './conversation.ts';
 
+// A finding names its place by itself, and to record each of some hundred examinations takes longer than they do.
+test.use({ trace: 'off' });
+
 /** Serious and critical findings, each with where it is. */
 async function findings(page: Page, rules: string[] = []): Promise<string[]> {
-  const axe = new AxeBuilder({ page }).setLegacyMode();
+  // All is examined; what passed is not written down, which takes longer than to examine it.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
   const result = await (rules.length > 0 ? axe.withRules(rules) : axe).analyze();
   return result.violations
     .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')

@@ -94,7 +94,7 @@ export const overlays: readonly Screen[] = [
   { name: 'compare', show: compare },
   { name: 'branch-switcher', show: (page) => page.keyboard.press('Control+j') },
   { name: 'new-branch', show: async (page) => { await page.keyboard.press('Control+j'); await page.getByRole('button', { name: 'New branch from here…' }).click(); } },
-  { name: 'palette', show: async (page) => { await page.keyboard.press('Control+k'); await page.keyboard.type('br'); } },
+  { name: 'palette', show: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('br'); } },
   { name: 'shortcuts', show: (page) => page.keyboard.press('Control+/') },
   { name: 'search', show: async (page) => {
     await page.keyboard.press('Control+Shift+F');
@@ -130,7 +130,7 @@ export const overlays: readonly Screen[] = [
     await page.getByRole('combobox', { name: /Search titles and messages/ }).fill('');
     await page.keyboard.press('Escape');
   } },
-  { name: 'nothing-fits', show: async (page) => { await page.keyboard.press('Control+k'); await page.keyboard.type('>zyzzyva'); await expect(page.getByText(/^Nothing fits/)).toBeVisible(); } },
+  { name: 'nothing-fits', show: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('>zyzzyva'); await expect(page.getByText(/^Nothing fits/)).toBeVisible(); } },
   { name: 'folder', show: async (page) => { await choose(page); await page.getByRole('button', { name: /^Move to a folder/ }).click(); }, leave: async (page) => { await page.keyboard.press('Escape'); await closeChosen(page); } },
 ];
 

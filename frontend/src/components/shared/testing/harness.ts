@@ -1,6 +1,6 @@
-import { configure, render } from '@testing-library/svelte';
+import { render } from '@testing-library/svelte';
 import type { Component } from 'svelte';
-import { afterEach, vi } from 'vitest';
+import { afterEach } from 'vitest';
 import { fakeBackend, type FakeBackend, type FakeOptions } from '$lib/backend/fake';
 import { App } from '$lib/state/app.svelte';
 import Harness from './Harness.svelte';
@@ -12,10 +12,6 @@ HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
 HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
   this.removeAttribute('open');
 };
-
-// Nothing waits this long unless it fails; a busy machine is no failure.
-configure({ asyncUtilTimeout: 5_000 });
-vi.setConfig({ testTimeout: 20_000 });
 
 const running = new Set<App>();
 

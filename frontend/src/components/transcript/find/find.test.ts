@@ -19,15 +19,20 @@ describe('the bar that finds', () => {
     mountIn(started.app, FindBar, {});
     const field = screen.getByRole('textbox', { name: 'Find in this conversation' });
     const at = () => started.app.find.position;
-    return { ...started, field, at };
+    /** Types words, and waits for what is found of all of them: a slow hand is answered in between. */
+    const look = async (words: string) => {
+      await started.user.type(field, words);
+      await waitFor(() => expect(started.app.conversation.intent.marks?.terms).toEqual([words]));
+    };
+    return { ...started, field, at, look };
   }
 
   it('takes the focus, counts, and goes on with Enter, around the ends', async () => {
-    const { app, field, at, user } = await bar();
+    const { app, field, at, look, user } = await bar();
     expect(field).toHaveFocus();
-    await user.type(field, 'question 14');
-    await waitFor(() => expect(app.find.result?.total).toBeGreaterThan(1));
+    await look('question 14');
     const total = app.find.result!.total;
+    expect(total).toBeGreaterThan(1);
     expect(screen.getByRole('status')).toHaveTextContent(`${at()} of ${total}`);
     const from = at();
     await user.keyboard('{Enter}');
@@ -37,10 +42,10 @@ describe('the bar that finds', () => {
   });
 
   it('its buttons do by Enter what they say', async () => {
-    const { app, field, at, user } = await bar();
-    await user.type(field, 'question 14');
-    await waitFor(() => expect(app.find.result?.total).toBeGreaterThan(2));
+    const { app, at, look, user } = await bar();
+    await look('question 14');
     const [from, total] = [at(), app.find.result!.total];
+    expect(total).toBeGreaterThan(2);
     screen.getByRole('button', { name: 'Previous (Shift+Enter)' }).focus();
     await user.keyboard('{Enter}');
     await waitFor(() => expect(at()).toBe(from === 1 ? total : from - 1));
@@ -63,10 +68,9 @@ describe('the bar that finds', () => {
   });
 
   it('Enter on words that are still looked for goes nowhere by the old ones', async () => {
-    const { app, backend, field, user } = await bar();
-    await user.type(field, 'question 14');
-    await waitFor(() => expect(app.find.result?.total).toBeGreaterThan(2));
-    await waitFor(() => expect(app.conversation.intent.marks?.terms).toEqual(['question 14']));
+    const { app, backend, field, look, user } = await bar();
+    await look('question 14');
+    expect(app.find.result?.total).toBeGreaterThan(2);
     const from = app.conversation.intent;
     const release = backend.hold('search.find');
     await user.type(field, '2');

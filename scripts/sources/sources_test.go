@@ -1,0 +1,59 @@
+package sources
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A test that starts a program is remembered, and runs anew once a file of that
+// program changes which the test does not import.
+func TestAChangedProgramIsTestedAnew(t *testing.T) {
+	dir := t.TempDir()
+	old := time.Now().Add(-time.Hour) // what has just been written is never relied on
+	write := func(name, text string, at time.Time) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look, err := os.ReadFile("sources.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("go.mod", "module made\n\ngo 1.24\n", old)
+	write("main.go", "package main\n\nfunc main() { println(said) }\n", old)
+	write("said.go", "//go:build loud\n\npackage main\n\nconst said = \"this\"\n", old)
+	write("sources/sources.go", string(look), old)
+	write("driver/driver_test.go", "package driver\n\nimport (\n\t\"testing\"\n\n\t\"made/sources\"\n)\n\n"+
+		"func TestIt(t *testing.T) {\n\tif err := sources.LookAt(\"..\", \"loud\"); err != nil {\n\t\tt.Fatal(err)\n\t}\n}\n", old)
+	remembered := func() bool {
+		t.Helper()
+		cmd := exec.Command("go", "test", "./driver")
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOFLAGS=-buildvcs=false", "GOWORK=off")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return strings.Contains(string(out), "(cached)")
+	}
+	remembered()
+	if !remembered() {
+		t.Fatal("the test runs anew though nothing changed")
+	}
+	write("said.go", "//go:build loud\n\npackage main\n\nconst said = \"that!\"\n", old.Add(time.Minute))
+	if remembered() {
+		t.Error("the program changed, and its test was not run anew")
+	}
+}
