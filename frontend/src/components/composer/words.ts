@@ -1,10 +1,4 @@
-import { grouped } from '$shared/format';
-
-/** Tokens as the context meter writes them: "850", "12.4k". */
-export function short(tokens: number): string {
-  if (tokens < 1_000) return grouped(tokens);
-  return `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0).replace(/\.0$/, '')}k`;
-}
+import { short } from '$shared/format';
 
 /** What the next request would hold with this message: "next 14.1k / 50k", or by how much it is too much. */
 export function budgetWords(tokens: number, context: number, ceiling: number): { words: string; over: boolean } {

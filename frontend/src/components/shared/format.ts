@@ -10,6 +10,12 @@ export function grouped(value: number): string {
     .replace(/\B(?=(\d{3})+$)/g, narrow);
 }
 
+/** As the context meter writes it: "850", "12.4k". */
+export function short(value: number): string {
+  if (value < 1_000) return grouped(value);
+  return `${(value / 1_000).toFixed(value < 99_950 ? 1 : 0).replace(/\.0$/, '')}k`;
+}
+
 /** "1 turn", "2 turns". */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${grouped(value)} ${value === 1 ? one : many}`;

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
-import { counted, grouped, sized, spanned } from './format';
+import { counted, grouped, short, sized, spanned } from './format';
 import { Act, Loaded } from './loaded.svelte';
 import { indentJSON, pieces } from './longtext';
 import { menuTarget, placeMenu, typeAhead } from './menu';
@@ -137,6 +137,7 @@ describe('menu', () => {
 
 test('numbers as the window writes them', () => {
   expect(grouped(1234567)).toBe(`1${gap}234${gap}567`);
+  expect([0, 999, 1_000, 9_999, 12_380, 99_949, 99_950].map(short)).toEqual(['0', '999', '1k', '10k', '12.4k', '99.9k', '100k']);
   expect(counted(1, 'turn')).toBe('1 turn');
   expect(counted(12480, 'token')).toBe(`12${gap}480 tokens`);
   expect(sized(12480)).toBe(`12${gap}480${gap}B`);
