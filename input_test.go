@@ -163,5 +163,5 @@ func TestSessionTitles(t *testing.T) {
 		h.clean()
 	}
 	h.run("sessions", "rename", s.SessionID, "caf\xe9", "--json").fails(1, chat.CodeInvalid)
-	h.run("sessions", "rename", s.SessionID, "", "--json").fails(1, chat.CodeInvalid)
+	h.run("sessions", "rename", s.SessionID, "", "--json").fails(2, chat.CodeInvalid) // nothing was said: wrong usage
 }

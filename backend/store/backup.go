@@ -68,8 +68,9 @@ func (a *Archive) database() string { return filepath.Join(a.dir, DatabaseFile) 
 // what belongs to it are not of one moment.
 var errMoved = errors.New("the data changed while it was copied")
 
-// backupTries is how often a copy is begun anew when the data moved.
-const backupTries = 3
+// backupTries is how often a copy is begun anew when the data moved: answers that begin
+// and end while it is made, again and again, as a script sends them.
+const backupTries = 10
 
 // Backup writes a checked copy of the data to a new file, or under a dated name
 // into a folder. It reads on a connection of its own: writers go on meanwhile.
