@@ -88,11 +88,11 @@ type Startup struct {
 	// Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten.
 	Fatal *ErrorView `json:"fatal"`
 	// ReadOnly says why the data can only be read (a full disk, say); "": it can be written.
-	ReadOnly    string     `json:"readOnly"`
-	ConfigError string     `json:"configError"`
-	LastSession string     `json:"lastSession"`
-	Theme       string     `json:"theme"` // system, light, dark, contrast
-	TextZoom    int        `json:"textZoom"`
+	ReadOnly    string `json:"readOnly"`
+	ConfigError string `json:"configError"`
+	LastSession string `json:"lastSession"`
+	Theme       string `json:"theme"` // system, light, dark, contrast
+	TextZoom    int    `json:"textZoom"`
 	// of code beside the rest of the text, percent
 	CodeSize     int    `json:"codeSize"`
 	MessageWidth string `json:"messageWidth"` // narrow, normal, wide, full
