@@ -31,8 +31,6 @@ export default defineConfig({
   test: {
     environment: 'jsdom',
     include: ['src/**/*.test.ts'],
-    // Each file has a window and modules of its own, in a context of a thread and not in a process, which takes twice as long.
-    pool: 'vmThreads',
     setupFiles: ['src/test/setup.ts'],
     testTimeout: 60_000, // a limit for what hangs, not a measure of speed
     hookTimeout: 60_000,

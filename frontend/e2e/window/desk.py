@@ -176,8 +176,20 @@ def target(x, y, folder):
 
     box.connect("drag-motion", lambda *_: say(over=True))
     box.connect("drag-data-received", take)
-    window.connect("map-event", lambda *_: say(ready="target"))
     window.show_all()
+    at, tries = (int(x), int(y)), [0]
+
+    def placed():
+        """GDK looks for what a drag is over by where it believes the window to be; at times it was told before the
+        window manager had placed it, and never again: it is moved until it knows."""
+        if window.get_window().get_position() == at:
+            say(ready="target")
+            return False
+        tries[0] += 1
+        window.move(at[0] + tries[0] % 2, at[1])
+        return True
+
+    GLib.timeout_add(30, placed)
 
 
 role, rest = sys.argv[1], sys.argv[2:]
