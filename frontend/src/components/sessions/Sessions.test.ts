@@ -123,3 +123,20 @@ describe('a session’s line', () => {
     expect([renamed, app.toasts.list]).toEqual([['Rye loaf 2'], []]);
   });
 });
+
+it('a list asked for while another is on its way ends as that of the last words', async () => {
+  const { app, backend } = await startedApp();
+  backend.world.addSession('About harbours');
+  backend.world.addSession('About gardens');
+  await app.sessions.load();
+  const release = backend.hold('sessions.list');
+  app.sessions.filter = 'gard';
+  const first = app.sessions.load();
+  app.sessions.filter = 'harb';
+  const last = app.sessions.load();
+  release();
+  await first;
+  expect(app.sessions.list.map((row) => row.title)).toEqual(['About harbours']);
+  await last;
+  expect(app.sessions.list.map((row) => row.title)).toEqual(['About harbours']);
+});

@@ -13,6 +13,7 @@ export class SessionsState {
   #loaded = $state(false);
   /** Of two loads side by side the one that was begun later counts. */
   #serial = 0;
+  #newest: Promise<void> = Promise.resolve();
   readonly #backend: Backend;
   readonly #toasts: ToastsState;
   readonly #undo: UndoState;
@@ -58,8 +59,11 @@ export class SessionsState {
     return this.#list.find((row) => row.id === id);
   }
 
+  /** When it returns the list is that of all that is typed by now, whatever was being loaded. */
   async load(): Promise<void> {
-    await this.#refresh.now();
+    this.#search.cancel();
+    this.#refresh.cancel();
+    await this.#load();
   }
 
   async rename(id: string, title: string): Promise<void> {
@@ -88,15 +92,21 @@ export class SessionsState {
     this.#search.cancel();
   }
 
-  async #load(): Promise<void> {
+  #load(): Promise<void> {
+    return (this.#newest = this.#fetch());
+  }
+
+  /** One that a later one overtook ends with that. */
+  async #fetch(): Promise<void> {
     const serial = ++this.#serial;
     try {
       const list = await this.#backend.sessions.list(this.#archived, this.#filter.trim());
-      if (serial !== this.#serial) return;
+      if (serial !== this.#serial) return await this.#newest;
       this.#list = list;
       this.#loaded = true;
     } catch (error) {
-      if (serial === this.#serial) this.#toasts.error(error);
+      if (serial !== this.#serial) return await this.#newest;
+      this.#toasts.error(error);
     }
   }
 
