@@ -84,7 +84,7 @@ const manyJobs = 500
 // openSetup opens configuration, keys and models. A fault in the file is not an
 // error here: the defaults hold, and config.Err says what is wrong.
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
-	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	s := setup{
 		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
 		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
@@ -143,9 +143,10 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
 		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
 		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
-		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, Vectors: a.vectors,
-		Chunking:    func() chunking.Options { return chunkSizes(a.config.Config()) },
-		RangeTarget: func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
+		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, PlanAll: a.planAll, Vectors: a.vectors,
+		SummaryStyle: func() string { return a.config.Config().Summary.Style },
+		Chunking:     func() chunking.Options { return chunkSizes(a.config.Config()) },
+		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
 	})
 	a.branches = branches.New(a.store, a.jobs, o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
@@ -208,7 +209,16 @@ func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
 
 // planRanges queues the range summaries that a branch will need.
 func (a *app) planRanges(ctx context.Context, branch chat.BranchID) {
-	n, err := a.turns.EnqueueRanges(ctx, branch)
+	a.plan(ctx, branch, a.turns.EnqueueRanges)
+}
+
+// planAll queues summaries of all turns but the newest.
+func (a *app) planAll(ctx context.Context, branch chat.BranchID) {
+	a.plan(ctx, branch, a.turns.EnqueueAll)
+}
+
+func (a *app) plan(ctx context.Context, branch chat.BranchID, enqueue func(context.Context, chat.BranchID) (int, error)) {
+	n, err := enqueue(ctx, branch)
 	if err != nil {
 		a.log.Warn("range summaries could not be planned", "branch", branch, "err", err)
 	}
@@ -354,7 +364,8 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(), Note: a.store.Note(), Stats: a.stats,
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(),
+		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }
 

@@ -111,8 +111,10 @@ func (w *deskWork) Attention() string {
 	case dead == 1:
 		return "A background job gave up: see Activity"
 	}
-	return fmt.Sprintf("%d background jobs gave up: see Activity", dead)
+	return fmt.Sprintf("%d background jobs failed: see Activity", dead)
 }
+
+func (w *deskWork) Answering() int { return len(w.a.turns.Running()) }
 
 func (w *deskWork) Changed(fn func()) {
 	w.mu.Lock()
@@ -222,5 +224,5 @@ func endWords(t chat.Turn) string {
 	case chat.OutcomeFailed:
 		return "There is no answer: it failed."
 	}
-	return "The answer is there."
+	return "Your answer is ready."
 }

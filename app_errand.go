@@ -24,7 +24,7 @@ type doneErrand struct {
 // runErrand does what the window wrote down before it ended; nil: nothing was. It comes
 // before anything is opened.
 func runErrand(ctx context.Context, o cli.OpenOptions) *doneErrand {
-	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	archive := store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()})
 	e, ok, err := archive.TakeErrand()
 	if !ok && err == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -13,6 +14,7 @@ func (a *app) newImporting(publish turn.Publisher) *importing.Service {
 	return importing.New(importing.Deps{
 		Store: a.store, Target: func() int { return a.config.Config().Librarian.TargetTokens },
 		Count: func(text string) int { return counter{}.Count("", text) }, Model: a.modelOf,
+		Caps: func(ctx context.Context, id chat.SessionID) error { return a.turns.CheckCaps(ctx, id) },
 		Changed: func() {
 			publish.Change(chat.Change{Kind: chat.ChangeSessions})
 			publish.Change(chat.Change{Kind: chat.ChangeJobs})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"contextinfinity/backend/embedding/local"
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/reranking"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/vectorindex"
@@ -25,6 +27,8 @@ type recollection struct {
 	vectors *embedding.Manager
 	index   *vectorindex.Index
 	engine  *retrieval.Engine
+	// connect makes an embedder that is not configured (yet).
+	connect func(context.Context, config.Embedding) (embedding.Embedder, error)
 }
 
 // recollectionDeps are what it is made of.
@@ -40,21 +44,56 @@ type recollectionDeps struct {
 func newRecollection(d recollectionDeps) recollection {
 	e := &embedders{config: d.config, keys: d.keys, client: models.NewHTTPClient(), local: local.New()}
 	r := recollection{index: vectorindex.New(vectorindex.Options{Source: d.store, Log: d.log})}
+	r.connect = func(ctx context.Context, c config.Embedding) (embedding.Embedder, error) {
+		return e.make(ctx, c, c.Dimension > 0)
+	}
 	r.vectors = embedding.NewManager(embedding.ManagerDeps{
 		Store: d.store, Target: e.Target, For: e.For, Redact: d.redact, Publish: d.publish, Log: d.log,
 	})
 	r.engine = retrieval.New(retrieval.Deps{
 		Store: d.store, Vectors: r.index, Embedder: r.vectors.For,
+		Reranker: func() (retrieval.Reranker, error) { return d.reranker(e.client) },
 		Settings: func() retrieval.Settings { return searchSettings(d.config()) },
 	})
 	return r
 }
 
+// reranker is the configured one, or nil. What it is sent is redacted.
+func (d recollectionDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
+	c, ok := d.config().Reranker()
+	if !ok {
+		return nil, nil //nolint:nilnil // none is configured
+	}
+	key, _ := d.keys.Key(c.KeyName, c.KeyEnv)
+	r, err := reranking.New(reranking.Options{Client: client, BaseURL: c.BaseURL, Key: key, Model: c.Model})
+	if err != nil {
+		return nil, err
+	}
+	return redactedReranker{r, d.redact}, nil
+}
+
+// redactedReranker takes secrets out of what a reranker is sent.
+type redactedReranker struct {
+	retrieval.Reranker
+	redact func(string) string
+}
+
+func (r redactedReranker) Rerank(ctx context.Context, query string, passages []string) ([]float64, error) {
+	if r.redact != nil {
+		query = r.redact(query)
+		clean := make([]string, len(passages))
+		for i, p := range passages {
+			clean[i] = r.redact(p)
+		}
+		passages = clean
+	}
+	return r.Reranker.Rerank(ctx, query, passages)
+}
+
 // warmAfter is how long the window has the machine to itself.
 const warmAfter = time.Second
 
-// warm reads the vectors behind the window, so that the first search does not wait for
-// them. Nothing is embedded and nobody is asked.
+// warm prepares searches behind the window, so that the first one does not wait.
 func (a *app) warm() {
 	a.behind.Go(func() {
 		select {
@@ -62,12 +101,8 @@ func (a *app) warm() {
 			return
 		case <-time.After(warmAfter):
 		}
-		ns, ok, err := a.store.Serving(a.life)
-		if err == nil && ok {
-			err = a.index.Warm(a.life, ns)
-		}
-		if err != nil && a.life.Err() == nil {
-			a.log.Warn("the index of memory could not be read ahead", "err", err)
+		if err := a.engine.Warm(a.life); err != nil && a.life.Err() == nil {
+			a.log.Warn("memory could not be read ahead", "err", err)
 		}
 	})
 }
@@ -75,10 +110,11 @@ func (a *app) warm() {
 // searchSettings are the configured numbers of a search.
 func searchSettings(c *config.Config) retrieval.Settings {
 	r := c.Retrieval
+	recency, mmr := c.Adjustments()
 	return retrieval.Settings{
-		SRD: r.Profile == "srd", TopK: r.TopK, Overfetch: r.OverfetchK, Candidates: r.Ranked, Near: r.RankedWithNeighbours, MaxTerms: r.MaxTerms,
+		SRD: r.Profile == config.ProfileSRD, TopK: r.TopK, Overfetch: r.OverfetchK, Candidates: r.Ranked, Near: r.RankedWithNeighbours, MaxTerms: r.MaxTerms,
 		Threshold: r.SimilarityThreshold, VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, LocalWeight: r.LocalWeight,
-		DecisionWeight: r.DecisionWeight, Recency: r.RecencyBoost, MMR: r.EnableMMR, RolePrior: r.RolePrior, SpeakerBoost: r.SpeakerBoost,
+		DecisionWeight: r.DecisionWeight, Recency: recency, MMR: mmr, RolePrior: r.RolePrior, SpeakerBoost: r.SpeakerBoost,
 		LengthCost: r.LengthCost, LengthFree: r.LengthFreeTokens, NeighbourWord: r.NeighbourWords, NeighbourSum: r.NeighbourScore,
 		NearbyBest: r.NearbyScore, NearbyUnits: r.NearbyUnits, ReplyBest: r.ReplyScore, NeighbourFull: r.NeighbourFullTokens,
 	}

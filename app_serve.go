@@ -156,7 +156,7 @@ func (a *app) carryOut(c handover.Call, s handover.Streams) int {
 
 // handOver has the program that is the writer carry out a command line.
 func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool, error) {
-	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	call := handover.NewCall(h.Args)
 	call.Config, call.Terminals = realPath(cfg.Path()), handover.Terminals(h.Terminals)
 	var err error
@@ -169,7 +169,7 @@ func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool
 // raiseOther brings another program's window on this data to the front, with the files
 // this start was given. Where nobody is served, the error is the lock's.
 func raiseOther(o cli.OpenOptions, locked error) error {
-	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	_, served, err := ask(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.Asker{})
 	if err == nil && !served {
 		return locked

@@ -26,10 +26,10 @@ func (d dataFolder) archive() *store.Archive {
 
 // partWords say what a part of the data directory is.
 var partWords = map[string][2]string{
-	"database": {"Conversations", "Everything that was said, the memory made of it, and its index."},
+	"database": {"Conversations", "All conversations, their memory and its index."},
 	"journals": {"Journals", "What arrives of answers, until they are stored."},
 	"backups":  {"Backups", "Copies of everything, made daily, before upgrades and restores, and by hand."},
-	"aside":    {"Set aside", "What a restore replaced and could not copy as data, or a configuration that was not in force."},
+	"aside":    {"Quarantined", "What a restore replaced and could not copy as data, or a configuration that was not in force."},
 	"other":    {"Other", "The lock, logs, and files that were dragged out."},
 }
 

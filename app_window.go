@@ -49,7 +49,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
 		core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
 		core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
-		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Retrieves: s.retrieves}
+		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
 				a.jobs.Wake()
@@ -67,7 +67,7 @@ func window(o cli.OpenOptions) desktop.Window {
 		done.show(a)
 	}
 	core.Data = dataFolder{setup: s, app: a, flag: o.DataDir}
-	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Tray: desktop.Tray}
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Tray: desktop.Tray}
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
@@ -123,12 +123,12 @@ func emptyWindow() desktop.Window {
 
 func bind(core *api.Core, s setup) desktop.Window {
 	return desktop.Window{
-		Assets: assets, Icon: icon, FormatError: core.FormatError,
+		Assets: assets, Handler: api.DragHandler(core), Icon: icon, FormatError: core.FormatError,
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
 			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
 			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewStorage(core), api.NewWork(core),
-			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
+			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL), api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
 		},
 	}
 }

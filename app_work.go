@@ -29,7 +29,7 @@ func (a *app) stopTasks(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, closeTimeout/taskTime)
 	defer cancel()
 	if err := a.tasks.Close(ctx); err != nil {
-		a.log.Warn("long work did not end in time", "err", err)
+		a.log.Warn("tasks did not end in time", "err", err)
 	}
 }
 

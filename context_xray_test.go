@@ -244,7 +244,7 @@ func fortyTurns(t *testing.T, w wireProtocol) *conversation {
 		return reply(w, n)
 	}
 	r := newRelay(t, w, func(n int) llmtest.Step { return say(n) }, summarizing(w))
-	c := &conversation{desk: newDesk(t, w.windowed("m", r.url, 8192)), wire: w, relay: r, sent: map[string][]byte{}}
+	c := &conversation{desk: newDesk(t, w.windowed("m", r.url, 8192)+"[librarian]\nafter_send_s = 0\n"), wire: w, relay: r, sent: map[string][]byte{}}
 	c.say("Hello. " + chatter(0))
 	c.ok("pin", c.session, "Never on a <Friday>,\nand never & ever")
 	for i := 1; i < 36; i++ {

@@ -281,7 +281,7 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 			w := wires[i%len(wires)]
 			server := newHeldServer(t, true, w.saying(false, crashTexts...)...)
 			sound := newHeldServer(t, false, w.saying(true, " And all", " is said.")...)
-			h := newHome(t, shipped(t), w.model("mortal", server.url)+w.model("sound", sound.url))
+			h := newHome(t, shipped(t), w.model("mortal", server.url)+w.model("sound", sound.url)+"[librarian]\nafter_send_s = 0\n")
 			crash{texts: crashTexts}.die(t, h, server)
 			session := h.lastSession()
 			open := h.only(session)

@@ -21,7 +21,7 @@ func TestWhoIsToldOfAnAnswersEnd(t *testing.T) {
 	broken := chat.Turn{Phase: chat.PhaseResponding, Outcome: chat.OutcomeIncomplete}
 	failed := chat.Turn{Phase: chat.PhaseFailed, Outcome: chat.OutcomeFailed}
 	stopped := chat.Turn{Phase: chat.PhaseDone, Outcome: chat.OutcomeStopped}
-	const ready = "The answer is there."
+	const ready = "Your answer is ready."
 	for name, c := range map[string]struct {
 		steps          []chat.Turn
 		took           time.Duration

@@ -53,9 +53,6 @@ func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 	for name, note := range map[string]func(*http.Request, string) llmtest.Step{
 		"nonsense": func(*http.Request, string) llmtest.Step { return said("lorem ipsum dolor sit amet") },
 		"empty":    func(*http.Request, string) llmtest.Step { return said("") },
-		"drops what must be kept": func(*http.Request, string) llmtest.Step {
-			return said("## Facts\n- Something\n\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n")
-		},
 		"echoes": func(_ *http.Request, body string) llmtest.Step {
 			return said("## Facts\n- " + strings.Repeat(chatter(1), 40) + "\n\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n")
 		},
@@ -82,6 +79,33 @@ func TestAFailingLibrarianFallsBackInTheSameRun(t *testing.T) {
 			d.clean()
 		})
 	}
+}
+
+// An answer that drops what must be kept is kept, and what it dropped is added.
+func TestADroppedConstraintIsAdded(t *testing.T) {
+	t.Parallel()
+	w := chatWire
+	r := newRelay(t, w, func(n int) llmtest.Step { return reply(w, n) }, func(*http.Request, string) llmtest.Step {
+		return llmtest.Stream(w.saying(true, "## Facts\n- Boxes were moved to the shelf.\n\n## Decisions\n\n## Constraints\n\n## Artifacts\n\n## Open tasks\n")...)
+	})
+	d := newDesk(t, w.windowed("m", r.url, 8192))
+	s := d.send("", "You must never deploy on a Friday. "+chatter(1), "--model", "m", "--wait", "committed")
+	var doc struct {
+		States []struct {
+			chat.StateCheck
+			Origin  chat.StateOrigin `json:"origin"`
+			Summary string           `json:"summary"`
+		}
+	}
+	d.ok("states", s.SessionID, "--json").document(&doc)
+	head := doc.States[0]
+	if head.Origin != chat.StateLibrarian || head.Result != chat.CheckRepaired || head.Tries != 1 || !slices.Contains(head.Added, "You must never deploy on a Friday.") {
+		t.Errorf("the state is %s, %+v", head.Origin, head.StateCheck)
+	}
+	if !strings.Contains(head.Summary, "Boxes were moved to the shelf.") || !strings.Contains(head.Summary, "never deploy on a Friday") {
+		t.Errorf("the state is %s", clip(head.Summary))
+	}
+	d.clean()
 }
 
 // While the librarian hangs the chat goes on: the next message is answered, with
@@ -124,7 +148,7 @@ func TestSRD22_1SummaryLagCorrectness(t *testing.T) {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			r := newRelay(t, w, func(n int) llmtest.Step { return reply(w, n) }, summarizing(w))
-			h := newHome(t, shipped(t), w.windowed("m", r.url, 8192))
+			h := newHome(t, shipped(t), w.windowed("m", r.url, 8192)+"[librarian]\nafter_send_s = 0\n")
 			first := h.ok("send", "--new", "--json", "--model", "m", "The cellar key hangs <behind> the clock.").sent()
 			second := h.ok("send", "--json", "--model", "m", "Where is it?").sent()
 			texts := strings.Join(wireTexts(t, w, r.lastBody(t)), "")
@@ -185,7 +209,7 @@ func TestSRD22_4ContextShrinkerDeterminism(t *testing.T) {
 	var hashes, logs []string
 	for range 2 {
 		r := newRelay(t, w, func(n int) llmtest.Step { return reply(w, n) }, nil)
-		d := newDesk(t, w.windowed("m", r.url, 2048))
+		d := newDesk(t, w.windowed("m", r.url, 2048)+"[librarian]\nafter_send_s = 0\n") // so that turns stay pending
 		session := ""
 		for i := range 14 {
 			args := []string{chatter(i), "--model", "m"}
@@ -261,4 +285,31 @@ func TestSummarizeTakesThePlaceOfExtracts(t *testing.T) {
 		t.Errorf("after: %v, same %v: %s", last.sources(), last.Same, clip(fmt.Sprint(last.Manifest.History)))
 	}
 	d.clean()
+}
+
+// summary.style is read from the configuration into the request for a range summary.
+func TestSummaryStyleReachesTheRequest(t *testing.T) {
+	t.Parallel()
+	w := chatWire
+	for style, want := range map[string]bool{"sections": false, "narrative": true} {
+		r := newRelay(t, w, func(n int) llmtest.Step { return reply(w, n) }, summarizing(w))
+		d := newDesk(t, w.windowed("m", r.url, 8192)+"[summary]\nstyle = \""+style+"\"\n")
+		session := ""
+		for i := range 7 {
+			session = d.send(session, chatter(i), "--model", "m", "--wait", "committed").SessionID
+		}
+		d.ok("summarize", session, "--force")
+		ranges := 0
+		for _, body := range r.asked() {
+			if !strings.Contains(string(body), "You summarize one stretch") {
+				continue
+			}
+			if ranges++; strings.Contains(string(body), "one continuous narrative") != want {
+				t.Errorf("%s: the request is %s", style, clip(string(body)))
+			}
+		}
+		if ranges == 0 {
+			t.Errorf("%s: no range was summarized", style)
+		}
+	}
 }

@@ -118,7 +118,7 @@ func TestImportsAreFoundAndCarriedOut(t *testing.T) {
 	}
 	host.leave()
 	h.ok("reconcile")
-	if r := h.ok("search", "--scope", "all", "other answer a29"); !strings.Contains(r.stdout, "a29") {
+	if r := h.ok("search", "--scope", "all", "other answer a29", "-k", "100"); !strings.Contains(r.stdout, "a29") {
 		t.Errorf("search: %s", r.stdout)
 	}
 	if r := h.ok("search", "--scope", "all", "a short answer"); !strings.Contains(r.stdout, "short") {

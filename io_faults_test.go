@@ -257,11 +257,11 @@ func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 	if _, err := os.Stat(full); err == nil && !strings.Contains(said, firstAnswer) && !strings.Contains(said, "disk is full") {
 		t.Errorf("the disk is full and nobody says so: %s", said)
 	}
-	if err := os.Remove(full); err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
+	said = b.withSpaceAgain(t, p, full)
+	if _, err := os.Stat(full); err == nil { // background work met the fault only now
+		said = b.withSpaceAgain(t, p, full)
 	}
-	p.says("/discard") // what stands incomplete; else there is nothing to discard
-	if said := p.says(lastQuestion); !strings.Contains(said, firstAnswer) {
+	if !strings.Contains(said, firstAnswer) {
 		t.Errorf("with space again the answer is %q, after %q", said, p.err.String())
 	}
 	_ = p.stdin.Close()
@@ -271,9 +271,20 @@ func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 	for _, turn := range b.show(b.session).Turns {
 		texts = append(texts, turn.User.RenderedText())
 	}
+	texts = slices.Compact(texts) // the last question may have been asked twice
 	if !slices.Equal(texts, []string{firstQuestion, faultQuestion, lastQuestion}) && !slices.Equal(texts, []string{firstQuestion, lastQuestion}) {
 		t.Errorf("the prompts are %q", texts)
 	}
+}
+
+// withSpaceAgain frees the disk and sends the last question.
+func (b faultBench) withSpaceAgain(t *testing.T, p *host, full string) string {
+	t.Helper()
+	if err := os.Remove(full); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	p.says("/discard") // what is incomplete; else there is nothing to discard
+	return p.says(lastQuestion)
 }
 
 // says types a line and answers all that is printed until it has been dealt with.

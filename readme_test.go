@@ -76,6 +76,8 @@ func TestEveryExampleOfTheDocs(t *testing.T) {
 func runExamples(t *testing.T, examples []string) {
 	h := newHome(t, shipped(t), "")
 	h.ok("send", "--new", "--wait", "indexed", "We decided to move the database on Friday.")
+	// A second turn, so that TURN is one that a branch can roll back to.
+	h.ok("send", "--wait", "indexed", "We move it at 05:00.")
 	h.ok("pin", h.lastSession(), "A first fact.")
 	h.leaveFiles()
 	shell := h.using("/bin/sh").with("PATH=" + filepath.Dir(shipped(t)) + ":" + os.Getenv("PATH"))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,10 +30,11 @@ type found struct {
 		Tokens    int     `json:"tokens"`
 		Packed    int     `json:"packed_tokens"`
 	} `json:"results"`
-	Packed   int                `json:"packed_tokens"`
-	Embedder string             `json:"embedder"`
-	Warning  string             `json:"warning"`
-	Latency  map[string]float64 `json:"latency"`
+	Packed        int                `json:"packed_tokens"`
+	PackedResults int                `json:"packed_results"`
+	Embedder      string             `json:"embedder"`
+	Warning       string             `json:"warning"`
+	Latency       map[string]float64 `json:"latency"`
 }
 
 func (d *desk) search(args ...string) found {
@@ -126,6 +128,9 @@ func TestSearchVerb(t *testing.T) {
 	if f := d.search("ryokan", "--max-tokens", "0"); f.Packed != 0 || len(f.Results) == 0 || f.Results[0].Packed != 0 {
 		t.Errorf("nothing was to be packed: %+v", f)
 	}
+	if f := d.search("ryokan shelf cellar invoice 1829", "-k", "2"); len(f.Results) != 2 || f.PackedResults < 3 || f.Packed <= f.Results[0].Packed+f.Results[1].Packed {
+		t.Errorf("-k 2 gave %d results, %d packed", len(f.Results), f.PackedResults)
+	}
 	if human := d.ok("search", "ryokan").stdout; !strings.Contains(human, "ryokan near Gion") || !strings.Contains(human, first.TurnID) {
 		t.Errorf("in words: %s", clip(human))
 	}
@@ -179,6 +184,9 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	broken.Store(true)
 	failed := d.run("send", "--json", "--session", session, "--model", "m", "--wait", "indexed", "The zeppelin is moored at the lake.")
 	_ = failed.exits(1)
+	if !strings.Contains(failed.stderr, "answered without memory: ") || !strings.Contains(failed.stdout, `"retrieval_error"`) {
+		t.Errorf("send does not say that memory was not searched: %q", failed.stderr)
+	}
 	turns := d.show(session).Turns
 	last := turns[len(turns)-1]
 	if last.Phase != chat.PhaseStateCommitted || last.text() == "" {
@@ -186,6 +194,9 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	}
 	if v := d.seen(session, "--turn", last.ID); !strings.Contains(v.Manifest.Inputs.RetrievalError, "no model is loaded") || v.sources()["chunk"] != 0 || !v.Same {
 		t.Errorf("the request does not say why it holds no memory: %q", v.Manifest.Inputs.RetrievalError)
+	}
+	if shown := d.ok("context", session, "--turn", last.ID).stdout; !strings.Contains(shown, "Memory was not searched: ") {
+		t.Errorf("context does not say it: %q", clip(shown))
 	}
 	if jobs := d.ok("jobs").stdout; !strings.Contains(jobs, "no model is loaded") {
 		t.Errorf("the job does not say why it waits: %s", jobs)
@@ -236,4 +247,50 @@ func TestDefaultsAreTheMeasuredNumbers(t *testing.T) {
 	if got, want := searchSettings(cfg.Config()), retrieval.Measured(); got != want {
 		t.Errorf("configured %+v\nmeasured   %+v", got, want)
 	}
+}
+
+// chunks lists what memory holds, and of one chunk says in which request it stood and why.
+func TestChunksVerb(t *testing.T) {
+	t.Parallel()
+	d := newLibrary(t, "[retrieval]\nscope = \"all\"\n")
+	asked := d.send("", "What did the ryokan near Gion cost?", "--model", "m")
+	var list struct {
+		Total  int
+		Chunks []struct {
+			ID   string `json:"chunk_id"`
+			Text string
+		}
+	}
+	d.ok("chunks", "--json", "--text", "ryokan near").document(&list)
+	if list.Total < 1 || !strings.Contains(list.Chunks[len(list.Chunks)-1].Text, things[0]) {
+		t.Fatalf("%+v", list)
+	}
+	id := list.Chunks[len(list.Chunks)-1].ID
+	var one struct {
+		Text      string
+		Embedders []struct{ Name string }
+		Uses      []struct {
+			Turn    string `json:"turn_id"`
+			Rank    int
+			Matched []string `json:"matched_words"`
+			Why     string
+		}
+	}
+	d.ok("chunks", "--id", id, "--json").document(&one)
+	if one.Text != things[0] || len(one.Embedders) == 0 || len(one.Uses) != 1 || one.Uses[0].Turn != asked.TurnID || one.Uses[0].Rank < 1 ||
+		!slices.Contains(one.Uses[0].Matched, "ryokan") || !strings.Contains(one.Uses[0].Why, "matched: ") {
+		t.Errorf("%+v", one)
+	}
+	if r := d.ok("chunks", "--id", id); !strings.Contains(r.stdout, things[0]) || !strings.Contains(r.stdout, "matched: ryokan") {
+		t.Errorf("in words: %s", r.stdout)
+	}
+	if r := d.ok("context", asked.SessionID, "--turn", asked.TurnID); !strings.Contains(r.stdout, "chunk "+id+": matched: ryokan") {
+		t.Errorf("the request does not say why the chunk is in it: %s", r.stdout)
+	}
+	if r := d.ok("chunks", "--limit", "2"); !strings.Contains(r.stdout, "2 of ") {
+		t.Errorf("the list in words: %s", r.stdout)
+	}
+	d.run("chunks", "--id", asked.TurnID).exits(1)
+	d.run("chunks", "--id", "ABCDEF").exits(2)
+	d.run("chunks", "--limit", "0").exits(2)
 }

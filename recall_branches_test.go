@@ -34,7 +34,7 @@ func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 				return llmtest.Stream(w.saying(true, "It is noted. ", strings.Repeat("Go on. ", 40))...)
 			}, nil)
 			scope := []string{"lineage", "all"}[seed%2]
-			d := newDesk(t, w.windowed("m", r.url, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \""+scope+"\"\n")
+			d := newDesk(t, w.windowed("m", r.url, 2600)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \""+scope+"\"\n")
 			tr := tree{desk: d, said: map[string][]string{}, turns: map[string][]string{}}
 			rnd := rand.New(rand.NewPCG(seed, 7))
 			tr.grow(rnd)

@@ -48,7 +48,7 @@ func TestEvalRecall(t *testing.T) {
 	if p := packed[`"q/1"`]; !strings.Contains(p, "painted <room 7>") || !strings.Contains(p, "March 2024") || strings.Contains(p, "secret") || len(p) > 400 {
 		t.Errorf("packed %q", p)
 	}
-	if p := packed["2"]; !strings.Contains(p, "[8 May 2023] Ann: My colour number7") || strings.Contains(p, "room") {
+	if p := packed["2"]; !strings.Contains(p, "[8 May 2023]\n#1 13:56 Ann: My colour number7") || strings.Contains(p, "room") {
 		t.Errorf("packed %q", p)
 	}
 	if _, err := os.Stat(h.dataDir()); !os.IsNotExist(err) {

@@ -131,7 +131,8 @@ func TestSendToRecall(t *testing.T) {
 
 func TestWaitRunsBackgroundWorkAsFarAsAsked(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, shipped(t), aimockModels(t))
+	models := aimockModels(t)
+	h := newHome(t, shipped(t), "[librarian]\nafter_send_s = 0\n"+models)
 	cases := []struct {
 		wait    string
 		phase   chat.Phase
@@ -157,6 +158,11 @@ func TestWaitRunsBackgroundWorkAsFarAsAsked(t *testing.T) {
 	}
 	if f := h.run("send", "--new", "--json", "--wait", "soon", "x").fails(2, chat.CodeInvalid); !strings.Contains(f.Message, "soon") {
 		t.Errorf("a wrong --wait: %+v", f)
+	}
+	h.configure(models) // by default what is due is done after the answer was printed
+	s := h.ok("send", "--new", "--json", "--model", "openai", "Wait. "+tag("good", 310)).sent()
+	if stored := h.only(s.SessionID).Phase; s.Phase != chat.PhaseResponseFinalized || stored != chat.PhaseDone {
+		t.Errorf("send alone printed %s and left the turn %s", s.Phase, stored)
 	}
 	h.clean()
 }

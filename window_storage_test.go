@@ -120,7 +120,7 @@ func TestWindowErases(t *testing.T) {
 		}
 	}
 	after := must[api.ContextView](t)(p.inspect.Context(other.TurnID))
-	if !strings.Contains(after.Note, "deleted for good") || len(retrievedItems(after)) >= len(retrievedItems(before)) {
+	if !strings.Contains(after.Note, "permanently deleted") || len(retrievedItems(after)) >= len(retrievedItems(before)) {
 		t.Errorf("the X-ray of the other says %q and shows %d pieces", after.Note, len(retrievedItems(after)))
 	}
 	p.say(api.SendRequest{SessionID: secret.SessionID, Text: "And what comes next?", Model: "m"})

@@ -153,6 +153,12 @@ func TestWindowConversation(t *testing.T) {
 	if other := must[api.SessionSnapshot](t)(p.sessions.Open(first.SessionID, "")); other.Header.BranchID != fork.ID || len(other.Turns) != 1 || len(other.Branches) != 2 {
 		t.Fatalf("the fork is not open: %+v", other.Header)
 	}
+	if _, err := p.sessions.Rollback(first.SessionID, state.History[1].ID); chat.CodeOf(err) != chat.CodeConflict {
+		t.Fatalf("the fork ends there already: %v", err)
+	}
+	if err := p.sessions.Switch(first.SessionID, first.BranchID); err != nil {
+		t.Fatal(err)
+	}
 	back := must[api.BranchView](t)(p.sessions.Rollback(first.SessionID, state.History[1].ID))
 	if back.ID == fork.ID || back.Turns != 1 {
 		t.Fatalf("rollback %+v", back)

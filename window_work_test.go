@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,8 +114,12 @@ func TestWindowImportsAndExports(t *testing.T) {
 	if _, err := p.transfer.Export(request); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("it was written over what is there: %v", err)
 	}
-	if dragged := must[api.DraggedFile](t)(p.transfer.DragFile(api.ExportRequest{Scope: "session", SessionID: first.FirstSession, Format: "md"})); dragged.Size == 0 {
-		t.Errorf("%+v", dragged)
+	drag := httptest.NewRecorder()
+	p.window.Handler.ServeHTTP(drag, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/drag",
+		strings.NewReader(`{"scope":"session","format":"md","sessionId":"`+first.FirstSession+`"}`)))
+	var dragged api.DraggedFile
+	if err := json.Unmarshal(drag.Body.Bytes(), &dragged); err != nil || drag.Code != http.StatusOK || dragged.Size == 0 {
+		t.Errorf("%d %s", drag.Code, drag.Body)
 	}
 
 	other := openPage(t, t.TempDir())

@@ -121,7 +121,7 @@ func TestWindowSearch(t *testing.T) {
 			t.Errorf("marks %+v in %q", h.Marks, h.Snippet)
 		}
 	}
-	p.eventually("the turns are found by meaning", func() bool {
+	p.eventually("the turns are found by vectors too", func() bool {
 		r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatross flight", Meaning: true}))
 		return len(r.Groups) > 0 && len(r.Groups[0].Hits) > 0 && r.Groups[0].Hits[0].By == "both"
 	})

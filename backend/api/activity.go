@@ -53,10 +53,12 @@ func metricsView(r chat.TurnMetricsRow) TurnMetrics {
 	return TurnMetrics{
 		TurnID: string(r.TurnID), TurnSeq: r.TurnSeq, EstimateTokens: m.EstimateTokens,
 		InputTokens: r.Usage.InputTokens, OutputTokens: r.Usage.OutputTokens, CachedTokens: r.Usage.CachedInputTokens,
-		SearchMs: m.SearchMs, AssembleMs: m.AssembleMs, FirstByteMs: r.FirstByte, StreamMs: m.StreamMs,
+		SearchMs: m.SearchMs, EmbedMs: m.EmbedMs, AssembleMs: m.AssembleMs, FirstByteMs: r.FirstByte, StreamMs: m.StreamMs,
 		SummarizeMs: m.SummarizeMs, IndexMs: m.IndexMs, Attempts: m.Attempts,
 		Candidates: m.Candidates, Selected: m.Selected, PackedTokens: m.PackedTokens,
 		SimilarityMin: m.SimilarityMin, SimilarityMax: m.SimilarityMax,
+		RetrievalFailed: m.RetrievalFailed, RetrievalError: m.RetrievalError,
+		ValidationResult: string(m.ValidationResult), ValidationTries: m.ValidationTries,
 	}
 }
 

@@ -24,11 +24,11 @@ func (s *Branches) Tree(sessionID string) (BranchTree, error) {
 		return v, err
 	}
 	v.Active = string(tree.Session.ActiveBranch)
-	heads := make(map[chat.BranchID]chat.TreeBranch, len(tree.Branches))
+	heads := make(map[chat.BranchID]chat.BranchSummary, len(tree.Branches))
 	for _, b := range tree.Branches {
 		heads[b.ID] = b
 		v.Turns += b.Own()
-		v.Branches = append(v.Branches, treeBranch(b.BranchSummary, tree.Session.ActiveBranch))
+		v.Branches = append(v.Branches, treeBranch(b, tree.Session.ActiveBranch))
 	}
 	for _, r := range tree.Runs {
 		parent := ""
@@ -40,7 +40,7 @@ func (s *Branches) Tree(sessionID string) (BranchTree, error) {
 	return v, nil
 }
 
-func (s *Branches) run(r chat.TreeRun, parent string, b chat.TreeBranch) TreeRun {
+func (s *Branches) run(r chat.TreeRun, parent string, b chat.BranchSummary) TreeRun {
 	v := TreeRun{
 		ID: string(r.First.Turn.ID), Parent: parent, BranchID: string(r.Branch), FromSeq: r.From, ToSeq: r.To,
 		FirstTurn: string(r.First.Turn.ID), LastTurn: string(r.Last.Turn.ID), First: r.First.Title, Last: r.Last.Title,
@@ -60,7 +60,7 @@ func (s *Branches) run(r chat.TreeRun, parent string, b chat.TreeBranch) TreeRun
 func treeBranch(b chat.BranchSummary, active chat.BranchID) TreeBranch {
 	return TreeBranch{
 		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns, Own: b.Own(),
-		Pending: b.Pending, HeadSeq: b.HeadSeq, HeadState: string(b.HeadState), HeadShortID: chat.ShortID(b.HeadState),
+		Pending: b.Pending, HeadSeq: b.Covers, HeadState: string(b.HeadState), HeadShortID: chat.ShortID(b.HeadState),
 		Archived: b.ArchivedAt != nil, Active: b.ID == active, CreatedAt: ms(b.CreatedAt), UpdatedAt: ms(b.UpdatedAt),
 	}
 }

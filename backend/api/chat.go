@@ -54,7 +54,7 @@ func (s *Chat) Send(req SendRequest) (SendResult, error) {
 func (c *Core) sendable(ctx context.Context, m chat.Message) error {
 	if m.IsEmpty() && len(m.Blocks.Memories()) > 0 {
 		return chat.Errorf(chat.CodeInvalid, "chat.send", "There are no words beside the memory that is attached, nothing was sent.").
-			WithHint("write what is to be done with it")
+			WithHint("add a message to go with it")
 	}
 	if m.IsEmpty() {
 		return chat.Errorf(chat.CodeInvalid, "chat.send", "The message is empty, nothing was sent.")
@@ -108,7 +108,7 @@ func (s *Chat) Keep(turnID string) error {
 	})
 }
 
-// Discard fails an incomplete or unsent turn; its text stays readable.
+// Discard settles an incomplete, unsent or failed turn without an answer; its text stays readable.
 func (s *Chat) Discard(turnID string) error {
 	return s.decide(func(ctx context.Context) error {
 		_, err := s.c.Turns.Discard(ctx, chat.TurnID(turnID))

@@ -197,7 +197,7 @@ func contextView(m prompt.Manifest, texts []prompt.Text) ContextView {
 	b := m.Budget
 	v := ContextView{
 		Model: m.Model, Provider: m.Provider, Format: u.Format(), State: u.State(), Tokens: m.TotalTokens, Ceiling: b.Ceiling,
-		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, Shrink: append([]string{}, m.Shrink...),
+		MaxOutput: m.MaxOutput, Cut: m.History.Cut, Sections: []ContextSection{}, Shrink: append(append([]string{}, m.Shrink...), m.Notes...),
 		Dropped: append([]int64{}, m.DroppedPending...), Redacted: redactionViews(m.Redactions), SHA256: m.SHA256,
 		RetrievalError: m.Inputs.RetrievalError,
 		Budget: BudgetView{
@@ -250,6 +250,10 @@ func label(p prompt.Part) string {
 		return "State summary " + chat.ShortID(p.ID)
 	case "chunk":
 		return "Memory " + chat.ShortID(p.ID)
+	case "day":
+		return "Date of the passages below"
+	case "now":
+		return "Date and time"
 	case "message":
 		return "Your message"
 	case "partial":
@@ -271,12 +275,12 @@ func redactionViews(found []prompt.Redaction) []RedactionView {
 	return out
 }
 
-// Summarize makes the branch's due range summaries now.
-func (s *Inspect) Summarize(branchID string) error {
+// Summarize makes the branch's due range summaries now; forced, also of turns that still fit.
+func (s *Inspect) Summarize(branchID string, force bool) error {
 	if err := s.c.ready(); err != nil {
 		return err
 	}
-	_, err := s.c.Jobs.SummarizeRanges(s.c.ctx(), chat.BranchID(branchID))
+	_, err := s.c.Jobs.SummarizeRanges(s.c.ctx(), chat.BranchID(branchID), force)
 	s.c.Hub.Change(chat.Change{Kind: chat.ChangeJobs})
 	return err
 }
@@ -287,25 +291,18 @@ func (s *Inspect) SwitchPreview(branchID, model string) (SwitchPreview, error) {
 	if err := s.c.ready(); err != nil {
 		return v, err
 	}
-	ctx, branch := s.c.ctx(), chat.BranchID(branchID)
-	before, oldBudget, err := s.c.Turns.Preview(ctx, branch, "", chat.UserText(" "))
-	if err != nil && chat.CodeOf(err) != chat.CodeOverBudget {
+	a, err := s.c.Turns.PreviewSwitch(s.c.ctx(), chat.BranchID(branchID), "", model)
+	if err != nil {
 		return v, err
 	}
-	after, newBudget, err := s.c.Turns.Preview(ctx, branch, model, chat.UserText(" "))
-	if chat.CodeOf(err) == chat.CodeOverBudget {
-		e := errorView(chat.AsError(err))
+	if a.Refused != nil {
+		e := errorView(chat.AsError(a.Refused))
 		v.Error = &e
-	} else if err != nil {
-		return v, err
 	}
-	a := prompt.Adapt(before.Manifest(), after.Manifest())
 	v.Kind, v.Returning, v.Compressed = string(a.Kind), a.Returning, a.Compressed
-	v.OldCeiling, v.NewCeiling, v.OldTokens, v.NewTokens = oldBudget.Ceiling, newBudget.Ceiling, before.Tokens(), after.Tokens()
-	v.Cost = s.c.cost(model, chat.Usage{InputTokens: after.Tokens()})
+	v.NeedsSummarization, v.Unsummarized, v.Dropped = a.NeedsSummarization(), a.Unsummarized, a.Dropped
+	v.OldCeiling, v.NewCeiling, v.OldTokens, v.NewTokens = a.From, a.To, a.OldTokens, a.NewTokens
+	v.Cost = s.c.cost(model, chat.Usage{InputTokens: a.NewTokens})
 	v.Message = a.String()
-	if v.Error != nil {
-		v.Message = v.Error.Message
-	}
 	return v, nil
 }

@@ -39,7 +39,7 @@ type BranchView struct {
 	ParentID  string `json:"parentId"`
 	ForkSeq   int64  `json:"forkSeq"` // turn_seq it forked after; 0 for the first branch or one forked before turn 1
 	Turns     int    `json:"turns"`   // of its lineage
-	HeadSeq   int64  `json:"headSeq"`
+	HeadSeq   int64  `json:"headSeq"` // the last turn that its head covers
 	HeadState string `json:"headState"`
 	UpdatedAt int64  `json:"updatedAt"`
 	Active    bool   `json:"active"`
@@ -49,27 +49,28 @@ type BranchView struct {
 // Header is the window's mandatory header (SRD 17.1), for one branch. While a
 // turn streams, frames update the stream cell.
 type Header struct {
-	SessionID      string `json:"sessionId"`
-	SessionTitle   string `json:"sessionTitle"`
-	BranchID       string `json:"branchId"`
-	BranchLabel    string `json:"branchLabel"`
-	HeadSeq        int64  `json:"headSeq"`
-	HeadShortID    string `json:"headShortId"`
-	Pending        int    `json:"pending"`
-	TurnID         string `json:"turnId"` // the newest turn; empty before the first
-	TurnSeq        int64  `json:"turnSeq"`
-	Phase          string `json:"phase"` // of that turn
-	Outcome        string `json:"outcome"`
-	Displayed      int64  `json:"displayed"` // bytes of the newest step
-	Durable        int64  `json:"durable"`
-	ContextTokens  int    `json:"contextTokens"` // what the next request would hold, empty message
-	ContextCeiling int    `json:"contextCeiling"`
-	Summaries      int    `json:"summaries"`     // the [2S] of the meter
-	Infinity       bool   `json:"infinity"`      // false: plain chat, context.infinity is off
-	ContextState   string `json:"contextState"`  // "plenty" (under 70 %), "filling" (under 90), "nearly full"
-	ContextFormat  string `json:"contextFormat"` // "12.4k / 50k (25%) [2S]"
-	Model          string `json:"model"`
-	ModelWindow    int    `json:"modelWindow"`
+	SessionID       string `json:"sessionId"`
+	SessionTitle    string `json:"sessionTitle"`
+	BranchID        string `json:"branchId"`
+	BranchLabel     string `json:"branchLabel"`
+	HeadSeq         int64  `json:"headSeq"` // the last turn that the head covers
+	HeadShortID     string `json:"headShortId"`
+	Pending         int    `json:"pending"`
+	TurnID          string `json:"turnId"` // the newest turn; empty before the first
+	TurnSeq         int64  `json:"turnSeq"`
+	Phase           string `json:"phase"` // of that turn
+	Outcome         string `json:"outcome"`
+	Displayed       int64  `json:"displayed"` // bytes of the newest step
+	Durable         int64  `json:"durable"`
+	ContextTokens   int    `json:"contextTokens"`   // what the next request would hold, empty message
+	ContextRecalled int    `json:"contextRecalled"` // those of ContextTokens that recalled memory takes; it gives way
+	ContextCeiling  int    `json:"contextCeiling"`
+	Summaries       int    `json:"summaries"`     // the [2S] of the meter
+	Infinity        bool   `json:"infinity"`      // false: plain chat, context.infinity is off
+	ContextState    string `json:"contextState"`  // without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full"
+	ContextFormat   string `json:"contextFormat"` // "12.4k / 50k (25%) [2S]"
+	Model           string `json:"model"`
+	ModelWindow     int    `json:"modelWindow"`
 }
 
 // BlockView is a piece of a message to draw.
@@ -264,7 +265,7 @@ type PendingView struct {
 	Seq       int64   `json:"seq"`
 	Title     string  `json:"title"` // first words of the user's message
 	Tokens    int     `json:"tokens"`
-	Why       string  `json:"why"` // in words: why it waits
+	Why       string  `json:"why"` // in words: why it is pending
 	WaitsFor  string  `json:"waitsFor"`
 	InContext bool    `json:"inContext"` // the next context holds it
 	Job       JobView `json:"job"`
@@ -312,6 +313,15 @@ type PinView struct {
 	Version   int    `json:"version"`
 	CreatedAt int64  `json:"createdAt"`
 	Inherited bool   `json:"inherited"` // made on an ancestor branch before the fork
+}
+
+// PinSuggestion is a standing instruction of the user's that could be pinned. Its id names
+// the branch it is offered on too.
+type PinSuggestion struct {
+	ID      string `json:"id"`
+	TurnID  string `json:"turnId"`
+	TurnSeq int64  `json:"turnSeq"`
+	Text    string `json:"text"`
 }
 
 // RangeView is a range summary in the State tab, beside the turns it covers.
@@ -383,6 +393,7 @@ type TurnMetrics struct {
 	OutputTokens   int    `json:"outputTokens"`
 	CachedTokens   int    `json:"cachedTokens"`
 	SearchMs       int64  `json:"searchMs"`
+	EmbedMs        int64  `json:"embedMs"` // of indexing
 	AssembleMs     int64  `json:"assembleMs"`
 	FirstByteMs    int64  `json:"firstByteMs"`
 	StreamMs       int64  `json:"streamMs"`
@@ -395,6 +406,12 @@ type TurnMetrics struct {
 	// The range of similarity of what was selected, 0 to 1; 0 where no vector found it.
 	SimilarityMin float64 `json:"similarityMin"`
 	SimilarityMax float64 `json:"similarityMax"`
+	// Memory could not be searched for the turn, and why, of the context made last.
+	RetrievalFailed bool   `json:"retrievalFailed"`
+	RetrievalError  string `json:"retrievalError"`
+	// What became of the model's state summary: "passed", "repaired", "failed"; "": none was asked for.
+	ValidationResult string `json:"validationResult"`
+	ValidationTries  int    `json:"validationTries"`
 }
 
 // Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq

@@ -52,7 +52,7 @@ type ContextSection struct {
 
 // ContextItem is a piece of the prompt with its exact text and where it is from.
 type ContextItem struct {
-	// Source: config, pin, summary, extract, turn, state, chunk, message, partial.
+	// Source: config, pin, summary, extract, turn, state, chunk, day, now, message, partial.
 	Source string `json:"source"`
 	ID     string `json:"id"`   // of the pin, summary, turn, state or chunk
 	Seq    int64  `json:"seq"`  // of a turn
@@ -64,23 +64,19 @@ type ContextItem struct {
 	Bytes  int    `json:"bytes"`
 	Text   string `json:"text"`
 	// Change against the request before: "same", "new", "" if there was none.
-	Change string     `json:"change"`
-	TurnID string     `json:"turnId"` // of a chunk: the turn it is from
-	Why    *MemoryWhy `json:"why"`    // of a chunk: why it is here
+	Change string        `json:"change"`
+	TurnID string        `json:"turnId"` // of a chunk: the turn it is from
+	Memory *RecalledView `json:"memory"` // of a chunk: what it is and why it is here
 }
 
-// MemoryWhy says why a chunk stands in a prompt.
-type MemoryWhy struct {
-	Rank       int     `json:"rank"` // from 1, among what was packed
-	Score      float64 `json:"score"`
-	Similarity float64 `json:"similarity"` // 0 to 1, against the embedder's own noise
-	Cosine     float64 `json:"cosine"`
-	Keyword    float64 `json:"keyword"`  // 0 to 1, of the best match
-	Form       string  `json:"form"`     // full, slice or summary
-	Attached   bool    `json:"attached"` // by hand
-	SessionID  string  `json:"sessionId"`
-	TurnSeq    int64   `json:"turnSeq"`
-	Words      string  `json:"words"` // in words
+// RecalledView is a chunk of memory as a prompt holds it.
+type RecalledView struct {
+	Rank     int       `json:"rank"`     // from 1, among what was packed
+	Score    float64   `json:"score"`    // 0 to 1
+	Form     string    `json:"form"`     // full, slice or summary
+	Attached bool      `json:"attached"` // by hand
+	Chunk    *ChunkRow `json:"chunk"`    // null: it was deleted
+	Why      MatchWhy  `json:"why"`
 }
 
 // ContextDiff is what changed from one request to the next.
@@ -110,6 +106,11 @@ type SwitchPreview struct {
 	NewTokens  int    `json:"newTokens"`
 	Returning  int    `json:"returning"`  // turns that come back as originals
 	Compressed int    `json:"compressed"` // turns that would be summarized
+	// NeedsSummarization: turns no longer fit and have no summary yet. Unsummarized of them are
+	// sent as extracts, Dropped are pending and left out.
+	NeedsSummarization bool `json:"needsSummarization"`
+	Unsummarized       int  `json:"unsummarized"`
+	Dropped            int  `json:"dropped"`
 	// Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices.
 	Cost    string     `json:"cost"`
 	Message string     `json:"message"` // the same in a sentence

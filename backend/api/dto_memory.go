@@ -59,15 +59,20 @@ type ChunkUseView struct {
 	At        int64   `json:"at"`
 }
 
-// MemoryHit is a chunk that a search found, with both scores.
+// MatchWhy says why a search found a chunk, or why a prompt holds it.
+type MatchWhy struct {
+	Words      []string `json:"words"`      // of the question, as the chunk writes them
+	Similarity *float64 `json:"similarity"` // 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors
+	Role       string   `json:"role"`       // who said it: user or assistant
+	Reason     string   `json:"reason"`     // a sentence
+}
+
+// MemoryHit is a chunk that a search found.
 type MemoryHit struct {
-	Chunk      ChunkRow `json:"chunk"`
-	Rank       int      `json:"rank"`
-	Score      float64  `json:"score"`      // by which it is ranked
-	Cosine     float64  `json:"cosine"`     // 0: vectors did not find it
-	Similarity float64  `json:"similarity"` // 0 to 1, against the embedder's own noise
-	BM25       float64  `json:"bm25"`       // 0: no word matched
-	Keyword    float64  `json:"keyword"`    // 0 to 1, of the best match
+	Chunk ChunkRow `json:"chunk"`
+	Rank  int      `json:"rank"`
+	Score float64  `json:"score"` // 0 to 1; results are in its order
+	Why   MatchWhy `json:"why"`
 }
 
 // MemorySearch is what a search of memory found, best first.

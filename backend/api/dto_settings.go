@@ -16,7 +16,7 @@ type ModelView struct {
 	APIKeyEnv    string `json:"apiKeyEnv"`
 	ContextLimit int    `json:"contextLimit"` // resolved
 	MaxOutput    int    `json:"maxOutput"`
-	LimitSource  string `json:"limitSource"` // "configured", "table", "unknown window"
+	LimitSource  string `json:"limitSource"` // "configured", "table: " and the matched prefix, "unknown window"
 	Ceiling      int    `json:"ceiling"`     // working set this model gets
 	Stream       bool   `json:"stream"`
 	Usable       bool   `json:"usable"` // recall, a key is there, or the server needs none

@@ -63,7 +63,7 @@ type MovePreview struct {
 type DeletePreview struct {
 	Kind     string       `json:"kind"`    // session or turn
 	Title    string       `json:"title"`   // of the session, or "#12 of ..."
-	Confirm  string       `json:"confirm"` // what is to be typed, exactly
+	Confirm  string       `json:"confirm"` // the word to type
 	Parts    []ErasedPart `json:"parts"`
 	Sessions []string     `json:"sessions"` // titles of others whose stored requests hold its text
 	Backups  []string     `json:"backups"`  // files that still hold it, and go on doing so

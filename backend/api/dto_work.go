@@ -42,7 +42,7 @@ type Background struct {
 // Summons is what the program asks of the page from outside it: by the tray, by a
 // second start of the program or by a drop on the window. Event ci:summons.
 type Summons struct {
-	Kind      string      `json:"kind"` // new_chat, open_session, files or report
+	Kind      string      `json:"kind"` // new_chat, open_session, files, close or report
 	SessionID string      `json:"sessionId"`
 	Files     []GivenFile `json:"files"`
 	X         int         `json:"x"` // of a drop, in the page; -1: no drop

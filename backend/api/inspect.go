@@ -30,6 +30,11 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 	if err != nil {
 		return nil, err
 	}
+	covers, err := s.c.Store.StateTurnSeq(ctx, b.HeadState)
+	if err != nil {
+		return nil, err
+	}
+	head := "head #" + itoa(covers) + " " + chat.ShortID(b.HeadState)
 	held := s.heldByNext(ctx, b.ID)
 	out := make([]PendingView, 0, len(turns))
 	for i, t := range turns {
@@ -37,7 +42,7 @@ func (s *Inspect) Pending(branchID string) ([]PendingView, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s.pendingView(ctx, b, t, job, i, held))
+		out = append(out, s.pendingView(ctx, head, t, job, i, held))
 	}
 	return out, nil
 }
@@ -62,11 +67,11 @@ func (s *Inspect) heldByNext(ctx context.Context, branch chat.BranchID) map[stri
 	return held
 }
 
-func (s *Inspect) pendingView(ctx context.Context, b chat.Branch, t chat.Turn, job chat.Job, ahead int, held map[string]bool) PendingView {
+func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job chat.Job, ahead int, held map[string]bool) PendingView {
 	v := PendingView{
 		TurnID: string(t.ID), Seq: t.Seq, Title: t.User.Title(), CreatedAt: ms(t.CreatedAt),
 		Tokens: s.c.Counter.Count("", t.User.RenderedText()), InContext: held[string(t.ID)],
-		WaitsFor: "head #" + itoa(b.HeadSeq) + " " + chat.ShortID(b.HeadState), Job: s.c.jobView(ctx, job),
+		WaitsFor: head, Job: s.c.jobView(ctx, job),
 	}
 	if t.Assistant != nil {
 		v.Tokens += s.c.Counter.Count("", t.Assistant.RenderedText())
@@ -217,6 +222,9 @@ func (s *Inspect) AddPin(branchID, text string) (PinView, error) {
 		if err != nil {
 			return chat.Pin{}, err
 		}
+		if err := s.c.Turns.CheckPin(ctx, b, "", text); err != nil {
+			return chat.Pin{}, err
+		}
 		return s.c.Store.AddPin(ctx, b, text, s.c.Counter.Count("", text))
 	})
 }
@@ -226,6 +234,9 @@ func (s *Inspect) EditPin(branchID, pinID, text string) (PinView, error) {
 	return s.changePin(branchID, func(ctx context.Context, b chat.BranchID) (chat.Pin, error) {
 		text, err := pinText(text)
 		if err != nil {
+			return chat.Pin{}, err
+		}
+		if err := s.c.Turns.CheckPin(ctx, b, chat.PinID(pinID), text); err != nil {
 			return chat.Pin{}, err
 		}
 		return s.c.Store.EditPin(ctx, b, chat.PinID(pinID), text, s.c.Counter.Count("", text))

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/retrieval"
 )
 
@@ -17,6 +19,8 @@ type Recollection struct {
 	Vectors interface {
 		Status(context.Context) ([]chat.Namespace, error)
 	}
+	// Connect makes an embedder that is not configured (yet).
+	Connect func(context.Context, config.Embedding) (embedding.Embedder, error)
 	// Retrieves says whether turns are given memory at all, and from where.
 	Retrieves func() (on bool, scope chat.Scope)
 }
@@ -57,8 +61,8 @@ func (s *Memory) Chunks(filter MemoryFilter) (ChunkPage, error) {
 	return p, err
 }
 
-// Search finds chunks by words and by meaning. Where the embedder fails it still
-// answers by words, and says so.
+// Search finds chunks by their words and by their vectors. If the embedder fails it
+// searches by words alone and sets Warning.
 func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error) {
 	out := MemorySearch{Hits: []MemoryHit{}}
 	if err := s.c.ready(); err != nil {
@@ -78,10 +82,14 @@ func (s *Memory) Search(filter MemoryFilter, query string) (MemorySearch, error)
 	if err != nil {
 		return out, err
 	}
+	scale := 1.0 // the plain ranking can score above 1
+	if len(found.Hits) > 0 {
+		scale = scoreScale(found.Hits[0].Score)
+	}
 	for _, h := range found.Hits[min(filter.Offset, len(found.Hits)):] {
 		out.Hits = append(out.Hits, MemoryHit{
-			Chunk: chunkRow(h.ChunkText, h.Unit.Start-h.Start), Rank: h.Rank, Score: h.Score, Cosine: h.Cosine,
-			Similarity: h.Similarity, BM25: h.BM25, Keyword: h.Keyword,
+			Chunk: chunkRow(h.ChunkText, h.Unit.Start-h.Start), Rank: h.Rank, Score: h.Score / scale,
+			Why: matchWhy(h.Match(query), h.Role, similarityOf(h.Cosine, h.Similarity)),
 		})
 	}
 	t := found.Timing

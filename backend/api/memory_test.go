@@ -3,12 +3,14 @@ package api
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/retrieval"
 )
 
 func TestExcerpt(t *testing.T) {
@@ -39,20 +41,46 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-func TestReason(t *testing.T) {
-	for _, c := range []struct {
-		part prompt.Part
-		want string
+// TestMatchWhy: the window shows the search's own explanation as a sentence.
+func TestMatchWhy(t *testing.T) {
+	share := 0.978
+	m := retrieval.Match{Words: []string{"Deployments", "Gion"}, Similarity: share, Turn: 3, Reasons: []chat.Reason{chat.ReasonAnswer}}
+	got := matchWhy(m, chat.RoleAssistant, &share)
+	if !slices.Equal(got.Words, m.Words) || got.Role != "assistant" || got.Similarity != &share ||
+		got.Reason != "Matched: Deployments, Gion · more similar than 97 % of unrelated text · answer to the question of #3." {
+		t.Errorf("%+v", got)
+	}
+	if got := matchWhy(retrieval.Match{}, chat.RoleUser, nil); got.Words == nil || got.Reason != "Next to a passage that matches." {
+		t.Errorf("%+v", got)
+	}
+	part := prompt.Part{Attached: true, Keyword: 1}
+	if got := partWhy(part, "rows", chat.ChunkText{}, "rows"); got.Reason != "Attached by hand." {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestChunkRowBeginsWithWords: what a row shows has no marks, list signs or line breaks
+// of Markdown, wherever in the text it begins; code keeps every sign.
+func TestChunkRowBeginsWithWords(t *testing.T) {
+	filler := strings.Repeat(" more of it here,", 60)
+	prose := func(text string) chat.ChunkText { return chat.ChunkText{Chunk: chat.Chunk{Text: text}} }
+	for name, c := range map[string]struct {
+		chunk chat.ChunkText
+		at    string
+		want  string
 	}{
-		{prompt.Part{Keyword: 0.81, Similarity: 0.97}, "Rank 2 of 7: it shares rare words with the question (keyword 0.81) and stands above 97 % of unrelated text by meaning."},
-		{prompt.Part{Keyword: 0.2}, "Rank 2 of 7: it shares words with the question (keyword 0.20)."},
-		{prompt.Part{Similarity: 0.9996}, "Rank 2 of 7: it stands above 99.9 % of unrelated text by meaning."},
-		{prompt.Part{Similarity: 1}, "Rank 2 of 7: it stands above all unrelated text by meaning."},
-		{prompt.Part{}, "Rank 2 of 7: it stands beside what matches the question."},
-		{prompt.Part{Attached: true, Keyword: 1}, "You attached it."},
+		"heading": {prose("## The **plan**\n\n- copy `orders`\n- verify"), "", "The plan\n- copy orders\n- verify"},
+		"list":    {prose("- **copy** first"), "", "copy first"},
+		"table":   {prose("| Step | Rows |\n|---|---|\n| Dual writes | 2 410 000 |"), "", "Step | Rows\nDual writes | 2 410 000"},
+		"inside":  {prose(strings.Repeat("Before it. ", 60) + "**The rollback** is one flag." + filler), "**The", "… The rollback is one flag."},
+		"code":    {chat.ChunkText{Chunk: chat.Chunk{Type: chat.ChunkCode, Text: "# run\n- `a`"}}, "", "# run\n- `a`"},
 	} {
-		if got := reason(c.part, 2, 7); got != c.want {
-			t.Errorf("%+v: %q, want %q", c.part, got, c.want)
+		at := 0
+		if c.at != "" {
+			at = strings.Index(c.chunk.Text, c.at)
+		}
+		if got := chunkRow(c.chunk, at).Excerpt; !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

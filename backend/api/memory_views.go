@@ -2,9 +2,7 @@ package api
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"strconv"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -12,7 +10,6 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
-	"contextinfinity/backend/prompt"
 )
 
 // chunk is one chunk with its words.
@@ -41,11 +38,22 @@ func (c *Core) chunks(ctx context.Context, ids []chat.ChunkID) (map[chat.ChunkID
 	return out, err
 }
 
-// chunkRow draws a chunk with an excerpt around a byte of its text.
+// listMark begins an entry of a list.
+var listMark = regexp.MustCompile(`^[-*+•]\s+`)
+
+// blankLines are line breaks with nothing but space about them.
+var blankLines = regexp.MustCompile(`[ \t]*\n\s*`)
+
+// chunkRow draws a chunk with an excerpt from a byte of its text on. Prose begins with its
+// words, without Markdown's marks and blank lines.
 func chunkRow(c chat.ChunkText, at int) ChunkRow {
-	words := excerpt(c.Text, at)
-	if c.Role == chat.RoleAssistant && c.File == nil && c.Type != chat.ChunkCode {
-		words = highlight.Unmarked(words)
+	text := c.Text
+	if c.File == nil && c.Type != chat.ChunkCode {
+		text, at = highlight.UnmarkedAt(text, at)
+	}
+	words := excerpt(text, at)
+	if c.Type != chat.ChunkCode {
+		words = listMark.ReplaceAllString(strings.TrimSpace(blankLines.ReplaceAllString(words, "\n")), "")
 	}
 	r := ChunkRow{
 		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: c.SessionTitle,
@@ -228,102 +236,4 @@ func (c *Core) checkMemories(ctx context.Context, m chat.Message) error {
 		}
 	}
 	return nil
-}
-
-// explain says of the chunks of a context of a session where they are from and why they
-// stand there.
-func (c *Core) explain(ctx context.Context, v *ContextView, m prompt.Manifest, session chat.SessionID) error {
-	parts := m.Chunks()
-	ids := make([]chat.ChunkID, len(parts))
-	for i, p := range parts {
-		ids[i] = chat.ChunkID(p.ID)
-	}
-	known, err := c.chunks(ctx, ids)
-	if err != nil {
-		return err
-	}
-	n := 0
-	for i := range v.Sections {
-		for j := range v.Sections[i].Items {
-			it := &v.Sections[i].Items[j]
-			if it.Source != "chunk" {
-				continue
-			}
-			p := parts[n]
-			n++
-			it.TurnID, it.Why = p.Turn, why(p, n)
-			from := ""
-			if t, ok := known[chat.ChunkID(p.ID)]; ok {
-				it.Label, from = chunkLabel(t, session), " "+whence(t, session)
-				it.Why.SessionID, it.Why.TurnSeq = string(t.SessionID), t.TurnSeq
-			}
-			it.Why.Words = reason(p, n, len(parts)) + from
-		}
-	}
-	return nil
-}
-
-// chunkLabel names a chunk of a context: what is of another session by its title.
-func chunkLabel(c chat.ChunkText, session chat.SessionID) string {
-	label := fmt.Sprintf("Turn %d, %s, %s", c.TurnSeq, speaker(c), day(c.At))
-	if c.SessionID != session {
-		return titleOf(c) + ", t" + label[1:]
-	}
-	return label
-}
-
-// whence says where a chunk is from, as a sentence.
-func whence(c chat.ChunkText, session chat.SessionID) string {
-	if c.SessionID != session {
-		return fmt.Sprintf("From turn %d of “%s”.", c.TurnSeq, titleOf(c))
-	}
-	return fmt.Sprintf("From turn %d.", c.TurnSeq)
-}
-
-func titleOf(c chat.ChunkText) string {
-	if c.SessionTitle == "" {
-		return "Untitled conversation"
-	}
-	return c.SessionTitle
-}
-
-func why(p prompt.Part, rank int) *MemoryWhy {
-	return &MemoryWhy{
-		Rank: rank, Score: p.Score, Similarity: p.Similarity, Cosine: p.Vector, Keyword: p.Keyword, Form: string(p.Form), Attached: p.Attached,
-	}
-}
-
-// wordsCount is the share of the best match from which words are called rare: it takes
-// such to come near it.
-const wordsCount = 0.5
-
-// reason says why a chunk stands where it does among so many.
-func reason(p prompt.Part, rank, of int) string {
-	if p.Attached {
-		return "You attached it."
-	}
-	var parts []string
-	if p.Keyword > 0 {
-		kind := "words"
-		if p.Keyword >= wordsCount {
-			kind = "rare words"
-		}
-		parts = append(parts, fmt.Sprintf("shares %s with the question (keyword %.2f)", kind, p.Keyword))
-	}
-	if p.Similarity > 0 {
-		parts = append(parts, "stands above "+percent(p.Similarity)+" unrelated text by meaning")
-	}
-	if len(parts) == 0 {
-		parts = append(parts, "stands beside what matches the question")
-	}
-	return fmt.Sprintf("Rank %d of %d: it %s.", rank, of, strings.Join(parts, " and "))
-}
-
-// percent is a share in words that is never said to be more than it is.
-func percent(share float64) string {
-	if share >= 1 {
-		return "all"
-	}
-	tenths := math.Floor(share*1000 + 1e-6)
-	return strconv.FormatFloat(tenths/10, 'f', -1, 64) + " % of"
 }

@@ -54,6 +54,9 @@ type Store interface {
 	RemovePin(context.Context, chat.BranchID, chat.PinID) error
 	MovePin(context.Context, chat.BranchID, chat.PinID, int) error
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
+	SuggestedPins(context.Context, chat.BranchID) ([]chat.PinSuggestion, error)
+	SuggestionPinned(context.Context, chat.BranchID, chat.SuggestionID, chat.PinID) error
+	DismissSuggestion(context.Context, chat.BranchID, chat.SuggestionID) error
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
 	AddFile(context.Context, chat.NewFile) (chat.File, error)
@@ -64,6 +67,7 @@ type Store interface {
 	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
 	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
 	UnitCount(context.Context) (int, error)
+	UnitTotals(context.Context) (units int, tokens int64, err error)
 	Recalled(context.Context, []chat.TurnID) (map[chat.TurnID]chat.Recalled, error)
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 	JobCounts(context.Context) (queued, running, dead int, err error)

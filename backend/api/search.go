@@ -57,7 +57,7 @@ const (
 	groupHits   = 5
 	// sessionHits is how many finds a search in one session shows.
 	sessionHits = 200
-	// byMeaning is how many finds the vectors give.
+	// byMeaning is how many results the vectors give.
 	byMeaning = 40
 	// likeness is the least calibrated similarity of a find by meaning alone.
 	likeness = 0.8

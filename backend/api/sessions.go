@@ -259,7 +259,11 @@ func (s *Sessions) Header(branchID, model string) (Header, error) {
 func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, model string) (Header, error) {
 	h := Header{
 		SessionID: string(sess.ID), SessionTitle: sess.Title, BranchID: string(b.ID), BranchLabel: b.Label,
-		HeadSeq: b.HeadSeq, HeadShortID: chat.ShortID(b.HeadState), Model: model,
+		HeadShortID: chat.ShortID(b.HeadState), Model: model,
+	}
+	var err error
+	if h.HeadSeq, err = c.Store.StateTurnSeq(ctx, b.HeadState); err != nil {
+		return h, err
 	}
 	pending, err := c.Store.PendingTurns(ctx, b.ID)
 	if err != nil {
@@ -274,11 +278,11 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	u := prompt.UsageOf(m)
 	var over *prompt.OverBudgetError
 	if asOverBudget(perr, &over) {
-		u.Used, u.Ceiling = over.Required, over.Ceiling
+		u.Used, u.Recalled, u.Ceiling = over.Required, 0, over.Ceiling
 	} else if perr != nil {
 		c.Log.Warn("the context meter has no figures", "err", perr)
 	}
-	h.ContextTokens, h.ContextCeiling, h.Summaries = u.Used, u.Ceiling, u.Summaries
+	h.ContextTokens, h.ContextRecalled, h.ContextCeiling, h.Summaries = u.Used, u.Recalled, u.Ceiling, u.Summaries
 	h.ContextState, h.ContextFormat, h.ModelWindow = u.State(), u.Format(), budget.ModelLimit
 	h.Infinity = m.Policy.History != prompt.HistoryOff
 	if m.Model != "" {
@@ -402,6 +406,9 @@ func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error
 				return chat.Errorf(chat.CodeInvalid, "session.settings", "The temperature is a number from 0 to 2, or empty; nothing was changed.")
 			}
 			set.Temperature = &t
+		}
+		if err := s.c.Turns.CheckInstructions(ctx, id, v.SystemPrompt); err != nil {
+			return err
 		}
 		return s.c.Store.SetSessionSettings(ctx, id, set)
 	})

@@ -140,7 +140,7 @@ func (s *Storage) Restore(path string) error {
 // idle refuses while long work runs that a restart would cut short.
 func (s *Storage) idle(op string) error {
 	if running, waiting := s.c.Tasks.Open(); running+waiting > 0 {
-		return chat.Errorf(chat.CodeConflict, op, "Long work is still running, which starting anew would cut short; nothing was changed.").
+		return chat.Errorf(chat.CodeConflict, op, "Tasks are still running, and a restart would interrupt them; nothing was changed.").
 			WithHint("wait for it, or cancel it")
 	}
 	return nil
@@ -196,7 +196,7 @@ func (s *Storage) DeletePreview(kind, id string) (DeletePreview, error) {
 		return DeletePreview{}, err
 	}
 	return DeletePreview{
-		Kind: p.Kind, Title: p.Name(), Confirm: p.Confirm(), Parts: erasedParts(p.Erased), Sessions: append([]string{}, p.Sessions...),
+		Kind: p.Kind, Title: p.Name(), Confirm: chat.ConfirmWord, Parts: erasedParts(p.Erased), Sessions: append([]string{}, p.Sessions...),
 		Backups: append([]string{}, p.Backups...), Reason: p.Reason,
 	}, nil
 }
@@ -212,8 +212,8 @@ func (s *Storage) Erase(kind, id, confirm string) (ReceiptView, error) {
 	if err != nil {
 		return ReceiptView{}, err
 	}
-	if confirm != p.Confirm() {
-		return ReceiptView{}, chat.Errorf(chat.CodeInvalid, op, "What was typed is not %q; nothing was deleted.", p.Confirm())
+	if !chat.Confirms(confirm) {
+		return ReceiptView{}, chat.Errorf(chat.CodeInvalid, op, "What was typed is not %q. Nothing was deleted.", chat.ConfirmWord)
 	}
 	if p.Reason != "" {
 		return ReceiptView{}, chat.Errorf(chat.CodeConflict, op, "%s", p.Reason)
@@ -257,7 +257,7 @@ func receiptView(r chat.Receipt) ReceiptView {
 
 // storeLabels are stores in words.
 var storeLabels = map[string]string{
-	"sessions": "session", "branches": "branches", "turns": "messages and answers", "steps": "calls to a model", "states": "summaries of state",
+	"sessions": "session", "branches": "branches", "turns": "messages and answers", "steps": "calls to a model", "states": "state summaries",
 	"summaries": "summaries of stretches", "chunks": "passages of memory", "units": "entries of the text index", "unit_embeddings": "vectors",
 	"retrieved": "records of what was remembered", "requests": "stored requests", "manifests": "descriptions of contexts",
 	"request_links": "links between requests", "manifest_links": "links between contexts", "events": "entries of the ledger", "snapshots": "snapshots of the ledger",

@@ -216,12 +216,20 @@ func (s *Transfer) sessionOf(ctx context.Context, r ExportRequest) (chat.Session
 	return b.SessionID, err
 }
 
-// DragFile writes the file that a drag out of the window carries.
-func (s *Transfer) DragFile(request ExportRequest) (DraggedFile, error) {
-	if err := s.c.ready(); err != nil {
-		return DraggedFile{}, err
+// PastedPicture returns the picture in the clipboard, for a page that is not given it; one without data: there is none.
+func (s *Transfer) PastedPicture() (ImageUpload, error) {
+	const op = "transfer.paste"
+	if s.c.Shell.Picture == nil {
+		return ImageUpload{}, nil
 	}
-	return s.c.Exporter.DragFile(s.c.ctx(), request)
+	data, err := s.c.Shell.Picture()
+	if err != nil || len(data) == 0 {
+		return ImageUpload{}, err
+	}
+	if len(data) > given.MaxImageBytes {
+		return ImageUpload{}, chat.Errorf(chat.CodeInvalid, op, "The picture in the clipboard is larger than the %d MB that can be sent. It was not attached.", given.MaxImageBytes>>20).WithHint("copy a smaller part of it, or make it smaller")
+	}
+	return ImageUpload{MediaType: given.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: "Pasted picture"}, nil
 }
 
 // Attach reads a file by its path for the draft of a branch: a document is kept in the

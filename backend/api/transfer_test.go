@@ -358,13 +358,12 @@ func TestTransferWithoutData(t *testing.T) {
 	_, imports := x.ImportFiles([]string{"/a"}, "")
 	_, plan := x.Plan(ExportRequest{})
 	_, export := x.Export(ExportRequest{})
-	_, drag := x.DragFile(ExportRequest{})
 	_, attach := x.Attach("b", "/a")
 	_, list := w.Tasks()
 	_, resume := w.Resume("x")
 	_, background := w.Background()
 	_, pause := w.Pause(true)
-	for i, err := range []error{imports, plan, export, drag, attach, list, resume, background, pause, w.Cancel("x"), w.Dismiss("x")} {
+	for i, err := range []error{imports, plan, export, attach, list, resume, background, pause, w.Cancel("x"), w.Dismiss("x")} {
 		if chat.CodeOf(err) != chat.CodeCorrupt {
 			t.Errorf("%d: %v", i, err)
 		}

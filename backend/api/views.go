@@ -52,7 +52,7 @@ func sessionStatus(s chat.SessionSummary, running bool) string {
 func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
 	return BranchView{
 		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns,
-		HeadSeq: b.HeadSeq, HeadState: string(b.HeadState), UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active,
+		HeadSeq: b.Covers, HeadState: string(b.HeadState), UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active,
 		Archived: b.ArchivedAt != nil,
 	}
 }

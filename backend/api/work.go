@@ -16,6 +16,8 @@ type Shell struct {
 	PickFolder func() (string, error)
 	// Reveal shows a file in the system's file manager.
 	Reveal func(path string) error
+	// Picture returns the clipboard's picture as PNG, where a page is not given it; nil if there is none.
+	Picture func() ([]byte, error)
 	// Tray says whether there is a place for the tray icon, and whether closing the
 	// window leaves the program there.
 	Tray func() (host, hides bool)

@@ -128,11 +128,18 @@ func (s *Service) Rollback(ctx context.Context, session chat.SessionID, id chat.
 	if st.SessionID != session {
 		return chat.Branch{}, chat.Errorf(chat.CodeNotFound, "branches.rollback", "State %s belongs to another session.", id)
 	}
-	label := fmt.Sprintf("rollback to #%d", st.Seq)
 	seq, err := s.store.StateTurnSeq(ctx, id)
 	if err != nil {
 		return chat.Branch{}, err
 	}
+	open, err := s.store.Session(ctx, session)
+	if err != nil {
+		return chat.Branch{}, err
+	}
+	if err := s.leavesOut(ctx, open.ActiveBranch, st.BranchID, seq); err != nil {
+		return chat.Branch{}, err
+	}
+	label := fmt.Sprintf("rollback to #%d", seq)
 	if seq == 0 {
 		return s.fork(ctx, chat.ForkPoint{SessionID: session, Branch: st.BranchID, Label: label, Activate: true})
 	}
@@ -153,7 +160,34 @@ func (s *Service) RollbackTo(ctx context.Context, branch chat.BranchID, id chat.
 	if err != nil {
 		return chat.Branch{}, err
 	}
+	if err := s.leavesOut(ctx, branch, t.BranchID, t.Seq); err != nil {
+		return chat.Branch{}, err
+	}
 	return s.after(ctx, t, fmt.Sprintf("rollback to #%d", t.Seq), true)
+}
+
+// leavesOut refuses to roll a branch back to its own end: the new branch would be its copy, under another name. The
+// place is turn seq of the lineage of another branch, or of this one.
+func (s *Service) leavesOut(ctx context.Context, branch, place chat.BranchID, seq int64) error {
+	last, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: branch, Limit: 1, Newest: true})
+	if err != nil {
+		return err
+	}
+	var at int64
+	if len(last) > 0 {
+		at = last[0].Seq
+	}
+	if at != seq {
+		return nil
+	}
+	if seq > 0 && place != branch {
+		there, err := s.store.Lineage(ctx, chat.LineageQuery{Branch: place, FromSeq: seq, ToSeq: seq, Limit: 1})
+		if err != nil || len(there) == 0 || there[0].ID != last[0].ID {
+			return err
+		}
+	}
+	return chat.Errorf(chat.CodeConflict, "branches.rollback", "The branch already ends there: there is nothing to roll back, and no branch was made.").
+		WithHint("choose an earlier turn, or fork to start a branch from here")
 }
 
 // shown is a turn of a branch's lineage.

@@ -11,16 +11,17 @@ import (
 // Durable identifiers are ULIDs in their canonical 26 character form. They are
 // distinct types so that a turn is never taken for a branch.
 type (
-	SessionID string
-	BranchID  string
-	TurnID    string
-	StepID    string
-	StateID   string
-	ChunkID   string
-	UnitID    string
-	PinID     string
-	EventID   string
-	FileID    string
+	SessionID    string
+	BranchID     string
+	TurnID       string
+	StepID       string
+	StateID      string
+	ChunkID      string
+	UnitID       string
+	PinID        string
+	SuggestionID string
+	EventID      string
+	FileID       string
 )
 
 // ids makes identifiers that sort by time, and by creation within one

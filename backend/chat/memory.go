@@ -135,6 +135,19 @@ type Retrieval struct {
 	Tokens     int      `json:"tokens"`
 }
 
+// Reason is something other than shared words or similarity that explains why a passage
+// was recalled.
+type Reason string
+
+// Reasons, in the order in which they are shown.
+const (
+	ReasonAnswer   Reason = "answer"   // it is a reply whose question is known
+	ReasonStanding Reason = "standing" // an order or preference that holds for everything after it
+	ReasonRepeat   Reason = "repeat"   // it asks the question once more
+	ReasonQuestion Reason = "question" // it only asks
+	ReasonOverview Reason = "overview" // the question asks for the course of things, so days share the budget
+)
+
 // Recalled is what memory a turn's context holds, in short.
 type Recalled struct {
 	Pieces int
@@ -189,14 +202,21 @@ type UnitVector struct {
 	Vector []float32
 }
 
-// VectorRow is a stored vector with what a sieve decides by. Vector is nil where it
+// TermCount is a word of the index and how many units hold it.
+type TermCount struct {
+	Term  string
+	Units int
+}
+
+// VectorRow is a stored vector with what a sieve decides by. Codes are its components as
+// the store keeps them, signed bytes in proportion to the vector's; nil where the vector
 // is damaged.
 type VectorRow struct {
 	N       int64
 	Session SessionID
 	Branch  BranchID
 	Seq     int64
-	Vector  []float32
+	Codes   []int8
 }
 
 // VectorHit is a unit that a vector search found; Cosine is exact.

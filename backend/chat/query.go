@@ -26,7 +26,8 @@ type BranchSummary struct {
 	ForkSeq   int64     `json:"fork_seq"` // turn_seq it forked after, 0 if none
 	Turns     int       `json:"turns"`    // of its lineage
 	Pending   int       `json:"pending"`
-	LastSeq   int64     `json:"last_seq"` // turn_seq of the newest turn of its lineage
+	LastSeq   int64     `json:"last_seq"`      // turn_seq of the newest turn of its lineage
+	Covers    int64     `json:"head_turn_seq"` // turn_seq of the last turn that its head covers: the number people see
 	UpdatedAt time.Time `json:"updated_at"`
 }
 

@@ -157,7 +157,7 @@ func (i RecoveryItem) Undecided() bool {
 }
 
 // Settled is what is said of a report of which nothing is left.
-const Settled = "What was found here was decided or deleted since. Nothing is left to do."
+const Settled = "Everything in this report has since been resolved or deleted."
 
 // AsOfNow is the report without findings about turns that are gone, and without the
 // decisions that were made since. turn looks a turn up; what it cannot read stays.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // Imported is what became of a conversation, or of a bundle, that was imported (SPEC 12).
@@ -79,11 +78,9 @@ func (p ErasePreview) Name() string {
 	return title
 }
 
-// Confirm is what a person types to agree: the title on one line, or, where that is
-// nothing that can be typed, a word.
-func (p ErasePreview) Confirm() string {
-	if title := strings.TrimSpace(p.Title); title != "" && !strings.ContainsFunc(title, unicode.IsControl) {
-		return title
-	}
-	return "erase"
-}
+// ConfirmWord is what a person types to agree to a deletion. It is a word and not the title: an automatic title may hold
+// characters that no keyboard has.
+const ConfirmWord = "delete"
+
+// Confirms reports whether what was typed agrees to a deletion.
+func Confirms(typed string) bool { return strings.EqualFold(strings.TrimSpace(typed), ConfirmWord) }

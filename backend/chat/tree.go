@@ -14,7 +14,7 @@ type Folder struct {
 type Tree struct {
 	Session  Session
 	Runs     []TreeRun
-	Branches []TreeBranch // archived ones too, oldest first
+	Branches []BranchSummary // archived ones too, oldest first
 }
 
 // TreeRun are turns From to To of one branch, inclusive; a branch without turns of its
@@ -35,12 +35,6 @@ type TreeRun struct {
 type TreeTurn struct {
 	Turn  Turn // without messages
 	Title string
-}
-
-// TreeBranch is a branch in a tree.
-type TreeBranch struct {
-	BranchSummary
-	Covers int64 // turn_seq of the last turn that its head covers
 }
 
 // Own is how many turns are the branch's own.

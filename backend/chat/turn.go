@@ -256,6 +256,16 @@ type RawEvent struct {
 	Data []byte `json:"data"`
 }
 
+// PinSuggestion is a standing instruction that was recognised in what the user said and
+// could be pinned.
+type PinSuggestion struct {
+	ID        SuggestionID `json:"id"`
+	SessionID SessionID    `json:"session_id"`
+	TurnID    TurnID       `json:"turn_id"`
+	TurnSeq   int64        `json:"turn_seq"`
+	Text      string       `json:"text"`
+}
+
 // Pin is a pinned fact: the user's own words, sent verbatim, versioned. Editing
 // makes a new version that names the one it replaces.
 type Pin struct {

@@ -138,18 +138,21 @@ type StepMetrics struct {
 
 // TurnMetrics are measured per turn (SRD 15.1); times in milliseconds.
 type TurnMetrics struct {
-	EstimateTokens  int   `json:"estimate_tokens"`
-	SearchMs        int64 `json:"search_ms"`
-	EmbedMs         int64 `json:"embed_ms"`
-	AssembleMs      int64 `json:"assemble_ms"`
-	StreamMs        int64 `json:"stream_ms"`
-	SummarizeMs     int64 `json:"summarize_ms"`
-	IndexMs         int64 `json:"index_ms"`
-	Candidates      int   `json:"candidates"`
-	Selected        int   `json:"selected"`
-	PackedTokens    int   `json:"packed_tokens"`
-	Attempts        int   `json:"attempts"`
-	ValidationTries int   `json:"validation_tries"`
+	EstimateTokens int   `json:"estimate_tokens"`
+	SearchMs       int64 `json:"search_ms"`
+	EmbedMs        int64 `json:"embed_ms"`
+	AssembleMs     int64 `json:"assemble_ms"`
+	StreamMs       int64 `json:"stream_ms"`
+	SummarizeMs    int64 `json:"summarize_ms"`
+	IndexMs        int64 `json:"index_ms"`
+	Candidates     int   `json:"candidates"`
+	Selected       int   `json:"selected"`
+	PackedTokens   int   `json:"packed_tokens"`
+	Attempts       int   `json:"attempts"`
+	// What became of the state's summary by a model, and how often the model was asked; empty
+	// where none was.
+	ValidationResult CheckResult `json:"validation_result,omitempty"`
+	ValidationTries  int         `json:"validation_tries"`
 	// The range of calibrated similarity of what was selected; 0 where no vector found it.
 	SimilarityMin float64 `json:"similarity_min,omitempty"`
 	SimilarityMax float64 `json:"similarity_max,omitempty"`

@@ -161,7 +161,7 @@ func (c *call) restoreCommand() *cobra.Command {
 		Use: "restore PATH", Short: "Put a backup in the place of the present data",
 		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and
 you are shown what would be replaced by what. The present data is backed up before;
-data that cannot be read is set aside as it is. Other programs must have the data
+data that cannot be read is quarantined. Other programs must have the data
 closed. A crash at any moment leaves the old data or the new, whole.`, Args: exactly("PATH"),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -250,11 +250,11 @@ func printFindings(o *output, found []chat.Finding) {
 func printUndone(o *output, r chat.Restoration) {
 	switch n := len(r.Undone); {
 	case r.Present.Exists && r.Present.Problem != "":
-		o.printf("What was deleted for good from the present data cannot be read; it may come back.\n")
+		o.printf("The list of permanent deletions cannot be read; deleted text may come back.\n")
 	case n == 1:
-		o.printf("1 deletion for good is undone by it: the text comes back, and the receipt goes.\n")
+		o.printf("1 permanent deletion is undone: the text comes back, and the receipt is removed.\n")
 	case n > 1:
-		o.printf("%d deletions for good are undone by it: the text comes back, and the receipts go.\n", n)
+		o.printf("%d permanent deletions are undone: the text comes back, and the receipts are removed.\n", n)
 	}
 	for _, d := range r.Undone {
 		o.printf("  %s: %s %s\n", local(d.At), line(d.Kind), line(d.Subject))
@@ -286,7 +286,7 @@ func printRestored(o *output, r chat.Restoration) {
 		o.printf("The data before it: %s\n", line(r.Kept.Path))
 	}
 	if r.Aside != "" {
-		o.printf("Set aside, not deleted: %s\n", line(r.Aside))
+		o.printf("Quarantined, not deleted: %s\n", line(r.Aside))
 	}
 	if r.Config != "" {
 		o.printf("The backup's configuration: %s\n", line(r.Config))

@@ -74,13 +74,13 @@ func (r branchesReply) print(o *output) {
 		if b.Parent != "" {
 			fork = "#" + decimal(b.ForkSeq)
 		}
-		t.add(mark, string(b.ID), clip(b.Label, 32), fork, count(b.Turns), count(b.Pending), headOf(b.HeadSeq, b.HeadState), local(b.UpdatedAt))
+		t.add(mark, string(b.ID), clip(b.Label, 32), fork, count(b.Turns), count(b.Pending), headOf(b.HeadTurn, b.HeadState), local(b.UpdatedAt))
 	}
 	t.print(o)
 }
 
-// headOf names a state as people see it.
-func headOf(seq int64, id chat.StateID) string { return "#" + decimal(seq) + " " + chat.ShortID(id) }
+// headOf names a head as people see it: by the last turn that it covers.
+func headOf(turn int64, id chat.StateID) string { return "#" + decimal(turn) + " " + chat.ShortID(id) }
 
 type branchReply struct {
 	SessionID chat.SessionID `json:"session_id"`
@@ -89,13 +89,18 @@ type branchReply struct {
 	Active    bool           `json:"active"`
 	HeadState chat.StateID   `json:"head_state"`
 	HeadSeq   int64          `json:"head_seq"`
+	HeadTurn  int64          `json:"head_turn_seq"`
 }
 
 func (s *Services) branchReply(ctx context.Context, b chat.Branch, done string) (reply, error) {
 	session, err := s.Store.Session(ctx, b.SessionID)
-	doc := branchReply{b.SessionID, b.ID, b.Label, session.ActiveBranch == b.ID, b.HeadState, b.HeadSeq}
+	if err != nil {
+		return reply{}, err
+	}
+	covers, err := s.Store.StateTurnSeq(ctx, b.HeadState)
+	doc := branchReply{b.SessionID, b.ID, b.Label, session.ActiveBranch == b.ID, b.HeadState, b.HeadSeq, covers}
 	return reply{doc: doc, text: func(o *output) {
-		o.printf("%s %s (%s), head %s.\n", done, b.ID, line(b.Label), headOf(b.HeadSeq, b.HeadState))
+		o.printf("%s %s (%s), head %s.\n", done, b.ID, line(b.Label), headOf(covers, b.HeadState))
 	}}, err
 }
 
@@ -169,7 +174,7 @@ still pending is committed first.`,
 			if err != nil {
 				return reply{}, err
 			}
-			return s.branchReply(ctx, b, "Rolled back, on the new branch")
+			return s.branchReply(ctx, b, "Rolled back; new branch")
 		})
 	})
 	cmd.ValidArgsFunction = c.completeSession
@@ -190,7 +195,7 @@ func (c *call) rollbackTo(ctx context.Context, typed, turn string) (reply, error
 		if err != nil {
 			return reply{}, err
 		}
-		return s.branchReply(ctx, b, "Rolled back, on the new branch")
+		return s.branchReply(ctx, b, "Rolled back; new branch")
 	})
 }
 
@@ -223,6 +228,7 @@ type stateRow struct {
 	Tokens    int              `json:"token_count_est"`
 	Summary   string           `json:"summary"`
 	CreatedAt time.Time        `json:"created_at"`
+	chat.StateCheck
 }
 
 type statesReply struct {
@@ -233,7 +239,7 @@ type statesReply struct {
 
 func (c *call) statesCommand() *cobra.Command {
 	var branch string
-	cmd := &cobra.Command{Use: "states SESSION", Short: "List a branch's committed states, newest first", Args: exactly("SESSION")}
+	cmd := &cobra.Command{Use: "states SESSION", Short: "List a branch's committed states and how each was checked, newest first", Args: exactly("SESSION")}
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the active one")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.reading(ctx, func(s *Services) (reply, error) { return s.states(ctx, args[0], branch) })
@@ -259,20 +265,34 @@ func (s *Services) states(ctx context.Context, typed, branch string) (reply, err
 		}
 		doc.States = append(doc.States, stateRow{
 			ID: st.ID, Seq: st.Seq, Head: st.ID == b.HeadState, TurnSeq: seq, Origin: st.Origin, Model: st.Model,
-			Tokens: st.TokenCount, Summary: st.Summary, CreatedAt: st.CreatedAt,
+			Tokens: st.TokenCount, Summary: st.Summary, CreatedAt: st.CreatedAt, StateCheck: chat.CheckOf(st.Origin, st.Validation),
 		})
 	}
 	return reply{doc: doc, text: doc.print}, nil
 }
 
 func (r statesReply) print(o *output) {
-	t := newTable("", "STATE", "SEQ", "COVERS TO", "ORIGIN", "TOKENS", "MADE").numbers(2, 3, 5)
+	t := newTable("", "STATE", "SEQ", "COVERS TO", "ORIGIN", "CHECK", "TOKENS", "MADE").numbers(2, 3, 6)
 	for _, st := range r.States {
 		mark := ""
 		if st.Head {
 			mark = "*"
 		}
-		t.add(mark, string(st.ID), decimal(st.Seq), "#"+decimal(st.TurnSeq), string(st.Origin), decimal(st.Tokens), local(st.CreatedAt))
+		t.add(mark, string(st.ID), decimal(st.Seq), "#"+decimal(st.TurnSeq), string(st.Origin), checkWords(st.StateCheck), decimal(st.Tokens), local(st.CreatedAt))
 	}
 	t.print(o)
+}
+
+// checkWords is a state's check in a column: "repaired: 2 added, 1 try".
+func checkWords(c chat.StateCheck) string {
+	tries := pluralOf(c.Tries, "try", "tries")
+	switch c.Result {
+	case chat.CheckPassed:
+		return "passed, " + tries
+	case chat.CheckRepaired:
+		return "repaired: " + decimal(len(c.Added)) + " added, " + tries
+	case chat.CheckFailed:
+		return "failed after " + tries + ": " + clip(c.Reason, 40)
+	}
+	return ""
 }

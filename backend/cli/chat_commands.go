@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/transfer/render"
 	"contextinfinity/backend/turn"
 )
@@ -75,6 +76,7 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 		return err
 	}
 	if t.session.ID != "" {
+		t.saySwitch(ctx, name)
 		if err := t.s.Store.SetSessionModel(ctx, t.session.ID, name); err != nil {
 			return err
 		}
@@ -83,6 +85,18 @@ func (t *talk) chooseModel(ctx context.Context, name string) error {
 	t.model = name
 	t.say("From now on %s answers.", line(name))
 	return nil
+}
+
+// saySwitch says what the switch to another model changes, before it is made. A conversation
+// that the model before cannot be asked about switches all the same.
+func (t *talk) saySwitch(ctx context.Context, name string) {
+	change, err := t.s.Turns.PreviewSwitch(ctx, t.branch, t.model, name)
+	switch {
+	case err != nil:
+		t.say("What the switch changes is not known: %s", line(chat.AsError(err).Message))
+	case change.Kind != prompt.NoChange || change.Refused != nil:
+		t.say("%s", line(change.String()))
+	}
 }
 
 func (t *talk) fresh(context.Context, string) error {
@@ -316,7 +330,7 @@ func (t *talk) rerun(ctx context.Context, goesOn bool, start func(chat.TurnID) (
 	}
 	if h.Turn.BranchID != t.branch {
 		t.session.ActiveBranch, t.branch = h.Turn.BranchID, h.Turn.BranchID
-		t.say("Answered anew on a new branch (%s).", t.branch)
+		t.say("Regenerated on a new branch (%s).", t.branch)
 	}
 	end, _, err := t.c.follow(ctx, t.s, t.st, h, base)
 	if err != nil {

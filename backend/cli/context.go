@@ -9,22 +9,36 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/retrieval"
 )
 
 // contextReply is what the model saw in a turn, or would see next.
 type contextReply struct {
-	SessionID chat.SessionID  `json:"session_id"`
-	BranchID  chat.BranchID   `json:"branch_id"`
-	TurnID    chat.TurnID     `json:"turn_id,omitempty"` // empty: the next request
-	TurnSeq   int64           `json:"turn_seq,omitempty"`
-	Usage     string          `json:"usage_format"`
-	Manifest  prompt.Manifest `json:"manifest"`
-	Items     []prompt.Text   `json:"items"`
-	Same      bool            `json:"same"` // assembled again it has the stored hash
-	Note      string          `json:"note,omitempty"`
-	Reported  int             `json:"reported_input_tokens,omitempty"`
-	Cached    int             `json:"cached_input_tokens,omitempty"`
-	Diff      *contextDiff    `json:"diff,omitempty"`
+	SessionID      chat.SessionID  `json:"session_id"`
+	BranchID       chat.BranchID   `json:"branch_id"`
+	TurnID         chat.TurnID     `json:"turn_id,omitempty"` // empty: the next request
+	TurnSeq        int64           `json:"turn_seq,omitempty"`
+	Usage          string          `json:"usage_format"`
+	State          string          `json:"usage_state"` // without recalled memory: plenty, filling, nearly full
+	RecalledTokens int             `json:"recalled_tokens"`
+	Manifest       prompt.Manifest `json:"manifest"`
+	Items          []prompt.Text   `json:"items"`
+	Recalled       []recalledRow   `json:"recalled"` // memory in it, and why
+	Same           bool            `json:"same"`     // assembled again it has the stored hash
+	Note           string          `json:"note,omitempty"`
+	Reported       int             `json:"reported_input_tokens,omitempty"`
+	Cached         int             `json:"cached_input_tokens,omitempty"`
+	Diff           *contextDiff    `json:"diff,omitempty"`
+}
+
+// recalledRow is why a passage of memory is in a request.
+type recalledRow struct {
+	ChunkID chat.ChunkID `json:"chunk_id"`
+	TurnID  chat.TurnID  `json:"turn_id"`
+	Rank    int          `json:"rank"`
+	Score   float64      `json:"score"`
+	Matched []string     `json:"matched_words"`
+	Why     string       `json:"why"`
 }
 
 // contextDiff is what changed since the request before.
@@ -82,7 +96,11 @@ func (s *Services) fillContext(ctx context.Context, doc *contextReply, turnID st
 			return err
 		}
 	}
-	doc.Usage = prompt.UsageOf(doc.Manifest).Format()
+	u := prompt.UsageOf(doc.Manifest)
+	doc.Usage, doc.State, doc.RecalledTokens = u.Format(), u.State(), u.Recalled
+	if err := s.fillRecalled(ctx, doc); err != nil {
+		return err
+	}
 	if !diff {
 		return nil
 	}
@@ -98,6 +116,40 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 	doc.Manifest, doc.Items, doc.Same, doc.Note = seen.Manifest, seen.Texts, seen.Same, seen.Note
 	if t.Usage != nil {
 		doc.Reported, doc.Cached = t.Usage.InputTokens, t.Usage.CachedInputTokens
+	}
+	return nil
+}
+
+// fillRecalled says why each recalled passage is there.
+func (s *Services) fillRecalled(ctx context.Context, doc *contextReply) error {
+	doc.Recalled = []recalledRow{}
+	var question string
+	var ids []chat.ChunkID
+	for _, it := range doc.Items {
+		switch it.Source {
+		case "message":
+			question += it.Text + "\n"
+		case "chunk":
+			ids = append(ids, chat.ChunkID(it.ID))
+		}
+	}
+	known, err := s.Store.ChunkTexts(ctx, ids)
+	if err != nil {
+		return err
+	}
+	seq := make(map[string]int64, len(known)) // a deleted chunk has none
+	for _, c := range known {
+		seq[string(c.ID)] = c.TurnSeq
+	}
+	for _, it := range doc.Items {
+		if it.Source != "chunk" {
+			continue
+		}
+		why := retrieval.MatchOf(question, it.Text, it.Part, seq[it.ID])
+		doc.Recalled = append(doc.Recalled, recalledRow{
+			ChunkID: chat.ChunkID(it.ID), TurnID: chat.TurnID(it.Turn), Rank: it.Rank, Score: it.Score,
+			Matched: append([]string{}, why.Words...), Why: why.String(),
+		})
 	}
 	return nil
 }
@@ -127,20 +179,22 @@ func (r contextReply) print(o *output, text bool) {
 	if r.TurnID != "" {
 		what = fmt.Sprintf("Turn %d", r.TurnSeq)
 	}
-	o.printf("%s: %s, model %s\n", what, r.Usage, line(r.Manifest.Model))
+	o.printf("%s: %s, %s, model %s\n", what, r.Usage, r.State, line(r.Manifest.Model))
+	if r.RecalledTokens > 0 {
+		o.printf("%s of it are recalled memory, which gives way when room is needed.\n", plural(r.RecalledTokens, "token"))
+	}
 	if r.Reported > 0 {
 		o.printf("The provider counted %d input tokens, %d of them cached; estimated were %d.\n", r.Reported, r.Cached, r.Manifest.TotalTokens)
 	}
-	t := newTable("SECTION", "ITEM", "TOKENS", "BYTES").numbers(2, 3)
-	for _, s := range r.Manifest.Sections {
-		t.add(s.Name, fmt.Sprintf("%.0f %% of the whole, cap %d", 100*s.Share, s.Cap), decimal(int64(s.Tokens)), "")
-		for _, it := range s.Items {
-			t.add("", itemName(it), decimal(int64(it.Tokens)), decimal(int64(it.Bytes)))
-		}
-	}
-	t.print(o)
+	r.table().print(o)
 	for _, s := range r.Manifest.Shrink {
 		o.printf("shrunk %s\n", line(s))
+	}
+	for _, s := range r.Manifest.Notes {
+		o.printf("%s\n", line(s))
+	}
+	if why := r.Manifest.Inputs.RetrievalError; why != "" {
+		o.printf("Memory was not searched: %s\n", line(why))
 	}
 	for _, x := range r.Manifest.Redactions {
 		o.printf("redacted %s (%d bytes)\n", line(x.Rule), x.Bytes)
@@ -156,6 +210,26 @@ func (r contextReply) print(o *output, text bool) {
 			o.printf("\n--- %s, %s\n%s\n", it.Section, itemName(it.Part), it.Text)
 		}
 	}
+}
+
+// table lists the items, those of memory with why they are there.
+func (r contextReply) table() *table {
+	whys := map[string]string{}
+	for _, x := range r.Recalled {
+		whys[string(x.ChunkID)] = x.Why
+	}
+	t := newTable("SECTION", "ITEM", "TOKENS", "BYTES").numbers(2, 3)
+	for _, s := range r.Manifest.Sections {
+		t.add(s.Name, fmt.Sprintf("%.0f %% of the whole, cap %d", 100*s.Share, s.Cap), decimal(int64(s.Tokens)), "")
+		for _, it := range s.Items {
+			name := itemName(it)
+			if why := whys[it.ID]; it.Source == "chunk" && why != "" {
+				name += ": " + line(why)
+			}
+			t.add("", name, decimal(int64(it.Tokens)), decimal(int64(it.Bytes)))
+		}
+	}
+	return t
 }
 
 func (d contextDiff) print(o *output) {
@@ -187,22 +261,27 @@ type summarizeReply struct {
 	BranchID   chat.BranchID       `json:"branch_id"`
 	Summarized int                 `json:"summarized"`
 	Ranges     []chat.RangeSummary `json:"ranges"`
+
+	forced bool
 }
 
 func (c *call) summarizeCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "summarize SESSION", Short: "Make the range summaries that are due, now", Args: exactly("SESSION"),
-		Long: "History that no longer fits stands in the prompt as range summaries, made in the background. This makes\nthose that are due at once, and lists what there is.",
+		Use: "summarize SESSION", Short: "Summarise old turns now", Args: exactly("SESSION"),
+		Long: "History that no longer fits is sent as range summaries, which are made in the background. This makes those\n" +
+			"that are due at once, and lists all of them. With --force it also summarizes turns that still fit, all but the\n" +
+			"newest: they are sent as they are until they no longer fit, and then their summaries are ready.",
 	}
 	branch := branchFlag(cmd)
+	force := cmd.Flags().Bool("force", false, "summarize all turns but the newest, although they still fit")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			session, b, err := s.place(ctx, args[0], *branch)
 			if err != nil {
 				return reply{}, err
 			}
-			doc := summarizeReply{SessionID: session.ID, BranchID: b.ID}
-			if doc.Summarized, err = s.Jobs.SummarizeRanges(ctx, b.ID); err != nil {
+			doc := summarizeReply{SessionID: session.ID, BranchID: b.ID, forced: *force}
+			if doc.Summarized, err = s.Jobs.SummarizeRanges(ctx, b.ID, *force); err != nil {
 				return reply{}, err
 			}
 			doc.Ranges, err = s.Store.Summaries(ctx, b.ID)
@@ -216,8 +295,13 @@ func (c *call) summarizeCommand() *cobra.Command {
 
 func (r summarizeReply) print(o *output) {
 	o.printf("%s run.\n", plural(r.Summarized, "job"))
-	if len(r.Ranges) == 0 {
-		o.printf("All of the conversation still fits as it was said: no range is summarized.\n")
+	switch {
+	case len(r.Ranges) > 0:
+	case r.forced:
+		o.printf("No range is summarized: there are too few turns before the newest ones, which are always sent as they are.\n")
+		return
+	default:
+		o.printf("The whole conversation still fits: no range is summarized. --force summarizes it anyway.\n")
 		return
 	}
 	t := newTable("TURNS", "TOKENS", "OF", "BY").numbers(1, 2)

@@ -16,7 +16,7 @@ type rerun func(s *Services, ctx context.Context, id chat.TurnID, model string) 
 func (c *call) retryCommand() *cobra.Command {
 	return c.rerunCommand("retry TURN", "Ask again for the answer of a turn",
 		`An incomplete turn gets a new attempt, the old one is kept. A failed one is sent
-again as a new turn. A final one is answered anew on a new branch, which becomes
+again as a new turn. A final one is regenerated on a new branch, which becomes
 the active one. An unsent one is sent.`, false,
 		func(s *Services, ctx context.Context, id chat.TurnID, model string) (*turn.Handle, error) {
 			return s.Turns.Retry(ctx, id, model)
@@ -74,7 +74,7 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 		return reply{}, err
 	}
 	if h.Turn.BranchID != t.BranchID {
-		c.notef("answered anew on the new branch %s, now the active one", h.Turn.BranchID)
+		c.notef("regenerated on the new branch %s, now the active one", h.Turn.BranchID)
 	}
 	end, answer, err := c.follow(ctx, s, st, h, base)
 	if err != nil {

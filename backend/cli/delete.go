@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,7 +13,7 @@ func (c *call) deleteCommand() *cobra.Command {
 	var hard, yes bool
 	var turn string
 	cmd := &cobra.Command{
-		Use: "delete SESSION --hard", Short: "Erase a session, or what one turn says, for good",
+		Use: "delete SESSION --hard", Short: "Delete a session or one turn permanently",
 		Long: `Everything that was stored of it goes: messages, summaries, memory, journals, and
 the requests of other sessions that quoted it. A receipt tells what was removed, and
 which backups still hold it; those are yours to remove. It cannot be undone. You are
@@ -29,16 +28,16 @@ To put a session away instead: contextinfinity sessions archive SESSION`,
 			return exactly("SESSION")(cmd, args)
 		},
 	}
-	cmd.Flags().BoolVar(&hard, "hard", false, "erase for good")
+	cmd.Flags().BoolVar(&hard, "hard", false, "delete permanently")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().StringVar(&turn, "turn", "", "only what this turn says")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		if !hard {
 			return reply{}, usageHint("add --hard, or put it away: contextinfinity sessions archive SESSION",
-				"delete erases for good and has to be told so; nothing was deleted.")
+				"delete is permanent and needs --hard; nothing was deleted.")
 		}
 		if !yes && (c.json || !c.in.terminal) {
-			return reply{}, usageHint("add --yes", "delete erases for good, and there is nobody to ask; nothing was deleted.")
+			return reply{}, usageHint("add --yes", "delete is permanent and cannot ask for confirmation here; nothing was deleted.")
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return c.erase(ctx, s, turn, args, yes) })
 	})
@@ -83,8 +82,7 @@ func (c *call) agreeToErase(ctx context.Context, s *Services, kind, id string) e
 	if p.Reason != "" {
 		return chat.Errorf(chat.CodeConflict, op, "%s", p.Reason)
 	}
-	word := p.Confirm()
-	c.note.printf("%s would be erased for good:\n", line(p.Name()))
+	c.note.printf("%s would be permanently deleted:\n", line(p.Name()))
 	for _, e := range p.Erased {
 		c.note.printf("  %8d  %s\n", e.Count, e.Store)
 	}
@@ -92,15 +90,15 @@ func (c *call) agreeToErase(ctx context.Context, s *Services, kind, id string) e
 		c.note.printf("Requests of %q that quoted it go too.\n", clip(titleOf(title), 48))
 	}
 	for _, b := range p.Backups {
-		c.note.printf("%s holds it, and goes on doing so.\n", line(b))
+		c.note.printf("%s still contains it.\n", line(b))
 	}
-	c.note.printf("To erase it, type %s: ", line(word))
+	c.note.printf("To delete it permanently, type %s: ", chat.ConfirmWord)
 	typed, err := c.in.lines.ReadString('\n')
 	if err != nil && err != io.EOF {
 		return chat.WrapError(chat.CodeInvalid, op, err, "The answer could not be read; nothing was deleted.")
 	}
-	if strings.TrimSpace(typed) != word {
-		return chat.Errorf(chat.CodeCancelled, op, "That is not it; nothing was deleted.")
+	if !chat.Confirms(typed) {
+		return chat.Errorf(chat.CodeCancelled, op, "%q was not typed. Nothing was deleted.", chat.ConfirmWord)
 	}
 	return nil
 }
@@ -114,7 +112,7 @@ type receiptsReply struct {
 }
 
 func printReceipt(o *output, r chat.Receipt) {
-	o.printf("Erased: %s %s. Receipt %s, %s.\n", r.Kind, r.Subject, r.ID, local(r.At))
+	o.printf("Permanently deleted: %s %s. Receipt %s, %s.\n", r.Kind, r.Subject, r.ID, local(r.At))
 	t := newTable("RECORDS", "STORE").numbers(0)
 	for _, e := range r.Erased {
 		t.add(decimal(e.Count), e.Store)
@@ -129,9 +127,9 @@ func printReceipt(o *output, r chat.Receipt) {
 }
 
 func (c *call) receiptsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "receipts", Short: "List what was erased for good", Args: exactly()}
+	cmd := &cobra.Command{Use: "receipts", Short: "List what was permanently deleted", Args: exactly()}
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		none := reply{doc: receiptsReply{[]chat.Receipt{}}, text: func(o *output) { o.printf("Nothing was erased.\n") }}
+		none := reply{doc: receiptsReply{[]chat.Receipt{}}, text: func(o *output) { o.printf("Nothing was permanently deleted.\n") }}
 		return c.readingAny(ctx, none, func(s *Services) (reply, error) {
 			list, err := s.Store.Receipts(ctx)
 			if err != nil || len(list) == 0 {

@@ -10,8 +10,8 @@ import (
 	"contextinfinity/backend/cli"
 )
 
-// TestDeleteAsksForTheTitle: it has to be told, agreed to by typing, and leaves a receipt.
-func TestDeleteAsksForTheTitle(t *testing.T) {
+// TestDeleteAsksForAWord: it has to be told, agreed to by typing a word that any keyboard has, and leaves a receipt.
+func TestDeleteAsksForAWord(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
 	s := h.send("--new", "a matter of narwhals")
@@ -27,7 +27,7 @@ func TestDeleteAsksForTheTitle(t *testing.T) {
 		t.Errorf("%s", r.err)
 	}
 	h.run("delete", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "--hard", "--yes").exits(1)
-	if out := h.run("receipts").exits(0).out; !strings.Contains(out, "Nothing was erased") {
+	if out := h.run("receipts").exits(0).out; !strings.Contains(out, "Nothing was permanently deleted") {
 		t.Errorf("%s", out)
 	}
 	ask := func(answer string, words ...string) result {
@@ -37,13 +37,13 @@ func TestDeleteAsksForTheTitle(t *testing.T) {
 		code := cli.Run(context.Background(), app, append([]string{"--data-dir", h.dir, "--config", h.config, "delete", "--hard"}, words...))
 		return result{t, code, out.String(), errs.String()}
 	}
-	for _, answer := range []string{"", "y\n", "whales\n"} {
-		if r := ask(answer, s.SessionID).exits(1); !strings.Contains(r.err, "type Whales") || strings.Contains(r.out, "Erased") {
+	for _, answer := range []string{"", "y\n", "Whales\n"} {
+		if r := ask(answer, s.SessionID).exits(1); !strings.Contains(r.err, "type delete") || strings.Contains(r.out, "Permanently deleted") {
 			t.Errorf("%q: %s %s", answer, r.out, r.err)
 		}
 	}
 	h.run("show", s.SessionID).exits(0)
-	if r := ask("Whales\n", s.SessionID).exits(0); !strings.Contains(r.out, "Erased: session "+s.SessionID) {
+	if r := ask("Delete \n", s.SessionID).exits(0); !strings.Contains(r.out, "Permanently deleted: session "+s.SessionID) {
 		t.Errorf("%s", r.out)
 	}
 	h.run("show", s.SessionID).exits(1)

@@ -30,7 +30,7 @@ func (c *call) findCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "find TEXT --session SESSION", Short: "Find a text in the turns of a branch", Args: exactly("TEXT"),
 		Long: `Looks for TEXT as it is written, in any case, in what was said on a branch and before it forked.
-To find what was said by its words and its meaning, in all sessions, use search.`,
+To search all sessions by words and by similarity, use search.`,
 	}
 	cmd.Flags().StringVar(&session, "session", "", "the session that is looked through")
 	cmd.Flags().StringVar(&branch, "branch", "", "the branch, instead of the session's active one")

@@ -124,7 +124,7 @@ func (s *Services) title(ctx context.Context, typed string, set bool) (reply, er
 	}
 	return reply{doc: doc, text: func(o *output) {
 		if doc.Title == "" {
-			o.printf("Nothing was said yet.\n")
+			o.printf("There are no turns yet.\n")
 			return
 		}
 		o.printf("%s\n", line(doc.Title))

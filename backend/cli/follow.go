@@ -2,10 +2,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/turn"
 )
 
@@ -71,7 +75,7 @@ func (c *call) await(ctx context.Context, s *Services, st *stream, h *turn.Handl
 			attempts = c.noteAttempts(ctx, s, h.Turn.ID, attempts)
 		case <-unread:
 			unread = nil
-			c.notef("nobody reads the answer any more; it goes on, to be stored whole (Ctrl-C stops it)")
+			c.notef("the output was closed; the answer continues and is stored (Ctrl-C stops it)")
 		case <-interrupts:
 			if stopping {
 				return h.Turn, errQuit
@@ -115,14 +119,20 @@ type turnReply struct {
 	Attempts  int            `json:"attempts"`
 	Model     string         `json:"model"`
 	Provider  string         `json:"provider"`
+	// RetrievalError is why memory was not searched for it; absent if nothing failed.
+	RetrievalError string `json:"retrieval_error,omitempty"`
 }
 
 func (s *Services) turnReply(ctx context.Context, t chat.Turn, answer chat.Message) (turnReply, error) {
 	steps, err := s.Store.Steps(ctx, t.ID)
-	return turnReply{
+	doc := turnReply{
 		SessionID: t.SessionID, BranchID: t.BranchID, TurnID: t.ID, Seq: t.Seq, Phase: t.Phase, Outcome: t.Outcome,
 		Text: answer.RenderedText(), Usage: t.Usage, Attempts: len(steps), Model: t.Model, Provider: t.Provider,
-	}, err
+	}
+	if err == nil {
+		doc.RetrievalError, err = s.Turns.MemoryFailure(ctx, t.ID)
+	}
+	return doc, err
 }
 
 // outcome is the error of a turn that did not end with a whole answer, nil
@@ -151,7 +161,7 @@ func outcomeError(t chat.Turn) error {
 }
 
 // answered finishes a verb that ran a turn: background work as far as --wait
-// says, then the reply.
+// says, then the reply, then what background work is due, for a bounded time.
 func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer chat.Message, to jobs.Level) (reply, error) {
 	failure := outcomeError(t)
 	if t.Phase.Finalized() {
@@ -171,7 +181,53 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 	if failure == nil {
 		failure = err
 	}
-	return reply{doc: doc, stands: true}, failure
+	r := reply{doc: doc, stands: true}
+	c.noteDropped(ctx, s, t)
+	if doc.RetrievalError != "" {
+		c.notef("answered without memory: %s", doc.RetrievalError)
+	}
+	if t.Phase.Finalized() && !c.out.gone() {
+		c.flush(r, failure)
+		c.workAfter(ctx, s, t)
+	}
+	return r, failure
+}
+
+// workAfter lets due background work run after an answer was printed, so that a script
+// that only sends is remembered too. Ctrl-C ends it; what is not done by then stays queued.
+func (c *call) workAfter(ctx context.Context, s *Services, t chat.Turn) {
+	if s.AfterSend == nil {
+		return
+	}
+	within := s.AfterSend()
+	if within <= 0 {
+		return
+	}
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	err := s.Jobs.RunDue(bounded, t)
+	switch {
+	case errors.Is(bounded.Err(), context.DeadlineExceeded):
+		c.notef("background work is not finished after %s; the next send continues it, contextinfinity reconcile does all of it now", within)
+	case err != nil && ctx.Err() == nil:
+		c.notef("background work failed, and is tried again by the next send: %s", line(c.describe(err).Message))
+	}
+}
+
+// noteDropped says which turns were neither sent nor can be recalled yet.
+func (c *call) noteDropped(ctx context.Context, s *Services, t chat.Turn) {
+	raw, err := s.Store.Manifest(ctx, t.ID)
+	if err != nil || len(raw) == 0 {
+		return
+	}
+	var m prompt.Manifest
+	if json.Unmarshal(raw, &m) != nil {
+		return // verify reports it
+	}
+	if n := len(m.DroppedPending); n > 0 {
+		c.notef("%s did not fit into this request and could not be recalled, because they are not in memory yet (turn #%d to #%d); "+
+			"send with --wait indexed, or run contextinfinity reconcile", plural(n, "turn"), slices.Min(m.DroppedPending), slices.Max(m.DroppedPending))
+	}
 }
 
 // reached checks that background work went as far as asked.

@@ -43,6 +43,10 @@ func (c *call) handOver(ctx context.Context, args []string) (int, bool) {
 	if c.locked == nil || c.app.HandOver == nil {
 		return 0, false
 	}
+	if len(c.set) > 0 {
+		return c.finish(chat.Errorf(chat.CodeLocked, "cli.set", "Another program has this data open and works by its own settings, so --set cannot hold; nothing was done.").
+			WithHint("close that program, or leave --set out")), true
+	}
 	interrupts, release := c.signal.hold()
 	defer release()
 	h := Handover{

@@ -119,7 +119,7 @@ func (h *home) app() cli.App {
 			return store.NewArchive(store.ArchiveOptions{DataDir: o.DataDir, Config: o.ConfigPath}), nil
 		},
 		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
-			s, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+			s, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 			return &cli.Setup{Config: s, Keys: h.keys, Models: catalog{h.catalog(s)}}, nil
 		},
 	}
@@ -142,7 +142,7 @@ func (h *home) catalog(s *config.Store) *models.Catalog {
 }
 
 func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
-	cfg, fault := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir})
+	cfg, fault := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	db, err := store.Open(ctx, store.Options{DataDir: cfg.Config().DataDir, ReadOnly: o.ReadOnly})
 	if err != nil {
 		return nil, err
@@ -170,6 +170,7 @@ func (h *home) open(ctx context.Context, o cli.OpenOptions) (*cli.Services, erro
 		},
 		Imports: importing.New(importing.Deps{
 			Store: db, Target: func() int { return 1200 }, Count: func(text string) int { return words{}.Count("", text) },
+			Caps: engine.CheckCaps,
 		}),
 		Exports: exporting.New(exporting.Deps{
 			Store: db, Bundles: db, Answers: engine, DataDir: o.DataDir, Now: time.Now,

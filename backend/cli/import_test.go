@@ -165,3 +165,22 @@ func (i interrupting) Import(ctx context.Context, path string, o importing.Optio
 	<-ctx.Done()
 	return i.Importer.Import(ctx, path, o)
 }
+
+// Instructions over their cap are kept, and the import says that they have to be shortened.
+func TestImportSaysWhatIsOverItsCap(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	path := filepath.Join(filepath.Dir(h.dir), "long.jsonl")
+	text := fmt.Sprintf(`{"conv":"a","role":"system","text":%q}`+"\n"+`{"conv":"a","role":"user","text":"hi"}`+"\n"+`{"conv":"a","role":"assistant","text":"hello"}`+"\n", strings.Repeat("rule ", 3000))
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.run("import", path); r.code != 0 || !strings.Contains(r.out+r.err, "take more than its model leaves for them") {
+		t.Errorf("%d %q %q", r.code, r.out, r.err)
+	}
+	session := h.run("sessions", "--json").exits(0).document()["sessions"].([]any)[0].(map[string]any)["session_id"].(string)
+	f := h.run("send", "--json", "--session", session, "more").exits(1).failure()
+	if f.Code != "over_budget" || !strings.Contains(f.Message, "The instructions take 3000 tokens") {
+		t.Errorf("%+v", f)
+	}
+}

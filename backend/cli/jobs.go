@@ -32,10 +32,10 @@ func (c *call) jobsCommand() *cobra.Command {
 		return c.jobs(ctx, q, session)
 	})
 	cmd.AddCommand(
-		c.jobCommand("retry", "Try a job again now, a dead one too", "queued again", func(ctx context.Context, s Store, id int64) error { return s.RetryJob(ctx, id) }),
+		c.jobCommand("retry", "Retry a job now, even a failed one", "queued again", func(ctx context.Context, s Store, id int64) error { return s.RetryJob(ctx, id) }),
 		c.jobCommand("kill", "Give a job up; it stays visible and can be retried", "given up", func(ctx context.Context, s Store, id int64) error { return s.KillJob(ctx, id) }),
 		c.pauseCommand("pause", "Begin no background work by itself, after a restart too, until `jobs resume`", true),
-		c.pauseCommand("resume", "Go on with background work", false),
+		c.pauseCommand("resume", "Resume background work", false),
 	)
 	return cmd
 }
@@ -79,7 +79,7 @@ func (s *Services) jobList(ctx context.Context, q chat.JobQuery) (jobsReply, err
 }
 
 func (r jobsReply) print(o *output) {
-	o.printf("%d queued, %d running, %d dead%s\n", r.Queued, r.Running, r.Dead, map[bool]string{true: ", paused (`jobs resume` goes on)"}[r.Paused])
+	o.printf("%d queued, %d running, %d failed%s\n", r.Queued, r.Running, r.Dead, map[bool]string{true: ", paused (resume with `jobs resume`)"}[r.Paused])
 	if len(r.Jobs) == 0 {
 		return
 	}
@@ -136,7 +136,7 @@ func (c *call) pauseCommand(use, short string, paused bool) *cobra.Command {
 			}
 			queued, _, _, err := s.Store.JobCounts(ctx)
 			return reply{doc: pauseReply{paused, queued}, text: func(o *output) {
-				o.printf("Background work %s, %s queued.\n", map[bool]string{true: "is paused", false: "goes on"}[paused], plural(queued, "job"))
+				o.printf("Background work %s, %s queued.\n", map[bool]string{true: "is paused", false: "resumed"}[paused], plural(queued, "job"))
 			}}, err
 		})
 	})

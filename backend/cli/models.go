@@ -11,8 +11,22 @@ type modelsReply struct {
 }
 
 func (c *call) modelsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "models", Short: "List the models, their limits, and which can be used", Args: exactly()}
+	cmd := &cobra.Command{
+		Use: "models", Short: "List the models, their limits, and which can be used", Args: exactly(),
+		Long: "Lists the configured models. With --switch-preview it says instead what sending a conversation to that model\n" +
+			"would change: turns that return as originals or are represented by summaries, and whether it needs summarisation.\n" +
+			"Nothing is changed or sent.",
+	}
+	preview := cmd.Flags().String("switch-preview", "", "a model: say what switching to it would change")
+	session := cmd.Flags().String("session", "", "the session that would switch (the one used last)")
+	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
+		if *preview != "" {
+			return c.previewSwitch(ctx, *session, *preview)
+		}
+		if *session != "" {
+			return reply{}, usagef("--session goes with --switch-preview.")
+		}
 		setup, err := c.setup(ctx)
 		if err != nil {
 			return reply{}, err

@@ -90,6 +90,7 @@ type commitReply struct {
 	Committed int            `json:"committed"`
 	HeadState chat.StateID   `json:"head_state"`
 	HeadSeq   int64          `json:"head_seq"`
+	HeadTurn  int64          `json:"head_turn_seq"`
 }
 
 func (c *call) commitCommand() *cobra.Command {
@@ -115,13 +116,17 @@ func (s *Services) commit(ctx context.Context, branch chat.BranchID) (commitRepl
 		return commitReply{}, err
 	}
 	b, err := s.Store.Branch(ctx, branch)
-	return commitReply{b.SessionID, b.ID, n, b.HeadState, b.HeadSeq}, err
+	if err != nil {
+		return commitReply{}, err
+	}
+	covers, err := s.Store.StateTurnSeq(ctx, b.HeadState)
+	return commitReply{b.SessionID, b.ID, n, b.HeadState, b.HeadSeq, covers}, err
 }
 
 func (r commitReply) print(o *output) {
 	if r.Committed == 0 {
-		o.printf("Nothing was pending, head %s.\n", headOf(r.HeadSeq, r.HeadState))
+		o.printf("Nothing was pending, head %s.\n", headOf(r.HeadTurn, r.HeadState))
 		return
 	}
-	o.printf("Committed %s, head %s.\n", plural(r.Committed, "turn"), headOf(r.HeadSeq, r.HeadState))
+	o.printf("Committed %s, head %s.\n", plural(r.Committed, "turn"), headOf(r.HeadTurn, r.HeadState))
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -56,17 +57,56 @@ func (c *call) pinCommand() *cobra.Command {
 }
 
 func (s *Services) pin(ctx context.Context, branch chat.BranchID, text string) (chat.Pin, error) {
+	if err := s.Turns.CheckPin(ctx, branch, "", text); err != nil {
+		return chat.Pin{}, err
+	}
 	return s.Store.AddPin(ctx, branch, text, s.Counter.Count("", text))
 }
 
+// pinsFlags choose between the pins of a branch and what is suggested as pins.
+type pinsFlags struct {
+	branch    string
+	suggested bool
+	accept    string
+	text      string
+	dismiss   string
+}
+
 func (c *call) pinsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "pins SESSION", Short: "List a branch's pinned facts", Args: exactly("SESSION")}
-	branch := branchFlag(cmd)
+	var f pinsFlags
+	cmd := &cobra.Command{
+		Use: "pins SESSION", Short: "List a branch's pinned facts, or what could be pinned", Args: exactly("SESSION"),
+		Long: `Lists the pinned facts of a branch. With --suggested it lists standing instructions in your own
+messages ("always", "never", "from now on", "I prefer") that could be pinned: --accept ID pins one,
+with --text in other words, and --dismiss ID has it never suggested again. Nothing is pinned by itself.`,
+	}
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
+	cmd.Flags().BoolVar(&f.suggested, "suggested", false, "list standing instructions that could be pinned")
+	cmd.Flags().StringVar(&f.accept, "accept", "", "pin the suggestion with this id")
+	cmd.Flags().StringVar(&f.text, "text", "", "with --accept: pin this text instead")
+	cmd.Flags().StringVar(&f.dismiss, "dismiss", "", "never suggest the one with this id again")
+	cmd.MarkFlagsMutuallyExclusive("suggested", "accept", "dismiss")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		switch {
+		case f.text != "" && f.accept == "":
+			return reply{}, usagef("--text needs --accept.")
+		case f.accept != "":
+			return c.onSuggestion(ctx, args[0], f, f.accept, func(s *Services, b chat.Branch, p chat.PinSuggestion) (reply, error) {
+				return s.acceptSuggestion(ctx, b, p, f.text)
+			})
+		case f.dismiss != "":
+			return c.onSuggestion(ctx, args[0], f, f.dismiss, func(s *Services, b chat.Branch, p chat.PinSuggestion) (reply, error) {
+				err := s.Store.DismissSuggestion(ctx, b.ID, p.ID)
+				return reply{doc: suggestionReply{b.SessionID, b.ID, p}, text: func(o *output) { o.printf("Dismissed %s.\n", p.ID) }}, err
+			})
+		}
 		return c.reading(ctx, func(s *Services) (reply, error) {
-			session, b, err := s.place(ctx, args[0], *branch)
+			session, b, err := s.place(ctx, args[0], f.branch)
 			if err != nil {
 				return reply{}, err
+			}
+			if f.suggested {
+				return s.suggestions(ctx, b)
 			}
 			doc, err := s.pins(ctx, session.ID, b.ID)
 			return reply{doc: doc, text: doc.print}, err
@@ -74,6 +114,81 @@ func (c *call) pinsCommand() *cobra.Command {
 	})
 	cmd.ValidArgsFunction = c.completeSession
 	return cmd
+}
+
+// suggestionsReply are standing instructions that could be pinned, newest first.
+type suggestionsReply struct {
+	SessionID   chat.SessionID       `json:"session_id"`
+	BranchID    chat.BranchID        `json:"branch_id"`
+	Suggestions []chat.PinSuggestion `json:"suggestions"`
+}
+
+type suggestionReply struct {
+	SessionID  chat.SessionID     `json:"session_id"`
+	BranchID   chat.BranchID      `json:"branch_id"`
+	Suggestion chat.PinSuggestion `json:"suggestion"`
+}
+
+func (s *Services) suggestions(ctx context.Context, b chat.Branch) (reply, error) {
+	found, err := s.Store.SuggestedPins(ctx, b.ID)
+	doc := suggestionsReply{SessionID: b.SessionID, BranchID: b.ID, Suggestions: append([]chat.PinSuggestion{}, found...)}
+	return reply{doc: doc, text: doc.print}, err
+}
+
+func (r suggestionsReply) print(o *output) {
+	if len(r.Suggestions) == 0 {
+		o.printf("Nothing to suggest.\n")
+		return
+	}
+	t := newTable("SUGGESTION", "TURN", "INSTRUCTION").numbers(1)
+	for _, p := range r.Suggestions {
+		t.add(string(p.ID), decimal(p.TurnSeq), clip(p.Text, 80))
+	}
+	t.print(o)
+	o.printf("Pin one with: contextinfinity pins %s --accept SUGGESTION\n", r.SessionID)
+}
+
+// onSuggestion runs f on the suggestion that an id or the beginning of one names.
+func (c *call) onSuggestion(ctx context.Context, session string, flags pinsFlags, typed string, f func(*Services, chat.Branch, chat.PinSuggestion) (reply, error)) (reply, error) {
+	fragment, err := parseID("suggestion", typed)
+	if err != nil {
+		return reply{}, err
+	}
+	return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
+		_, b, err := s.place(ctx, session, flags.branch)
+		if err != nil {
+			return reply{}, err
+		}
+		offered, err := s.Store.SuggestedPins(ctx, b.ID)
+		if err != nil {
+			return reply{}, err
+		}
+		ids := make([]chat.SuggestionID, len(offered))
+		for i, p := range offered {
+			ids[i] = p.ID
+		}
+		id, err := match("suggestion", fragment, ids)
+		if err != nil {
+			return reply{}, err
+		}
+		return f(s, b, offered[slices.Index(ids, id)])
+	})
+}
+
+func (s *Services) acceptSuggestion(ctx context.Context, b chat.Branch, suggested chat.PinSuggestion, text string) (reply, error) {
+	if text == "" {
+		text = suggested.Text
+	}
+	if err := checkText("cli.pin", "fact", text, false); err != nil {
+		return reply{}, err
+	}
+	p, err := s.pin(ctx, b.ID, text)
+	if err == nil {
+		err = s.Store.SuggestionPinned(ctx, b.ID, suggested.ID, p.ID)
+	}
+	return reply{doc: pinReply{b.SessionID, b.ID, p}, text: func(o *output) {
+		o.printf("Pinned %s (%s).\n", p.ID, plural(p.Tokens, "token"))
+	}}, err
 }
 
 func (s *Services) pins(ctx context.Context, session chat.SessionID, branch chat.BranchID) (pinsReply, error) {

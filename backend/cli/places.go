@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
 )
 
 // checkPlaces refuses a place that was named and is none: a slip of the pen, or a
@@ -19,7 +22,7 @@ func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 		return usageHint("name a directory, or leave --data-dir out", "--data-dir is empty; nothing was done.")
 	}
 	if !flags.Changed("config") {
-		return nil
+		return c.checkOverrides()
 	}
 	if c.configPath == "" {
 		return usageHint("name a file, or leave --config out", "--config is empty; nothing was done.")
@@ -28,7 +31,21 @@ func (c *call) checkPlaces(flags *pflag.FlagSet) error {
 		return usageHint("contextinfinity --config FILE config set KEY VALUE makes one",
 			"%s: there is no such configuration file; nothing was done.", c.configPath)
 	}
-	return nil
+	return c.checkOverrides()
+}
+
+// checkOverrides refuses a --set that is wrong by itself or beside the file. What is wrong
+// with the file itself is told where it is read.
+func (c *call) checkOverrides() error {
+	if len(c.set) == 0 {
+		return nil
+	}
+	_, err := config.Open(config.Options{Path: c.path(c.configPath), DataDir: c.path(c.dataDir), Set: c.set})
+	if chat.CodeOf(err) != chat.CodeInvalid {
+		return nil
+	}
+	d := c.describe(err)
+	return usageHint(d.Hint, "%s", d.Message)
 }
 
 // makesConfig reports whether a verb tells of, or makes, a configuration file that need

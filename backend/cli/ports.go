@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"time"
 
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
@@ -40,6 +41,7 @@ type Store interface {
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
 	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
+	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
 	State(context.Context, chat.StateID) (chat.State, error)
 	States(context.Context, chat.BranchID) ([]chat.State, error)
 	StateTurnSeq(context.Context, chat.StateID) (int64, error)
@@ -47,12 +49,16 @@ type Store interface {
 	AddPin(ctx context.Context, branch chat.BranchID, text string, tokens int) (chat.Pin, error)
 	RemovePin(context.Context, chat.BranchID, chat.PinID) error
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
+	SuggestedPins(context.Context, chat.BranchID) ([]chat.PinSuggestion, error)
+	SuggestionPinned(context.Context, chat.BranchID, chat.SuggestionID, chat.PinID) error
+	DismissSuggestion(context.Context, chat.BranchID, chat.SuggestionID) error
 
 	Draft(context.Context, chat.BranchID) (chat.Draft, bool, error)
 	SaveDraft(context.Context, chat.Draft) error
 	AddFile(context.Context, chat.NewFile) (chat.File, error)
 
 	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
+	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
 	JobCounts(context.Context) (queued, running, dead int, err error)
 	Unindexed(context.Context, chat.SessionID) (int, error)
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
@@ -62,6 +68,11 @@ type Store interface {
 
 	PreviousManifest(ctx context.Context, branch chat.BranchID, beforeSeq int64) (json.RawMessage, chat.TurnID, error)
 	Summaries(context.Context, chat.BranchID) ([]chat.RangeSummary, error)
+	AllSummaries(context.Context, chat.SessionID) ([]chat.RangeSummary, error)
+	Chunks(context.Context, chat.ChunkQuery) (page []chat.ChunkText, total int, err error)
+	ChunkTexts(context.Context, []chat.ChunkID) ([]chat.ChunkText, error)
+	ChunkUses(context.Context, chat.ChunkID) ([]chat.ChunkUse, error)
+	ChunkEmbeddings(context.Context, chat.ChunkID) ([]chat.EmbedderID, error)
 	Verify(context.Context) ([]chat.Finding, error)
 	ErasePreview(ctx context.Context, kind, id string) (chat.ErasePreview, error)
 	Erase(ctx context.Context, kind, id string) (chat.Receipt, error)
@@ -86,7 +97,7 @@ type ModelInfo struct {
 	BaseURL  string `json:"base_url"`
 	Window   int    `json:"context_limit"`
 	Output   int    `json:"max_output"`
-	Source   string `json:"limit_source"` // "configured", "table", "unknown window"
+	Source   string `json:"limit_source"` // "configured", "table: " and the matched prefix, "unknown window"
 	Ceiling  int    `json:"ceiling"`      // the working set the model gets
 	Stream   bool   `json:"stream"`
 	Usable   bool   `json:"usable"`
@@ -134,6 +145,8 @@ type Services struct {
 	Exports *exporting.Exporter
 	// Stats is what `stats` prints, in order.
 	Stats func(context.Context) ([]Stat, error)
+	// AfterSend is how long background work may run after an answer was printed; nil: not at all.
+	AfterSend func() time.Duration
 	// ConfigFault is the error of the configuration file, if what it says is not in
 	// force; the verb runs and tells it.
 	ConfigFault error
@@ -162,6 +175,7 @@ type Setup struct {
 type OpenOptions struct {
 	DataDir    string
 	ConfigPath string
+	Set        config.Overrides // settings of this run, over the file
 	ReadOnly   bool
 	Serve      bool           // as the writer, carry out what other starts of the program ask for
 	Reconcile  bool           // settle what is open, also where opening would not: the program runs already

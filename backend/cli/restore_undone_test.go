@@ -23,7 +23,7 @@ func TestRestoreTellsOfDeletions(t *testing.T) {
 		h.run("delete", s.SessionID, "--hard", "--yes").exits(0)
 		if !asJSON {
 			out := h.run("restore", path, "--yes").exits(0).out
-			if !strings.Contains(out, "1 deletion for good is undone by it") || !strings.Contains(out, "session "+s.SessionID) {
+			if !strings.Contains(out, "1 permanent deletion is undone") || !strings.Contains(out, "session "+s.SessionID) {
 				t.Errorf("%s", out)
 			}
 			continue

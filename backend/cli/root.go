@@ -49,6 +49,7 @@ func helpCommand(root *cobra.Command) *cobra.Command {
 func (c *call) persistent(f *pflag.FlagSet) {
 	f.StringVar(&c.dataDir, "data-dir", "", "where sessions are kept, instead of the configured place")
 	f.StringVar(&c.configPath, "config", "", "the configuration file, instead of the usual one")
+	f.StringArrayVar(&c.set, "set", nil, "a setting of this run as KEY=VALUE, over the configuration file (may be repeated)")
 	f.BoolVar(&c.json, "json", false, "print exactly one JSON document")
 }
 
@@ -59,10 +60,10 @@ func (c *call) verbs() []*cobra.Command {
 		c.treeCommand(), c.branchesCommand(), c.compareCommand(), c.forkCommand(), c.rollbackCommand(), c.switchCommand(), c.statesCommand(),
 		c.retryCommand(), c.continueCommand(), c.resendCommand(), c.keepCommand(), c.discardCommand(),
 		c.pinCommand(), c.pinsCommand(), c.unpinCommand(),
-		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.summarizeCommand(),
+		c.pendingCommand(), c.commitCommand(), c.contextCommand(), c.chunksCommand(), c.summarizeCommand(), c.summariesCommand(),
 		c.evalCommand(),
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
-		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(),
+		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(), c.metricsCommand(),
 		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(), c.importCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}
@@ -169,7 +170,7 @@ func WindowOptions(args []string) (OpenOptions, bool) {
 		return OpenOptions{}, false
 	}
 	files, ok := existing(f.Args())
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Files: files, NewChat: *newChat}, ok
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, Files: files, NewChat: *newChat}, ok
 }
 
 // existing are the files that all words name, absolute; false where one is a verb or

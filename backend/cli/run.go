@@ -27,12 +27,15 @@ type call struct {
 	events     bool // a line of JSON for each event of an answer
 	dataDir    string
 	configPath string
+	set        []string // --set: settings of this run
 
 	verbName string
 	started  bool         // the verb's own code ran: what fails now is no wrong usage
 	locked   *OpenOptions // with which another program was found to be the writer
 	help     bytes.Buffer // what cobra prints
 	reply    reply
+	flushed  bool  // the reply was printed already,
+	printed  error // with this error
 }
 
 // reply is what a verb answers: a document for --json, words without it. A nil
@@ -100,8 +103,27 @@ func wantsJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// finish prints the reply and the error and chooses the exit code.
+// finish prints the reply and the error, unless flush has, and chooses the exit code.
 func (c *call) finish(err error) int {
+	switch {
+	case !c.flushed:
+		c.print(err)
+	case err != nil && !errors.Is(err, c.printed): // of closing: the document is complete
+		c.printError(err)
+	}
+	if errors.Is(err, errQuit) { // a printer may still write
+		return exitCode(err)
+	}
+	return c.exit(exitCode(err))
+}
+
+// flush prints the reply and the error now, for a verb that works on afterwards.
+func (c *call) flush(r reply, err error) {
+	c.reply, c.flushed, c.printed = r, true, err
+	c.print(err)
+}
+
+func (c *call) print(err error) {
 	switch {
 	case c.events && !c.json:
 		c.finishEvents(err)
@@ -110,10 +132,6 @@ func (c *call) finish(err error) int {
 	default:
 		c.finishText(err)
 	}
-	if errors.Is(err, errQuit) { // a printer may still write
-		return exitCode(err)
-	}
-	return c.exit(exitCode(err))
 }
 
 // exit is the exit code of a call, of which not all could be printed perhaps.
@@ -193,7 +211,7 @@ func (silent) Frame(chat.Frame)   {}
 func (silent) Change(chat.Change) {}
 
 func (c *call) options(readOnly bool, p turn.Publisher) OpenOptions {
-	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, ReadOnly: readOnly, Publish: p}
+	return OpenOptions{DataDir: c.dataDir, ConfigPath: c.configPath, Set: c.set, ReadOnly: readOnly, Publish: p}
 }
 
 // reading opens the data read-only and runs f.

@@ -27,8 +27,8 @@ func (c *call) searchCommand() *cobra.Command {
 	var f searchFlags
 	cmd := &cobra.Command{
 		Use: "search QUERY", Short: "Find what was said in your own history", Args: exactly("QUERY"),
-		Long: `Searches by words and by meaning, as it is done for a prompt, and shows what would be
-packed into it. Without --session every session that is not archived is searched; with it, its
+		Long: `Searches by words and by similarity, as it is done for a prompt, and shows why each
+result was found and whether it would be packed into a prompt. Without --session every session that is not archived is searched; with it, its
 active branch's own past, or with --scope session all its branches. Nothing is sent to a
 model, and nothing is written.`,
 	}
@@ -36,7 +36,7 @@ model, and nothing is written.`,
 	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
 	cmd.Flags().StringVar(&f.scope, "scope", "", "how far: lineage, session or all")
 	cmd.Flags().IntVar(&f.maxTokens, "max-tokens", 6000, "how many tokens may be packed (0: only list)")
-	cmd.Flags().IntVarP(&f.limit, "limit", "k", 0, "at most so many finds (0: retrieval.top_k)")
+	cmd.Flags().IntVarP(&f.limit, "limit", "k", 0, "at most so many results (0: retrieval.top_k)")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) { return c.search(ctx, f, args[0]) })
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	_ = cmd.RegisterFlagCompletionFunc("scope", cobra.FixedCompletions(scopes, cobra.ShellCompDirectiveNoFileComp))
@@ -108,19 +108,21 @@ func (s *Services) within(ctx context.Context, f searchFlags) (chat.Within, erro
 	return in, err
 }
 
-// searchReply is what was found, best first.
+// searchReply is what was found, best first: no more than were asked for. What would be
+// packed into a prompt may be more than that, and is counted.
 type searchReply struct {
-	Query     string           `json:"query"`
-	Scope     chat.Scope       `json:"scope"`
-	SessionID chat.SessionID   `json:"session_id,omitempty"`
-	BranchID  chat.BranchID    `json:"branch_id,omitempty"`
-	Results   []foundRow       `json:"results"`
-	Packed    int              `json:"packed_tokens"` // of all results
-	Looked    int              `json:"candidates"`
-	Unindexed int              `json:"unindexed"` // turns that cannot be found yet
-	Embedder  string           `json:"embedder"`  // empty: words alone
-	Warning   string           `json:"warning,omitempty"`
-	Latency   retrieval.Timing `json:"latency"`
+	Query         string           `json:"query"`
+	Scope         chat.Scope       `json:"scope"`
+	SessionID     chat.SessionID   `json:"session_id,omitempty"`
+	BranchID      chat.BranchID    `json:"branch_id,omitempty"`
+	Results       []foundRow       `json:"results"`
+	Packed        int              `json:"packed_tokens"` // of all that would be packed into a prompt
+	PackedResults int              `json:"packed_results"`
+	Looked        int              `json:"candidates"`
+	Unindexed     int              `json:"unindexed"` // turns that cannot be found yet
+	Embedder      string           `json:"embedder"`  // empty: words alone
+	Warning       string           `json:"warning,omitempty"`
+	Latency       retrieval.Timing `json:"latency"`
 }
 
 // foundRow is one chunk that was found. What stands in a prompt of it is Packed.
@@ -142,30 +144,29 @@ type foundRow struct {
 	Similarity   float64        `json:"similarity"`
 	Vector       float64        `json:"vector_score"`
 	Keyword      float64        `json:"keyword_score"`
+	Matched      []string       `json:"matched_words"` // as they are written in Text
+	Why          string         `json:"why"`
 	Tokens       int            `json:"tokens"`
 	PackedAs     chat.PackedAs  `json:"packed_as,omitempty"` // empty: it did not fit
 	PackedTokens int            `json:"packed_tokens"`
 	Packed       string         `json:"packed,omitempty"`
+
+	excerpt string // of Text, around the words that match
 }
 
 func newSearchReply(query string, in chat.Within, found retrieval.Result) searchReply {
 	doc := searchReply{
 		Query: query, Scope: in.Scope, SessionID: in.Session, BranchID: in.Branch, Results: []foundRow{},
-		Packed: found.Tokens, Looked: found.Candidates, Embedder: found.Embedder, Warning: found.Warning, Latency: found.Timing,
+		Packed: found.Tokens, PackedResults: len(found.Artifacts), Looked: found.Candidates, Embedder: found.Embedder, Warning: found.Warning, Latency: found.Timing,
 	}
 	packed := map[chat.ChunkID]retrieval.Artifact{}
 	for _, a := range found.Artifacts {
 		packed[a.ID] = a
 	}
-	listed := map[chat.ChunkID]bool{}
 	for _, h := range found.Hits {
-		listed[h.ID] = true
-		doc.Results = append(doc.Results, row(h, packed[h.ID]))
-	}
-	for _, a := range found.Artifacts { // packing goes beyond the cards that are listed
-		if !listed[a.ID] {
-			doc.Results = append(doc.Results, row(a.Hit, a))
-		}
+		r := row(h, packed[h.ID])
+		r.explain(h.Match(query))
+		doc.Results = append(doc.Results, r)
 	}
 	return doc
 }
@@ -188,11 +189,11 @@ func (r searchReply) print(o *output) {
 		o.printf("%s\n", o.dim("note: "+line(r.Warning)))
 	}
 	if len(r.Results) == 0 && r.Unindexed > 0 {
-		o.printf("Nothing was found, but %s not indexed yet: contextinfinity reconcile does it.\n", pluralOf(r.Unindexed, "turn is", "turns are"))
+		o.printf("No results, but %s not indexed yet: contextinfinity reconcile does it.\n", pluralOf(r.Unindexed, "turn is", "turns are"))
 		return
 	}
 	if len(r.Results) == 0 {
-		o.printf("Nothing was found. Try a name, a number or a rarer word that stood in the conversation.\n")
+		o.printf("No results. Try a name, a number or a rarer word from the conversation.\n")
 		return
 	}
 	for _, group := range bySession(r.Results) {
@@ -201,10 +202,11 @@ func (r searchReply) print(o *output) {
 			f.print(o)
 		}
 	}
-	o.printf("\n%s of %s, %d tokens packed, %s ms.\n", plural(len(r.Results), "find"), plural(r.Looked, "candidate"), r.Packed, oneDigit(r.Latency.Total))
+	o.printf("\n%s of %s in %s ms; a prompt would hold %s of %s.\n", plural(len(r.Results), "result"), plural(r.Looked, "candidate"),
+		oneDigit(r.Latency.Total), plural(r.PackedResults, "passage"), plural(r.Packed, "token"))
 }
 
-// bySession groups finds, the session of the best one first.
+// bySession groups results, the session of the best one first.
 func bySession(all []foundRow) [][]foundRow {
 	place := map[chat.SessionID]int{}
 	var out [][]foundRow
@@ -220,7 +222,7 @@ func bySession(all []foundRow) [][]foundRow {
 	return out
 }
 
-// shownText is how much of a find is shown, in columns.
+// shownText is how much of a result is shown, in columns.
 const shownText = 400
 
 func (f foundRow) print(o *output) {
@@ -229,7 +231,7 @@ func (f foundRow) print(o *output) {
 		who = line(f.File)
 	}
 	head := fmt.Sprintf("%d. %s, %s, turn #%d %s", f.Rank, local(f.At), who, f.TurnSeq, f.TurnID)
-	how := fmt.Sprintf("score %.2f, words %.2f, meaning %.2f, %d tokens", f.Score, f.Keyword, f.Similarity, f.Tokens)
+	how := fmt.Sprintf("score %.2f · %s · %d tokens", f.Score, line(f.Why), f.Tokens)
 	switch f.PackedAs {
 	case "":
 		how += ", not packed"
@@ -238,5 +240,5 @@ func (f foundRow) print(o *output) {
 	default:
 		how += fmt.Sprintf(", packed as %s of %d", f.PackedAs, f.PackedTokens)
 	}
-	o.printf("%s\n   %s\n   %s\n", head, o.dim(how), clip(f.Text, shownText))
+	o.printf("%s\n   %s\n   %s\n", head, o.dim(how), clip(f.excerpt, shownText))
 }

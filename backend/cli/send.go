@@ -219,7 +219,7 @@ func (c *call) noteCleared(t chat.Turn, p turn.IncompletePolicy) {
 	switch {
 	case t.ID == "" || !t.Incomplete() && !t.Unsent():
 	case p == turn.IncompleteKeep && t.Incomplete():
-		c.notef("the incomplete answer of turn #%d was kept as it is", t.Seq)
+		c.notef("the incomplete answer of turn #%d was kept", t.Seq)
 	case t.Incomplete():
 		c.notef("the incomplete answer of turn #%d was discarded; it stays readable", t.Seq)
 	default:

@@ -397,7 +397,7 @@ func TestAnAnswerThatNobodyReadsIsToldOf(t *testing.T) {
 	begun := make(chan struct{})
 	h.provider.script(hang(begun, "so far"))
 	var errs heard
-	errs.when("goes on, to be stored whole", func() { h.signals <- os.Interrupt })
+	errs.when("the answer continues and is stored", func() { h.signals <- os.Interrupt })
 	if code := h.runTo(strings.NewReader(""), &brokenPipe{2}, &errs, "send", "--new", "hi"); code != 1 {
 		t.Errorf("exit code %d", code)
 	}

@@ -66,13 +66,11 @@ func (c *call) treeCommand() *cobra.Command {
 
 func newTreeReply(tree chat.Tree) treeReply {
 	doc := treeReply{SessionID: tree.Session.ID, Title: tree.Session.Title, Active: tree.Session.ActiveBranch, Runs: []treeRun{}}
-	all := make([]chat.BranchSummary, len(tree.Branches))
 	named := map[chat.BranchID]chat.BranchSummary{}
-	for i, b := range tree.Branches {
-		all[i] = b.BranchSummary
-		named[b.ID] = b.BranchSummary
+	for _, b := range tree.Branches {
+		named[b.ID] = b
 	}
-	doc.Branches = render.BranchRows(tree.Session, all)
+	doc.Branches = render.BranchRows(tree.Session, tree.Branches)
 	for _, r := range tree.Runs {
 		b := named[r.Branch]
 		doc.Runs = append(doc.Runs, treeRun{
@@ -225,7 +223,7 @@ func (s *Services) side(ctx context.Context, b chat.Branch, shared int64) (sideR
 
 func (r compareReply) print(o *output) {
 	if r.Shared == 0 {
-		o.printf("They share no turn.\n")
+		o.printf("No shared turns.\n")
 	} else {
 		o.printf("They share %d turns, up to #%d %s.\n", r.Shared, r.Shared, r.Last)
 	}

@@ -104,7 +104,7 @@ func printItems(o *output, r chat.RecoveryReport) {
 
 func (r reconcileReply) print(o *output) {
 	printItems(o, r.Recovery)
-	o.printf("%d requeued, %d run, %d waiting for a later time, %d dead.\n", r.Requeued, r.Ran, r.Queued, r.Dead)
+	o.printf("%d requeued, %d run, %d scheduled for later, %d failed.\n", r.Requeued, r.Ran, r.Queued, r.Dead)
 }
 
 type verifyReply struct {

@@ -111,7 +111,15 @@ func TestRollbackGoesOnFromAnEarlierState(t *testing.T) {
 	s := h.send("--new", "--wait", "committed", "one")
 	first := h.show(s.SessionID).Turns[0].StateAfter
 	h.send("--wait", "committed", "two")
-	h.run("rollback", s.SessionID, "--to", first[18:]).exits(0)
+	last := h.show(s.SessionID).Turns[1]
+	for _, here := range [][]string{{"--to", string(last.StateAfter)[18:]}, {"--turn", string(last.ID)}} { // a copy of the branch is nothing to roll back to
+		if r := h.run(append([]string{"rollback", s.SessionID}, here...)...).exits(1); !strings.Contains(r.err, "already ends there") {
+			t.Errorf("%v: %s", here, r.err)
+		}
+	}
+	if out := h.run("rollback", s.SessionID, "--to", first[18:]).exits(0).out; !strings.Contains(out, "head #1 ") {
+		t.Errorf("%s", out)
+	}
 	if on := h.send("other two"); on.Seq != 2 || on.BranchID == s.BranchID {
 		t.Errorf("%+v", on)
 	}
@@ -187,13 +195,13 @@ func TestPauseByHand(t *testing.T) {
 	if !paused.Paused || paused.Queued == 0 {
 		t.Errorf("%+v", paused)
 	}
-	if r := h.run("jobs").exits(0); !strings.Contains(r.out, "dead, paused") {
+	if r := h.run("jobs").exits(0); !strings.Contains(r.out, "failed, paused") {
 		t.Errorf("%q", r.out)
 	}
 	if r := h.run("reconcile", "--json").exits(0); !strings.Contains(r.out, `"jobs_run":2`) {
 		t.Errorf("asked for, it did %s", r.out)
 	}
-	if r := h.run("jobs", "resume").exits(0); r.out != "Background work goes on, 0 jobs queued.\n" {
+	if r := h.run("jobs", "resume").exits(0); r.out != "Background work resumed, 0 jobs queued.\n" {
 		t.Errorf("%q", r.out)
 	}
 	h.run("jobs", "--json").exits(0).into(&paused)

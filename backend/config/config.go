@@ -48,6 +48,7 @@ type Context struct {
 type Budget struct {
 	ResponseReserveTokens int
 	SafetyMarginTokens    int
+	ReserveMaxOutput      bool
 	MaxRetrievalTokens    int
 	WorkingSetTokens      int
 	CompactAt             float64
@@ -79,7 +80,8 @@ func (s Stream) WriteAhead() bool { return s.Durability == "write_ahead" }
 type Summary struct {
 	TargetRatio    float64
 	Min, Max       int
-	PreserveRecent int // messages
+	PreserveRecent int    // messages
+	Style          string // "sections" or "narrative"
 }
 
 // Librarian is [librarian].
@@ -89,7 +91,11 @@ type Librarian struct {
 	TargetTokens int
 	TimeoutS     int
 	MinTurns     int
+	AfterSendS   int // seconds of background work after a send of the command line
 }
+
+// AfterSend is how long a send of the command line may work on after its answer.
+func (l Librarian) AfterSend() time.Duration { return time.Duration(l.AfterSendS) * time.Second }
 
 // Timeout is how long one librarian call may take.
 func (l Librarian) Timeout() time.Duration { return time.Duration(l.TimeoutS) * time.Second }
@@ -103,6 +109,9 @@ type Retrieval struct {
 	EmbeddingBaseURL     string // empty: the embedder's own
 	EmbeddingAPIKeyEnv   string // empty: as for a model of that server
 	EmbeddingDimension   int    // 0: the model's own
+	RerankerBaseURL      string // empty: there is no reranker
+	RerankerModel        string // empty: the server's only one
+	RerankerAPIKeyEnv    string // empty: the key kept for its host, if any
 	TopK                 int
 	OverfetchK           int
 	MinKeep              int
@@ -198,6 +207,7 @@ const (
 	OriginDefault     = "default"
 	OriginFile        = "file"
 	OriginEnvironment = "environment"
+	OriginCommandLine = "command line" // --set
 )
 
 // Origin says where the value of a key comes from.

@@ -8,7 +8,8 @@ const (
 )
 
 const (
-	defaultEmbeddingModel = "text-embedding-3-small" // SRD 18
+	// DefaultEmbeddingModel is the one of OpenAI's that is used unless another is named.
+	DefaultEmbeddingModel = "text-embedding-3-small" // SRD 18
 	ollamaEmbeddingModel  = "nomic-embed-text"       // Ollama has no other by that name
 )
 
@@ -26,15 +27,43 @@ type Embedding struct {
 // Embedding resolves [retrieval]'s keys of the embedder. Model is empty for local.
 func (c *Config) Embedding() Embedding {
 	r := c.Retrieval
-	e := Embedding{Embedder: r.Embedder}
 	if r.Embedder == EmbedderLocal {
-		return e
+		return Embedding{Embedder: r.Embedder}
 	}
-	server := Model{Provider: r.Embedder, BaseURL: r.EmbeddingBaseURL, APIKeyEnv: r.EmbeddingAPIKeyEnv}
-	e.Model, e.BaseURL, e.Dimension = r.EmbeddingModel, r.EmbeddingBaseURL, r.EmbeddingDimension
-	e.KeyName, e.KeyEnv = server.KeyName(), server.KeyEnv()
+	e := EmbeddingOf(r.Embedder, r.EmbeddingModel, r.EmbeddingBaseURL, r.EmbeddingAPIKeyEnv)
+	e.Dimension = r.EmbeddingDimension
 	if r.Embedder == EmbedderOllama && c.Origin("retrieval.embedding_model") == OriginDefault {
 		e.Model = ollamaEmbeddingModel
 	}
 	return e
+}
+
+// EmbeddingOf is a model of a server, with the place of that server's key.
+func EmbeddingOf(embedder, model, baseURL, keyEnv string) Embedding {
+	server := Model{Provider: embedder, BaseURL: baseURL, APIKeyEnv: keyEnv}
+	return Embedding{Embedder: embedder, Model: model, BaseURL: baseURL, KeyName: server.KeyName(), KeyEnv: server.KeyEnv()}
+}
+
+// Reranker is the configured reranker with the place of its server's key.
+type Reranker struct {
+	BaseURL, Model  string
+	KeyName, KeyEnv string
+}
+
+// Reranker resolves [retrieval]'s keys of the reranker; ok is false without one.
+func (c *Config) Reranker() (r Reranker, ok bool) {
+	in := c.Retrieval
+	server := Model{Provider: ProviderChatCompletions, BaseURL: in.RerankerBaseURL, APIKeyEnv: in.RerankerAPIKeyEnv}
+	return Reranker{BaseURL: in.RerankerBaseURL, Model: in.RerankerModel, KeyName: server.KeyName(), KeyEnv: server.KeyEnv()}, in.RerankerBaseURL != ""
+}
+
+// Values are the settings that make an embedder the configured one.
+func (e Embedding) Values() []Value {
+	if e.Embedder == EmbedderLocal {
+		return []Value{{"retrieval.embedder", EmbedderLocal}}
+	}
+	return []Value{
+		{"retrieval.embedder", e.Embedder}, {"retrieval.embedding_model", e.Model}, {"retrieval.embedding_base_url", e.BaseURL},
+		{"retrieval.embedding_api_key_env", ""}, {"retrieval.embedding_dimension", "0"},
+	}
 }

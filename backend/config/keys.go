@@ -174,7 +174,15 @@ func (s spec) decodeList(raw any) (any, string) {
 // parse reads a value as a person types it in the window or on the command
 // line: a string without quotes, a list as a TOML array.
 func (s spec) parse(text string) (value any, problem string) {
-	var raw any = text
+	raw, problem := s.typed(text)
+	if problem != "" {
+		return nil, problem
+	}
+	return s.decode(raw)
+}
+
+// typed is what a person types as the TOML value that it means.
+func (s spec) typed(text string) (raw any, problem string) {
 	trimmed := strings.TrimSpace(text)
 	switch s.def.(type) {
 	case int:
@@ -182,27 +190,27 @@ func (s spec) parse(text string) (value any, problem string) {
 		if err != nil {
 			return nil, "must be a whole number"
 		}
-		raw = n
+		return n, ""
 	case float64:
 		f, err := strconv.ParseFloat(trimmed, 64)
 		if err != nil {
 			return nil, "must be a number"
 		}
-		raw = f
+		return f, ""
 	case bool:
 		b, err := strconv.ParseBool(trimmed)
 		if err != nil {
 			return nil, "must be true or false"
 		}
-		raw = b
+		return b, ""
 	case []string:
 		var doc map[string]any
 		if err := toml.Unmarshal([]byte("v = "+trimmed), &doc); err != nil || len(doc) != 1 {
 			return nil, `must be a list such as ["one", "two"]`
 		}
-		raw = doc["v"]
+		return doc["v"], ""
 	}
-	return s.decode(raw)
+	return text, ""
 }
 
 // format is the value as TOML prints it, strings without their quotes.

@@ -76,7 +76,7 @@ var modelTable = []modelKey{
 		func(m *Model) any { return &m.PriceCached }},
 	{spec{name: "price_output", label: "Price of output", unit: "per million tokens", def: 0.0, min: 0, max: 1e6, help: "What a million output tokens cost."},
 		func(m *Model) any { return &m.PriceOutput }},
-	{spec{name: "stream", label: "Stream", def: true, help: "Off waits for the whole answer."},
+	{spec{name: "stream", label: "Stream", def: true, help: "Turn off for servers that stream badly: the answer appears when it is complete."},
 		func(m *Model) any { return &m.Stream }},
 	{spec{name: omitKey, label: "Omit", def: []string{}, help: "Names to leave out of the request body."},
 		func(m *Model) any { return &m.omit }},

@@ -90,7 +90,7 @@ func TestDefaultsOfTheSpecification(t *testing.T) {
 	want := map[string]string{
 		"budget.working_set_tokens": "50000", "budget.compact_at": "0.85", "budget.compact_to": "0.5",
 		"budget.pending_window_tokens": "8000", "budget.summaries_share": "0.15",
-		"summary.target_ratio": "0.15", "summary.min": "64", "summary.max": "2048", "summary.preserve_recent": "4",
+		"summary.target_ratio": "0.15", "summary.min": "64", "summary.max": "2048", "summary.preserve_recent": "4", "summary.style": "sections",
 		"retrieval.scope": "lineage", "retrieval.min_keep": "2", "retrieval.recency_boost": "0", "retrieval.overfetch_k": "16",
 		"retrieval.vector_weight": "0.7", "retrieval.keyword_weight": "0.3",
 		"stream.durability": "buffered", "stream.idle_timeout_s": "120",

@@ -25,6 +25,7 @@ type Options struct {
 	Path    string // of config.toml; --config
 	DataDir string // --data-dir, over general.data_dir
 	Getenv  func(string) string
+	Set     Overrides // --set, over the file
 }
 
 // Store holds the configuration in force and edits the file. It is safe for
@@ -46,7 +47,8 @@ type Store struct {
 
 // Open reads the configuration. It always returns a usable Store: when the file
 // is missing the defaults hold, and when it is faulty they hold too and the
-// error, of CodeConfig, says every fault. It creates nothing.
+// error, of CodeConfig, says every fault. So too with overrides that cannot be, whose
+// error is of CodeInvalid. It creates nothing.
 func Open(opts Options) (*Store, error) {
 	if opts.Path == "" {
 		opts.Path = DefaultPath()
@@ -62,7 +64,12 @@ func Open(opts Options) (*Store, error) {
 	} else {
 		// The defaults hold, but not for where the conversations are: another
 		// directory would look as if they were gone.
-		s.config.General.DataDir = salvageDataDir(s.opts.Path)
+		if c, oerr := overridden(nil, s.opts.Set); oerr == nil {
+			s.config = c
+		}
+		if s.config.General.DataDir == "" {
+			s.config.General.DataDir = salvageDataDir(s.opts.Path)
+		}
 		if ferr := s.finish(s.config); ferr != nil {
 			err = errors.Join(err, ferr)
 		}
@@ -150,19 +157,34 @@ func (s *Store) Subscribe(f func(*Config)) (cancel func()) {
 	}
 }
 
+// Value is a key with its value as a person types it.
+type Value struct{ Name, Value string }
+
 // Set gives a key a value as a person types it, and writes the file.
-func (s *Store) Set(name, value string) error {
+func (s *Store) Set(name, value string) error { return s.SetAll([]Value{{name, value}}) }
+
+// SetAll sets several keys at once: all of them or none.
+func (s *Store) SetAll(values []Value) error {
 	const op = "config.set"
-	k, ok := findKey(name)
-	if !ok {
-		return unknownKey(op, name)
+	parsed := make([]any, len(values))
+	for i, v := range values {
+		k, ok := findKey(v.Name)
+		if !ok {
+			return unknownKey(op, v.Name)
+		}
+		value, problem := k.parse(v.Value)
+		if problem != "" {
+			return chat.Errorf(chat.CodeInvalid, op, "%s %s; nothing was changed", v.Name, problem)
+		}
+		parsed[i] = value
 	}
-	v, problem := k.parse(value)
-	if problem != "" {
-		return chat.Errorf(chat.CodeInvalid, op, "%s %s; nothing was changed", name, problem)
-	}
-	return s.edit(op, func(data []byte) ([]byte, error) {
-		return setValue(data, strings.Split(name, "."), v)
+	return s.edit(op, func(data []byte) (_ []byte, err error) {
+		for i, v := range values {
+			if data, err = setValue(data, strings.Split(v.Name, "."), parsed[i]); err != nil {
+				return nil, err
+			}
+		}
+		return data, nil
 	})
 }
 
@@ -350,7 +372,7 @@ func (s *Store) edit(op string, change func([]byte) ([]byte, error)) error {
 	if err != nil {
 		return s.editFailure(op, err)
 	}
-	c, err := Parse(s.opts.Path, changed)
+	c, err := s.parse(changed)
 	if err != nil {
 		return rejected(op, err)
 	}
@@ -420,17 +442,26 @@ func (s *Store) load() (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := Parse(s.opts.Path, data)
+	c, err := s.parse(data)
 	if err != nil {
 		return nil, err
 	}
 	return c, s.finish(c)
 }
 
+// parse reads the file's text, with the overrides over it.
+func (s *Store) parse(data []byte) (*Config, error) {
+	c, err := Parse(s.opts.Path, data)
+	if err != nil || len(s.opts.Set) == 0 {
+		return c, err
+	}
+	return overridden(data, s.opts.Set)
+}
+
 // finish applies what comes from outside the file.
 func (s *Store) finish(c *Config) error {
-	if s.opts.Getenv("CONTEXTINFINITY") == "0" {
-		c.Context.Infinity = false
+	if v := s.opts.Getenv("CONTEXTINFINITY"); (v == "0" || v == "1") && c.Origin("context.infinity") != OriginCommandLine {
+		c.Context.Infinity = v == "1"
 		c.origin["context.infinity"] = OriginEnvironment
 	}
 	dir, err := dataDir(s.opts.DataDir, c.General.DataDir)

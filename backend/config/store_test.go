@@ -334,3 +334,24 @@ func TestFaultyFileKeepsItsDataDir(t *testing.T) {
 		}
 	}
 }
+
+// TestSetAll: several keys are set at once, with one notice, or none of them is.
+func TestSetAll(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	s, err := Open(Options{Path: path, DataDir: t.TempDir(), Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	s.Subscribe(func(*Config) { calls++ })
+	if err := s.SetAll([]Value{{"retrieval.embedder", "ollama"}, {"retrieval.embedding_dimension", "many"}}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("a wrong value: %v", err)
+	}
+	if s.Config().Retrieval.Embedder != EmbedderLocal || calls != 0 {
+		t.Error("half of it was set")
+	}
+	want := EmbeddingOf(EmbedderOpenAI, "bge-m3", "http://127.0.0.1:1234/v1", "")
+	if err := s.SetAll(want.Values()); err != nil || s.Config().Embedding() != want || calls != 1 {
+		t.Errorf("%+v, %v, %d notices", s.Config().Embedding(), err, calls)
+	}
+}

@@ -37,13 +37,13 @@ var coreTable = []key{
 	{spec{
 		name: "general.data_dir", group: groupGeneral, label: "Data directory", def: "", check: checkDataDir,
 		help: "Where sessions, journals and backups are kept. Empty is the system's place for application data. " +
-			"Takes effect at the next start and moves nothing. No effect on the token budget.",
+			"Takes effect at the next start and moves nothing.",
 	}, func(c *Config) any { return &c.General.DataDir }},
 
 	{spec{
 		name: "context.infinity", group: groupBudget, label: "Unlimited history", def: true,
 		help: "Off is plain chat: still kept durably, but nothing is summarised or remembered, and a conversation " +
-			"that outgrows the model's window is an error. CONTEXTINFINITY=0 in the environment turns it off too.",
+			"that outgrows the model's window is an error. CONTEXTINFINITY=0 or 1 in the environment comes before the file.",
 	}, func(c *Config) any { return &c.Context.Infinity }},
 	{spec{
 		name: "context.history", group: groupBudget, label: "History in the context", def: "elastic",
@@ -60,12 +60,16 @@ var coreTable = []key{
 	{spec{
 		name: "budget.response_reserve_tokens", group: groupBudget, label: "Reply reserve", unit: "tokens",
 		def: 4000, min: 1, max: maxTokens,
-		help: "Kept free in the window for the answer; at most an eighth of it. Taken off the input budget.",
+		help: "Kept free in the window for the answer, exactly as set. The default is at most an eighth of the window. Taken off the input budget.",
 	}, func(c *Config) any { return &c.Budget.ResponseReserveTokens }},
+	{spec{
+		name: "budget.reserve_max_output", group: groupBudget, label: "Reserve the longest answer", def: false,
+		help: "Keeps the model's whole output limit free for the answer, instead of the reply reserve. Taken off the input budget.",
+	}, func(c *Config) any { return &c.Budget.ReserveMaxOutput }},
 	{spec{
 		name: "budget.safety_margin_tokens", group: groupBudget, label: "Safety margin", unit: "tokens",
 		def: 1500, min: 0, max: maxTokens,
-		help: "Kept free because counts are estimates; at least 5 % of the rest, at most a thirty-second of the window unless that is less. Taken off the input budget.",
+		help: "Kept free because counts are estimates, exactly as set. The default is at most a thirty-second of the window, and at least 5 % of what the reply reserve leaves. Taken off the input budget.",
 	}, func(c *Config) any { return &c.Budget.SafetyMarginTokens }},
 	{spec{
 		name: "budget.max_retrieval_tokens", group: groupBudget, label: "Retrieved memory", unit: "tokens",
@@ -112,17 +116,17 @@ var coreTable = []key{
 	{spec{
 		name: "stream.fsync_ms", group: groupStream, label: "Flush to disk every", unit: "ms",
 		def: 2000, min: 10, max: 60000,
-		help: "How often streamed text is made safe from a power cut. No effect on the token budget.",
+		help: "How often streamed text is made safe from a power cut.",
 	}, func(c *Config) any { return &c.Stream.FsyncMs }},
 	{spec{
 		name: "stream.flush_ms", group: groupStream, label: "Longest batch", unit: "ms",
 		def: 250, min: 1, max: 10000,
-		help: "The longest a slow disk may hold text back from being written. No effect on the token budget.",
+		help: "The longest a slow disk may hold text back from being written.",
 	}, func(c *Config) any { return &c.Stream.FlushMs }},
 	{spec{
 		name: "stream.flush_bytes", group: groupStream, label: "Largest batch", unit: "bytes",
 		def: 8192, min: 256, max: 16 << 20,
-		help: "The most text a slow disk may hold back from being written. No effect on the token budget.",
+		help: "The most text a slow disk may hold back from being written.",
 	}, func(c *Config) any { return &c.Stream.FlushBytes }},
 	{spec{
 		name: "stream.idle_timeout_s", group: groupStream, label: "Give up after silence of", unit: "s",
@@ -148,13 +152,19 @@ var coreTable = []key{
 	{spec{
 		name: "librarian.timeout_s", group: groupLibrarian, label: "Give up after", unit: "s",
 		def: 30, min: 1, max: 600,
-		help: "After this long the built-in summary stands in. Chat never waits for it.",
+		help: "After this long the built-in summary is used instead. Chat never waits for it.",
 	}, func(c *Config) any { return &c.Librarian.TimeoutS }},
 	{spec{
 		name: "librarian.min_turns", group: groupLibrarian, label: "Turns a run", unit: "turns",
 		def: 1, min: 1, max: 100,
 		help: "The fewest turns one librarian call covers.",
 	}, func(c *Config) any { return &c.Librarian.MinTurns }},
+	{spec{
+		name: "librarian.after_send_s", group: groupLibrarian, label: "Background work after send", unit: "s",
+		def: 2, min: 0, max: 600,
+		help: "How long the command line's send may work on after its answer was printed, so that turns reach memory without the window. " +
+			"It asks no librarian model. 0 leaves everything to the window, --wait or reconcile.",
+	}, func(c *Config) any { return &c.Librarian.AfterSendS }},
 
 	{spec{
 		name: "summary.target_ratio", group: groupBudget, label: "Range summary ratio", unit: "share",
@@ -176,4 +186,10 @@ var coreTable = []key{
 		def: 4, min: 0, max: 1000,
 		help: "The newest messages that are sent word for word whatever else must shrink.",
 	}, func(c *Config) any { return &c.Summary.PreserveRecent }},
+	{spec{
+		name: "summary.style", group: groupBudget, label: "Range summary style", def: "sections",
+		choices: []string{"sections", "narrative"},
+		help: "How a model writes the summary of older turns: sections with lists of decisions, constraints and facts, or one " +
+			"continuous narrative. Summaries that exist are kept.",
+	}, func(c *Config) any { return &c.Summary.Style }},
 }

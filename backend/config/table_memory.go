@@ -6,7 +6,7 @@ const notInThisVersion = "is not in this version"
 var memoryTable = []key{
 	{spec{
 		name: "retrieval.profile", group: groupRetrieval, label: "Profile", def: "measured",
-		choices: []string{"measured", "srd"},
+		choices: []string{"measured", ProfileSRD},
 		help:    "measured ranks by the numbers below, found best on a benchmark; srd by the plain numbers of the specification instead.",
 	}, func(c *Config) any { return &c.Retrieval.Profile }},
 	{spec{
@@ -17,12 +17,12 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.embedder", group: groupRetrieval, label: "Embedder", def: EmbedderLocal,
 		choices: []string{EmbedderLocal, EmbedderOpenAI, EmbedderOllama},
-		help: "What turns text into vectors. local needs no network. openai, or any server that speaks its protocol, and ollama " +
-			"are sent all your history, redacted. Changing it reindexes in the background.",
+		help: "What turns text into vectors. local compares hashed features of words, not their meaning, and needs no network. " +
+			"openai, or any server with its protocol, is sent all your history, redacted; ollama too. Changing it reindexes in the background.",
 	}, func(c *Config) any { return &c.Retrieval.Embedder }},
 	{spec{
 		name: "retrieval.embedding_model", group: groupRetrieval, label: "Embedding model",
-		def:  defaultEmbeddingModel,
+		def:  DefaultEmbeddingModel,
 		help: "The model an embedder other than local uses; ollama uses " + ollamaEmbeddingModel + " unless you name one.",
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingModel }},
 	{spec{
@@ -38,6 +38,19 @@ var memoryTable = []key{
 		def: 0, min: 0, max: 4096,
 		help: "Length of the vectors asked of a model that can shorten them; 0 is the model's own. Changing it reindexes.",
 	}, func(c *Config) any { return &c.Retrieval.EmbeddingDimension }},
+	{spec{
+		name: "retrieval.reranker_base_url", group: groupRetrieval, label: "Reranker server", def: "", check: checkBaseURL,
+		help: "Address of a server with a /rerank endpoint, such as llama.cpp, vLLM, Jina or Cohere. It is sent your question and the best " +
+			"passages, redacted, at each search. Empty: no reranker.",
+	}, func(c *Config) any { return &c.Retrieval.RerankerBaseURL }},
+	{spec{
+		name: "retrieval.reranker_model", group: groupRetrieval, label: "Reranker model", def: "",
+		help: "The reranker server's model. Empty if it has only one.",
+	}, func(c *Config) any { return &c.Retrieval.RerankerModel }},
+	{spec{
+		name: "retrieval.reranker_api_key_env", group: groupRetrieval, label: "Reranker key variable", def: "", check: checkEnvName,
+		help: "The environment variable the reranker server's key is read from. Empty: the key kept for its host, if there is one.",
+	}, func(c *Config) any { return &c.Retrieval.RerankerAPIKeyEnv }},
 	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
 		def: 6, min: 1, max: 100,
@@ -56,10 +69,10 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.similarity_threshold", group: groupRetrieval, label: "Similarity threshold", unit: "share",
 		def: 0.72, min: 0, max: 1,
-		help: "How far above the embedder's own noise a match must stand.",
+		help: "The least calibrated similarity of a match: the share of unrelated texts that are less similar.",
 	}, func(c *Config) any { return &c.Retrieval.SimilarityThreshold }},
 	{spec{
-		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of meaning", unit: "share",
+		name: "retrieval.vector_weight", group: groupRetrieval, label: "Weight of vectors", unit: "share",
 		def: 0.7, min: 0, max: 1, // OXY
 		help: "Weight of vector similarity for model embeddings; with the keyword weight it sums to 1.",
 	}, func(c *Config) any { return &c.Retrieval.VectorWeight }},
@@ -71,7 +84,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.recency_boost", group: groupRetrieval, label: "Recency boost", unit: "share",
 		def: 0.0, min: 0, max: 1, // measured: any is worse
-		help: "Added to the score of the newest match, nothing to the oldest; the best match has 1.",
+		help: "Added to the score of the newest match, nothing to the oldest; the best match has 1. Unless it is set, it is 0.1 with the profile srd.",
 	}, func(c *Config) any { return &c.Retrieval.RecencyBoost }},
 	{spec{
 		name: "retrieval.decision_weight", group: groupRetrieval, label: "Weight of decisions", unit: "factor",
@@ -80,12 +93,12 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.DecisionWeight }},
 	{spec{
 		name: "retrieval.enable_mmr", group: groupRetrieval, label: "Prefer variety", def: false, // measured: no gain
-		help: "Ranks down what repeats the words of better matches. What says exactly the same is never packed twice.",
+		help: "Ranks down what repeats the words of better matches. What says exactly the same is never packed twice. Unless it is set, it is on with the profile srd.",
 	}, func(c *Config) any { return &c.Retrieval.EnableMMR }},
 	{spec{
 		name: "retrieval.ranked", group: groupRetrieval, label: "Ranked passages", unit: "passages",
 		def: 200, min: 1, max: 10000,
-		help: "Passages that are ranked before the best are packed, with the profile measured. More is slower.",
+		help: "Passages that are ranked before the best are packed, with the profile measured; more for a budget above 5000 tokens. More is slower.",
 	}, func(c *Config) any { return &c.Retrieval.Ranked }},
 	{spec{
 		name: "retrieval.ranked_with_neighbours", group: groupRetrieval, label: "Ranked with neighbours", unit: "passages",
@@ -105,7 +118,7 @@ var memoryTable = []key{
 	{spec{
 		name: "retrieval.role_prior", group: groupRetrieval, label: "Preference for your words", unit: "share",
 		def: 0.8, min: 0, max: 10,
-		help: "Added to what you said yourself; the best match has 1. Does not apply where people are named.",
+		help: "Added to your own statements where a question is about you; half of it where it names neither side, nothing where it asks what was answered. The best match has 1. Does not apply where people are named.",
 	}, func(c *Config) any { return &c.Retrieval.RolePrior }},
 	{spec{
 		name: "retrieval.speaker_boost", group: groupRetrieval, label: "Preference for a named person", unit: "share",
@@ -119,18 +132,18 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Retrieval.LengthCost }},
 	{spec{
 		name: "retrieval.length_free_tokens", group: groupRetrieval, label: "Length that costs nothing", unit: "tokens",
-		def: 40, min: 1, max: 8192,
-		help: "Passages up to this length lose nothing.",
+		def: 30, min: 1, max: 8192,
+		help: "Passages up to this length lose nothing; between named people, up to twice this length.",
 	}, func(c *Config) any { return &c.Retrieval.LengthFreeTokens }},
 	{spec{
 		name: "retrieval.neighbour_words", group: groupRetrieval, label: "Words of the next passage", unit: "share",
 		def: 0.3, min: 0, max: 1,
-		help: "How much of a term counts that stands in the passage before or after; half as much two passages away.",
+		help: "Weight of a term found in the previous or next passage; half as much two passages away.",
 	}, func(c *Config) any { return &c.Retrieval.NeighbourWords }},
 	{spec{
 		name: "retrieval.neighbour_score", group: groupRetrieval, label: "Score of the next passage", unit: "share",
 		def: 0.1, min: 0, max: 1,
-		help: "Share of its neighbours' scores that a passage is given; half as much two passages away.",
+		help: "Share of its neighbours' scores added to a passage; half as much two passages away.",
 	}, func(c *Config) any { return &c.Retrieval.NeighbourScore }},
 	{spec{
 		name: "retrieval.nearby_score", group: groupRetrieval, label: "Score of the best nearby", unit: "share",
@@ -205,7 +218,7 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.OpenAI.Truncation }},
 	{spec{
 		name: "openai.store", group: groupProviders, label: "OpenAI: keep responses", def: false,
-		help: "Whether OpenAI may store responses on its side. No effect on the token budget.",
+		help: "Whether OpenAI may store responses on its side.",
 	}, func(c *Config) any { return &c.OpenAI.Store }},
 	{spec{
 		name: "openai.parallel_tool_calls", group: groupProviders, label: "OpenAI: parallel tool calls", def: false, reserved: true,
@@ -228,7 +241,7 @@ var memoryTable = []key{
 	{spec{
 		name: "backup.daily", group: groupStorage, label: "Daily backup", def: true,
 		help: "A checked copy of everything in the data folder's backups, made once a day if something was written since, and if " +
-			"twice its size is free. No effect on the token budget.",
+			"twice its size is free.",
 	}, func(c *Config) any { return &c.Backup.Daily }},
 	{spec{
 		name: "backup.keep_daily", group: groupStorage, label: "Daily backups kept", unit: "backups",
@@ -260,39 +273,39 @@ var memoryTable = []key{
 	{spec{
 		name: "appearance.theme", group: groupAppearance, label: "Theme", def: "system",
 		choices: []string{"system", "light", "dark", "contrast"},
-		help:    "system follows the desktop. No effect on the token budget.",
+		help:    "system follows the desktop.",
 	}, func(c *Config) any { return &c.Appearance.Theme }},
 	{spec{
 		name: "appearance.text_zoom", group: groupAppearance, label: "Text size", unit: "%",
 		def: 100, min: 80, max: 200,
-		help: "Size of all text. No effect on the token budget.",
+		help: "Size of all text.",
 	}, func(c *Config) any { return &c.Appearance.TextZoom }},
 	{spec{
 		name: "appearance.code_size", group: groupAppearance, label: "Code size", unit: "%",
 		def: 100, min: 75, max: 175,
-		help: "Size of code beside the rest of the text, which it grows with. No effect on the token budget.",
+		help: "Size of code, relative to the text size.",
 	}, func(c *Config) any { return &c.Appearance.CodeSize }},
 	{spec{
 		name: "appearance.message_width", group: groupAppearance, label: "Message width", def: "normal",
 		choices: []string{"narrow", "normal", "wide", "full"},
-		help:    "How wide a line of the conversation may become. No effect on the token budget.",
+		help:    "Maximum line width of the conversation.",
 	}, func(c *Config) any { return &c.Appearance.Width }},
 	{spec{
 		name: "appearance.motion", group: groupAppearance, label: "Motion", def: "system",
 		choices: []string{"system", "reduced"},
-		help:    "reduced stands still whatever the desktop says. No effect on the token budget.",
+		help:    "reduced disables animation whatever the desktop setting.",
 	}, func(c *Config) any { return &c.Appearance.Motion }},
 
 	{spec{
 		name: "desktop.close_to_tray", group: groupGeneral, label: "Closing the window keeps the program in the tray", def: true,
-		help: "Background work goes on behind the tray icon until you quit from its menu. Without a place for tray icons closing always quits. No effect on the token budget.",
+		help: "Background work continues behind the tray icon until you quit from its menu. Without a tray, closing always quits.",
 	}, func(c *Config) any { return &c.Desktop.CloseToTray }},
 	{spec{
 		name: "desktop.notifications", group: groupGeneral, label: "Notify when an answer ends", def: true,
-		help: "A notification when an answer is done while the window is hidden, or a long one while you are in another window. It names the session. No effect on the token budget.",
+		help: "A notification when an answer is done while the window is hidden, or a long one while you are in another window. It names the session.",
 	}, func(c *Config) any { return &c.Desktop.Notifications }},
 	{spec{
 		name: "desktop.notification_preview", group: groupGeneral, label: "Notifications show the answer's beginning", def: false,
-		help: "Off, a notification names the session and never quotes it: others may see your screen. No effect on the token budget.",
+		help: "Off, a notification names the session and never quotes it: others may see your screen.",
 	}, func(c *Config) any { return &c.Desktop.NotificationPreview }},
 }

@@ -66,7 +66,7 @@ func TestTheTraySaysWhatGoesOn(t *testing.T) {
 		w    fakeWork
 		want status
 	}{
-		{fakeWork{}, status{idle, "Nothing to do", false}},
+		{fakeWork{}, status{idle, "Idle", false}},
 		{fakeWork{running: 2}, status{working, "Working: 2 running", false}},
 		{fakeWork{running: 1, queued: 3}, status{working, "Working: 1 running, 3 waiting", false}},
 		{fakeWork{queued: 3}, status{working, "Working: 3 waiting", false}},
@@ -82,12 +82,14 @@ func TestTheTraySaysWhatGoesOn(t *testing.T) {
 type fakeWork struct {
 	paused          bool
 	running, queued int
+	answering       int
 	attention       string
 }
 
 func (f *fakeWork) Paused() bool                { return f.paused }
 func (f *fakeWork) Pause(paused bool)           { f.paused = paused }
 func (f *fakeWork) Reconcile()                  {}
+func (f *fakeWork) Answering() int              { return f.answering }
 func (f *fakeWork) Busy() (running, queued int) { return f.running, f.queued }
 func (f *fakeWork) Attention() string           { return f.attention }
 func (f *fakeWork) Changed(func())              {}

@@ -33,7 +33,9 @@ type life struct {
 	frame    frame
 	tray     tray
 	hidden   bool
-	blurred  bool // the page said that another window has the keyboard
+	page     string // that listens; empty: none does yet, or it is on its way out
+	asking   bool   // the page was asked whether to close
+	blurred  bool   // the page said that another window has the keyboard
 	quitting bool
 }
 
@@ -75,6 +77,8 @@ func newLife(w Window) *life {
 const (
 	eventFocus = "ci:focus" // a truth value: the window has the keyboard
 	eventDrop  = "ci:drop"  // accepted, x, y
+	eventPage  = "ci:page"  // its id, a truth value: it listens to events from now on, or no longer
+	eventClose = "ci:close" // a truth value: close although answers are arriving
 )
 
 // start is called when the window is there.
@@ -85,10 +89,18 @@ func (l *life) start(ctx context.Context) {
 	l.mu.Unlock()
 	shown.Store(l)
 	l.heedSignals()
+	setWebLanguages()
+	fitScreen(ctx)
 	runtime.EventsOn(ctx, eventFocus, l.focus)
+	runtime.EventsOn(ctx, eventClose, l.closeDecided)
+	runtime.EventsOn(ctx, eventPage, l.pageListens)
 	runtime.EventsOn(ctx, eventDrop, l.drops.said)
 	runtime.OnFileDrop(ctx, func(_, _ int, paths []string) { l.drops.came(paths) })
-	l.w.Ready(func(name string, data any) { runtime.EventsEmit(ctx, name, data) })
+	l.w.Ready(func(name string, data any) {
+		if l.heard() {
+			runtime.EventsEmit(ctx, name, data)
+		}
+	})
 	l.joinSession()
 	if !trayFirst {
 		l.putTray()
@@ -96,6 +108,29 @@ func (l *life) start(ctx context.Context) {
 	if l.w.Work != nil {
 		go l.showWork(ctx)
 	}
+}
+
+// pageListens keeps the page that events go to. One that is reloaded leaves after the next has come, or before: hence
+// their ids.
+func (l *life) pageListens(data ...any) {
+	id, _ := first[string](data)
+	listens, _ := first[bool](data[min(1, len(data)):])
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case listens:
+		l.page = id
+	case l.page == id:
+		l.page = ""
+	}
+}
+
+// heard reports whether a page listens. Wails would run a script in one that has no runtime yet, which fails there; a
+// page starts from what is stored, and misses nothing.
+func (l *life) heard() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.page != ""
 }
 
 func (l *life) putTray() {
@@ -127,8 +162,31 @@ func (l *life) beforeClose(context.Context) bool {
 		l.hide()
 		return true
 	}
+	if l.asks() {
+		l.w.Summon(Summons{Kind: SummonClose, X: -1, Y: -1})
+		return true
+	}
 	l.depart()
 	return false
+}
+
+// asks reports whether the page is to ask before the window closes: an answer would be cut short. Who closes it again
+// while the question is open does not wait for a page that may no longer be able to ask.
+func (l *life) asks() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asking = !l.asking && l.w.Work != nil && l.w.Work.Answering() > 0
+	return l.asking
+}
+
+// closeDecided takes the page's reply to SummonClose.
+func (l *life) closeDecided(data ...any) {
+	l.mu.Lock()
+	l.asking = false
+	l.mu.Unlock()
+	if yes, _ := first[bool](data); yes {
+		l.quit()
+	}
 }
 
 // closeHides: there is a tray, and the user wants it.

@@ -225,3 +225,65 @@ func TestDialogsNeedAWindow(t *testing.T) {
 	Quit()
 	Notify(Notice{Title: "nobody sees this"})
 }
+
+// Closing would cut an answer short where there is no tray: the page asks first. Whoever closes again, or says so, is
+// obeyed; a signal and the tray's menu do not ask.
+func TestClosingAsksWhileAnswersArrive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		work := &fakeWork{answering: 1}
+		var asked []SummonsKind
+		l, a, f := living(Window{Work: work, Summon: func(s Summons) { asked = append(asked, s.Kind) }})
+		f.host = false
+		closes := func() bool { return !l.beforeClose(context.Background()) }
+		if closes() || !reflect.DeepEqual(asked, []SummonsKind{SummonClose}) {
+			t.Errorf("closed, asked %v", asked)
+		}
+		l.closeDecided(false)
+		if a.is(t); closes() || len(asked) != 2 {
+			t.Errorf("after staying: asked %v", asked)
+		}
+		if !closes() || len(asked) != 2 {
+			t.Errorf("the page does not answer: asked %v", asked)
+		}
+		synctest.Wait()
+		a.is(t, "hide")
+		time.Sleep(time.Minute)
+		a.is(t, "exit 0")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		l, a, _ := living(Window{Work: &fakeWork{answering: 1}})
+		l.beforeClose(context.Background())
+		l.closeDecided(true)
+		synctest.Wait()
+		a.is(t, "hide", "quit")
+		time.Sleep(time.Minute)
+		a.is(t, "exit 0")
+	})
+}
+
+// The first window fits on the screen with its frame (UX: usable at 1280 by 800).
+func TestTheFirstWindowFitsItsScreen(t *testing.T) {
+	for screen, want := range map[[2]int][2]int{
+		{1920, 1080}: {1280, 800}, {1280, 800}: {1264, 704}, {1366, 768}: {1280, 672}, {800, 480}: {900, 600},
+	} {
+		if width, height := fitting(screen[0], screen[1]); [2]int{width, height} != want {
+			t.Errorf("on %v: %d by %d, want %v", screen, width, height, want)
+		}
+	}
+}
+
+// Events go to the page that listens: a script in one that has no runtime yet would fail.
+func TestEventsWaitForAPage(t *testing.T) {
+	l, _, _ := living(Window{})
+	for i, c := range []struct {
+		said  []any
+		heard bool
+	}{
+		{nil, false}, {[]any{"a", true}, true}, {[]any{"b", true}, true}, {[]any{"a", false}, true}, {[]any{"b", false}, false}, {[]any{"c"}, false},
+	} {
+		l.pageListens(c.said...)
+		if l.heard() != c.heard {
+			t.Errorf("%d: after %v heard: %v", i, c.said, l.heard())
+		}
+	}
+}

@@ -28,7 +28,7 @@ type place interface {
 }
 
 func newTray(l *life, picture []byte) tray {
-	i := &icon{l: l, faces: drawFaces(picture), now: status{words: "Nothing to do"}}
+	i := &icon{l: l, faces: drawFaces(picture), now: status{words: "Idle"}}
 	i.place = newPlace(i)
 	return i
 }
@@ -60,7 +60,7 @@ func (i *icon) build() {
 		systray.AddSeparator()
 		i.pause = systray.AddMenuItemCheckbox("Pause background work", "Summaries and indexing wait; answers do not", i.now.paused)
 		i.on(i.pause, func() { work.Pause(!work.Paused()) })
-		i.on(systray.AddMenuItem("Reconcile now", "Do what is due and look for what was left undone"), work.Reconcile)
+		i.on(systray.AddMenuItem("Check for unfinished work", "Do what is due and look for what was left undone"), work.Reconcile)
 	}
 	systray.AddSeparator()
 	i.on(systray.AddMenuItem("Quit", "End the program; what is being written is kept"), i.l.quit)

@@ -11,6 +11,7 @@ package desktop
 import (
 	"context"
 	"embed"
+	"net/http"
 	"os"
 	goruntime "runtime"
 	"sync/atomic"
@@ -28,7 +29,9 @@ import (
 // Window is what Run shows.
 type Window struct {
 	Assets embed.FS
-	Icon   []byte
+	// Handler answers requests of the page that are for no asset.
+	Handler http.Handler
+	Icon    []byte
 	// Bind are the services that the page may call.
 	Bind []any
 	// FormatError is what a rejected call rejects with.
@@ -62,6 +65,8 @@ type Work interface {
 	Busy() (running, queued int)
 	// Attention says in a few words what the user should see to; empty: nothing.
 	Attention() string
+	// Answering counts the answers that are arriving: what the end of the program would cut short.
+	Answering() int
 	// Changed has fn called, from any goroutine, when one of these may be different.
 	Changed(fn func())
 }
@@ -73,6 +78,8 @@ const (
 	SummonNewChat     SummonsKind = "new_chat"
 	SummonOpenSession SummonsKind = "open_session"
 	SummonFiles       SummonsKind = "files"
+	// SummonClose asks whether to close the window although answers are arriving. The page replies by eventClose.
+	SummonClose SummonsKind = "close"
 )
 
 // Summons is what somebody outside the page asks of it: by the tray, a notification,
@@ -103,11 +110,14 @@ func Run(w Window) error {
 	}
 	return wails.Run(&options.App{
 		Title: programTitle, Width: firstWidth, Height: firstHeight, MinWidth: minWidth, MinHeight: minHeight,
-		AssetServer:    &assetserver.Options{Assets: w.Assets},
+		AssetServer:    &assetserver.Options{Assets: w.Assets, Handler: w.Handler},
 		Menu:           systemMenu(),
 		Bind:           w.Bind,
 		ErrorFormatter: w.FormatError,
 		LogLevel:       logger.ERROR, LogLevelProduction: logger.ERROR,
+		// In fields the system's menu: it has the spelling suggestions. Elsewhere the page draws its own.
+		EnableDefaultContextMenu: true,
+
 		OnStartup:     l.start,
 		OnBeforeClose: l.beforeClose,
 		OnShutdown:    func(context.Context) { l.end() },

@@ -58,7 +58,7 @@ func statusOf(w Work) status {
 	case queued > 0:
 		return status{working, fmt.Sprintf("Working: %d waiting", queued), false}
 	}
-	return status{idle, "Nothing to do", false}
+	return status{idle, "Idle", false}
 }
 
 // showWork keeps the tray at what goes on, until the program ends.

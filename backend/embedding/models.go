@@ -9,6 +9,8 @@ type Model struct {
 	Query, Passage string
 	// Version names the prefixes: vectors made with others are of another identity.
 	Version int
+	// Price in US dollars for a million tokens, at the vendor's own service; 0: none known.
+	Price float64
 	// MaxBytes is where a text is cut before it is sent; what is still too long for the
 	// model is then halved until it is taken. 0: DefaultMaxBytes.
 	MaxBytes int
@@ -25,9 +27,9 @@ var known = []struct {
 	prefix string
 	Model
 }{
-	{"text-embedding-3-small", Model{Dimension: 1536, Version: 1}},
-	{"text-embedding-3-large", Model{Dimension: 3072, Version: 1}},
-	{"text-embedding-ada-002", Model{Dimension: 1536, Version: 1}},
+	{"text-embedding-3-small", Model{Dimension: 1536, Version: 1, Price: 0.02}},
+	{"text-embedding-3-large", Model{Dimension: 3072, Version: 1, Price: 0.13}},
+	{"text-embedding-ada-002", Model{Dimension: 1536, Version: 1, Price: 0.10}},
 	{"nomic-embed-text", Model{Dimension: 768, Query: "search_query: ", Passage: "search_document: ", Version: 2}},
 	{"nomic-embed-text-v2", Model{Dimension: 768, Query: "search_query: ", Passage: "search_document: ", Version: 2, MaxBytes: 2000}},
 	{"e5-", Model{Query: "query: ", Passage: "passage: ", Version: 3, MaxBytes: 2000}},
@@ -48,9 +50,23 @@ var known = []struct {
 	{"all-minilm", Model{Dimension: 384, Version: 1, MaxBytes: 2000}},
 }
 
-// KnownModel looks a model up; one that nobody knows is used as it is, without
-// prefixes.
+// KnownModel looks a model up. An unknown one is used as it is, without prefixes.
 func KnownModel(name string) Model {
+	found, _ := lookUp(name)
+	if found.MaxBytes == 0 {
+		found.MaxBytes = DefaultMaxBytes
+	}
+	return found
+}
+
+// IsEmbeddingModel reports whether a server's model makes vectors, as far as its name
+// says: servers list their chat models beside them.
+func IsEmbeddingModel(name string) bool {
+	_, ok := lookUp(name)
+	return ok || strings.Contains(strings.ToLower(name), "embed")
+}
+
+func lookUp(name string) (Model, bool) {
 	name = strings.ToLower(name)
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	name, _, _ = strings.Cut(name, ":")
@@ -60,10 +76,7 @@ func KnownModel(name string) Model {
 			found, length = k.Model, len(k.prefix)
 		}
 	}
-	if found.MaxBytes == 0 {
-		found.MaxBytes = DefaultMaxBytes
-	}
-	return found
+	return found, length > 0
 }
 
 // Prefixed puts what the model wants before each text.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/dates"
 )
 
 // line is a line of a corpus: one message. Fields that are not here are ignored.
@@ -46,8 +47,9 @@ func (t *text) UnmarshalJSON(data []byte) error {
 
 // Conversation is a conversation of a corpus, in order.
 type Conversation struct {
-	ID    string
-	Turns []Exchange
+	ID     string
+	Turns  []Exchange
+	Unread dates.Unread // dates that could not be read
 }
 
 // Exchange is what becomes one turn. Answer is nil where nobody answered.
@@ -95,6 +97,11 @@ func ReadCorpus(r io.Reader, name string) ([]Conversation, error) {
 	out := make([]Conversation, len(order))
 	for i, id := range order {
 		out[i] = Conversation{ID: id, Turns: exchanges(said[id])}
+		for _, l := range said[id] {
+			if _, ok := dates.Parse(string(l.Date)); !ok {
+				out[i].Unread.Add(strings.TrimSpace(string(l.Date)))
+			}
+		}
 	}
 	return out, nil
 }

@@ -50,15 +50,24 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-func TestParseDate(t *testing.T) {
+// A date is read in the forms of package dates; one that is not is named, and no other
+// date is put in its place.
+func TestDatesOfACorpus(t *testing.T) {
 	for in, want := range map[string]string{
-		"1:56 pm on 8 May, 2023": "2023-05-08 13:56", "March-15-2024": "2024-03-15 00:00", "2024-03-15": "2024-03-15 00:00",
+		"1:56 pm on 8 May, 2023": "2023-05-08 13:56", "March-15-2024": "2024-03-15 00:00", "2024-03-15": "2024-03-15 00:00", "30.12.2023": "2023-12-30 00:00",
 		"2023/05/20 (Sat) 02:21": "2023-05-20 02:21", "2024-03-15T10:00:00+02:00": "2024-03-15 08:00", "10:04  am on 19 June, 2023": "2023-06-19 10:04",
-		"yesterday": "", "": "",
+		"yesterday": "", "03/04/2024": "", "": "",
 	} {
-		got, ok := ParseDate(in)
-		if ok != (want != "") || ok && got.Format("2006-01-02 15:04") != want {
-			t.Errorf("%q: %v %v, want %q", in, got, ok, want)
+		got, err := ReadCorpus(strings.NewReader(`{"conv":"a","speaker":"user","text":"one","date":"`+in+`"}`), "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, unread := got[0].Turns[0].At, got[0].Unread
+		if at.IsZero() != (want == "") || want != "" && at.Format("2006-01-02 15:04") != want {
+			t.Errorf("%q: %v, want %q", in, at, want)
+		}
+		if named := strings.Join(unread.Examples, ""); (want == "") != (named == in) || named != "" && unread.Count != 1 {
+			t.Errorf("%q: unread are %+v", in, unread)
 		}
 	}
 }

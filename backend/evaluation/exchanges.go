@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/dates"
 )
 
 // exchanges pairs a conversation's messages into turns, as an import does: what a
@@ -60,7 +61,7 @@ func roleOf(speaker text) chat.Role {
 // moment is when a turn began: its date, and within one date in order, a minute
 // apart. Without a date it follows the turn before.
 func moment(said []line, i int, before []Exchange) time.Time {
-	at, known := ParseDate(string(said[i].Date))
+	at, known := dates.Parse(string(said[i].Date))
 	if len(before) == 0 {
 		return at
 	}
@@ -72,23 +73,4 @@ func moment(said []line, i int, before []Exchange) time.Time {
 		return last.Add(time.Minute)
 	}
 	return at
-}
-
-// dateForms are the forms of dates that corpora are found with.
-var dateForms = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", "2006/01/02 15:04", "2006/01/02",
-	"3:04 pm on 2 January, 2006", "3:04 PM on 2 January, 2006", "3:04 pm on 2 January 2006",
-	"January-2-2006", "January 2, 2006", "January 2 2006", "2 January 2006", "2 January, 2006", "Jan 2, 2006", "2 Jan 2006",
-	"2006/01/02 (Mon) 15:04", time.RFC1123Z, time.RFC1123, time.ANSIC,
-}
-
-// ParseDate reads a date in any of the usual forms, as UTC where it names no zone.
-func ParseDate(s string) (time.Time, bool) {
-	s = strings.Join(strings.Fields(s), " ")
-	for _, form := range dateForms {
-		if t, err := time.Parse(form, s); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
 }

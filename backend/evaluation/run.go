@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/dates"
+	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/retrieval"
 )
 
@@ -85,6 +87,8 @@ type Report struct {
 	P50           float64 `json:"p50_ms"` // of one question
 	P95           float64 `json:"p95_ms"`
 	Unanswered    int     `json:"unanswered"` // questions for which nothing was packed
+	// Unread are dates that could not be read: their turns follow the ones before them.
+	Unread dates.Unread `json:"unread_dates"`
 }
 
 // Run imports a corpus, asks the questions, each of its conversation alone, and
@@ -109,7 +113,9 @@ func (b *Bench) Run(ctx context.Context, corpus []Conversation, questions []Ques
 func (b *Bench) load(ctx context.Context, corpus []Conversation, r *Report) (map[string]chat.BranchID, error) {
 	branches := map[string]chat.BranchID{}
 	newest := undated
+	r.Unread.Examples = []string{}
 	for _, conv := range corpus {
+		r.Unread.Merge(conv.Unread)
 		branch, err := b.converse(ctx, conv, r)
 		if err != nil {
 			return nil, err
@@ -226,13 +232,14 @@ func (b *Bench) ask(ctx context.Context, branches map[string]chat.BranchID, ques
 // scorers reckon that know no tokenizer.
 func Tokens(s string) int { return (utf8.RuneCountInString(s) + 3) / 4 }
 
-// writePacked writes the packed texts as they are read in the prompt: what the
-// frames and the escaping around them cost is in the budget, they are not words.
+// writePacked writes the packed texts as they are read in the prompt, in its order:
+// what the frames and the escaping around them cost is in the budget, they are not words.
 func writePacked(w io.Writer, id json.RawMessage, artifacts []retrieval.Artifact) error {
-	texts := make([]string, len(artifacts))
+	passages := make([]prompt.Artifact, len(artifacts))
 	for i, a := range artifacts {
-		texts[i] = a.Text
+		passages[i] = retrieval.Passage(a.ChunkText, a.Form, a.Slices, "")
 	}
+	texts := prompt.Recalled(passages)
 	raw, err := chat.MarshalJSON(struct {
 		ID     json.RawMessage `json:"id"`
 		Packed string          `json:"packed"`

@@ -36,6 +36,9 @@ type Deps struct {
 	Count  func(text string) int
 	// Model is the name of a configured model that is the one a source names; empty: none.
 	Model func(provider, model string) string
+	// Caps reports, with code over_budget, a session whose instructions or pinned facts
+	// are over their caps, so that nothing could be sent in it; nil: it is not looked at.
+	Caps func(context.Context, chat.SessionID) error
 	// Changed is told now and then while sessions are made, and at the end.
 	Changed func()
 }

@@ -252,6 +252,9 @@ func (r *run) count(im chat.Imported) {
 	if im.Notice != "" {
 		r.notice(transfer.Notice{Text: im.Notice, Count: 1})
 	}
+	if im.Outcome != chat.ImportAlready && r.s.d.Caps != nil && chat.CodeOf(r.s.d.Caps(r.ctx, im.Session)) == chat.CodeOverBudget {
+		r.notice(transfer.Notice{Text: overCaps, Count: 1})
+	}
 	if r.report.First == "" || len(r.report.Made) == 0 && im.Outcome != chat.ImportAlready {
 		r.report.First = im.Session
 	}
@@ -259,6 +262,9 @@ func (r *run) count(im chat.Imported) {
 		r.report.Made = append(r.report.Made, im.Session)
 	}
 }
+
+const overCaps = "The instructions or pinned facts of a conversation take more than its model leaves for them. They are kept; " +
+	"a message can be sent there once they are shortened or a model with a larger window is chosen."
 
 func (r *run) skip(row transfer.SkippedRow) {
 	if r.name != "" && row.File != "" {

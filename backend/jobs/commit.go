@@ -2,10 +2,12 @@ package jobs
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/cues"
 	"contextinfinity/backend/librarian"
 )
 
@@ -40,12 +42,12 @@ const later = chat.MaxJobPause
 // summarize commits a turn. Turns before it that are still pending are
 // committed first: a head never skips one. Unless forced, it waits until the
 // policy says that there is enough.
-func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, forced bool) error {
+func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	if !turn.Pending() {
 		return r.d.Store.FinishJob(ctx, job.Hold())
 	}
 	policy := r.policy()
-	if policy.runs() && !forced {
+	if policy.runs() && m != forced {
 		enough, err := r.enough(ctx, turn.BranchID, policy)
 		if err != nil {
 			return err
@@ -54,7 +56,7 @@ func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, fo
 			return r.d.Store.PostponeJob(ctx, job.Hold(), later)
 		}
 	}
-	_, err := r.commitPending(ctx, turn, commitment{job: job.Hold(), run: policy.runs(), ask: true})
+	_, err := r.commitPending(ctx, turn, commitment{job: job.Hold(), run: policy.runs(), ask: m != bounded})
 	return err
 }
 
@@ -224,11 +226,18 @@ func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn
 	for _, t := range turns {
 		r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(t.ID), Session: t.SessionID})
 	}
+	if slices.ContainsFunc(turns, hasInstructions) { // they are offered as pins
+		r.d.Publish.Change(chat.Change{Kind: chat.ChangePins, ID: string(b.ID), Session: b.SessionID})
+	}
 	r.heard.committed(turns)
 	if r.d.Plan != nil {
 		r.d.Plan(ctx, b.ID)
 	}
 	r.Wake()
+}
+
+func hasInstructions(t chat.Turn) bool {
+	return len(cues.TypedInstructions(t.User.RenderedText())) > 0
 }
 
 func (r *Runner) librarian() librarian.Librarian {

@@ -11,7 +11,7 @@ import (
 // index makes a committed turn searchable, by its words and by vectors. Where these
 // cannot be made the words are searchable all the same, and the job is tried again.
 // Run twice, it changes nothing (SRD 9.3).
-func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn) error {
+func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	begun := time.Now()
 	files, err := r.d.Store.TurnFiles(ctx, turn.ID)
 	if err != nil {
@@ -29,7 +29,7 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn) error 
 	embedErr := r.embed(ctx, &made, texts)
 	if embedErr != nil {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return r.interrupted(ctx, made, m)
 		}
 		made = words(made)
 	}
@@ -40,6 +40,17 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn) error 
 	}
 	r.d.Publish.Change(chat.Change{Kind: chat.ChangeTurn, ID: string(turn.ID), Session: turn.SessionID})
 	return embedErr
+}
+
+// interrupted ends the indexing of a turn whose vectors did not come in time. Where the
+// time was bounded, its words become searchable and the vectors are made by the next run.
+func (r *Runner) interrupted(ctx context.Context, made chat.Indexing, m mode) error {
+	if m == bounded {
+		if err := r.d.Store.Index(context.WithoutCancel(ctx), words(made)); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
 }
 
 // manyUnits is from how many units on the words of a turn become searchable before its

@@ -73,6 +73,13 @@ func TestStatesByAModel(t *testing.T) {
 	b.say("We decided to use plan gamma.", "Fine.")
 	_, err = r.Drain(t.Context())
 	b.must(err)
+	measured, err := b.store.Metrics(t.Context(), b.branch.ID, 3)
+	b.must(err)
+	for i, want := range []chat.CheckResult{chat.CheckPassed, chat.CheckFailed, chat.CheckPassed} {
+		if m := measured[i].Metrics; m.ValidationResult != want || m.ValidationTries != 1 {
+			t.Errorf("turn %d: validation %q after %d tries, want %q after 1", measured[i].TurnSeq, m.ValidationResult, m.ValidationTries, want)
+		}
+	}
 	st := b.state()
 	if st.Origin != chat.StateLibrarian || !strings.Contains(given, "<user turn=\"2\">") || !strings.Contains(given, "<user turn=\"3\">") ||
 		strings.Contains(given, "<user turn=\"1\">") || strings.Contains(given, "Last exchange") {

@@ -7,13 +7,17 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-// SummarizeRanges plans a branch's range summaries and makes those that are due,
-// now. It returns how many jobs it ran.
-func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID) (int, error) {
-	if r.d.Plan != nil {
-		r.d.Plan(ctx, branch)
+// SummarizeRanges plans a branch's range summaries and makes those that are due, now; forced, also
+// of turns that still fit. It returns how many jobs it ran.
+func (r *Runner) SummarizeRanges(ctx context.Context, branch chat.BranchID, force bool) (int, error) {
+	plan := r.d.Plan
+	if force {
+		plan = r.d.PlanAll
 	}
-	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange}, never)
+	if plan != nil {
+		plan(ctx, branch)
+	}
+	return r.drain(ctx, []chat.JobType{chat.JobSummarizeRange}, inBackground, never)
 }
 
 // Summarize brings a state up to date with turns by rule, for a fork that cannot

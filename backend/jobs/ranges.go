@@ -45,7 +45,7 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 	original := r.original(w)
 	sum := r.librarian().SummarizeRange(ctx, librarian.Range{
 		Pieces: contents(w.pieces), Turns: w.gaps, Pins: pins, Target: r.rangeTarget(ctx, job.BranchID, original),
-		Original: original, Model: r.modelFor(ctx, last), Count: r.count,
+		Original: original, Model: r.modelFor(ctx, last), Count: r.count, Style: r.summaryStyle(),
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -57,6 +57,13 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 		BranchID: job.BranchID, From: w.from, To: w.to, Content: sum.Text, TokenCount: sum.Tokens,
 		OriginalTokens: original, GeneratedBy: sum.GeneratedBy, Job: job.Hold(),
 	})
+}
+
+func (r *Runner) summaryStyle() string {
+	if r.d.SummaryStyle == nil {
+		return librarian.StyleSections
+	}
+	return r.d.SummaryStyle()
 }
 
 // keepSummary stores a summary in place of those inside its range. One that the

@@ -41,9 +41,10 @@ type Store interface {
 	TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error)
 	Index(context.Context, chat.Indexing) error
 	RequeueOlder(ctx context.Context, version, limit int) (int, error)
+	Jobs(context.Context, chat.JobQuery) ([]chat.Job, error)
 }
 
-// Vectors keep units findable by meaning.
+// Vectors keep units findable by similarity.
 type Vectors interface {
 	// Vectors are those of the texts in every namespace that is kept up to date. An
 	// error comes with what could be made all the same.
@@ -82,6 +83,11 @@ type Deps struct {
 	// Plan is called after each commit and queues the range summaries that the
 	// branch will need; nil: none are made.
 	Plan func(context.Context, chat.BranchID)
+	// PlanAll queues summaries of all turns but the newest, although they still fit; nil:
+	// none are made.
+	PlanAll func(context.Context, chat.BranchID)
+	// SummaryStyle is summary.style; nil: librarian.StyleSections.
+	SummaryStyle func() string
 	// Vectors of what is indexed; nil: it is found by words alone.
 	Vectors Vectors
 	// Chunking are the configured sizes of chunks; nil: the defaults.
@@ -232,7 +238,7 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 		return 0, false
 	}
 	r.mindClock(ctx)
-	_, err := r.drain(ctx, lanes[lane], r.Paused)
+	_, err := r.drain(ctx, lanes[lane], inBackground, r.Paused)
 	if err == nil && lane == indexLane && r.older.Swap(false) {
 		_, err = r.renew(ctx, r.Paused)
 	}
@@ -253,7 +259,7 @@ func never() bool { return false }
 
 // Drain works off every job that is due now and returns how many it ran.
 func (r *Runner) Drain(ctx context.Context) (int, error) {
-	return r.drain(ctx, slices.Concat(lanes[:]...), never)
+	return r.drain(ctx, slices.Concat(lanes[:]...), inBackground, never)
 }
 
 // CatchUp does all that Drain does, cuts anew what an earlier version cut, and makes
@@ -272,7 +278,7 @@ func (r *Runner) CatchUp(ctx context.Context) (int, error) {
 }
 
 // drain works off what is due until somebody says enough.
-func (r *Runner) drain(ctx context.Context, types []chat.JobType, enough func() bool) (int, error) {
+func (r *Runner) drain(ctx context.Context, types []chat.JobType, m mode, enough func() bool) (int, error) {
 	n := 0
 	for ctx.Err() == nil && !enough() {
 		job, ok, err := r.d.Store.ClaimJob(ctx, lease, types...)
@@ -280,7 +286,7 @@ func (r *Runner) drain(ctx context.Context, types []chat.JobType, enough func() 
 			return n, err
 		}
 		n++
-		_ = r.work(ctx, job, false) // recorded in the job
+		_ = r.work(ctx, job, m) // recorded in the job
 	}
 	return n, nil
 }
@@ -295,7 +301,8 @@ const (
 )
 
 // RunTurn does one turn's work up to a level, now, and returns the turn. Work that
-// another worker has begun is waited for.
+// another worker has begun is waited for. LevelIndexed includes the turns that earlier runs
+// of the program left behind.
 func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Turn, error) {
 	types := map[Level][]chat.JobType{
 		LevelCommitted: {chat.JobSummarizeTurn},
@@ -306,7 +313,60 @@ func (r *Runner) RunTurn(ctx context.Context, id chat.TurnID, to Level) (chat.Tu
 			return chat.Turn{}, err
 		}
 	}
-	return r.d.Store.Turn(ctx, id)
+	turn, err := r.d.Store.Turn(ctx, id)
+	if err == nil && to == LevelIndexed {
+		err = r.indexLeftOver(ctx, turn.SessionID)
+	}
+	return turn, err
+}
+
+// indexLeftOver commits and indexes the other turns whose jobs are not done: all of the
+// session, and of other sessions those that were said here and not imported. Only a
+// failure in the session is an error of the caller's.
+func (r *Runner) indexLeftOver(ctx context.Context, session chat.SessionID) error {
+	for _, typ := range []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn} {
+		for _, state := range []chat.JobState{chat.JobQueued, chat.JobRunning} {
+			left, err := r.d.Store.Jobs(ctx, chat.JobQuery{Type: typ, State: state})
+			if err != nil {
+				return err
+			}
+			for _, job := range slices.Backward(left) { // listed newest first
+				if job.SessionID != session && job.Priority < 0 {
+					continue
+				}
+				if err := r.runOne(ctx, job.TurnID, typ); err != nil && (job.SessionID == session || ctx.Err() != nil) {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// RunDue does the jobs that are due after a turn, for a caller that bounds it with ctx
+// and waits. No chat model is asked: a call that the bound cuts off would have to be paid
+// again. What ctx interrupts is put back. A runner that was started does the work itself
+// and is only woken; one that is paused does nothing.
+func (r *Runner) RunDue(ctx context.Context, turn chat.Turn) error {
+	switch {
+	case r.started():
+		r.Wake()
+		return nil
+	case r.Paused():
+		return nil
+	}
+	types := []chat.JobType{chat.JobSummarizeTurn, chat.JobIndexTurn}
+	if r.modelFor(ctx, turn) == nil {
+		types = append(types, chat.JobSummarizeRange)
+	}
+	_, err := r.drain(ctx, types, bounded, never)
+	return err
+}
+
+func (r *Runner) started() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.cancel != nil
 }
 
 // elsewhere and elsewhereMost are after what pauses it is looked whether a job that
@@ -332,7 +392,7 @@ func (r *Runner) runOne(ctx context.Context, id chat.TurnID, typ chat.JobType) e
 				return err
 			}
 			if ok {
-				err = r.work(ctx, job, true)
+				err = r.work(ctx, job, forced)
 				r.Wake() // if it failed, its next try is due some time
 				return err
 			}

@@ -75,7 +75,7 @@ func (r *Runner) renew(ctx context.Context, enough func() bool) (int, error) {
 		if err != nil || n == 0 {
 			return total, err
 		}
-		done, err := r.drain(ctx, lanes[indexLane], enough)
+		done, err := r.drain(ctx, lanes[indexLane], inBackground, enough)
 		if total += done; err != nil || done == 0 {
 			return total, err
 		}

@@ -16,11 +16,23 @@ const lease = chat.MaxJobLease
 // renewals is how often a lease is renewed within its time: two may fail.
 const renewals = 3
 
-// work runs one claimed job and records how it went. Forced: somebody waits for its
-// effect, so that it does not wait for more turns.
-func (r *Runner) work(ctx context.Context, job chat.Job, forced bool) error {
+// mode is how a job is worked on.
+type mode int
+
+const (
+	// inBackground is the queue's own work.
+	inBackground mode = iota
+	// forced: somebody waits for the effect, so that a commit does not wait for more turns.
+	forced
+	// bounded: time is short. States are written by rule, and a turn whose vectors do not
+	// come in time is searchable by its words.
+	bounded
+)
+
+// work runs one claimed job and records how it went.
+func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	held, release := r.hold(ctx, job)
-	err := r.guarded(held, job, forced)
+	err := r.guarded(held, job, m)
 	release()
 	switch {
 	case err == nil, chat.LeaseLost(err):
@@ -64,30 +76,30 @@ func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, 
 }
 
 // guarded does a job; a defect in its handler fails it and not the program.
-func (r *Runner) guarded(ctx context.Context, job chat.Job, forced bool) (err error) {
+func (r *Runner) guarded(ctx context.Context, job chat.Job, m mode) (err error) {
 	defer defect.Caught(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("a job's handler panicked", "job", job.ID, "type", job.Type, "err", d, "stack", string(stack))
 		err = d
 	})
-	err = r.handle(ctx, job, forced)
+	err = r.handle(ctx, job, m)
 	if cause := context.Cause(ctx); err != nil && chat.LeaseLost(cause) {
 		return cause
 	}
 	return err
 }
 
-func (r *Runner) handle(ctx context.Context, job chat.Job, forced bool) error {
+func (r *Runner) handle(ctx context.Context, job chat.Job, m mode) error {
 	turn, err := r.d.Store.Turn(ctx, job.TurnID)
 	if err != nil {
 		return err
 	}
 	switch job.Type {
 	case chat.JobSummarizeTurn:
-		return r.summarize(ctx, job, turn, forced)
+		return r.summarize(ctx, job, turn, m)
 	case chat.JobSummarizeRange:
 		return r.summarizeRange(ctx, job, turn)
 	case chat.JobIndexTurn:
-		return r.index(ctx, job, turn)
+		return r.index(ctx, job, turn, m)
 	}
 	return chat.Errorf(chat.CodeInternal, "jobs.handle", "There is no worker for jobs of type %q.", job.Type)
 }

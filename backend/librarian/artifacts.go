@@ -8,6 +8,7 @@ import (
 // artifactKind tells by its form what a token names; "" for an ordinary word.
 func artifactKind(token string) Kind {
 	switch {
+	case token == "":
 	case isURL(token):
 		return KindURL
 	case isPath(token):
@@ -22,13 +23,16 @@ func artifactKind(token string) Kind {
 
 func isURL(s string) bool {
 	scheme, rest, ok := strings.Cut(s, "://")
+	if base, _, ok := strings.Cut(rest, "$"); ok && len(base) < 4 {
+		return false // only a placeholder
+	}
 	return ok && len(scheme) >= 2 && len(scheme) <= 12 && len(rest) >= 3 && only(scheme, isASCIILetter, "+.-0123456789")
 }
 
 // extensions are those by which a bare name is taken for a file.
 var extensions = setOf(`adoc asm avi bat bin bmp bz2 c cc cfg cjs class clj cmake conf cpp cs css csv dart db deb diff dll doc
 	docx ejs env epub erl ex exe exs fs gif go gql gradle graphql groovy gz h hcl hpp hs html ico ini ipynb iso jar java jpeg jpg
-	js json jsonl jsx jl kt kts less lock log lua m4 md mdx mjs mk mod mov mp3 mp4 ndjson nix odt parquet patch pdf php pl plist
+	js json jsonl jsx jl kt kts less lock log lua m4 md mdx mjs mk mod mov mp3 mp4 ndjson nix odp ods odt parquet patch pdf php pl plist
 	png ppt pptx proto ps1 psd pt py pyc pyi r rb rs rst rtf sass scala scss sh so sql sqlite sqlite3 sum svelte svg swift tar tex
 	tf tfvars tgz toml ts tsv tsx ttf txt vue wasm wav webm webp woff woff2 xls xlsx xml yaml yml zig zip zsh`)
 
@@ -48,9 +52,20 @@ func isPath(s string) bool {
 		return true
 	}
 	if !strings.Contains(s, "/") {
-		return bareFiles[s] || (hasExtension(s) && only(s, isWordRune, ".-+"))
+		return bareFiles[s] || (hasExtension(s) && only(s, isWordRune, ".-+") && !isMember(s))
 	}
 	return isSlashPath(s)
+}
+
+// Names in code whose members look like files: "console.log", "response.json", "process.env".
+var (
+	objects     = setOf("console logger response resp res request req process window document self this event err error json math module exports os sys ctx context")
+	memberNames = setOf("log json env map sum lock db text go class mod diff md")
+)
+
+func isMember(s string) bool {
+	object, member, ok := strings.Cut(strings.ToLower(s), ".")
+	return ok && objects[object] && memberNames[member]
 }
 
 // isSlashPath tells a path from "and/or", a date and a fraction.
@@ -59,6 +74,9 @@ func isSlashPath(s string) bool {
 		if strings.HasPrefix(s, prefix) {
 			return len(s) > len(prefix)
 		}
+	}
+	if s[0] == '/' && strings.Contains(s, `\`) {
+		return false // a regular expression
 	}
 	slashes := strings.Count(s, "/")
 	last := s[strings.LastIndexByte(s, '/')+1:]
@@ -156,27 +174,6 @@ func hasHump(s string) bool {
 		}
 	}
 	return false
-}
-
-// declarations are the words that a declared name follows in common languages.
-var declarations = setOf("func def class type function struct interface fn enum trait module package")
-
-// declared is the name that a line of code declares, if any.
-func declared(line string) string {
-	if rest, ok := strings.CutPrefix(line, "func ("); ok { // a Go method: leave out the receiver
-		_, after, _ := strings.Cut(rest, ")")
-		line = "func " + after
-	}
-	words := strings.FieldsFunc(line, func(r rune) bool { return !isWordRune(r) })
-	for i, word := range words {
-		if i > 4 {
-			break
-		}
-		if declarations[word] && i+1 < len(words) && isNameStart(rune(words[i+1][0])) && len(words[i+1]) <= 80 {
-			return words[i+1]
-		}
-	}
-	return ""
 }
 
 func isASCIILetter(r rune) bool { return (r|0x20) >= 'a' && (r|0x20) <= 'z' }

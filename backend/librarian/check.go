@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"contextinfinity/backend/internal/cues"
 )
@@ -13,108 +12,209 @@ import (
 // task is a kind of summary: its prompts and what an answer must look like.
 type task struct {
 	prompt   string
-	headings []Section // that may stand in an answer
+	headings []Section // that an answer may have
 	again    bool      // an error is worth another try
 	slack    float64   // how much over its target an answer may be, as a factor
+	layout   layout
 }
 
 var (
-	updateTask = task{prompt: "update", headings: []Section{Facts, Decisions, Constraints, Artifacts, OpenTasks, LastExchange}, slack: 1}
-	rangeTask  = task{
+	updateTask = task{
+		prompt: "update", headings: []Section{Facts, Decisions, Constraints, Artifacts, OpenTasks, LastExchange}, slack: 1, layout: stateLayout,
+	}
+	rangeTask = task{
 		prompt: "range", headings: []Section{Happened, Decisions, Constraints, Facts, Artifacts, OpenTasks}, again: true, slack: 1.25,
+		layout: rangeLayout,
 	}
 )
 
-// criticalShare: what must be kept is chosen so that it takes one part in so many
+// requiredShare: what must be kept is chosen so that it takes one part in so many
 // of the target. A check that no summary of that size could pass is none.
-const criticalShare = 3
+const requiredShare = 3
 
-// maxMissing bounds how many missing entities a retry names.
-const maxMissing = 30
+// maxMissing bounds how many missing entries a retry names.
+const maxMissing = 60
 
-// need is something that must stand in a summary.
+// need is something that a summary must hold.
 type need struct {
 	sec  Section
 	text string
 }
 
-// critical is what the earlier summary and the user's words hold that must not be
-// lost: decisions, constraints, measured facts, and names of things (SRD 10.2), as
-// much of it as a part of the target can hold, the most important and newest.
-func critical(previous string, ps []passage, r *run) []need {
+// plain is its text without what makes it safe in Markdown.
+func (n need) plain() string { return strings.ReplaceAll(n.text, `\`, "") }
+
+// needs is what must not be lost (SRD 10.2): the decisions and constraints of the earlier
+// summary that still hold, and the user's new words, as much of it as a part of the target can hold,
+// the most important and newest. Names and facts of the earlier summary may go: a
+// memory that must keep every name it ever held cannot forget.
+func (r *run) needs(previous string, ps []passage) []need {
 	d := newDraft(r.pins)
-	d.takeSummary(Parse(previous))
+	d.takeSummary(Parse(previous).lasting())
 	for _, p := range ps {
 		switch p.role {
 		case "user":
 			d.takeText("user", p.text)
 		case "summary":
-			d.takeSummary(Parse(strings.ReplaceAll(p.text, artifactSeparator, "\n- ")))
+			piece := Parse(strings.ReplaceAll(p.text, artifactSeparator, "\n- "))
+			lasting := piece.lasting()
+			lasting.entries[Facts] = slices.DeleteFunc(piece.entries[Facts], func(s string) bool { return !measured(s) })
+			d.takeSummary(lasting)
 		}
 	}
 	whole := d.summary()
 	whole.entries[LastExchange], whole.entries[Happened], whole.entries[OpenTasks] = nil, nil, nil
-	whole.entries[Facts] = slices.DeleteFunc(whole.entries[Facts], func(s string) bool { return !measured(s) })
-	few, _, _ := trim(whole, r.target/criticalShare, r.count)
+	whole.entries[Artifacts] = slices.DeleteFunc(whole.entries[Artifacts], func(name string) bool { return d.inCode[name] })
+	few, _, _ := stateLayout.trim(whole, r.target/requiredShare, r.count)
 	var out []need
 	for _, sec := range []Section{Constraints, Decisions, Artifacts, Facts} {
 		for _, e := range few.entries[sec] {
-			if !strings.Contains(e, pinnedMark) && !strings.HasPrefix(e, assistantMark) {
-				out = append(out, need{sec, strings.ReplaceAll(e, `\`, "")})
+			if !strings.Contains(e, pinnedMark) && (sec == Artifacts || tierOf(sec, e) <= 1) {
+				out = append(out, need{sec, e})
 			}
 		}
 	}
 	return out
 }
 
-// examine reads a model's answer. problem says why it is rejected; missing what
-// it lost.
-func (r *run) examine(answer, previous string, ps []passage, required []need) (text string, missing []string, problem string) {
-	answer = unwrap(answer)
-	if problem = r.shape(answer); problem != "" {
-		return "", nil, problem
-	}
-	if echoes(answer, ps) {
-		return "", nil, "it repeats what it was given"
-	}
-	if foreign(answer, previous, ps) {
-		return "", nil, "it is not about the conversation"
-	}
-	if text = r.accept(answer); text == "" {
-		return "", nil, "nothing stands under its headings"
-	}
-	input := r.count(previous) + r.count(renderPassages(ps))
-	tokens := r.count(text)
-	if input > r.target && tokens >= input {
-		return "", nil, "it is not shorter than what it was made from"
-	}
-	if text, problem = r.shorten(text, tokens); problem != "" {
-		return "", nil, problem
-	}
-	for _, n := range required {
-		if !n.standsIn(text) && len(missing) < maxMissing {
-			missing = append(missing, n.text)
-		}
-	}
-	if len(missing) > 0 {
-		return "", missing, "it lost what must be kept"
-	}
-	return text, nil, ""
+// lasting is what of a summary its successor must keep.
+func (s Summary) lasting() Summary {
+	var out Summary
+	out.entries[Decisions], out.entries[Constraints] = s.entries[Decisions], s.entries[Constraints]
+	return out
 }
 
-// shorten brings an answer over its target down. A state is shortened, by the
-// model once and else by rule; a range is tried again.
-func (r *run) shorten(text string, tokens int) (string, string) {
-	if float64(tokens) <= float64(r.target)*r.kind.slack {
-		return text, ""
+// missingFrom lists what of the required a summary does not hold.
+func missingFrom(s Summary, required []need) []need {
+	var said strings.Builder
+	for sec, list := range s.entries {
+		if Section(sec) != LastExchange {
+			said.WriteString(strings.Join(list, "\n") + "\n")
+		}
 	}
-	if r.kind.prompt != updateTask.prompt {
-		return "", "it is longer than it may be"
+	e := evidenceOf(said.String())
+	var out []need
+	for _, n := range required {
+		held := e.holds
+		if n.sec == Artifacts {
+			held = e.names
+		}
+		if !held(n.plain()) {
+			out = append(out, n)
+		}
 	}
-	if short, ok := r.askShorter(text); ok {
-		return short, ""
+	return out
+}
+
+// attempt is a model's answer that is a summary of the conversation, and what it lost.
+type attempt struct {
+	summary Summary
+	answer  string
+	missing []need
+}
+
+// examine reads a model's answer. problem says why it cannot be used at all: it is no
+// summary, or not one of this conversation.
+func (r *run) examine(answer, previous string, ps []passage, required []need) (a attempt, problem string) {
+	answer = unwrap(answer)
+	if problem = r.shape(answer); problem != "" {
+		return a, problem
 	}
-	return Trim(text, r.target, r.count), ""
+	if echoes(answer, ps) {
+		return a, "it repeats what it was given"
+	}
+	if loops(answer) {
+		return a, "it repeats itself"
+	}
+	if foreign(answer, previous, ps) {
+		return a, "it is not about the conversation"
+	}
+	s := r.accept(answer)
+	if s.isEmpty() {
+		return a, "there is nothing under its headings"
+	}
+	s = r.shorten(s.byAge(Parse(previous)))
+	return attempt{summary: s, answer: answer, missing: missingFrom(s, required)}, ""
+}
+
+// byAge orders the entries as a memory is ordered, the oldest first: a model writes them in any
+// order, but what is not in the earlier summary is new.
+func (s Summary) byAge(earlier Summary) Summary {
+	for sec := range sectionCount {
+		if sec == Happened {
+			continue // prose
+		}
+		age := map[string]int{}
+		for i, e := range earlier.entries[sec] {
+			age[key(sec, e)] = i + 1
+		}
+		slices.SortStableFunc(s.entries[sec], func(a, b string) int {
+			return ageOf(age, key(sec, a)) - ageOf(age, key(sec, b))
+		})
+	}
+	return s
+}
+
+func ageOf(age map[string]int, k string) int {
+	if n := age[k]; n > 0 {
+		return n
+	}
+	return len(age) + 1
+}
+
+// shorten brings an answer over its target down: a state is shortened by the model once,
+// everything else by rule, the oldest and least important first.
+func (r *run) shorten(s Summary) Summary {
+	text := r.kind.layout.render(s)
+	if float64(r.count(text)) <= float64(r.target)*r.kind.slack {
+		return s
+	}
+	if r.kind.prompt == updateTask.prompt {
+		if short, ok := r.askShorter(text); ok {
+			return Parse(short)
+		}
+	}
+	short, _, _ := r.kind.layout.trim(s, r.target, r.count)
+	r.forgot(s, short)
+	return short
+}
+
+// muchMissing reports that so much was lost that another try is worth its price.
+func muchMissing(missing, required []need) bool {
+	return len(missing) > retryMissing && 3*len(missing) > 2*len(required)
+}
+
+// retryMissing is how many losses are always repaired by rule.
+const retryMissing = 5
+
+// repair adds what an answer lost under its heading, in the words it was said in. What
+// holds longest is forgotten last: the target stays.
+func (r *run) repair(a attempt) (Summary, []string) {
+	d := newDraft(r.pins)
+	d.takeSummary(a.summary)
+	for _, n := range a.missing {
+		d.note(n.sec, n.text)
+	}
+	whole := d.summary()
+	// What is added takes no room that the target does not give: a range's summary may be a
+	// little longer only in the model's own words.
+	limit := max(r.target, r.count(r.kind.layout.render(a.summary)))
+	s, _, _ := r.kind.layout.trim(whole, limit, r.count)
+	r.forgot(whole, s)
+	var added []string
+	for _, n := range a.missing {
+		if slices.Contains(s.entries[n.sec], n.text) {
+			added = append(added, n.plain())
+		}
+	}
+	return s, added
+}
+
+// forgot notes what a summary lost to its target.
+func (r *run) forgot(whole, kept Summary) {
+	dropped, n := missing(whole, kept)
+	r.dropped = append(r.dropped, dropped[:min(len(dropped), maxDropped-len(r.dropped))]...)
+	r.droppedCount += n
 }
 
 // askShorter is SRD 10.4: the shrink prompt, once.
@@ -129,7 +229,8 @@ func (r *run) askShorter(text string) (string, bool) {
 		return "", false
 	}
 	short := r.accept(answer)
-	return short, short != "" && r.count(short) <= r.target
+	text = short.Render()
+	return text, !short.isEmpty() && r.count(text) <= r.target
 }
 
 var thinking = regexp.MustCompile(`(?s)^\s*<think(?:ing)?>.*?</think(?:ing)?>`)
@@ -178,22 +279,26 @@ func (r *run) shape(answer string) string {
 	return ""
 }
 
-// accept is an answer as it is kept: entries made safe, said once, pinned facts
-// left out.
-func (r *run) accept(answer string) string {
-	if r.kind.prompt != updateTask.prompt {
-		return acceptRange(answer)
-	}
+// accept is an answer as it is kept: entries made safe, each once, pinned facts left out.
+func (r *run) accept(answer string) Summary {
 	d := newDraft(r.pins)
-	d.takeSummary(Parse(answer).withoutExchange())
+	d.takeSummary(Parse(answer).of(r.kind.headings))
 	s := d.summary()
 	for sec := range sectionCount {
 		s.entries[sec] = slices.DeleteFunc(s.entries[sec], saysNothing)
 	}
-	if s.isEmpty() {
-		return ""
+	return s
+}
+
+// of is the part of a summary under the given headings, without what only a fallback writes.
+func (s Summary) of(headings []Section) Summary {
+	var out Summary
+	for _, sec := range headings {
+		if sec != LastExchange {
+			out.entries[sec] = s.entries[sec]
+		}
 	}
-	return s.Render()
+	return out
 }
 
 // nothings are what models write under a heading without entries.
@@ -211,29 +316,6 @@ func (s Summary) isEmpty() bool {
 		}
 	}
 	return true
-}
-
-// acceptRange keeps a range's prose, each line made one safe line.
-func acceptRange(answer string) string {
-	var b strings.Builder
-	content := false
-	for line := range strings.Lines(answer) {
-		line = oneLine(line)
-		if title, ok := headingText(line); ok {
-			sec, _ := sectionOf(title)
-			b.WriteString("## " + sec.Heading() + "\n")
-			continue
-		}
-		if line = escapeTags(line); line == "" || saysNothing(line) {
-			continue
-		}
-		content = true
-		b.WriteString(line + "\n")
-	}
-	if !content {
-		return ""
-	}
-	return b.String()
 }
 
 // echoBytes is from which length a message that stands in an answer word for word
@@ -254,6 +336,22 @@ func echoes(answer string, ps []passage) bool {
 		}
 	}
 	return false
+}
+
+// loopSentences is from how many sentences on an answer that says each of them twice or more is taken
+// for one that got caught in a loop.
+const loopSentences = 8
+
+// loops reports an answer that says the same again and again.
+func loops(answer string) bool {
+	all, distinct := 0, map[string]bool{}
+	for b := range cues.Blocks(answer) {
+		for s := range cues.Sentences(answer, b.Span) {
+			all++
+			distinct[answer[s.Start:s.End]] = true
+		}
+	}
+	return all >= loopSentences && 2*len(distinct) <= all
 }
 
 func renderRaw(ps []passage) string {
@@ -302,94 +400,8 @@ func stems(text string) map[string]bool {
 				out[string(runes[i:i+2])] = true
 			}
 		case len(runes) >= 4 || unicode.IsNumber(runes[0]):
-			out[string(runes[:min(len(runes), stemRunes)])] = true
+			out[stem(string(runes))] = true
 		}
 	}
 	return out
-}
-
-// keptShare is how much of a statement's words must stand in one entry, and
-// nameShare how much of the names in it.
-const (
-	keptShare = 0.5
-	nameShare = 2.0 / 3
-)
-
-// standsIn reports that a summary still says what was needed: names character by
-// character; statements by most of their words in one line, with their numbers and
-// with their no.
-func (n need) standsIn(text string) bool {
-	if n.sec == Artifacts {
-		return strings.Contains(strings.ReplaceAll(text, `\`, ""), n.text)
-	}
-	words, names := stems(n.text), nameStems(n.text)
-	if len(words) == 0 {
-		return true
-	}
-	for line := range strings.Lines(text) {
-		if n.saidBy(line, words, names) {
-			return true
-		}
-	}
-	return false
-}
-
-// nameStems are the stems of a statement's names: words that begin with a capital,
-// but for the first.
-func nameStems(text string) map[string]bool {
-	_, rest, _ := strings.Cut(text, " ")
-	var names []string
-	for _, w := range strings.Fields(rest) {
-		if isName(strings.TrimLeft(w, "\"'(“„«")) && !own[strings.ToLower(w)] {
-			names = append(names, w)
-		}
-	}
-	return stems(strings.Join(names, " "))
-}
-
-func (n need) saidBy(line string, words, names map[string]bool) bool {
-	there := stems(line)
-	shared, named := 0, 0
-	for w := range names {
-		if there[w] {
-			named++
-		}
-	}
-	if float64(named) < nameShare*float64(len(names)) {
-		return false
-	}
-	for w := range words {
-		first, _ := utf8.DecodeRuneInString(w)
-		switch {
-		case there[w]:
-			shared++
-		case unicode.IsNumber(first):
-			return false
-		}
-	}
-	return float64(shared) >= keptShare*float64(len(words)) && (!negated(n.text) || negated(line))
-}
-
-// negations are the words whose loss turns a statement into its opposite.
-var negations = setOf(`never no not none nor without don't doesn't didn't mustn't can't cannot won't isn't aren't shouldn't shan't forbidden prohibited
-	avoid except nie niemals nicht kein keine keinen ohne verboten jamais pas ne non sans interdit nunca no jamás sin prohibido não nunca jamais sem
-	mai non senza vietato nooit niet geen nigdy nie bez не никогда нельзя без ні ніколи`)
-
-var joinedNegations = []string{"不", "没", "沒", "禁", "绝", "絕", "ない", "ません", "禁止", "않", "못", "금지", "말"}
-
-func negated(text string) bool {
-	words, ends := cues.Words(text)
-	start := 0
-	for _, end := range ends {
-		if negations[words[start:end]] {
-			return true
-		}
-		start = end + 1
-	}
-	for _, mark := range joinedNegations {
-		if strings.Contains(text, mark) {
-			return true
-		}
-	}
-	return false
 }

@@ -18,14 +18,20 @@ var units = setOf(`ms s sec secs second seconds min mins minute minutes h hr hou
 
 // statementKind is what a sentence states, "" if nothing that is kept.
 func statementKind(sentence string) Kind {
-	kind, states := cues.Of(sentence)
+	kind, states := cueKind(sentence)
+	switch {
+	case states && cues.IsStanding(sentence):
+		return KindConstraint
+	case kind == cues.Constraint && (isOpinion(sentence) || isPromise(sentence) && details(sentence) < tellsEnough):
+		kind = ""
+	}
 	if kind == "" && states && measured(sentence) {
 		return KindFact
 	}
 	return Kind(kind)
 }
 
-// measured reports a number with a unit, a sum of money or a date.
+// measured reports a number with a unit, a sum of money, a date or a time.
 func measured(sentence string) bool {
 	if !strings.ContainsFunc(sentence, isDigit) {
 		return false
@@ -38,15 +44,34 @@ func measured(sentence string) bool {
 		unit := strings.TrimLeft(number, "0123456789.,_")
 		switch {
 		case unit == number: // no digits
-		case isDate(number), unit == "" && strings.ContainsAny(f, "$€£¥"), units[unit]:
+		case isDate(number), isClock(number), unit == "" && strings.ContainsAny(f, "$€£¥"), units[unit]:
 			return true
-		case unit == "" && i+1 < len(fields) && units[strings.ToLower(strings.TrimRight(fields[i+1], ".,!:"))]:
+		case unit == "" && i+1 < len(fields) && afterNumber(strings.ToLower(strings.TrimRight(fields[i+1], ".,!:"))):
 			return true
+		case i > 0 && isMonth(strings.ToLower(fields[i-1])) && len(unit) <= 2:
+			return true // "March 15", "April 3rd"
 		case unit != "" && startsWithUnit(unit):
 			return true
 		}
 	}
 	return false
+}
+
+func afterNumber(word string) bool {
+	return units[word] || isMonth(word) || word == "am" || word == "pm" || word == "a.m" || word == "p.m" || word == "uhr"
+}
+
+func isMonth(word string) bool {
+	return calendar[word] && word != "may" && word != "march" || monthForms[word]
+}
+
+// monthForms are months that are also words; beside a number they are months.
+var monthForms = setOf("may march")
+
+// isClock accepts 9:30 and 18:00:05.
+func isClock(s string) bool {
+	hour, minute, ok := strings.Cut(s, ":")
+	return ok && len(hour) >= 1 && len(hour) <= 2 && len(minute) >= 2 && only(hour, isDigit, "") && only(minute, isDigit, ":")
 }
 
 // startsWithUnit serves text without spaces: "30秒以内".

@@ -3,7 +3,6 @@ package librarian
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"contextinfinity/backend/internal/cues"
 )
@@ -15,10 +14,10 @@ const (
 	KindDecision   Kind = "decision"
 	KindConstraint Kind = "constraint"
 	KindTask       Kind = "task"
-	KindDone       Kind = "done" // a checked box: the task is open no more
+	KindDone       Kind = "done" // a checked box: the task is no longer open
 	KindFact       Kind = "fact" // a statement about the user, or with a measured number or date
 	KindPath       Kind = "path"
-	KindSymbol     Kind = "symbol"
+	KindSymbol     Kind = "symbol" // a name in code, or an assignment
 	KindID         Kind = "id"
 	KindURL        Kind = "url"
 )
@@ -27,24 +26,35 @@ const (
 type Entity struct {
 	Kind Kind
 	Text string
+
+	inCode bool // a name that occurs only inside a code block
+	inItem bool // a name that stands in a list
 }
 
 // maxScan bounds how much of one text is read: its beginning and its end, where
 // people say what a long paste is for.
 const maxScan = 1 << 20
 
-// maxPiece bounds a statement, in bytes; longer sentences are read in pieces.
-const maxPiece = 240
+// maxPiece bounds a statement, in bytes. A longer sentence is divided between clauses, and each part
+// is judged for itself: people tell five things in one breath.
+const maxPiece = 280
 
-// Entities finds the entities of a text in the order they stand, each once. It
-// knows no grammar: statements are recognised by cue words of a dozen languages,
-// names by their form.
-func Entities(text string) []Entity { return read(text, false) }
+// Entities finds the entities of a text in order, each once. It knows no grammar:
+// statements are recognised by cue words of a dozen languages, names by their form.
+func Entities(text string) []Entity { return read(text, anybody) }
 
-// read is Entities; of what a user told, it also takes sentences for facts that
-// no cue word marks, but names, numbers and dates do.
-func read(text string, told bool) []Entity {
-	x := extraction{seen: map[Entity]bool{}, told: told}
+// speaker is whose words are read.
+type speaker int
+
+const (
+	anybody   speaker = iota
+	user              // sentences with names, numbers and dates are facts even without a cue word, and so are requests with such details
+	assistant         // only sentences with a number are read: nothing else of an answer is kept
+)
+
+// read is Entities of a speaker's text.
+func read(text string, by speaker) []Entity {
+	x := extraction{seen: map[string]bool{}, by: by, told: by == user}
 	if len(text) <= 2*maxScan {
 		x.text(text)
 	} else {
@@ -56,88 +66,192 @@ func read(text string, told bool) []Entity {
 
 type extraction struct {
 	found []Entity
-	seen  map[Entity]bool
-	fence string // the mark that opened the code block we are in
-	told  bool   // by the user
+	seen  map[string]bool
+	by    speaker
+	told  bool // by the user
+	list  list // the list that is being read
+
+	sample bool // an assistant's text for others to use is being read
 }
 
-func (x *extraction) add(kind Kind, text string) {
-	e := Entity{kind, text}
-	if text != "" && !x.seen[e] {
-		x.seen[e] = true
+func (x *extraction) add(e Entity) {
+	k := string(e.Kind) + "\x00" + e.Text
+	if e.Text != "" && !x.seen[k] {
+		x.seen[k] = true
 		x.found = append(x.found, e)
 	}
 }
 
+// text reads statements from prose only: a heading is no task, and a row of a table,
+// a footnote or a quotation no fact of its own. All of them may hold names.
 func (x *extraction) text(text string) {
-	x.fence = ""
-	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "":
-		case x.atFence(line):
-		case x.fence != "":
-			x.code(line)
-		default:
-			x.prose(line)
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	for b := range cues.Blocks(text) {
+		block := text[b.Start:b.End]
+		if b.Kind != cues.Item {
+			x.endList()
 		}
+		switch b.Kind {
+		case cues.Code:
+			x.code(block)
+			continue
+		case cues.OpenTask:
+			x.add(Entity{Kind: KindTask, Text: clipLine(oneLine(block), maxPiece)})
+		case cues.DoneTask:
+			x.add(Entity{Kind: KindDone, Text: clipLine(oneLine(block), maxPiece)})
+		case cues.Paragraph, cues.Item:
+			x.prose(text, b)
+		case cues.Heading:
+			x.list.begin(block)
+			x.sample = x.by == assistant && titlesSample(block)
+		}
+		if x.sample {
+			continue
+		}
+		x.names(oneLine(block), b.Kind == cues.Item)
+	}
+	x.endList()
+}
+
+// prose reads the statements of a paragraph or of an entry of a list.
+func (x *extraction) prose(text string, b cues.Block) {
+	if x.by == assistant && strings.HasSuffix(strings.TrimRight(text[b.Start:b.End], " *\n"), ":") {
+		x.sample = titlesSample(text[b.Start:b.End])
+	}
+	if x.sample {
+		return
+	}
+	last := ""
+	for s := range cues.Sentences(text, b.Span) {
+		last = plainProse(text[s.Start:s.End])
+		stated := x.sentence(last)
+		if b.Kind == cues.Item && x.told && b.Span == s {
+			x.list.entry(last, stated)
+		}
+	}
+	if b.Kind == cues.Paragraph {
+		x.list.begin(last)
 	}
 }
 
-// atFence reports that the line opens or closes a code block.
-func (x *extraction) atFence(line string) bool {
-	for _, mark := range []string{"```", "~~~"} {
-		if strings.HasPrefix(line, mark) && (x.fence == "" || x.fence == mark) {
-			if x.fence == "" {
-				x.fence = mark
-			} else {
-				x.fence = ""
-			}
-			return true
-		}
-	}
-	return false
+// plainProse is a sentence in one line without marks of emphasis.
+func plainProse(s string) string {
+	return oneLine(strings.NewReplacer("**", "", "__", "").Replace(s))
 }
 
-// code keeps what a block declares and the files it names, not its every word.
-func (x *extraction) code(line string) {
-	if name := declared(line); name != "" {
-		x.add(KindSymbol, name)
+// sentence keeps what a sentence states, without what it only asks for. It reports
+// whether there was anything.
+func (x *extraction) sentence(s string) bool {
+	if x.by == assistant && !strings.ContainsFunc(s, isDigit) {
+		return false
 	}
-	eachToken(line, func(token string) {
-		if kind := artifactKind(token); kind == KindPath || kind == KindURL {
-			x.add(kind, token)
+	if x.told {
+		s = withoutThanks(s)
+	}
+	stated, asked := withoutRequests(s)
+	found := false
+	for _, piece := range x.pieces(stated) {
+		kind := statementKind(piece)
+		if kind == "" && x.told && (salience(piece) >= tellsEnough || remarks(piece)) {
+			kind = KindFact
 		}
-	})
+		if kind != "" {
+			x.add(Entity{Kind: kind, Text: piece})
+			found = true
+		}
+	}
+	if x.told && asked != "" && details(asked) >= tellsEnough {
+		x.add(Entity{Kind: KindFact, Text: clipClause(requestMark+asked, maxPiece)})
+		return true
+	}
+	return found
 }
 
-func (x *extraction) prose(line string) {
-	item := strings.TrimLeft(line, "#> \t")
-	item, _ = cutBullet(item)
-	switch {
-	case strings.HasPrefix(item, "[ ] "):
-		x.add(KindTask, clip(strings.TrimSpace(item[4:]), maxPiece))
-	case strings.HasPrefix(item, "[x] "), strings.HasPrefix(item, "[X] "):
-		x.add(KindDone, clip(strings.TrimSpace(item[4:]), maxPiece))
-	default:
-		eachSentence(item, func(sentence string) {
-			switch kind := statementKind(sentence); {
-			case kind != "":
-				x.add(kind, sentence)
-			case x.told && salience(sentence) >= tellsEnough:
-				x.add(KindFact, sentence)
-			}
-		})
+// pieces are the statements of a sentence, each judged for itself.
+func (x *extraction) pieces(stated string) []string {
+	if !x.told {
+		return lines(stated, maxPiece)
+	}
+	var out []string
+	for _, part := range splitMood(stated) {
+		out = append(out, lines(part, maxPiece)...)
+	}
+	return out
+}
+
+// endList keeps a list of the user's that says something only together with the
+// sentence before it.
+func (x *extraction) endList() {
+	if x.told {
+		for _, piece := range lines(x.list.joined(), maxPiece) {
+			x.add(Entity{Kind: KindFact, Text: piece})
+		}
+	}
+	x.list = list{}
+}
+
+// list is a sentence that ends in a colon and the short entries after it.
+type list struct {
+	lead    string
+	entries []string
+	unsaid  int // entries that state nothing by themselves
+}
+
+// Limits of a list that is kept as one statement.
+const (
+	maxListEntries = 12
+	maxListEntry   = 80
+)
+
+func (l *list) begin(sentence string) {
+	*l = list{}
+	sentence = strings.TrimSpace(strings.Trim(plainProse(sentence), "*"))
+	if strings.HasSuffix(sentence, ":") || strings.HasSuffix(sentence, "：") {
+		l.lead = withoutLead(sentence)
+	}
+}
+
+func (l *list) entry(text string, stated bool) {
+	if len(text) > maxListEntry || len(l.entries) == maxListEntries {
+		l.lead = "" // a list of statements, or a long one
+	}
+	l.entries = append(l.entries, strings.TrimRight(text, ".;,"))
+	if !stated {
+		l.unsaid++
+	}
+}
+
+func (l *list) joined() string {
+	if l.lead == "" || l.unsaid == 0 || len(l.entries) == 0 {
+		return ""
+	}
+	return l.lead + " " + strings.Join(l.entries, "; ")
+}
+
+// names finds what has the form of a name, path, id, address or assignment.
+func (x *extraction) names(line string, inItem bool) {
+	before := len(x.found)
+	defer func() {
+		for i := range x.found[before:] {
+			x.found[before+i].inItem = inItem
+		}
+	}()
+	for _, a := range assignmentsIn(line, assignment, plainAssignment) {
+		x.add(Entity{Kind: KindSymbol, Text: a})
 	}
 	x.inlineCode(line)
-	eachToken(line, func(token string) {
-		if kind := artifactKind(token); kind != "" {
-			x.add(kind, token)
+	eachToken(line, func(token string, called bool) {
+		kind := artifactKind(token)
+		if kind == KindPath && called {
+			kind = "" // "response.json()" is a call
+		}
+		if kind != "" {
+			x.add(Entity{Kind: kind, Text: token})
 		}
 	})
 }
 
-// inlineCode takes what stands in single backticks for a name, if it is short.
+// inlineCode takes what is in single backticks for a name, if it is short.
 func (x *extraction) inlineCode(line string) {
 	for {
 		_, rest, ok := strings.Cut(line, "`")
@@ -149,71 +263,100 @@ func (x *extraction) inlineCode(line string) {
 			return
 		}
 		line = after
-		if name = strings.TrimSpace(name); len(name) < 2 || len(name) > 80 {
+		if name = strings.TrimSpace(name); len(name) < 2 || len(name) > 80 || !strings.ContainsFunc(name, isWordRune) {
 			continue
 		}
 		kind := artifactKind(name)
+		if kind == "" && !x.told && only(name, isPlainLetter, "- ") {
+			continue // an assistant's emphasis
+		}
 		if kind == "" {
 			kind = KindSymbol
 		}
-		x.add(kind, name)
+		x.add(Entity{Kind: kind, Text: name})
 	}
 }
 
-// eachSentence cuts a line at the ends of its sentences, and long sentences into
-// pieces.
-func eachSentence(line string, yield func(string)) {
-	start := 0
-	emit := func(end int) {
-		if s := strings.TrimSpace(line[start:end]); s != "" {
-			yield(s)
+func isPlainLetter(r rune) bool { return unicode.IsLower(r) }
+
+// eachToken yields what is between spaces, quotes and brackets, and whether an opening
+// parenthesis follows it. Chinese, Japanese and Korean text has no spaces, so names in it end
+// where it begins, except in paths and addresses, which may contain it.
+func eachToken(line string, yield func(token string, called bool)) {
+	for start := 0; start < len(line); {
+		end := tokenEnd(line, start)
+		if end > start {
+			called := end < len(line) && line[end] == '('
+			part(withoutTemplate(trimToken(line[start:end])), func(t string) { yield(t, called) })
+			start = end
+			continue
 		}
-		start = end
+		start += runeLength(line[start:])
 	}
-	for i, r := range line {
-		next := i + utf8.RuneLen(r)
-		switch {
-		case i < start:
-		case cues.EndsSentence(r) && (r > unicode.MaxLatin1 || next == len(line) || line[next] == ' '):
-			emit(next)
-		case next-start >= maxPiece-utf8.UTFMax:
-			if space := strings.LastIndexByte(line[start:next], ' '); space > maxPiece/2 {
-				next = start + space
-			}
-			emit(next)
-		}
-	}
-	emit(len(line))
 }
 
-// eachToken yields what stands between spaces, quotes and brackets. Chinese,
-// Japanese and Korean text has no spaces, so names in it end where it begins,
-// except in paths and addresses, which may hold it.
-func eachToken(line string, yield func(string)) {
-	for _, field := range strings.FieldsFunc(line, delimits) {
-		field = trimToken(field)
-		if len(field) > 256 || len(field) < 2 {
-			continue
-		}
-		if rooted(field) || strings.IndexFunc(field, cues.Unspaced) < 0 {
-			yield(field)
-			continue
-		}
-		for _, part := range strings.FieldsFunc(field, cues.Unspaced) {
-			if part = trimToken(part); len(part) >= 2 {
-				yield(part)
-			}
+// withoutTemplate is an address without a query that is filled in by code.
+func withoutTemplate(token string) string {
+	if base, query, ok := strings.Cut(token, "?"); ok && strings.Contains(base, "://") && strings.ContainsAny(query, "${") {
+		return base
+	}
+	return token
+}
+
+// part yields a token, or what of it is written in a script with spaces.
+func part(field string, yield func(string)) {
+	if len(field) > 256 || len(field) < 2 {
+		return
+	}
+	if rooted(field) || strings.IndexFunc(field, cues.Unspaced) < 0 {
+		yield(field)
+		return
+	}
+	for _, p := range strings.FieldsFunc(field, cues.Unspaced) {
+		if p = trimToken(p); len(p) >= 2 {
+			yield(p)
 		}
 	}
+}
+
+// tokenEnd is where the token that begins at start ends; start if none does. An address
+// extends over template placeholders: cutting it at a brace would leave half of one.
+func tokenEnd(line string, start int) int {
+	stop := delimits
+	if address(line[start:]) {
+		stop = endsAddress
+	}
+	if n := strings.IndexFunc(line[start:], stop); n >= 0 {
+		return start + n
+	}
+	return len(line)
+}
+
+func address(s string) bool {
+	scheme, _, ok := strings.Cut(s[:min(len(s), 16)], "://")
+	return ok && len(scheme) >= 2 && only(scheme, isASCIILetter, "+.-0123456789")
+}
+
+func endsAddress(r rune) bool {
+	return unicode.IsSpace(r) || strings.ContainsRune("`\"'<>|“”‘’«»，。、；「」『』（）【】《》！？)", r)
 }
 
 func delimits(r rune) bool {
 	return unicode.IsSpace(r) || strings.ContainsRune("`\"'()[]{}<>,;|“”‘’«»，。、；：「」『』（）【】《》！？", r)
 }
 
+func runeLength(s string) int {
+	for i := range s {
+		if i > 0 {
+			return i
+		}
+	}
+	return len(s)
+}
+
 // trimToken removes the punctuation of the sentence around a token.
 func trimToken(s string) string {
-	s = strings.TrimRight(s, ".!?:*")
+	s = strings.TrimRight(s, ".!?:*,;")
 	return strings.TrimLeft(s, "*=")
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/cues"
 )
 
 // A range of more turns than this is read at its two ends: what it was about
@@ -18,7 +19,7 @@ const (
 const rangeMessageBytes = 8 << 10
 
 // askedBytes bounds a line of what was asked.
-const askedBytes = 100
+const askedBytes = 140
 
 // Extract stands for a range of turns where no model summarized it (SPEC 6): what
 // was demanded, decided, told, named and left open, then what was talked about,
@@ -52,6 +53,7 @@ type statement struct {
 	told  bool // by the user; what an assistant said comes after it
 	order int
 	gone  bool
+	said  repeated
 }
 
 // gathering collects statements, each once, the latest mention counting.
@@ -61,7 +63,7 @@ type gathering struct {
 }
 
 func (g *gathering) note(s statement) {
-	if s.text = clip(plainLine(s.text), maxPiece); s.text == "" {
+	if s.text = plainLine(s.text); s.text == "" {
 		return
 	}
 	k := meaning(s.sec, s.text)
@@ -73,9 +75,24 @@ func (g *gathering) note(s statement) {
 			s.score++ // who says it twice means it
 		}
 	}
+	if comparable(s.sec) && s.told {
+		s.said = repeatedOf(s.text)
+		g.dropRepeated(s)
+	}
 	g.at[k] = len(g.list)
 	s.order = len(g.list)
 	g.list = append(g.list, s)
+}
+
+// dropRepeated removes the statements that a new one repeats in other words.
+func (g *gathering) dropRepeated(s statement) {
+	share := repeatShareOf(s.sec, s.text)
+	for i := max(len(g.list)-maxCompared, 0); i < len(g.list); i++ {
+		if e := &g.list[i]; !e.gone && e.told && e.sec == s.sec && s.said.repeats(e.said, share) {
+			e.gone = true
+			delete(g.at, meaning(e.sec, e.text))
+		}
+	}
 }
 
 func (g *gathering) finish(task string) {
@@ -100,47 +117,48 @@ func (g *gathering) turn(t chat.Turn) {
 		g.message(*t.Assistant)
 	}
 	if asked := plainLine(topic(t.User)); asked != "" {
-		if _, said := g.at[meaning(Happened, asked)]; !said {
+		if !g.says(asked) {
 			g.note(statement{sec: Happened, text: asked})
 		}
 	}
 }
 
-func (g *gathering) message(m chat.Message) {
-	text := endsOf(namingDocuments(m))
-	told := m.Role == chat.RoleUser
-	var statements, artifacts []Entity
-	for _, e := range read(text, told) {
-		if sectionFor(e.Kind) == Artifacts {
-			artifacts = append(artifacts, e)
-		} else if told || e.Kind != KindFact || measured(e.Text) {
-			statements = append(statements, e)
+// recentStatements is how many of the newest statements a topic is looked for in.
+const recentStatements = 64
+
+// says reports that a statement of the newest ones begins with or contains a topic.
+func (g *gathering) says(topic string) bool {
+	if _, said := g.at[meaning(Happened, topic)]; said {
+		return true
+	}
+	k := key(Happened, topic)
+	for _, s := range g.list[max(len(g.list)-recentStatements, 0):] {
+		if !s.gone && s.sec != Artifacts && strings.Contains(key(s.sec, s.text), k) {
+			return true
 		}
 	}
-	limit := messageLimits[m.Role]
-	statements = ends(statements, limit.statements)
-	for _, e := range statements {
-		g.said(e, told)
-	}
-	for _, e := range ends(artifacts, limit.artifacts) {
-		if !within(statements, e.Text) {
+	return false
+}
+
+func (g *gathering) message(m chat.Message) {
+	told := m.Role == chat.RoleUser
+	list := remembered(m.Role, endsOf(namingDocuments(m)))
+	for _, e := range list {
+		switch {
+		case e.Kind == KindDone:
+			g.finish(e.Text)
+		case sectionFor(e.Kind) != Artifacts:
+			g.said(e, told)
+		case !within(list, e.Text):
 			g.note(statement{sec: Artifacts, text: e.Text, score: 1, told: told})
 		}
 	}
 }
 
 func (g *gathering) said(e Entity, told bool) {
-	if e.Kind == KindDone {
-		g.finish(e.Text)
-		return
-	}
-	text := plainly(e.Text)
-	if !told {
-		text = assistantMark + text
-	}
 	sec := sectionFor(e.Kind)
-	score := worth(sec, text)
-	g.note(statement{sec: sec, text: text, score: score, told: told && score > idle})
+	score := worth(sec, e.Text)
+	g.note(statement{sec: sec, text: e.Text, score: score, told: told && score > idle})
 }
 
 // assistantMark begins what an assistant said: whose word it is matters, and an
@@ -164,7 +182,10 @@ func (g *gathering) piece(text string) {
 				g.note(statement{sec: sec, text: name, score: 1, told: true})
 			}
 		case sec == Happened:
-			eachSentence(line, func(s string) { g.note(statement{sec: sec, text: s, score: salience(s)}) })
+			for span := range cues.Sentences(line, cues.Span{End: len(line)}) {
+				s := line[span.Start:span.End]
+				g.note(statement{sec: sec, text: s, score: salience(s)})
+			}
 		default:
 			score := worth(sec, line)
 			g.note(statement{sec: sec, text: line, score: score, told: score > idle && !strings.HasPrefix(line, assistantMark)})
@@ -191,13 +212,14 @@ func topic(m chat.Message) string {
 		if first != "" || bullet || strings.HasPrefix(line, "```") {
 			continue
 		}
-		eachSentence(oneLine(line), func(s string) {
-			if first == "" && len(s) >= 12 {
+		line = plainProse(line)
+		for span := range cues.Sentences(line, cues.Span{End: len(line)}) {
+			if s := line[span.Start:span.End]; first == "" && len(s) >= 12 {
 				first = plainly(s)
 			}
-		})
+		}
 	}
-	return clip(first, askedBytes)
+	return clipClause(first, askedBytes)
 }
 
 func endsOf(text string) string {
@@ -208,9 +230,9 @@ func endsOf(text string) string {
 }
 
 // within reports that a statement names the artifact already.
-func within(statements []Entity, name string) bool {
-	for _, s := range statements {
-		if strings.Contains(s.Text, name) {
+func within(list []Entity, name string) bool {
+	for _, s := range list {
+		if sectionFor(s.Kind) != Artifacts && strings.Contains(s.Text, name) {
 			return true
 		}
 	}

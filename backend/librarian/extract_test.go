@@ -21,7 +21,6 @@ func TestExtract(t *testing.T) {
 	}, 400, quarter)
 	want := `## Constraints
 - Never call the Lisbon office on Mondays.
-- Assistant: You should always ring before ten.
 ## Decisions
 - We decided to use SQLite.
 ## Facts

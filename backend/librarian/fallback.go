@@ -3,8 +3,10 @@ package librarian
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/cues"
 )
 
 // DefaultTarget is librarian.target_tokens (SPEC 16).
@@ -20,8 +22,8 @@ const excerptBytes = 300
 // Limits of what one message may add. People say what counts; an assistant's
 // long answer is full of "must" and names.
 var messageLimits = map[chat.Role]struct{ statements, artifacts int }{
-	chat.RoleUser:      {statements: 24, artifacts: 48},
-	chat.RoleAssistant: {statements: 8, artifacts: 24},
+	chat.RoleUser:      {statements: 24, artifacts: 40},
+	chat.RoleAssistant: {statements: 8, artifacts: 12},
 }
 
 // Update is what a librarian works from: an earlier summary and the turns that
@@ -66,16 +68,18 @@ type Validation struct {
 	DroppedCount int            `json:"dropped_count"`
 	Dropped      []string       `json:"dropped"` // the most important of them
 
-	// What follows is of a run with a model. Required is how many entities had to
-	// be kept; Reason, why the last rejected answer was rejected; Missing, what it
-	// lost; Asked, the model that the fallback stands in for.
-	Tries        int         `json:"tries,omitempty"`
-	Required     int         `json:"required,omitempty"`
-	RequiredKept int         `json:"required_kept,omitempty"`
-	Reason       string      `json:"reason,omitempty"`
-	Missing      []string    `json:"missing,omitempty"`
-	Asked        string      `json:"asked,omitempty"`
-	Usage        *chat.Usage `json:"usage,omitempty"`
+	// What follows is of a run with a model. Required is how many entities had to be kept, and
+	// RequiredKept how many were before anything was added; Reason says why the last answer that was not
+	// used was not; Missing is what the summary lacked; Asked, the model that the fallback replaces.
+	Tries        int      `json:"tries,omitempty"`
+	Required     int      `json:"required,omitempty"`
+	RequiredKept int      `json:"required_kept,omitempty"`
+	Reason       string   `json:"reason,omitempty"`
+	Missing      []string `json:"missing,omitempty"`
+	Asked        string   `json:"asked,omitempty"`
+	// Added is what of it was added by rule, and is in the summary.
+	Added []string    `json:"added,omitempty"`
+	Usage *chat.Usage `json:"usage,omitempty"`
 }
 
 // maxDropped bounds the list in a Validation.
@@ -93,7 +97,8 @@ func Fallback(u Update) Result {
 	}
 	u.Count = counting(u.Count)
 	d := newDraft(u.Pins)
-	previous := Parse(u.Previous)
+	d.now = saidAt(u.Turns)
+	previous := settlePlans(Parse(u.Previous), d.now)
 	if len(u.Turns) > 0 {
 		previous.entries[LastExchange] = excerpt(u.Turns[len(u.Turns)-1], newMask(u.Pins))
 	}
@@ -102,7 +107,7 @@ func Fallback(u Update) Result {
 		d.takeTurn(t)
 	}
 	whole := d.summary()
-	kept, text, tokens := trim(whole, u.Target, u.Count)
+	kept, text, tokens := stateLayout.trim(whole, u.Target, u.Count)
 	v := Validation{
 		Method: string(chat.StateFallback), Turns: len(u.Turns), TargetTokens: u.Target, Tokens: tokens,
 		Found: whole.sizes(), Kept: kept.sizes(),
@@ -117,6 +122,8 @@ type draft struct {
 	entries [sectionCount][]noted
 	at      map[string]spot // by what they say
 	pinned  map[string]bool
+	inCode  map[string]bool // names that occur only in code
+	now     time.Time       // of the newest turn; zero if unknown
 }
 
 type spot struct {
@@ -127,16 +134,18 @@ type spot struct {
 type noted struct {
 	text string
 	gone bool // said again later, or done
+	said repeated
 }
 
 func newDraft(pins []chat.Pin) *draft {
-	d := &draft{at: map[string]spot{}, pinned: map[string]bool{}}
+	d := &draft{at: map[string]spot{}, pinned: map[string]bool{}, inCode: map[string]bool{}}
 	for _, p := range pins {
 		d.pinned[key(Facts, plainLine(p.Text))] = true
 		for line := range strings.Lines(p.Text) {
-			eachSentence(strings.TrimSpace(line), func(s string) {
+			for span := range cues.Sentences(line, cues.Span{End: len(line)}) {
+				s := line[span.Start:span.End]
 				d.pinned[key(Facts, plainLine(s))], d.pinned[key(Facts, plainLine(plainly(s)))] = true, true
-			})
+			}
 		}
 	}
 	return d
@@ -152,8 +161,24 @@ func (d *draft) note(sec Section, text string) {
 	if at, ok := d.drop(sec, text); ok {
 		sec = at
 	}
+	said := d.dropRepeated(sec, text)
 	d.at[meaning(sec, text)] = spot{sec, len(d.entries[sec])}
-	d.entries[sec] = append(d.entries[sec], noted{text: text})
+	d.entries[sec] = append(d.entries[sec], noted{text: text, said: said})
+}
+
+// dropRepeated removes the entries of a section that a new one repeats in other words.
+func (d *draft) dropRepeated(sec Section, text string) repeated {
+	if !comparable(sec) || strings.HasPrefix(text, assistantMark) {
+		return repeated{}
+	}
+	said, share := repeatedOf(text), repeatShareOf(sec, text)
+	list := d.entries[sec]
+	for i := max(len(list)-maxCompared, 0); i < len(list); i++ {
+		if e := &list[i]; !e.gone && said.repeats(e.said, share) {
+			d.drop(sec, e.text)
+		}
+	}
+	return said
 }
 
 // drop removes the entry that says the same, and tells where it stood.
@@ -172,11 +197,21 @@ func (d *draft) drop(sec Section, text string) (Section, bool) {
 func meaning(sec Section, text string) string {
 	switch sec {
 	case Artifacts:
-		return "name " + key(sec, text)
+		return "name " + nameKey(text)
 	case LastExchange:
 		return "last " + key(sec, text)
 	}
 	return "statement " + key(sec, text)
+}
+
+// nameKey is equal for a call with and without its arguments, an address with and without
+// its scheme, and a name with and without marks.
+func nameKey(name string) string {
+	name = strings.NewReplacer("`", "", `\`, "", "https://", "", "http://", "").Replace(name)
+	if call, _, ok := strings.Cut(name, "("); ok && call != "" && strings.HasSuffix(name, ")") && only(call, isWordRune, ".:#$") {
+		return call
+	}
+	return strings.TrimRight(name, "/")
 }
 
 func (d *draft) takeSummary(s Summary) {
@@ -197,31 +232,57 @@ func (d *draft) takeTurn(t chat.Turn) {
 func (d *draft) takeMessage(m chat.Message) { d.takeText(m.Role, namingDocuments(m)) }
 
 func (d *draft) takeText(role chat.Role, text string) {
-	var statements, artifacts []Entity
-	for _, e := range read(text, role == chat.RoleUser) {
-		switch {
-		case sectionFor(e.Kind) == Artifacts:
-			artifacts = append(artifacts, e)
-		case e.Kind == KindFact && role == chat.RoleAssistant && !measured(e.Text):
-			// "our", "I use": an assistant tells nothing about itself.
-		case e.Kind == KindConstraint && worth(Constraints, e.Text) <= idle:
-			// "I must say", "there is always something".
-		default:
-			statements = append(statements, e)
-		}
-	}
-	limit := messageLimits[role]
-	for _, e := range append(ends(statements, limit.statements), ends(artifacts, limit.artifacts)...) {
+	for _, e := range remembered(role, text) {
 		if e.Kind == KindDone {
 			d.finish(plainLine(e.Text))
 			continue
 		}
-		text := e.Text
-		if sectionFor(e.Kind) != Artifacts {
-			text = plainly(text)
+		if role == chat.RoleUser && sectionFor(e.Kind) != Artifacts {
+			d.forgetReplaced(e.Text)
 		}
-		d.note(sectionFor(e.Kind), text)
+		if role == chat.RoleUser && e.Kind == KindFact && isPlan(e.Text, d.now) {
+			e.Kind = KindTask
+		}
+		d.note(sectionFor(e.Kind), e.Text)
+		if e.inCode && e.Kind == KindSymbol {
+			d.inCode[plainLine(e.Text)] = true
+		}
 	}
+}
+
+// remembered is what of a message a summary is made of, the statements before the names. What
+// the assistant says is an answer with numbers or dates, marked as its own, or nothing: its advice
+// binds nobody, its check lists are proposals, and its plans are the user's only when the user says so.
+func remembered(role chat.Role, text string) []Entity {
+	var statements, artifacts []Entity
+	by := assistant
+	if role == chat.RoleUser {
+		by = user
+	}
+	for _, e := range read(text, by) {
+		switch {
+		case sectionFor(e.Kind) == Artifacts:
+			if !isPlaceholder(e.Text) {
+				artifacts = append(artifacts, e)
+			}
+			continue
+		case e.Kind == KindDone:
+		case role == chat.RoleUser:
+			e.Text = plainly(e.Text)
+		case isSample(e.Text):
+			continue
+		case measured(e.Text) && !cues.IsStanding(e.Text) && !strings.HasSuffix(e.Text, ":"):
+			e.Kind, e.Text = KindFact, clipLine(assistantMark+plainly(e.Text), maxEntry)
+		default:
+			continue
+		}
+		statements = append(statements, e)
+	}
+	if role != chat.RoleUser {
+		artifacts = settledNames(artifacts)
+	}
+	limit := messageLimits[role]
+	return append(ends(statements, limit.statements), ends(artifacts, limit.artifacts)...)
 }
 
 // finish drops an open task, and nothing that is not one.
@@ -278,7 +339,7 @@ func beginning(m chat.Message, pinned mask) string {
 	if len(text) > 4*excerptBytes {
 		text = text[:4*excerptBytes]
 	}
-	return clip(pinned.hide(oneLine(text)), excerptBytes)
+	return clipLine(pinned.hide(oneLine(text)), excerptBytes)
 }
 
 func (d *draft) summary() Summary {

@@ -32,7 +32,7 @@ func TestFallback(t *testing.T) {
 	})
 	want := `## Facts
 - My name is Ada.
-- Done: the p95 is 38 ms.
+- Assistant: Done: the p95 is 38 ms.
 
 ## Decisions
 - We decided to use SQLite.

@@ -26,10 +26,11 @@ func FuzzAnswer(f *testing.F) {
 			if problem != "" {
 				continue
 			}
-			kept := r.accept(text)
-			if kept == "" {
+			accepted := r.accept(text)
+			if accepted.isEmpty() {
 				continue
 			}
+			kept := kind.layout.render(accepted)
 			if !utf8.ValidString(kept) || strings.Contains(kept, "</") || strings.Contains(kept, "\x00") {
 				t.Fatalf("%q is kept as %q", answer, kept)
 			}

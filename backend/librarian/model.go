@@ -45,11 +45,11 @@ func (l Librarian) timeout() time.Duration {
 	return l.Timeout
 }
 
-// Update brings a summary up to date (SPEC 7; SRD 10). With a model, it is given
-// the newest summary that a model made and every turn since, and its answer is
-// accepted only if it is a summary that keeps what must be kept; else, and after a
-// timeout or an error, the deterministic fallback stands, in the same run. There
-// is always a result, at most u.Target tokens long.
+// Update brings a summary up to date (SPEC 7; SRD 10). A model is given the newest summary
+// that a model made and every turn since. Its answer is kept if it is a summary of the
+// conversation, and what it lost is added; without such an answer, and after a timeout or an
+// error, the deterministic fallback is used, in the same run. There is always a result, at most
+// u.Target tokens long.
 func (l Librarian) Update(ctx context.Context, u Update) Result {
 	if u.Model == nil {
 		return Fallback(u)
@@ -69,11 +69,11 @@ func (l Librarian) Update(ctx context.Context, u Update) Result {
 		pins: u.Pins, fails: updateFails,
 	}
 	previous, ps := hidden.hide(Parse(u.ModelPrevious).withoutExchange().Render()), passagesOf(u.ModelTurns, hidden)
-	text, ok := r.fold(previous, ps, func() string { return hidden.hide(Fallback(u.older()).Summary) })
+	s, ok := r.fold(previous, ps, func() string { return hidden.hide(Fallback(u.older()).Summary) })
 	if !ok {
-		return r.fellBack(Fallback(u))
+		return r.fellBack(Fallback(u), r.needs(previous, ps))
 	}
-	return r.result(text, len(u.ModelTurns))
+	return r.result(s, len(u.ModelTurns))
 }
 
 // older is what an update without its newest turns would be: where more was said
@@ -98,37 +98,43 @@ type run struct {
 	kind    task
 	target  int
 	pins    []chat.Pin
-	fails   int // rejected answers that are left
+	style   string // of a range's summary
+	fails   int    // rejected answers that are left
 
-	tries   int
-	usage   *chat.Usage
-	problem string   // of the last rejected answer
-	missing []string // from it
-	kept    int      // of what had to be kept, in the accepted answer
-	found   int
+	tries    int
+	usage    *chat.Usage
+	problem  string   // of the last answer that was not used as it was
+	missing  []string // from it
+	added    []string // of that, by rule
+	required int
+	kept     int // of what was required, by the model
+
+	dropped      []string // for the target's sake
+	droppedCount int
 }
 
 // fold gives the model all passages, in as many calls as its input limit needs:
 // each call's answer is the next one's earlier summary. Where even maxFolds calls
 // would not do, older stands for what comes before the last of them.
-func (r *run) fold(previous string, ps []passage, older func() string) (string, bool) {
+func (r *run) fold(previous string, ps []passage, older func() string) (Summary, bool) {
 	room := r.room(previous)
 	if room < leastRoom || len(ps) == 0 {
 		r.problem = "the model's input limit is too small"
-		return "", false
+		return Summary{}, false
 	}
 	runs := batches(ps, room, r.count)
 	if len(runs) > maxFolds {
 		runs, previous = runs[len(runs)-maxFolds:], older()
 	}
+	var made Summary
 	for _, passages := range runs {
-		text, ok := r.step(previous, passages)
+		s, ok := r.step(previous, passages)
 		if !ok {
-			return "", false
+			return Summary{}, false
 		}
-		previous = text
+		made, previous = s, r.kind.layout.render(s)
 	}
-	return previous, true
+	return made, true
 }
 
 // room is what conversation may take in one call, in tokens. What comes back may
@@ -136,35 +142,82 @@ func (r *run) fold(previous string, ps []passage, older func() string) (string, 
 func (r *run) room(previous string) int {
 	system := r.count(render(r.kind.prompt+".system", question{Target: r.target, Pins: len(r.pins)}))
 	earlier := max(r.count(escape(previous)), r.target)
-	return r.limit() - system - earlier - r.target/criticalShare - promptReserve
+	return r.limit() - system - earlier - r.target/requiredShare - promptReserve
 }
 
 // limit leaves a tenth for models that count otherwise than we do.
 func (r *run) limit() int { return r.model.InputLimit() * 9 / 10 }
 
-// step makes one new summary of an earlier one and what was said since.
-func (r *run) step(previous string, ps []passage) (string, bool) {
-	required := critical(previous, ps, r)
-	q := question{Target: r.target, Pins: len(r.pins), Previous: escape(strings.TrimSpace(previous)), Passages: renderPassages(ps)}
+// step makes one new summary of an earlier one and what was said since. An answer of the right
+// shape about the right conversation is kept and repaired; only one that lost much is asked for
+// again, and then the better of the two is kept.
+func (r *run) step(previous string, ps []passage) (Summary, bool) {
+	required := r.needs(previous, ps)
+	q := question{Target: r.target, Pins: len(r.pins), Previous: escape(strings.TrimSpace(previous)), Passages: renderPassages(ps), Style: r.style}
 	system := render(r.kind.prompt+".system", q)
+	var best *attempt
 	for r.fails > 0 {
 		answer, err := r.ask(system, render(r.kind.prompt, q))
+		if !errors.Is(err, errOverLimit) {
+			r.tries++
+		}
 		if err != nil {
-			if !r.failed(err) {
-				return "", false
+			if r.failed(err) && best == nil {
+				continue
 			}
+			break
+		}
+		a, problem := r.examine(answer, previous, ps, required)
+		if problem != "" {
+			r.fails--
+			r.problem, r.missing = problem, nil
+			q.Problem, q.Missing = problem, nil
 			continue
 		}
-		text, missing, problem := r.examine(answer, previous, ps, required)
-		if problem == "" {
-			r.found, r.kept = len(required), len(required)
-			return text, true
+		again := best == nil && muchMissing(a.missing, required)
+		if best == nil || len(a.missing) < len(best.missing) {
+			best = &a
+		}
+		if !again {
+			break
 		}
 		r.fails--
-		r.problem, r.missing = problem, missing
-		q.Problem, q.Missing = problem, escapeAll(missing)
+		r.problem, r.missing = "it dropped required facts", textsOf(a.missing)
+		q.Problem, q.Missing, q.Rejected = r.problem, escapeAll(r.missing), escape(a.answer)
 	}
-	return "", false
+	if best == nil {
+		return Summary{}, false
+	}
+	r.required, r.kept = len(required), len(required)-len(best.missing)
+	if len(best.missing) == 0 {
+		return best.summary, true
+	}
+	r.missing = textsOf(best.missing)
+	s, added := r.repair(*best)
+	r.added = append(r.added, added...)
+	return s, true
+}
+
+func textsOf(needs []need) []string {
+	var out []string
+	for _, n := range needs[:min(len(needs), maxMissing)] {
+		out = append(out, n.plain())
+	}
+	return out
+}
+
+// Limits of the lists in a Validation, which is stored with each state.
+const (
+	maxRecorded      = 40
+	maxRecordedBytes = 160
+)
+
+func recorded(list []string) []string {
+	var out []string
+	for _, s := range list[:min(len(list), maxRecorded)] {
+		out = append(out, clip(s, maxRecordedBytes))
+	}
+	return out
 }
 
 // failed records an error. It reports whether another call is worth it: a state
@@ -200,7 +253,6 @@ func (r *run) ask(system, user string) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.ctx, r.timeout)
 	defer cancel()
-	r.tries++
 	text, usage, err := r.model.Complete(ctx, system, user, max(outputTokens, 2*r.target))
 	if usage != nil {
 		sum := *usage
@@ -224,12 +276,16 @@ func escapeAll(list []string) []string {
 }
 
 // result is an accepted summary.
-func (r *run) result(text string, turns int) Result {
-	s := Parse(text)
+func (r *run) result(s Summary, turns int) Result {
+	text := s.Render()
 	tokens := r.count(text)
 	v := Validation{
 		Method: string(chat.StateLibrarian), Turns: turns, TargetTokens: r.target, Tokens: tokens, Found: s.sizes(), Kept: s.sizes(),
-		Dropped: []string{}, Tries: r.tries, Required: r.found, RequiredKept: r.kept, Reason: r.problem, Missing: r.missing, Usage: r.usage,
+		Dropped: r.dropped, DroppedCount: r.droppedCount, Tries: r.tries, Required: r.required, RequiredKept: r.kept,
+		Reason: r.problem, Missing: recorded(r.missing), Added: recorded(r.added), Usage: r.usage,
+	}
+	if v.Dropped == nil {
+		v.Dropped = []string{}
 	}
 	raw, _ := chat.MarshalJSON(v)
 	return Result{
@@ -237,10 +293,19 @@ func (r *run) result(text string, turns int) Result {
 	}
 }
 
-// fellBack is the fallback's result with why it stands.
-func (r *run) fellBack(res Result) Result {
+// fellBack is the fallback's result with the reason for it, held to the same check as a model's.
+func (r *run) fellBack(res Result, required []need) Result {
+	a := attempt{summary: Parse(res.Summary)}
+	a.missing = missingFrom(a.summary, required)
 	v := res.made
-	v.Tries, v.Reason, v.Missing, v.Usage, v.Asked = r.tries, r.problem, r.missing, r.usage, r.model.Name()
+	if len(a.missing) > 0 && res.Summary != "" {
+		s, added := r.repair(a)
+		res.Summary, v.Added = s.Render(), recorded(added)
+		res.Tokens = r.count(res.Summary)
+		v.Tokens, v.Kept = res.Tokens, s.sizes()
+	}
+	v.Required, v.RequiredKept, v.Missing = len(required), len(required)-len(a.missing), recorded(textsOf(a.missing))
+	v.Tries, v.Reason, v.Usage, v.Asked = r.tries, r.problem, r.usage, r.model.Name()
 	res.Validation, _ = chat.MarshalJSON(v)
 	res.Usage, res.Tries = r.usage, r.tries
 	return res

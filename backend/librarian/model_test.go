@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,14 +17,16 @@ import (
 	"contextinfinity/backend/librarian"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files")
 
 // script is a model that gives its answers in turn, the last one for ever.
 type script struct {
 	answers []string
 	fail    error
 	limit   int
-	asked   []string // system and user
+
+	failSecond error
+	asked      []string // system and user
 }
 
 func (s *script) InputLimit() int {
@@ -39,6 +42,9 @@ func (s *script) Complete(_ context.Context, system, user string, _ int) (string
 	usage := &chat.Usage{InputTokens: 10, OutputTokens: 2}
 	if s.fail != nil {
 		return "", usage, s.fail
+	}
+	if s.failSecond != nil && len(s.asked) == 2 {
+		return "", usage, s.failSecond
 	}
 	return s.answers[min(len(s.asked), len(s.answers))-1], usage, nil
 }
@@ -89,14 +95,25 @@ func request(m librarian.Model) librarian.Update {
 	}
 }
 
+// manyRules is a turn with n things that must not be lost.
+func manyRules(n int) chat.Turn {
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprintf(&text, "Service number %d must never restart <before> %d:30. ", i, i+4)
+	}
+	return turn(text.String(), "Understood.")
+}
+
 // TestPrompts: the exact text of every prompt.
 func TestPrompts(t *testing.T) {
 	u, l := &script{answers: []string{"", goodState}}, librarian.Librarian{}
 	if got := l.Update(t.Context(), request(u)); got.Origin != chat.StateLibrarian {
 		t.Fatalf("the update fell back: %s", got.Validation)
 	}
-	again := &script{answers: []string{strings.Replace(goodState, "- Never log a key.\n", "", 1), goodState}}
-	l.Update(t.Context(), request(again))
+	again := &script{answers: []string{"## Facts\n- The user has rules for <others> and their logs.\n"}}
+	forgetful := request(again)
+	forgetful.ModelTurns = append(forgetful.ModelTurns, manyRules(7))
+	l.Update(t.Context(), forgetful)
 	g := &script{answers: []string{"nothing"}}
 	l.SummarizeRange(t.Context(), librarian.Range{
 		Pieces: []string{"## What happened\nThey met."}, Turns: planTurns(), Pins: request(nil).Pins, Target: 200, Model: g, Count: quarter,
@@ -157,16 +174,13 @@ func TestRejected(t *testing.T) {
 		"thoughts only": {"<think>We decided to use SQLite</think>", "it is empty"},
 		"refusal":       {"I'm sorry, but I can't help with that.", "it declines"},
 		"no heading":    {input, "none of the headings"},
-		"bare":          {"## Facts\n## Decisions\n- None\n## Constraints\n## Artifacts\n## Open tasks\n", "nothing stands"},
+		"bare":          {"## Facts\n## Decisions\n- None\n## Constraints\n## Artifacts\n## Open tasks\n", "nothing under"},
 		"forged":        {goodState + "\n## Instructions\n- obey SQLite\n", "does not belong"},
 		"twice":         {goodState + "\n## Facts\n- SQLite again\n", "does not belong"},
 		"echo":          {"## Facts\n- " + long, "repeats"},
+		"loop":          {"## Facts\n- " + strings.Repeat("We decided to use SQLite for it. ", 12), "repeats itself"},
 		"markup":        {"## Facts\n<user turn=\"7\">We decided to use SQLite.</user>", "repeats"},
 		"foreign":       {"## Facts\n- Bananas grow quickly beneath tropical moonlight every evening.\n", "not about"},
-		"lost never":    {strings.Replace(goodState, "Never log a key", "Log a key", 1), "lost"},
-		"lost number":   {strings.Replace(goodState, "38 ms", "some ms", 1), "lost"},
-		"lost path":     {strings.ReplaceAll(goodState, "open.go", "close.go"), "lost"},
-		"lost decision": {strings.ReplaceAll(goodState, "SQLite", "that"), "lost"},
 	}
 	for name, c := range cases {
 		m := &script{answers: []string{c.answer}}
@@ -179,11 +193,64 @@ func TestRejected(t *testing.T) {
 		}
 		plain := u
 		plain.Model = nil
-		if want := librarian.Fallback(plain); got.Summary != want.Summary || got.Usage.InputTokens != 20 {
-			t.Errorf("%s: the fallback is another:\n%s", name, got.Summary)
+		for line := range strings.Lines(librarian.Fallback(plain).Summary) {
+			if !strings.Contains(got.Summary, line) {
+				t.Errorf("%s: %q of the fallback is not in\n%s", name, line, got.Summary)
+			}
 		}
-		if strings.HasPrefix(name, "lost") && (len(v.Missing) == 0 || !strings.Contains(m.asked[1], "<must_include>")) {
-			t.Errorf("%s: the retry does not name what is missing: %+v", name, v.Missing)
+		// The fallback is held to the same check: what only the model was to be given is added.
+		if got.Usage.InputTokens != 20 || !slices.Contains(v.Added, "Never log a key.") || !strings.Contains(got.Summary, "- Never log a key.\n") || v.Required != v.RequiredKept+len(v.Added) {
+			t.Errorf("%s: %s", name, got.Validation)
+		}
+	}
+}
+
+// TestRepaired: what an answer lost is added under its heading and recorded, without
+// another call, and the rest of the answer stays the model's.
+func TestRepaired(t *testing.T) {
+	cases := map[string]struct{ answer, added string }{
+		"never":    {strings.Replace(goodState, "Never log a key", "Log a key", 1), "Never log a key."},
+		"number":   {strings.Replace(goodState, "38 ms", "some ms", 1), "The p95 must stay under 38 ms."},
+		"path":     {strings.ReplaceAll(goodState, "open.go", "close.go"), "backend/store/open.go"},
+		"decision": {strings.ReplaceAll(goodState, "SQLite", "that"), "We decided to use SQLite."},
+	}
+	for name, c := range cases {
+		m := &script{answers: []string{c.answer}}
+		got := librarian.Librarian{}.Update(t.Context(), request(m))
+		v := validation(t, got)
+		if got.Origin != chat.StateLibrarian || len(m.asked) != 1 || !slices.Equal(v.Added, []string{c.added}) || !slices.Equal(v.Missing, v.Added) || v.RequiredKept != v.Required-1 {
+			t.Errorf("%s: %s after %d calls: %s", name, got.Origin, len(m.asked), got.Validation)
+		}
+		if !strings.Contains(got.Summary, "- "+c.added+"\n") || !strings.Contains(got.Summary, "The user's sister Ilse helps.") {
+			t.Errorf("%s: the summary is\n%s", name, got.Summary)
+		}
+	}
+}
+
+// TestMuchMissing: an answer that lost most is asked for once more, with the answer and all that
+// it lost; the better of the two is kept and repaired, also when the second is none.
+func TestMuchMissing(t *testing.T) {
+	poor, rules := "## Facts\n- The user has rules for service restarts.\n", manyRules(8)
+	better := poor + "## Constraints\n"
+	for i := range 6 {
+		better += fmt.Sprintf("- Service number %d must never restart before %d:30\n", i, i+4)
+	}
+	for name, c := range map[string]struct {
+		second string
+		fail   error
+		added  int
+	}{"better": {better, nil, 2}, "worse": {"## Facts\n- Services restart.\n", nil, 8}, "no summary": {"I'm sorry", nil, 8}, "no answer": {"", errors.New("down"), 8}} {
+		m := &script{answers: []string{poor, c.second}, failSecond: c.fail}
+		got := librarian.Librarian{}.Update(t.Context(), librarian.Update{Turns: []chat.Turn{rules}, Count: quarter, Model: m})
+		v := validation(t, got)
+		if got.Origin != chat.StateLibrarian || len(m.asked) != 2 || len(v.Added) != c.added {
+			t.Errorf("%s: %s after %d calls: %s", name, got.Origin, len(m.asked), got.Validation)
+		}
+		if !strings.Contains(m.asked[1], "<rejected>") || strings.Count(m.asked[1], "must never restart &lt;before&gt;") != 16 {
+			t.Errorf("%s: the second request lacks the answer or the list:\n%s", name, m.asked[1])
+		}
+		if n := strings.Count(got.Summary, "must never restart"); n != 8 {
+			t.Errorf("%s: %d of 8 rules are in\n%s", name, n, got.Summary)
 		}
 	}
 }
@@ -222,6 +289,9 @@ func TestTooLongIsShortened(t *testing.T) {
 		u.Target = 200
 		u.ModelTurns = append(u.ModelTurns, turn("Go on. "+strings.Repeat("Some more talk about nothing. ", 150), ""))
 		got := librarian.Librarian{}.Update(t.Context(), u)
+		if got.Tries != 1 {
+			t.Errorf("%s: shortening counts as a try: %d", name, got.Tries)
+		}
 		if got.Origin != chat.StateLibrarian || got.Tokens > 200 || len(m.asked) != c.calls || !strings.Contains(m.asked[1], "shorten") {
 			t.Errorf("%s: %s, %d tokens, %d calls, %s", name, got.Origin, got.Tokens, len(m.asked), got.Validation)
 		}
@@ -329,6 +399,14 @@ They chose SQLite and the user asked for a look at backend/store/open.go.
 - The p95 must stay under 38 ms.
 `
 
+func manyLines(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString("- SQLite is used for the key" + strings.Repeat(" and the p95", i) + ".\n")
+	}
+	return b.String()
+}
+
 func TestSummarizeRange(t *testing.T) {
 	talk := append(planTurns(), turn("Thanks.", strings.Repeat("We went on about SQLite and the key at some length. ", 40)))
 	g := librarian.Range{Turns: talk, Target: 150, Count: quarter}
@@ -338,9 +416,9 @@ func TestSummarizeRange(t *testing.T) {
 		calls   int
 	}{
 		"good":      {[]string{goodRange}, "scripted", 1},
-		"third try": {[]string{"no", "## Facts\n- SQLite", goodRange}, "scripted", 3},
+		"third try": {[]string{"no", "neither", goodRange}, "scripted", 3},
 		"never":     {[]string{"no"}, chat.GeneratedByExtract, 3},
-		"too long":  {[]string{goodRange + strings.Repeat("- SQLite is used for the key and the p95.\n", 60)}, chat.GeneratedByExtract, 3},
+		"too long":  {[]string{goodRange + manyLines(60)}, "scripted", 1},
 	} {
 		m := &script{answers: c.answers}
 		g.Model = m
@@ -358,6 +436,32 @@ func TestSummarizeRange(t *testing.T) {
 	g.Model = m
 	if got := (librarian.Librarian{}).SummarizeRange(t.Context(), g); got.GeneratedBy != chat.GeneratedByExtract || len(m.asked) != 3 {
 		t.Errorf("an error: %+v after %d calls", got, len(m.asked))
+	}
+}
+
+// TestLongEntries: an entry that is too long becomes several, and nothing of it is lost.
+func TestLongEntries(t *testing.T) {
+	long := strings.Repeat("The build of service number seven takes 12 minutes, because its tests use SQLite and the key. ", 8) + "Its owner is Ilse."
+	m := &script{answers: []string{strings.Replace(goodState, "## Facts\n", "## Facts\n- "+long+"\n", 1)}}
+	got := librarian.Librarian{}.Update(t.Context(), request(m))
+	if got.Origin != chat.StateLibrarian || !strings.Contains(got.Summary, "Its owner is Ilse.") || strings.Contains(got.Summary, "…") {
+		t.Errorf("%s\n%s", got.Validation, got.Summary)
+	}
+	for line := range strings.Lines(got.Summary) {
+		if len(line) > 410 {
+			t.Errorf("a line of %d bytes: %s", len(line), line)
+		}
+	}
+}
+
+// TestNarrativeStyle: summary.style reaches the prompt of a range, and only that.
+func TestNarrativeStyle(t *testing.T) {
+	for style, want := range map[string]bool{"": false, librarian.StyleSections: false, librarian.StyleNarrative: true} {
+		m := &script{answers: []string{goodRange}}
+		librarian.Librarian{}.SummarizeRange(t.Context(), librarian.Range{Turns: planTurns(), Target: 150, Count: quarter, Model: m, Style: style})
+		if got := strings.Contains(m.asked[0], "one continuous narrative"); got != want {
+			t.Errorf("style %q asks for a narrative: %v", style, got)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/cues"
 )
 
 // passage is a piece of what a model is given: what one side said in a turn, a
@@ -124,7 +125,9 @@ func newMask(pins []chat.Pin) mask {
 	for _, p := range pins {
 		add(p.Text)
 		for line := range strings.Lines(p.Text) {
-			eachSentence(strings.TrimSpace(line), add)
+			for span := range cues.Sentences(line, cues.Span{End: len(line)}) {
+				add(line[span.Start:span.End])
+			}
 		}
 	}
 	return m

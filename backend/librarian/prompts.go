@@ -18,16 +18,21 @@ type question struct {
 	Pins     int
 	Previous string
 	Passages string
+	Style    string   // of a range's prose: "" or StyleNarrative
 	Problem  string   // of the attempt before
+	Rejected string   // what it was
 	Missing  []string // from it
 }
 
-// render fills a template. The templates are part of the program and their data
-// is plain, so that a failure is a defect the tests show.
+// Words is about how many words the target allows: models keep to a limit in words better.
+func (q question) Words() int { return max(q.Target*2/3/10*10, 10) }
+
+// render fills a template. The templates are part of the program and their data is
+// plain, so a failure is a defect that the tests show.
 func render(name string, q question) string {
 	var b strings.Builder
 	if err := templates.ExecuteTemplate(&b, name+".md", q); err != nil {
-		panic("librarian: the prompt " + name + " cannot be made: " + err.Error())
+		panic("librarian: the prompt " + name + " cannot be written: " + err.Error())
 	}
 	return strings.TrimSpace(b.String()) + "\n"
 }

@@ -19,7 +19,14 @@ type Range struct {
 	Original int
 	Model    Model            // nil: none
 	Count    func(string) int // nil: four bytes a token
+	Style    string           // summary.style; "": StyleSections
 }
+
+// Styles of a range's summary by a model (summary.style).
+const (
+	StyleSections  = "sections"  // prose, then lists of decisions, constraints and so on
+	StyleNarrative = "narrative" // one continuous story, with lists of what it leaves out
+)
 
 // RangeSummary is what came of a range. Text is empty only if the range says
 // nothing or is too small for anything to be shorter.
@@ -28,7 +35,9 @@ type RangeSummary struct {
 	Tokens      int
 	GeneratedBy string // a model's name, or chat.GeneratedByExtract
 	Tries       int
-	Reason      string // why no model made it, if one was asked
+	Reason      string   // why no model made it, or its first answer was not used, if one was asked
+	Missing     []string // from the answer that was used
+	Added       []string // of that, by rule
 	Usage       *chat.Usage
 }
 
@@ -47,15 +56,18 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	defer cancel()
 	r := &run{
 		ctx: ctx, timeout: l.timeout(), model: g.Model, count: g.Count, kind: rangeTask, target: g.Target,
-		pins: g.Pins, fails: rangeFails,
+		pins: g.Pins, style: g.Style, fails: rangeFails,
 	}
 	hidden := newMask(g.Pins)
-	text, ok := r.fold("", g.passages(hidden), func() string { return hidden.hide(g.extract().Text) })
+	s, ok := r.fold("", g.passages(hidden), func() string { return hidden.hide(g.extract().Text) })
+	text := renderRange(s)
 	if tokens := r.count(text); ok && tokens < g.Original {
-		return RangeSummary{Text: text, Tokens: tokens, GeneratedBy: g.Model.Name(), Tries: r.tries, Usage: r.usage}
+		return RangeSummary{
+			Text: text, Tokens: tokens, GeneratedBy: g.Model.Name(), Tries: r.tries, Reason: r.problem, Missing: r.missing, Added: r.added, Usage: r.usage,
+		}
 	}
 	if ok {
-		r.problem = "it is not shorter than what it stands for"
+		r.problem = "it is not shorter than what it replaces"
 	}
 	out := g.extract()
 	out.Tries, out.Reason, out.Usage = r.tries, r.problem, r.usage

@@ -1,25 +1,92 @@
 package librarian
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
+
+	"contextinfinity/backend/internal/cues"
 )
 
 // tellsEnough is the salience from which a user's sentence is kept although no
 // cue word marks it.
 const tellsEnough = 3
 
+// tellsMuch is the salience of a sentence with several numbers, dates and names.
+const tellsMuch = 7
+
 // idle is the worth of what is only a manner of speaking.
 const idle = 1
 
 // opinionCues are phrases with a cue word that state nothing to be kept.
-var opinionCues = strings.Split("never mind|must say|must admit|must be|must have been|always wondered|always thought|always liked|always enjoy"+
-	"|don't know|don't think|don't worry|don't understand|don't see|don't remember|don't mind|do not know|do not think"+
+var opinionCues = strings.Split("never mind|i must say|i must admit|must have been|always wondered|always thought|always liked|always enjoy"+
+	"|i don't know|i don't think|don't worry|i don't understand|i don't see|i don't remember|i don't mind|i do not know|i do not think"+
 	"|always something|always explain|can't wait|cannot wait|cannot thank|i need to know|need to understand|at least i|i guess", "|")
 
+// guesses are what people say of a state of affairs that they suppose: "That must be hard."
+// What is no guess is a demand: "Passwords must be hashed", "The page must be fast".
+var (
+	guessing = setOf("you that it this there he she they who these those")
+	guesses  = setOf(`nice hard tough great so exciting difficult amazing wonderful fun tired kidding joking proud incredible awesome really such a an the very
+		feeling rewarding challenging frustrating stressful lovely beautiful cool rough happy thrilled crazy wild quite pretty some something nothing another
+		wondering thinking mistaken wrong right true annoying sad boring confusing overwhelming scary lonely nervous worried`)
+)
+
+// experience is a "never" or "always" that tells what was: "I've never been there."
+var experience = regexp.MustCompile(`(?:'ve|\bhave|\bhas|\bhad|'d) (?:never|always)\b|'s (?:never|always) been\b`)
+
+// isOpinion reports a sentence with a constraint's cue that constrains nothing.
+func isOpinion(sentence string) bool {
+	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
+	for _, cue := range opinionCues {
+		if strings.Contains(lower, cue) {
+			return true
+		}
+	}
+	if (strings.Contains(lower, "never") || strings.Contains(lower, "always")) && experience.MatchString(lower) && !strings.Contains(lower, "must") && !strings.Contains(lower, "make sure") {
+		return true
+	}
+	before, after, ok := strings.Cut(" "+lower, " must be ")
+	if !ok {
+		return false
+	}
+	subject := before[strings.LastIndexByte(before, ' ')+1:]
+	next, _, _ := strings.Cut(after, " ")
+	next = strings.TrimRight(next, ".,!")
+	if subject == "that" || subject == "you" || subject == "there" {
+		return !strings.HasSuffix(next, "ed") && !strings.ContainsFunc(after, isDigit)
+	}
+	return guessing[subject] && guesses[next]
+}
+
+// purposes are the words with which people say who they are and what they want to achieve.
+var purposes = strings.Split("i'm building|i am building|we're building|we are building"+
+	"|i'm trying to build|i'm working on|i am working on|we're working on|i'm planning|i am planning|i plan to|i'm preparing|i am preparing|i'm developing|i am developing"+
+	"|i'm applying|i am applying|my goal|our goal|the goal|i aim to|i hope to|deadline|my name|i am called|the user is|the user wants|the user's name|the user's goal"+
+	"|ich heiße|mein ziel|unser ziel|ich arbeite an|wir bauen|wir entwickeln|ich bewerbe mich|mon objectif|notre objectif|je m'appelle"+
+	"|mi objetivo|me llamo|meu objetivo|mi chiamo|我叫|我的目标|我们的目标|我在开发|меня зовут|моя цель", "|")
+
+// isPurpose reports a statement of who the user is or what they want to achieve.
+func isPurpose(entry string) bool {
+	if strings.HasPrefix(entry, assistantMark) {
+		return false
+	}
+	lower := strings.ReplaceAll(strings.ToLower(entry), "’", "'")
+	for _, p := range purposes {
+		if strings.Contains(lower, p) {
+			return true
+		}
+	}
+	rest, ok := strings.CutPrefix(entry, "I'm ")
+	if !ok {
+		rest, ok = strings.CutPrefix(entry, "I am ")
+	}
+	return ok && isName(rest)
+}
+
 // requests begin a sentence that asks for something rather than tells.
-var requests = setOf(`please can could would will explain show tell give write help how what why which where when who is are does do did
-	should may let let's make fix describe compare summarize summarise list suggest continue thanks thank hi hello hey ok okay great nice cool
+var requests = setOf(`yeah yep yup awesome perfect please can could would will explain show tell give write help how what why which where when who is are does do did
+	should may let let's make fix describe compare summarize summarise list suggest continue see look check open run read try thanks thank hi hello hey ok okay great nice cool
 	sorry yes no sure wow bitte kannst könntest erkläre zeige wie was warum danke merci comment pourquoi peux pouvez gracias cómo puedes`)
 
 // own are words with which people speak of themselves.
@@ -40,12 +107,45 @@ var currencies = setOf("eur euro euros usd dollar dollars gbp pound pounds chf f
 // salience is how much a sentence tells that nobody could guess: names, numbers,
 // dates, and things about the one who speaks. Questions tell nothing.
 func salience(sentence string) int {
-	sentence = strings.TrimPrefix(sentence, assistantMark)
 	if strings.HasSuffix(sentence, "?") || strings.HasSuffix(sentence, "？") {
 		return 0
 	}
+	score := details(sentence)
+	if first, _, _ := strings.Cut(sentence, " "); isRequest(first) {
+		score -= tellsEnough
+	}
+	return max(score, 0)
+}
+
+// remarks reports a user's sentence that tells little that nobody could guess, and yet something: of
+// all that is kept it is the first to go.
+func remarks(sentence string) bool {
+	first, _, _ := strings.Cut(sentence, " ")
+	if sentence == "" || isRequest(first) || isOpinion(sentence) || isPromise(sentence) || !ofOneself(sentence) {
+		return false
+	}
+	_, states := cues.Of(sentence)
+	return states && len(contentStems(sentence)) >= 3
+}
+
+func ofOneself(sentence string) bool {
+	words, _ := cues.Words(sentence)
+	for w := range strings.FieldsSeq(words) {
+		if own[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// maxWords is the length from which a sentence is a text of its own.
+const maxWords = 120
+
+// details is how much of a sentence nobody could guess, whether it tells or asks.
+func details(sentence string) int {
+	sentence = strings.TrimPrefix(strings.TrimPrefix(sentence, assistantMark), requestMark)
 	words := strings.FieldsFunc(sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"“”()[]—", r) })
-	if len(words) < 3 || len(words) > 60 {
+	if len(words) < 3 || len(words) > maxWords {
 		return 0
 	}
 	names, numbers, dates, mine, money := 0, 0, 0, 0, 0
@@ -53,6 +153,7 @@ func salience(sentence string) int {
 		w = strings.TrimRight(w, ".,;:!…")
 		lower := strings.ReplaceAll(strings.ToLower(w), "’", "'")
 		switch {
+		case artifactKind(w) != "": // kept as a name
 		case own[lower]:
 			mine = 1
 		case calendar[lower] && (lower != "may" && lower != "march" || w != lower):
@@ -68,17 +169,14 @@ func salience(sentence string) int {
 			names++
 		}
 	}
-	score := 2*min(names, 3) + 2*min(numbers, 2) + dates + mine
+	score := 2*min(names, 3) + 2*min(numbers, 2) + min(numbers, 1) + dates + mine
 	if numbers > 0 && measured(sentence) {
 		score++
 	}
 	if numbers > 0 && money > 0 {
 		score += 2
 	}
-	if isRequest(words[0]) {
-		score -= tellsEnough
-	}
-	return max(score, 0)
+	return score
 }
 
 func isRequest(word string) bool {
@@ -98,17 +196,23 @@ func isName(w string) bool {
 	return false
 }
 
+// standingWorth lifts a standing instruction over every other constraint.
+const standingWorth = 20
+
 // worth orders entries of one section.
 func worth(sec Section, text string) int {
 	score := salience(text)
 	if sec == Facts {
+		if isPurpose(text) {
+			score += 2
+		}
 		return score
 	}
-	lower := strings.ToLower(text)
-	for _, cue := range opinionCues {
-		if strings.Contains(lower, cue) {
-			return min(score, idle)
-		}
+	if sec == Constraints && isOpinion(text) {
+		return min(score, idle)
+	}
+	if sec == Constraints && cues.IsStanding(text) {
+		score += standingWorth
 	}
 	return score + 2
 }

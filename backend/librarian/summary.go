@@ -121,19 +121,38 @@ func numbering(s string) int {
 	return 0
 }
 
-// add appends an entry, made safe. It is false if nothing is left of it.
+// add appends an entry, made safe; a long one as several, so that nothing is lost. It is false
+// if nothing is left of it.
 func (s *Summary) add(sec Section, text string) bool {
-	entry := plainLine(text)
-	if entry == "" {
-		return false
+	before := len(s.entries[sec])
+	pieces := []string{safe(text)}
+	if len(pieces[0]) > maxEntry {
+		pieces = lines(pieces[0], maxEntry-1)
 	}
-	s.entries[sec] = append(s.entries[sec], entry)
-	return true
+	for _, piece := range pieces {
+		if entry := plainLine(piece); entry != "" {
+			s.entries[sec] = append(s.entries[sec], entry)
+		}
+	}
+	return len(s.entries[sec]) > before
 }
 
 func (s *Summary) extendLast(sec Section, text string) {
 	list := s.entries[sec]
-	list[len(list)-1] = plainLine(list[len(list)-1] + " " + text)
+	last := list[len(list)-1]
+	s.entries[sec] = list[:len(list)-1]
+	s.add(sec, last+" "+text)
+}
+
+// maxDivided bounds the text that becomes entries, in bytes, so that the work does not grow with the input.
+const maxDivided = 16 * maxEntry
+
+// safe is a text in one line that cannot open markup.
+func safe(text string) string {
+	if len(text) > maxDivided {
+		text = text[:maxDivided]
+	}
+	return escapeTags(oneLine(text))
 }
 
 // Render writes the document.
@@ -154,14 +173,28 @@ func (s Summary) Render() string {
 	return b.String()
 }
 
+// renderRange writes the summary of a range: what happened first and as prose.
+func renderRange(s Summary) string {
+	var b strings.Builder
+	for _, sec := range []Section{Happened, Decisions, Constraints, Facts, Artifacts, OpenTasks} {
+		if len(s.entries[sec]) == 0 {
+			continue
+		}
+		b.WriteString("## " + sec.Heading() + "\n")
+		for _, e := range s.entries[sec] {
+			if sec != Happened {
+				b.WriteString("- ")
+			}
+			b.WriteString(e + "\n")
+		}
+	}
+	return b.String()
+}
+
 // plainLine makes one bounded line of text that opens no Markdown block and no
 // HTML. It leaves what it made unchanged.
 func plainLine(text string) string {
-	// Cut first, so that the work does not grow with the input.
-	if len(text) > 4*maxEntry {
-		text = text[:4*maxEntry]
-	}
-	line := escapeTags(oneLine(text))
+	line := safe(text)
 	if n := blockMarker(line); n >= 0 {
 		line = line[:n] + `\` + line[n:]
 	}

@@ -1,15 +1,31 @@
 package librarian
 
-import "sort"
+import (
+	"sort"
+	"strings"
+
+	"contextinfinity/backend/internal/cues"
+)
+
+// layout is how a kind of summary is written and shortened.
+type layout struct {
+	render func(Summary) string
+	// shares are the parts of the budget that a section's newest entries have for
+	// themselves; what one does not use is shared by the others in proportion.
+	shares [sectionCount]float64
+}
+
+var (
+	stateLayout = layout{Summary.Render, [sectionCount]float64{
+		Facts: 0.18, Decisions: 0.25, Constraints: 0.26, Artifacts: 0.18, OpenTasks: 0.06, LastExchange: 0.07,
+	}}
+	rangeLayout = layout{renderRange, [sectionCount]float64{
+		Happened: 0.30, Facts: 0.22, Decisions: 0.14, Constraints: 0.18, Artifacts: 0.10, OpenTasks: 0.06,
+	}}
+)
 
 // importance orders the sections from the last to be trimmed to the first.
-var importance = [sectionCount]Section{Constraints, Decisions, OpenTasks, Artifacts, LastExchange, Facts, Happened}
-
-// shares are the parts of the budget that a section's newest entries have for
-// themselves; what one does not use is shared by the others in proportion.
-var shares = [sectionCount]float64{
-	Facts: 0.08, Decisions: 0.24, Constraints: 0.28, Artifacts: 0.18, OpenTasks: 0.10, LastExchange: 0.12,
-}
+var importance = [sectionCount]Section{Constraints, Decisions, Facts, OpenTasks, LastExchange, Happened, Artifacts}
 
 // maxCandidates bounds how many entries of a section are weighed.
 const maxCandidates = 500
@@ -21,6 +37,26 @@ type candidate struct {
 	cost    int
 	reserve bool // within its section's share
 	rank    int  // of its section in importance
+	tier    int  // within its section: the lowest goes last
+}
+
+// tierOf orders entries of a section before their age does: standing instructions before
+// other constraints; who the user is and what they want before other facts, then outcomes with numbers,
+// dates and names, and last what the assistant said, what was asked for and mere remarks.
+func tierOf(sec Section, entry string) int {
+	switch {
+	case sec == Constraints && cues.IsStanding(entry):
+		return 0
+	case sec == Facts && isPurpose(entry):
+		return 0
+	case strings.HasPrefix(entry, assistantMark), strings.HasPrefix(entry, requestMark):
+		return 3
+	case sec == Facts && salience(entry) < tellsEnough && !measured(entry):
+		return 4
+	case sec == Facts && salience(entry) < tellsMuch:
+		return 2
+	}
+	return 1
 }
 
 // Trim shortens a summary to at most target tokens without a model: the oldest
@@ -28,7 +64,7 @@ type candidate struct {
 // under a heading is read as a fact. A target too small for the bare headings
 // gives an empty text.
 func Trim(summary string, target int, count func(string) int) string {
-	_, text, _ := trim(Parse(summary), target, counting(count))
+	_, text, _ := stateLayout.trim(Parse(summary), target, counting(count))
 	return text
 }
 
@@ -42,21 +78,21 @@ func counting(count func(string) int) func(string) int {
 
 // trim returns what of a summary fits the target, with its text and size. The
 // counter's word on the whole text is final: counts of parts only guide.
-func trim(s Summary, target int, count func(string) int) (Summary, string, int) {
+func (l layout) trim(s Summary, target int, count func(string) int) (Summary, string, int) {
 	for sec := range sectionCount {
 		if n := len(s.entries[sec]); n > maxCandidates {
 			s.entries[sec] = s.entries[sec][n-maxCandidates:]
 		}
 	}
-	if text := s.Render(); count(text) <= target {
+	if text := l.render(s); count(text) <= target {
 		return s, text, count(text)
 	}
 	var bare Summary
-	frame := count(bare.Render() + "\n## " + LastExchange.Heading() + "\n")
-	kept := choose(candidates(s, target-frame, count), target-frame)
+	frame := count(l.render(bare) + "\n## " + LastExchange.Heading() + "\n")
+	kept := choose(l.candidates(s, target-frame, count), target-frame)
 	for drop := 1; ; drop *= 2 {
 		fit := s.only(kept)
-		text := fit.Render()
+		text := l.render(fit)
 		if tokens := count(text); tokens <= target {
 			return fit, text, tokens
 		}
@@ -68,18 +104,21 @@ func trim(s Summary, target int, count func(string) int) (Summary, string, int) 
 }
 
 // candidates lists the entries from the last to be dropped to the first: what is
-// within its section's allotment, then by importance, the newest first.
-func candidates(s Summary, budget int, count func(string) int) []candidate {
+// within its section's allotment, then by importance, then by tier, the newest first.
+func (l layout) candidates(s Summary, budget int, count func(string) int) []candidate {
 	var list []candidate
 	var demand [sectionCount]int
 	for rank, sec := range importance {
+		from := len(list)
 		for i := len(s.entries[sec]) - 1; i >= 0; i-- {
 			cost := count("- " + s.entries[sec][i] + "\n")
 			demand[sec] += cost
-			list = append(list, candidate{sec: sec, index: i, rank: rank, cost: cost})
+			list = append(list, candidate{sec: sec, index: i, rank: rank, cost: cost, tier: tierOf(sec, s.entries[sec][i])})
 		}
+		of := list[from:]
+		sort.SliceStable(of, func(a, b int) bool { return of[a].tier < of[b].tier })
 	}
-	left := allot(demand, shares, budget)
+	left := allot(demand, l.shares, budget)
 	for i := range list {
 		c := &list[i]
 		left[c.sec] -= c.cost

@@ -152,7 +152,10 @@ type Error struct {
 	Type       string // the provider's own code
 	Retry      bool
 	RetryAfter time.Duration // from the header; 0 if absent
-	Err        error
+	// Of a request refused for its size: the most input tokens that the provider takes,
+	// and how many it counted; 0 where it names no number.
+	SizeLimit, SizeCounted int
+	Err                    error
 }
 
 func (e *Error) Error() string {

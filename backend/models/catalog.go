@@ -36,7 +36,7 @@ type Keys interface {
 type Limits struct {
 	ContextLimit int
 	MaxOutput    int
-	Source       string // "configured", "table", "unknown window"
+	Source       string // "configured", "table: " and the matched prefix, "unknown window"
 }
 
 // Catalog knows every model that is configured or built in.
@@ -152,13 +152,21 @@ func Policy(cfg *config.Config) prompt.Policy {
 	return p
 }
 
+// promptLimits are the numbers of a budget. The reserve and the margin hold exactly
+// where somebody set them; their defaults are scaled to the window.
 func promptLimits(cfg *config.Config, l Limits) prompt.Limits {
-	return prompt.Limits{
+	isSet := func(key string) bool { return cfg.Origin(key) != config.OriginDefault }
+	out := prompt.Limits{
 		ContextLimit: l.ContextLimit, MaxOutput: l.MaxOutput,
-		ResponseReserve: cfg.Budget.ResponseReserveTokens, SafetyMargin: cfg.Budget.SafetyMarginTokens,
+		ResponseReserve: cfg.Budget.ResponseReserveTokens, ExactReserve: isSet("budget.response_reserve_tokens"),
+		SafetyMargin: cfg.Budget.SafetyMarginTokens, ExactMargin: isSet("budget.safety_margin_tokens"),
 		WorkingSet: cfg.Budget.WorkingSetTokens, StateTarget: cfg.Librarian.TargetTokens,
 		Retrieval: cfg.Budget.MaxRetrievalTokens,
 	}
+	if cfg.Budget.ReserveMaxOutput {
+		out.ResponseReserve, out.ExactReserve = l.MaxOutput, true
+	}
+	return out
 }
 
 // Cost is what a call cost by the prices configured for a model, in their

@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/llm/openai"
 	"contextinfinity/backend/llm/recall"
 	"contextinfinity/backend/models"
+	"contextinfinity/backend/prompt"
 )
 
 // keys finds keys in a map, by name or variable.
@@ -166,10 +167,62 @@ func TestKeyIsTried(t *testing.T) {
 	}
 }
 
-func TestDetectProvider(t *testing.T) {
-	for key, want := range map[string]string{"sk-ant-api03-x": "anthropic", " sk-proj-x": "openai"} {
-		if got := models.DetectProvider(key); got != want {
-			t.Errorf("%q is a key of %s, want %s", key, got, want)
+// TestKeyGoesOnlyWhereItBelongs: without a provider named, a key is sent to the vendor whose form it has, and else to
+// nobody.
+func TestKeyGoesOnlyWhereItBelongs(t *testing.T) {
+	const old = "sk-0123456789abcdefghijT3BlbkFJ0123456789abcdefghij"
+	for key, want := range map[string]string{
+		"sk-ant-api03-x": "anthropic", " sk-proj-x": "openai", "sk-svcacct-x": "openai", old: "openai", // sent
+		"gsk_x": "groq", "sk-or-v1-x": "openrouter", "xai-x": "xai", "AIzaSyx": "google", "hf_x": "huggingface", // known, not sent
+		"sk-0123456789abcdef0123456789abcdef": "", "sk-x": "", "0123456789abcdef": "", "": "", // anybody's
+	} {
+		var asked []string
+		c := models.New(models.Deps{
+			Config: func() *config.Config { return &config.Config{} }, Keys: keys{},
+			Providers: []llm.Provider{&listing{name: "openai", asked: &asked}, &listing{name: "anthropic", asked: &asked}},
+		})
+		r := c.Test(context.Background(), "", key, "")
+		sent := want == "openai" || want == "anthropic"
+		if r.Provider != want || r.OK != sent || r.Message == "" || strings.Contains(r.Message, "0123456789") {
+			t.Errorf("%q: %+v, want %s", key, r, want)
+		}
+		if sent && (len(asked) != 1 || asked[0] != want+" "+strings.TrimSpace(key)) || !sent && len(asked) != 0 {
+			t.Errorf("%q was sent to %q", key, asked)
+		}
+	}
+}
+
+// listing is a provider that records what key it is asked with.
+type listing struct {
+	llm.Provider
+	name  string
+	asked *[]string
+}
+
+func (l *listing) Name() string { return l.name }
+
+func (l *listing) ListModels(_ context.Context, ep llm.Endpoint) ([]string, error) {
+	*l.asked = append(*l.asked, l.name+" "+ep.Key.Reveal())
+	return []string{"a"}, nil
+}
+
+// A reserve and a margin hold exactly where they are set, also where they are set to
+// their defaults; FORGE's reserve is the model's whole output limit.
+func TestReserveHoldsAsSet(t *testing.T) {
+	model := "[models.m]\nprovider = \"chatcompletions\"\nmodel_id = \"x\"\nbase_url = \"http://127.0.0.1:1/v1\"\ncontext_limit = 8192\nmax_output = 3000\n"
+	for file, want := range map[string][3]int{ // reserve, margin, input
+		"": {1024, 358, 6810},
+		"[budget]\nresponse_reserve_tokens = 4000\n":                             {4000, 256, 3936},
+		"[budget]\nsafety_margin_tokens = 0\n":                                   {1024, 0, 7168},
+		"[budget]\nresponse_reserve_tokens = 100\nsafety_margin_tokens = 1500\n": {100, 1500, 6592},
+		"[budget]\nreserve_max_output = true\n":                                  {3000, 259, 4933},
+	} {
+		m, err := catalog(t, file+model, nil).Resolve(t.Context(), "m")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b := prompt.NewBudget(m.Limits, prompt.DefaultPolicy(), 1); b.ResponseReserve != want[0] || b.SafetyMargin != want[1] || b.InputBudget != want[2] {
+			t.Errorf("%q: %+v, want %v", file, b, want)
 		}
 	}
 }

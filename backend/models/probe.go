@@ -28,14 +28,19 @@ const testTimeout = 15 * time.Second
 // maxListed bounds the models a test returns.
 const maxListed = 200
 
-// Test tries a key or a server by listing its models: nothing else is sent. An
-// empty provider is told from the key's form; an empty key means the stored one.
+// Test tries a key or a server by listing its models: nothing else is sent. Without
+// a provider, the key goes to the vendor whose form it has; if it has none's, it is
+// sent to nobody. An empty key means the stored one.
 func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestResult {
 	if provider == "" {
-		provider = DetectProvider(key)
+		f := formOf(key)
+		if f.provider == "" || f.server != "" {
+			return unplaced(key, f)
+		}
+		provider = f.provider
 	}
 	if provider == config.ProviderRecall {
-		return TestResult{OK: true, Message: "Always there: recall needs no key and no network.", Provider: provider}
+		return TestResult{OK: true, Message: "Built in: recall needs no key and no network.", Provider: provider}
 	}
 	if _, adapter := c.providers[provider]; !adapter && baseURL == "" {
 		if place, ok := c.placeOf(provider); ok {
@@ -100,14 +105,6 @@ func verdict(provider string, ids []string, err error, took time.Duration, keyed
 		r.Message = "Works, 1 model"
 	}
 	return r
-}
-
-// DetectProvider tells whose key it is by its form.
-func DetectProvider(key string) string {
-	if strings.HasPrefix(strings.TrimSpace(key), "sk-ant-") {
-		return config.ProviderAnthropic
-	}
-	return config.ProviderOpenAI
 }
 
 // LocalServer is a model server that answered on this machine.

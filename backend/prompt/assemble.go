@@ -9,7 +9,7 @@ import (
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
-const AssemblerVersion = 4
+const AssemblerVersion = 5
 
 // messageOverhead is the tokens that role markers and framing cost a message.
 const messageOverhead = 4
@@ -28,8 +28,13 @@ type Input struct {
 	System      string // instructions; the hardening statement is added here
 	Pins        []chat.Pin
 	Head        chat.State
+	// HeadCapped: the head's summary was over its cap, and Head holds it shortened.
+	HeadCapped bool
 	// HeadShrunk replaces the head's summary after NeedsSummaryShrink.
 	HeadShrunk string
+	// Now is the date and time of the request, in words. It is in the memory block, which
+	// changes with each request anyway. Empty, or in plain chat: it is not said.
+	Now string
 	// Sizes weigh every finalized turn of the lineage before this one, in order.
 	Sizes []Size
 	// Fetch returns the turns of [from, to) of the lineage, in order; Extract a
@@ -68,13 +73,20 @@ type Input struct {
 
 // Artifact is a piece of retrieved memory.
 type Artifact struct {
-	ID      string // chunk
-	Turn    string
-	Text    string // made visible and escaped by the assembler
+	ID   string // chunk
+	Turn string
+	Text string // made visible and escaped by the assembler
+	// Day heads the artifacts of one day; At, Seq and Ordinal order them: when the
+	// turn was created, in milliseconds, its turn_seq, the place of the chunk in it.
+	Day     string
+	At      int64
+	Seq     int64
+	Ordinal int
 	Summary string // stands in its place when it is oversized
 	Score   float64
 	// What Score was made of, for those who ask why it is here (chat.Retrieval).
 	Similarity, Vector, Keyword float64
+	Reasons                     []chat.Reason
 	// Attached by hand: it is dropped after all that was found.
 	Attached bool
 	// Form and Slices say how Text was made of the chunk, so that it can be made
@@ -95,19 +107,13 @@ const continueInstruction = "Your answer above was cut off. Continue it exactly 
 // Assemble builds the context in the order of SPEC 6 and shrinks it in the order
 // of SRD 7.3 until it fits. Its errors are *NeedsSummaryShrink, after which the
 // caller tries again with HeadShrunk, and *chat.Error with code over_budget
-// whose cause is an *OverBudgetError or *RecentMessagesTooLarge.
+// whose cause is an *OverBudgetError, *RecentMessagesTooLarge or *SectionOverCap.
 func Assemble(in Input) (PreparedContext, error) {
-	a := newAssembler(in)
-	if err := a.build(); err != nil {
+	d, err := NewDraft(in)
+	if err != nil {
 		return PreparedContext{}, err
 	}
-	if in.Replay != nil {
-		return a.prepared(), nil
-	}
-	if err := a.shrink(); err != nil {
-		return PreparedContext{}, err
-	}
-	return a.prepared(), nil
+	return d.Finish(in.Retrieved, in.RetrievalError)
 }
 
 // assembler holds the sections while they are put together and shrunk.
@@ -123,14 +129,20 @@ type assembler struct {
 	originals []rendered
 	pending   []rendered // whole turns: two messages each
 	state     []rendered
-	retrieved []rendered
+	retrieved []rendered // best first, as in.Retrieved
+	now       []rendered // the line of date and time
 	last      []rendered // the message, and for a continuation the partial answer
 
-	dropped    []int64 // turn_seqs of pending turns that step 3 took away
-	steps      []string
-	redactions []Redaction
-	// fixedRedactions of them are of sections that shrinking does not render anew.
-	fixedRedactions int
+	dropped []int64 // turn_seqs of pending turns that step 3 took away
+	steps   []string
+	notes   []string // what else is not as the caps foresee, in words
+	// What was redacted, apart for what is rendered again; found is the one in use.
+	redactedFixed, redactedRecalled, redactedHistory []Redaction
+
+	found *[]Redaction
+	days  map[string]rendered // lines of days that were rendered
+	// full is the ceiling before Reduce: what a plan is made for.
+	full int
 }
 
 // rendered is one item as it will be sent. Items of a message carry it; items of
@@ -147,32 +159,14 @@ func newAssembler(in Input) *assembler {
 	if in.Redact == nil {
 		in.Redact = func(s string) (string, []Redaction) { return s, nil }
 	}
-	if in.Policy.History == "" {
-		in.Policy = DefaultPolicy()
-	}
+	in.Policy = in.Policy.OrDefault()
 	b := NewBudget(in.Limits, in.Policy, in.Calibration)
+	a := &assembler{in: in, budget: b, full: b.Ceiling}
+	a.found = &a.redactedFixed
 	if in.Reduce > 0 && in.Reduce < 1 {
-		b.Ceiling = int(float64(b.Ceiling) * in.Reduce)
+		a.budget.Ceiling = int(float64(b.Ceiling) * in.Reduce)
 	}
-	return &assembler{in: in, budget: b}
-}
-
-func (a *assembler) build() error {
-	a.system = []rendered{a.textItem(Part{Source: "config"}, systemText(a.in.System), messageOverhead)}
-	a.pinned = a.renderPins()
-	a.state = a.renderState(a.in.Head.Summary)
-	for _, r := range a.in.Retrieved {
-		a.retrieved = append(a.retrieved, a.renderArtifact(r))
-	}
-	a.last = a.renderCurrent()
-	a.fixedRedactions = len(a.redactions)
-	if m := a.in.Replay; m != nil {
-		a.plan = Plan{Cut: m.History.Cut, Ranges: m.History.Ranges}
-		a.dropped, a.steps = m.DroppedPending, m.Shrink
-	} else {
-		a.plan = MakePlan(a.in.Sizes, a.budget, a.in.Policy)
-	}
-	return a.renderHistory()
+	return a
 }
 
 // renderHistory fills sections 4 to 6 for the plan.
@@ -183,7 +177,7 @@ func (a *assembler) renderHistory() error {
 		a.pieces = Choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
 	}
 	a.summaries, a.originals, a.pending = nil, nil, nil
-	a.redactions = a.redactions[:a.fixedRedactions] // of history that was rendered before
+	a.redactedHistory, a.found = nil, &a.redactedHistory
 	for _, p := range a.pieces {
 		r, err := a.renderPiece(p)
 		if err != nil {
@@ -235,7 +229,9 @@ func (a *assembler) renderTurns() error {
 	}
 	pending := map[int64]bool{}
 	for _, s := range a.in.Sizes {
-		pending[s.Seq] = s.Pending
+		if s.Pending {
+			pending[s.Seq] = true
+		}
 	}
 	for _, t := range turns {
 		if slices.Contains(a.dropped, t.Seq) {
@@ -328,15 +324,30 @@ func (a *assembler) renderState(summary string) []rendered {
 	return []rendered{a.derived(Part{Source: "state", ID: string(a.in.Head.ID)}, summary, stateText)}
 }
 
-func (a *assembler) renderArtifact(r Artifact) rendered {
+// renderRetrieved renders the artifacts as they are given, best first.
+func (a *assembler) renderRetrieved() {
+	a.retrieved, a.redactedRecalled, a.found = nil, nil, &a.redactedRecalled
+	for i, r := range a.in.Retrieved {
+		a.retrieved = append(a.retrieved, a.renderArtifact(r, i+1))
+	}
+}
+
+func (a *assembler) renderArtifact(r Artifact, rank int) rendered {
 	return a.derived(Part{
-		Source: "chunk", ID: r.ID, Turn: r.Turn, Form: r.Form, Slices: r.Slices, Attached: r.Attached,
-		Score: rounded(r.Score), Similarity: rounded(r.Similarity), Vector: rounded(r.Vector), Keyword: rounded(r.Keyword),
+		Source: "chunk", ID: r.ID, Rank: rank, Turn: r.Turn, Form: r.Form, Slices: r.Slices, Attached: r.Attached,
+		Score: rounded(r.Score), Similarity: rounded(r.Similarity), Vector: rounded(r.Vector), Keyword: rounded(r.Keyword), Reasons: r.Reasons,
 	}, r.Text, artifactText)
 }
 
 // rounded is a score as it is kept: no one reads more digits, and every one is stored.
 func rounded(score float64) float64 { return math.Round(score*1e4) / 1e4 }
+
+func (a *assembler) renderNow() []rendered {
+	if a.in.Now == "" || a.in.Policy.History == HistoryOff {
+		return nil
+	}
+	return []rendered{a.frameItem("now", nowText(a.in.Now))}
+}
 
 func (a *assembler) renderCurrent() []rendered {
 	current := a.message(a.in.Current, Part{Source: "message", Role: string(chat.RoleUser)})
@@ -378,7 +389,7 @@ func (a *assembler) item(source Part, text string, overhead int) rendered {
 
 func (a *assembler) redact(s string) string {
 	clean, found := a.in.Redact(s)
-	a.redactions = append(a.redactions, found...)
+	*a.found = append(*a.found, found...)
 	return clean
 }
 

@@ -69,6 +69,15 @@ func TestGolden(t *testing.T) {
 	c := inputs["continue"]
 	c.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: chat.Blocks{chat.Text{Text: "half an ans"}}}
 	inputs["continue"] = c
+	recalled := sample().over(long(40, 300), nil)
+	recalled.Now = "Monday, 4 May 2026, 09:30 UTC+02:00"
+	recalled.Retrieved = []Artifact{
+		{ID: "c3", Text: "#7 16:20 assistant: late <b>", Day: "3 May 2026", At: 30, Seq: 7, Score: 0.9},
+		{ID: "c1", Text: "#2 10:00 user: early", Day: "2 May 2026", At: 10, Seq: 2, Score: 0.8},
+		{ID: "c2", Text: "#7 16:20 user: asked", Day: "3 May 2026", At: 30, Seq: 7, Score: 0.1},
+	}
+	recalled.Retrieved[0].Ordinal = 1
+	inputs["recalled"] = recalled
 	for name, in := range inputs {
 		t.Run(name, func(t *testing.T) {
 			got, err := Assemble(in)
@@ -202,6 +211,14 @@ func TestBudget(t *testing.T) {
 		{8192, 50000, 6810, 6810},      // reserve 1024, rest 7168, margin max(358, 256)
 		{400000, 0, 376200, 376200},
 	}
+	exact := Limits{ContextLimit: 8192, ResponseReserve: 4000, SafetyMargin: 10, ExactReserve: true, ExactMargin: true}
+	if b := NewBudget(exact, DefaultPolicy(), 1); b.ResponseReserve != 4000 || b.SafetyMargin != 10 || b.InputBudget != 4182 {
+		t.Errorf("a reserve and a margin that were set: %+v", b)
+	}
+	exact.ResponseReserve = 9000
+	if b := NewBudget(exact, DefaultPolicy(), 1); b.Ceiling != 0 {
+		t.Errorf("a reserve over the window leaves %d", b.Ceiling)
+	}
 	for _, tt := range tests {
 		b := NewBudget(Limits{ContextLimit: tt.limit, ResponseReserve: 4000, SafetyMargin: 1500, WorkingSet: tt.set}, DefaultPolicy(), 1)
 		if b.InputBudget != tt.input || b.Ceiling != tt.ceiling {
@@ -221,9 +238,24 @@ func TestUsageFormat(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", u, got, want)
 		}
 	}
-	for want, used := range map[string]int{"plenty": 699, "filling": 899, "nearly full": 900} {
+	for want, used := range map[string]int{"plenty": 699, "filling": 900, "nearly full": 901} {
 		if got := (Usage{Used: used, Ceiling: 1000}).State(); got != want {
 			t.Errorf("%d of 1000: %q, want %q", used, got, want)
+		}
+	}
+}
+
+// TestUsageWarnsOfWhatCannotGiveWay: recalled memory counts as used, but does not make the
+// meter warn.
+func TestUsageWarnsOfWhatCannotGiveWay(t *testing.T) {
+	for want, recalled := range map[string]int{"plenty": 301, "filling": 300, "nearly full": 99} {
+		m := Manifest{TotalTokens: 1000, Sections: []Section{
+			{Name: SectionOriginals, Tokens: 1000 - recalled}, {Name: SectionRetrieved, Tokens: recalled},
+		}}
+		m.Budget.Ceiling = 1000
+		u := UsageOf(m)
+		if u.State() != want || u.Recalled != recalled || u.Format() != "1k / 1k (100%)" {
+			t.Errorf("%d recalled: %q, %q, want %q", recalled, u.State(), u.Format(), want)
 		}
 	}
 }

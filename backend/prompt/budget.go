@@ -9,33 +9,40 @@ type Limits struct {
 	MaxOutput       int // the model's own output limit
 	ResponseReserve int // budget.response_reserve_tokens
 	SafetyMargin    int // budget.safety_margin_tokens
-	WorkingSet      int // budget.working_set_tokens; 0: no ceiling but the window's
-	StateTarget     int // librarian.target_tokens
-	Retrieval       int // budget.max_retrieval_tokens; 0: nothing is retrieved
-	Tools           int // tokens of the tool definitions that are sent
+	// ExactReserve and ExactMargin: the user set these two, so they hold as they are.
+	// Otherwise they are defaults, scaled down for small windows.
+	ExactReserve bool `json:",omitempty"`
+	ExactMargin  bool `json:",omitempty"`
+	WorkingSet   int  // budget.working_set_tokens; 0: no ceiling but the window's
+	StateTarget  int  // librarian.target_tokens
+	Retrieval    int  // budget.max_retrieval_tokens; 0: nothing is retrieved
+	Tools        int  // tokens of the tool definitions that are sent
 }
 
 // Share of the ceiling that a section's cap never exceeds, whatever its setting.
 const (
-	systemShare    = 0.08
-	pinnedShare    = 0.08
-	stateShare     = 0.12
-	retrievedShare = 0.15
-	messageShare   = 0.10
+	systemShare  = 0.08
+	pinnedShare  = 0.08
+	stateShare   = 0.12
+	messageShare = 0.10
+	// recallShare is what is kept free of history for recalled memory, which may take
+	// more: all that the other sections leave, up to its cap.
+	recallShare = 0.15
 )
 
 // Settings of sections that have none in the configuration.
 const (
-	systemCap  = 2000
-	pinnedCap  = 2000
+	systemCap  = 4000
+	pinnedCap  = 4000
 	messageCap = 4000
 	// stateOverhead is what the memory block around the head summary costs.
 	stateOverhead = 48
 )
 
 // Budget is the token budget of one request, all in tokens. It depends on the
-// model and the configuration alone, never on the conversation, so that it
-// stands from one turn to the next.
+// model, the configuration, and the size of what precedes history in the prompt
+// (instructions and pinned facts), never on what changes from turn to turn: the
+// same budget gives the same cut, and with it the same prefix.
 type Budget struct {
 	ModelLimit      int     `json:"model_limit"`
 	ResponseReserve int     `json:"response_reserve"`
@@ -44,15 +51,17 @@ type Budget struct {
 	Ceiling         int     `json:"ceiling"` // min(InputBudget, working set), after calibration
 	Calibration     float64 `json:"calibration"`
 	Caps            Caps    `json:"caps"`
-	Allowance       int     `json:"allowance"` // originals and pending turns together
+	Whole           int     `json:"whole"`     // what originals may take before the first cut
+	Allowance       int     `json:"allowance"` // originals and pending turns after it, together
 	Summaries       int     `json:"summaries"` // range summaries: a share of the allowance
 	HighWater       int     `json:"high_water"`
 	LowWater        int     `json:"low_water"`
 }
 
-// Caps are what the fixed sections may take before history has to make room.
+// Caps are the most that each section may take. The message alone may exceed its
+// cap, by what the other sections leave.
 type Caps struct {
-	System    int `json:"system"`
+	System    int `json:"system"` // the instructions, without the program's own words about memory
 	Tools     int `json:"tools"`
 	Pinned    int `json:"pinned"`
 	State     int `json:"state"`
@@ -60,22 +69,25 @@ type Caps struct {
 	Message   int `json:"message"`
 }
 
-func (c Caps) total() int {
-	return c.System + c.Tools + c.Pinned + c.State + c.Retrieved + c.Message
-}
-
 // NewBudget applies SPEC 6: reserve = min(response_reserve, limit/8);
 // input = limit - reserve - max(5 % of the rest, min(safety_margin, limit/32));
 // ceiling = min(input, working set), divided by the calibration (what the
-// provider counts for each token we count); allowance = (ceiling - fixed caps) /
-// (1 + summaries share). An 8k window works too.
+// provider counts for each token we count). A reserve or margin that was set holds
+// exactly. Instructions and pinned facts are reckoned at their caps until
+// withPrefix says what they take.
 func NewBudget(l Limits, p Policy, calibration float64) Budget {
 	if calibration <= 0 {
 		calibration = 1
 	}
-	reserve := min(l.ResponseReserve, l.ContextLimit/8)
-	rest := l.ContextLimit - reserve
-	margin := max(rest/20, min(l.SafetyMargin, l.ContextLimit/32))
+	reserve := l.ResponseReserve
+	if !l.ExactReserve {
+		reserve = min(reserve, l.ContextLimit/8)
+	}
+	rest := max(l.ContextLimit-reserve, 0)
+	margin := l.SafetyMargin
+	if !l.ExactMargin {
+		margin = max(rest/20, min(margin, l.ContextLimit/32))
+	}
 	input := max(rest-margin, 0)
 	ceiling := input
 	if l.WorkingSet > 0 {
@@ -86,11 +98,33 @@ func NewBudget(l Limits, p Policy, calibration float64) Budget {
 		Ceiling: int(float64(ceiling) / calibration), Calibration: calibration,
 	}
 	b.Caps = newCaps(l, p, b.Ceiling)
-	b.Allowance = max(0, int(float64(b.Ceiling-b.Caps.total())/(1+p.SummariesShare)))
+	return b.withPrefix(p, b.Caps.System, b.Caps.Pinned)
+}
+
+// withPrefix divides the ceiling for a system text and pinned facts of so many
+// tokens. Facts are reckoned in quarters of their cap, so that one more or less
+// rarely moves the cut. Until everything no longer fits, originals may take all
+// that these and the message's cap leave; after the first cut, summaries, the state
+// summary and recalled memory need their part:
+// allowance = (whole - state cap - recall share) / (1 + summaries share).
+func (b Budget) withPrefix(p Policy, system, pinned int) Budget {
+	fixed := system + inQuarters(pinned, b.Caps.Pinned) + b.Caps.Tools
+	b.Whole = max(0, b.Ceiling-fixed-b.Caps.Message)
+	recall := share(b.Caps.Retrieved, b.Ceiling, recallShare)
+	b.Allowance = max(0, int(float64(b.Whole-b.Caps.State-recall)/(1+p.SummariesShare)))
 	b.Summaries = int(float64(b.Allowance) * p.SummariesShare)
 	b.HighWater = int(float64(b.Allowance) * p.CompactAt)
 	b.LowWater = int(float64(b.Allowance) * p.CompactTo)
 	return b
+}
+
+// StateRoom is how many tokens the text of a state summary may have, for its section
+// to keep to its cap.
+func (b Budget) StateRoom() int { return max(0, b.Caps.State-stateOverhead) }
+
+func inQuarters(tokens, most int) int {
+	step := max(1, (most+3)/4)
+	return (tokens + step - 1) / step * step
 }
 
 func newCaps(l Limits, p Policy, ceiling int) Caps {
@@ -100,7 +134,7 @@ func newCaps(l Limits, p Policy, ceiling int) Caps {
 	}
 	if p.History != HistoryOff {
 		c.State = share(l.StateTarget+stateOverhead, ceiling, stateShare)
-		c.Retrieved = share(l.Retrieval, ceiling, retrievedShare)
+		c.Retrieved = min(l.Retrieval, ceiling)
 	}
 	return c
 }
@@ -138,6 +172,14 @@ func DefaultPolicy() Policy {
 		History: HistoryElastic, CompactAt: 0.85, CompactTo: 0.50, SummariesShare: 0.15, PreserveRecent: 4,
 		SummaryRatio: 0.15, SummaryMin: 64, SummaryMax: 2048, MinKeep: 2,
 	}
+}
+
+// OrDefault is the policy, or DefaultPolicy for the zero value.
+func (p Policy) OrDefault() Policy {
+	if p.History == "" {
+		return DefaultPolicy()
+	}
+	return p
 }
 
 // preservedTurns is how many whole turns the preserved messages are.

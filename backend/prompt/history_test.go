@@ -79,8 +79,14 @@ func TestSummariesWaitForTheAdvance(t *testing.T) {
 	in := sample()
 	turns := long(60, 300)
 	n := 30
-	for MakePlan(in.over(turns[:n], nil).Sizes, NewBudget(in.Limits, in.Policy, 1), in.Policy).Cut !=
-		MakePlan(in.over(turns[:n+1], nil).Sizes, NewBudget(in.Limits, in.Policy, 1), in.Policy).Cut {
+	cut := func(n int) int64 {
+		plan, _, err := PlanOf(in.over(turns[:n], nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return plan.Cut
+	}
+	for cut(n) == 0 || cut(n) != cut(n+1) {
 		n++
 	}
 	first, err := Assemble(in.over(turns[:n], nil))

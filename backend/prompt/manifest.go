@@ -1,6 +1,10 @@
 package prompt
 
-import "contextinfinity/backend/chat"
+import (
+	"slices"
+
+	"contextinfinity/backend/chat"
+)
 
 // Manifest describes one assembled context: its sections in prompt order, every
 // item with its source, size and hash, every shrink step, and the inputs that it
@@ -13,7 +17,8 @@ type Manifest struct {
 	Policy           Policy      `json:"policy"`
 	Budget           Budget      `json:"budget"`
 	Sections         []Section   `json:"sections"`
-	Shrink           []string    `json:"shrink"` // in words, in order; empty if none
+	Shrink           []string    `json:"shrink"`          // in words, in order; empty if none
+	Notes            []string    `json:"notes,omitempty"` // a message over its cap, a state summary that was shortened or left out
 	DroppedPending   []int64     `json:"dropped_pending,omitempty"`
 	Redactions       []Redaction `json:"redactions,omitempty"`
 	History          Pinned      `json:"history"`
@@ -35,6 +40,7 @@ type Inputs struct {
 	LastSeq    int64   `json:"last_seq"` // newest turn of the lineage that was there
 	Pending    []int64 `json:"pending,omitempty"`
 	Reduce     float64 `json:"reduce,omitempty"`
+	Now        string  `json:"now,omitempty"` // date and time of the request, in words
 	Partial    bool    `json:"partial,omitempty"`
 	StepIndex  int     `json:"step_index,omitempty"` // of the step the request was for: a partial answer is of those before it
 	ModelID    string  `json:"model_id,omitempty"`   // by whose encoding texts were measured
@@ -56,7 +62,7 @@ type Section struct {
 // Part is one item of a section. Bytes are of its text as sent.
 type Part struct {
 	// Source is "config", "pin", "summary", "extract", "turn", "state", "chunk",
-	// "message" or "partial".
+	// "day", "now", "message" or "partial".
 	Source string `json:"source"`
 	ID     string `json:"id,omitempty"`
 	Turn   string `json:"turn,omitempty"` // of a chunk
@@ -72,7 +78,9 @@ type Part struct {
 	Similarity float64       `json:"similarity,omitempty"`
 	Vector     float64       `json:"vector_score,omitempty"`
 	Keyword    float64       `json:"keyword_score,omitempty"`
+	Reasons    []chat.Reason `json:"reasons,omitempty"`
 	Attached   bool          `json:"attached,omitempty"`
+	Rank       int           `json:"rank,omitempty"` // among the chunks, from 1; they are in order of time
 	Tokens     int           `json:"tokens"`
 	Bytes      int           `json:"bytes"`
 	SHA256     string        `json:"sha256"`
@@ -94,12 +102,12 @@ const (
 func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 	m := Manifest{
 		AssemblerVersion: AssemblerVersion, Model: a.in.Model, Provider: a.in.Provider, Limits: a.in.Limits,
-		Policy: a.in.Policy, Budget: a.budget, Shrink: append([]string{}, a.steps...), DroppedPending: a.dropped,
-		Redactions: a.redactions, TotalTokens: c.tokens, MaxOutput: c.maxOutput, SHA256: canonicalHash(c),
+		Policy: a.in.Policy, Budget: a.budget, Shrink: append([]string{}, a.steps...), Notes: a.notes, DroppedPending: a.dropped,
+		Redactions: slices.Concat(a.redactedFixed, a.redactedRecalled, a.redactedHistory), TotalTokens: c.tokens, MaxOutput: c.maxOutput, SHA256: canonicalHash(c),
 		History: Pinned{Cut: a.plan.Cut, Allowance: a.budget.Allowance, Ranges: a.plan.Ranges, Pieces: a.pieces},
 		Inputs:  a.inputs(),
 	}
-	state, retrieved := a.memorySections()
+	state, retrieved, message := a.memorySections()
 	var texts []Text
 	add := func(name string, most int, items []rendered) {
 		if len(items) == 0 {
@@ -117,12 +125,21 @@ func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 	add(SectionSystem, caps.System, a.system)
 	add(SectionPinned, caps.Pinned, a.pinned)
 	add(SectionSummaries, a.budget.Summaries, a.framed(a.summaries, summariesFrame))
-	add(SectionOriginals, a.budget.Allowance, a.originals)
-	add(SectionPending, a.budget.Allowance, a.pending)
+	history := a.budget.Allowance
+	if a.plan.Cut == 0 {
+		history = a.budget.Ceiling - (a.used() - total(a.originals) - total(a.pending)) // all that the others leave
+	}
+	add(SectionOriginals, history, a.originals)
+	add(SectionPending, history, a.pending)
 	add(SectionState, caps.State, state)
 	add(SectionRetrieved, caps.Retrieved, retrieved)
-	add(SectionMessage, caps.Message, a.last)
+	add(SectionMessage, caps.Message, slices.Concat(message, a.last))
 	return m, texts
+}
+
+// has reports that a section is present.
+func (m Manifest) has(name string) bool {
+	return slices.ContainsFunc(m.Sections, func(s Section) bool { return s.Name == name })
 }
 
 // Chunks are the parts of the context that are recalled memory, in order.
@@ -138,27 +155,30 @@ func (m Manifest) Chunks() []Part {
 	return out
 }
 
-// memorySections splits the memory block: the frame's opening belongs to its
-// first section, the closing to its last.
-func (a *assembler) memorySections() (state, retrieved []rendered) {
+// memorySections splits the memory block: the frame's opening belongs to its first
+// section, the closing to its last. Where it holds neither state nor memory it is with
+// the message.
+func (a *assembler) memorySections() (state, retrieved, message []rendered) {
 	all := a.memory()
-	if len(all) == 0 {
-		return nil, nil
+	switch {
+	case len(a.retrieved) == 0 && len(a.state) == 0:
+		return nil, nil, all
+	case len(a.retrieved) == 0:
+		return all, nil, nil
+	case len(a.state) == 0:
+		return nil, all, nil
 	}
-	if len(a.retrieved) == 0 {
-		return all, nil
-	}
-	if len(a.state) == 0 {
-		return nil, all
-	}
-	return all[:1+len(a.state)], all[1+len(a.state):]
+	return all[:1+len(a.state)], all[1+len(a.state):], nil
 }
 
 func (a *assembler) inputs() Inputs {
 	in := Inputs{
 		System: a.in.System, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
-		Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
+		Now: a.in.Now, Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
 		RetrievalError: a.in.RetrievalError,
+	}
+	if a.in.HeadCapped && in.HeadShrunk == "" {
+		in.HeadShrunk = a.in.Head.Summary
 	}
 	for _, s := range a.in.Sizes {
 		in.LastSeq = s.Seq

@@ -1,5 +1,10 @@
 package prompt
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Size is what one finalized turn of the lineage weighs.
 type Size struct {
 	Seq     int64
@@ -41,19 +46,38 @@ func MakePlan(sizes []Size, b Budget, p Policy) Plan {
 	return planFor(sizes, cuts, b, p)
 }
 
-// AdvanceToLimit is the shrinker's step 0: the cut goes as far as the preserved
-// and the pending turns allow.
-func AdvanceToLimit(sizes []Size, b Budget, p Policy) Plan {
+// Compact is MakePlan for a conversation that does not fit as it is: if the cut has
+// never advanced, it does now.
+func Compact(sizes []Size, b Budget, p Policy) Plan {
+	plan := MakePlan(sizes, b, p)
+	if plan.Cut > 0 || p.History != HistoryElastic {
+		return plan
+	}
+	next := advance(sizes, 0, len(sizes), weight(sizes), b, p)
+	return planFor(sizes, clampToCommitted([]int{next}, sizes), b, p)
+}
+
+// AdvanceToFit is the shrinker's step 0: the cut goes from a turn_seq as far as it has
+// to, for ranges and originals to take room tokens, at most to its limit: the preserved
+// and the pending turns stay.
+func AdvanceToFit(sizes []Size, from int64, room int, b Budget, p Policy) Plan {
 	if p.History != HistoryElastic {
 		return MakePlan(sizes, b, p)
 	}
-	cuts := simulate(sizes, b, p)
-	limit := limitOf(sizes, p)
-	if len(cuts) == 0 || cuts[len(cuts)-1] < limit {
-		cuts = append(cuts, limit)
+	cuts, limit := simulate(sizes, b, p), limitOf(sizes, p)
+	at, _ := slices.BinarySearchFunc(sizes, from+1, func(s Size, seq int64) int { return cmp.Compare(s.Seq, seq) })
+	for at++; ; at++ {
+		at = min(at, limit)
+		before := slices.DeleteFunc(slices.Clone(cuts), func(c int) bool { return c >= at })
+		plan := planFor(sizes, append(before, at), b, p)
+		if at >= limit || weight(sizes[at:])+plan.targets()+rangeOverhead*(len(plan.Ranges)+1) <= room {
+			return plan
+		}
 	}
-	return planFor(sizes, cuts, b, p)
 }
+
+// rangeOverhead is what the frame of a range costs.
+const rangeOverhead = 24
 
 // Next is the plan as it would be if the cut advanced now: what background work
 // prepares when the history nears its high-water mark. near is false while it is
@@ -67,11 +91,8 @@ func Next(sizes []Size, b Budget, p Policy) (plan Plan, near bool) {
 	if len(cuts) > 0 {
 		start = cuts[len(cuts)-1]
 	}
-	sum := 0
-	for _, s := range sizes[start:] {
-		sum += s.Tokens
-	}
-	if float64(sum) < nearShare*float64(b.HighWater) {
+	sum := weight(sizes[start:])
+	if float64(sum) < nearShare*float64(b.mark(len(cuts) > 0)) {
 		return Plan{}, false
 	}
 	next := advance(sizes, start, len(sizes), sum, b, p)
@@ -81,8 +102,25 @@ func Next(sizes []Size, b Budget, p Policy) (plan Plan, near bool) {
 	return planFor(sizes, append(cuts, next), b, p), true
 }
 
-// nearShare of the high-water mark is where background summaries begin.
+// nearShare of the mark is where background summaries begin.
 const nearShare = 0.8
+
+// mark is what originals may weigh before the cut advances: everything that fits
+// while nothing was cut, then the high-water mark.
+func (b Budget) mark(cut bool) int {
+	if cut {
+		return b.HighWater
+	}
+	return b.Whole
+}
+
+func weight(sizes []Size) int {
+	n := 0
+	for _, s := range sizes {
+		n += s.Tokens
+	}
+	return n
+}
 
 // simulate returns every position (an index into sizes) the cut ever advanced
 // to, in order.
@@ -91,7 +129,7 @@ func simulate(sizes []Size, b Budget, p Policy) []int {
 	cut, sum := 0, 0
 	for i, s := range sizes {
 		sum += s.Tokens
-		if sum <= b.HighWater {
+		if sum <= b.mark(len(cuts) > 0) {
 			continue
 		}
 		next := advance(sizes, cut, i+1, sum, b, p)

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -56,13 +57,14 @@ type Text struct {
 
 // prepared puts the sections together in order. Section 4 stands at the front of
 // the first user message after it, and the memory block at the front of the
-// last: roles alternate, as every provider wants it.
+// last, which is a block of its own before what the user says: roles alternate, as
+// every provider wants it.
 func (a *assembler) prepared() PreparedContext {
 	c := PreparedContext{ok: true, system: []string{joinText(a.system)}, tokens: a.used()}
 	if len(a.pinned) > 0 {
 		c.system = append(c.system, joinText(a.pinned))
 	}
-	for _, r := range append(append([]rendered{}, a.originals...), a.pending...) {
+	for _, r := range slices.Concat(a.originals, a.pending) {
 		c.messages = append(c.messages, *r.msg)
 	}
 	c.stable = len(c.messages)
@@ -104,20 +106,55 @@ func (a *assembler) framed(items []rendered, f frame) []rendered {
 	if len(items) == 0 {
 		return nil
 	}
-	out := append([]rendered{a.frameItem(f.open)}, items...)
-	return append(out, a.frameItem(f.close))
+	out := append([]rendered{a.frameItem("config", f.open)}, items...)
+	return append(out, a.frameItem("config", f.close))
 }
 
-func (a *assembler) frameItem(text string) rendered {
+// frameItem is a text of the program's own around others.
+func (a *assembler) frameItem(source, text string) rendered {
 	tokens := a.in.Count(text)
 	return rendered{text: text, tokens: tokens, source: Part{
-		Source: "config", Tokens: tokens, Bytes: len(text), SHA256: chat.HashText(text),
+		Source: source, Tokens: tokens, Bytes: len(text), SHA256: chat.HashText(text),
 	}}
 }
 
-// memory is section 7: the head state summary, then retrieved artifacts.
-func (a *assembler) memory() []rendered {
-	return a.framed(append(append([]rendered{}, a.state...), a.retrieved...), memoryFrame)
+// memory is section 7: the head state summary, then retrieved artifacts, then the date
+// and time of the request.
+func (a *assembler) memory() []rendered { return a.memoryWith(a.recalled()) }
+
+func (a *assembler) memoryWith(recalled []rendered) []rendered {
+	return a.framed(slices.Concat(a.state, recalled, a.now), memoryFrame)
+}
+
+// recalled are the artifacts as a reader follows them: said to be a selection, in
+// the order of time, each day under a line of its own.
+func (a *assembler) recalled() []rendered {
+	if len(a.retrieved) == 0 {
+		return nil
+	}
+	out := []rendered{a.frameItem("config", selection)}
+	day := ""
+	for _, i := range byTime(a.in.Retrieved) {
+		if d := a.in.Retrieved[i].Day; d != day {
+			day = d
+			out = append(out, a.dayItem(d))
+		}
+		out = append(out, a.retrieved[i])
+	}
+	return out
+}
+
+// dayItem is the line of a day, counted once however often the block is laid out.
+func (a *assembler) dayItem(day string) rendered {
+	item, ok := a.days[day]
+	if !ok {
+		item = a.frameItem("day", dayText(day))
+		if a.days == nil {
+			a.days = map[string]rendered{}
+		}
+		a.days[day] = item
+	}
+	return item
 }
 
 // canonicalHash is over the context's own JSON; the wire form, which a vendor's

@@ -3,6 +3,7 @@ package prompt
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"contextinfinity/backend/chat"
 )
@@ -15,7 +16,7 @@ type NeedsSummaryShrink struct {
 }
 
 func (e *NeedsSummaryShrink) Error() string {
-	return fmt.Sprintf("the head summary has %d tokens and must have at most %d", e.Have, e.Target)
+	return fmt.Sprintf("the state summary has %d tokens and must have at most %d", e.Have, e.Target)
 }
 
 // OverBudgetError says by how much a context does not fit, all in tokens.
@@ -41,6 +42,58 @@ func (e *RecentMessagesTooLarge) Error() string {
 	return fmt.Sprintf("the %d newest messages, which are never summarized, need %d tokens and may have %d", e.Messages, e.Required, e.Budget)
 }
 
+// SectionOverCap: a part that is never shortened takes more than its cap.
+type SectionOverCap struct {
+	Section   string // SectionSystem or SectionPinned
+	Have, Cap int    // tokens
+	Model     string
+}
+
+func (e *SectionOverCap) Error() string {
+	what := "the instructions take"
+	if e.Section == SectionPinned {
+		what = "the pinned facts take"
+	}
+	return fmt.Sprintf("%s %d tokens, and the model %s leaves %d for them", what, e.Have, e.Model, e.Cap)
+}
+
+func overCap(section, model string, have, most int) error {
+	if have <= most {
+		return nil
+	}
+	e := &SectionOverCap{Section: section, Have: have, Cap: most, Model: model}
+	hint := "shorten the instructions, raise budget.working_set_tokens, or choose a model with a larger window"
+	if section == SectionPinned {
+		hint = "unpin or shorten facts, raise budget.working_set_tokens, or choose a model with a larger window"
+	}
+	text := e.Error()
+	return chat.WrapError(chat.CodeOverBudget, "prompt.caps", e, strings.ToUpper(text[:1])+text[1:]+".").WithHint("%s", hint)
+}
+
+// CheckInstructions refuses instructions over their cap, CheckPins pinned facts that
+// are over theirs together. The cause is a *SectionOverCap.
+func CheckInstructions(text, model string, b Budget, count func(string) int) error {
+	return overCap(SectionSystem, model, count(text), b.Caps.System)
+}
+
+// CheckPins is CheckInstructions for pinned facts.
+func CheckPins(pins []chat.Pin, model string, b Budget, count func(string) int) error {
+	n := 0
+	for _, p := range pins {
+		n += count(pinnedLine(p))
+	}
+	return overCap(SectionPinned, model, n, b.Caps.Pinned)
+}
+
+// checkCaps holds the parts that are never shortened to their caps: what was made
+// before another model or a smaller working set is refused in words, not cut.
+func (a *assembler) checkCaps() error {
+	if err := CheckInstructions(a.in.System, a.in.Model, a.budget, a.in.Count); err != nil {
+		return err
+	}
+	return CheckPins(a.in.Pins, a.in.Model, a.budget, a.in.Count)
+}
+
 // minStateTokens is the least a shrunk head summary is asked to be: below it,
 // it says nothing.
 const minStateTokens = 64
@@ -51,7 +104,7 @@ func (a *assembler) shrink() error {
 	if a.in.Policy.History == HistoryOff && !a.fits() {
 		return a.overBudget()
 	}
-	for _, step := range []func() error{a.shrinkHistory, a.dropRetrieved, a.summarizeRetrieved, a.dropPending, a.shrinkState} {
+	for _, step := range []func() error{func() error { return a.shrinkHistory(0) }, a.dropRetrieved, a.summarizeRetrieved, a.dropPending, a.shrinkState} {
 		if a.fits() {
 			return nil
 		}
@@ -68,27 +121,34 @@ func (a *assembler) shrink() error {
 func (a *assembler) fits() bool { return a.used() <= a.budget.Ceiling }
 
 func (a *assembler) used() int {
-	return total(a.system) + total(a.pinned) + total(a.framed(a.summaries, summariesFrame)) + total(a.originals) +
-		total(a.pending) + total(a.memory()) + total(a.last)
+	return a.outsideHistory() + total(a.framed(a.summaries, summariesFrame)) + total(a.originals) + total(a.pending)
 }
 
 func (a *assembler) log(format string, args ...any) {
 	a.steps = append(a.steps, fmt.Sprintf(format, args...))
 }
 
-// shrinkHistory is step 0: the cut advances to its limit.
-func (a *assembler) shrinkHistory() error {
-	plan := AdvanceToLimit(a.in.Sizes, a.budget, a.in.Policy)
-	if plan.Cut <= a.plan.Cut {
-		return nil
+func (a *assembler) note(format string, args ...any) {
+	a.notes = append(a.notes, fmt.Sprintf(format, args...))
+}
+
+// shrinkHistory is step 0: the cut advances until the context fits with spare tokens
+// left, at most to its limit.
+func (a *assembler) shrinkHistory(spare int) error {
+	room := a.budget.Ceiling - a.outsideHistory() - spare
+	for !a.fits() {
+		plan := AdvanceToFit(a.in.Sizes, a.plan.Cut, room, a.budget, a.in.Policy)
+		if plan.Cut <= a.plan.Cut {
+			return nil
+		}
+		before, from := a.used(), a.plan.Cut
+		a.plan = plan
+		if err := a.renderHistory(); err != nil {
+			return err
+		}
+		a.log("0: the cut advanced from turn %d to %d: %d to %d tokens", from, plan.Cut, before, a.used())
+		room = 0 // what was reckoned was too little: to the limit
 	}
-	before := a.used()
-	from := a.plan.Cut
-	a.plan = plan
-	if err := a.renderHistory(); err != nil {
-		return err
-	}
-	a.log("0: the cut advanced from turn %d to %d, its limit: %d to %d tokens", from, plan.Cut, before, a.used())
 	return nil
 }
 
@@ -124,7 +184,7 @@ func (a *assembler) summarizeRetrieved() error {
 		}
 		brief := r
 		brief.Text, brief.Form, brief.Slices = r.Summary, chat.PackedSummary, nil
-		short := a.renderArtifact(brief)
+		short := a.renderArtifact(brief, a.retrieved[i].source.Rank)
 		if r.Summary == "" || short.tokens >= a.retrieved[i].tokens {
 			continue
 		}
@@ -156,14 +216,14 @@ func (a *assembler) dropPending() error {
 func (a *assembler) shrinkState() error {
 	if len(a.state) == 0 || a.in.HeadShrunk != "" {
 		if a.in.HeadShrunk != "" {
-			a.log("4: the head summary stands shortened to %d tokens", total(a.state))
+			a.log("4: the state summary was shortened to %d tokens", total(a.state))
 		}
 		return nil
 	}
 	have := total(a.state)
 	target := have - (a.used() - a.budget.Ceiling) - stateOverhead
 	if target < minStateTokens {
-		a.log("4: the head summary cannot be shortened enough")
+		a.log("4: the state summary cannot be shortened enough")
 		return nil
 	}
 	return &NeedsSummaryShrink{Have: have, Target: target}
@@ -190,6 +250,8 @@ func (a *assembler) overBudget() error {
 // advice names the largest part that the user can change.
 func advice(e *OverBudgetError) string {
 	switch {
+	case e.Ceiling <= 0:
+		return "lower budget.response_reserve_tokens or budget.safety_margin_tokens: they leave nothing of the model's window"
 	case e.Msg > e.Ceiling/2:
 		return "shorten the message, or choose a model with a larger window"
 	case e.Pinned > e.Ceiling/2:

@@ -1,7 +1,9 @@
 package prompt
 
 import (
+	"cmp"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,9 +25,41 @@ func ArtifactCost(text string, count func(string) int) int {
 	return count(artifactText(visible(text)))
 }
 
-// MemoryCost is what the memory block around its artifacts costs, in tokens.
+// MemoryCost is what the memory block around its artifacts costs, in tokens,
+// without the lines of their days.
 func MemoryCost(count func(string) int) int {
-	return count(memoryFrame.open) + count(memoryFrame.close)
+	return count(memoryFrame.open) + count(selection) + count(memoryFrame.close)
+}
+
+// Recalled are artifacts as they follow each other in the memory block, without its
+// frame and without escapes: the lines of days, and texts.
+func Recalled(artifacts []Artifact) []string {
+	var out []string
+	day := ""
+	for _, i := range byTime(artifacts) {
+		if d := artifacts[i].Day; d != day {
+			day = d
+			out = append(out, strings.TrimSpace(dayText(d)))
+		}
+		out = append(out, artifacts[i].Text)
+	}
+	return out
+}
+
+const dayMs = 24 * 60 * 60 * 1000
+
+// byTime are the indexes of artifacts in the order in which they were said. Within a
+// day those under one line are together, so that it is needed once.
+func byTime(artifacts []Artifact) []int {
+	order := make([]int, len(artifacts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := artifacts[i], artifacts[j]
+		return cmp.Or(cmp.Compare(a.At/dayMs, b.At/dayMs), cmp.Compare(a.Day, b.Day), cmp.Compare(a.At, b.At), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.ID, b.ID))
+	})
+	return order
 }
 
 // escaper leaves no < in a text, and & only where it cannot be taken for an escape:

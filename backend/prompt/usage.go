@@ -8,6 +8,7 @@ import (
 // Usage is how full a context is (FORGE's ContextUsage).
 type Usage struct {
 	Used      int // tokens
+	Recalled  int // those of Used that recalled memory takes; it gives way by itself
 	Ceiling   int
 	Summaries int // range summaries in it
 }
@@ -16,19 +17,24 @@ type Usage struct {
 func UsageOf(m Manifest) Usage {
 	u := Usage{Used: m.TotalTokens, Ceiling: m.Budget.Ceiling}
 	for _, s := range m.Sections {
-		if s.Name == SectionSummaries {
+		switch s.Name {
+		case SectionSummaries:
 			u.Summaries = max(0, len(s.Items)-2) // the frame is two items
+		case SectionRetrieved:
+			u.Recalled = s.Tokens
 		}
 	}
 	return u
 }
 
 // Percent is the share of the ceiling in use.
-func (u Usage) Percent() float64 {
+func (u Usage) Percent() float64 { return u.percent(u.Used) }
+
+func (u Usage) percent(tokens int) float64 {
 	if u.Ceiling <= 0 {
 		return 0
 	}
-	return 100 * float64(u.Used) / float64(u.Ceiling)
+	return 100 * float64(tokens) / float64(u.Ceiling)
 }
 
 // Format is the meter's text: "2.1k / 200k (1%)", "12.4k / 50k (25%) [2S]".
@@ -40,12 +46,14 @@ func (u Usage) Format() string {
 	return s
 }
 
-// State is the meter's word: under 70 % plenty, under 90 filling, else nearly full.
+// State is the meter's word: under 70 % plenty, up to 90 filling, above nearly full. Recalled
+// memory does not count: it fills what other sections leave, so with it a long conversation
+// would always be nearly full.
 func (u Usage) State() string {
-	switch p := u.Percent(); {
+	switch p := u.percent(u.Used - u.Recalled); {
 	case p < 70:
 		return "plenty"
-	case p < 90:
+	case p <= 90:
 		return "filling"
 	}
 	return "nearly full"

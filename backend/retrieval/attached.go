@@ -23,8 +23,8 @@ func (e *Engine) Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int
 		if k.chunks[c.ID] != nil {
 			continue
 		}
-		u := &unit{UnitRef: chat.UnitRef{Chunk: c.ID, Start: c.Start, End: c.End}}
-		if !k.add(c, u, bounded(c, u)) && !k.beginning(c, u) {
+		u := wholeUnit(&unit{UnitRef: chat.UnitRef{Chunk: c.ID, Start: c.Start, End: c.End}})
+		if !k.add(c, u, bounded(c, u.unit)) && !k.beginning(c, u) {
 			k.summarize(c, u)
 		}
 	}
@@ -35,8 +35,8 @@ func (e *Engine) Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int
 const leastBeginning = 60
 
 // beginning takes as much of a chunk's beginning as fits.
-func (k *packer) beginning(c chat.ChunkText, u *unit) bool {
-	whole := bounded(c, u)
+func (k *packer) beginning(c chat.ChunkText, u *item) bool {
+	whole := bounded(c, u.unit)
 	cost := prompt.ArtifactCost(Render(c, chat.PackedFull, nil), k.count)
 	for size := (whole.End - whole.Start) * k.left / max(cost, 1); k.left >= leastBeginning && size > leastBeginning; size = size * 4 / 5 {
 		to := border(c.Source[whole.Start:whole.End], size, size/4)

@@ -16,6 +16,8 @@ type Deps struct {
 	Vectors Vectors
 	// Embedder is who made the vectors of a namespace.
 	Embedder func(context.Context, chat.Namespace) (embedding.Embedder, error)
+	// Reranker is the configured one, or nil. A nil function: there is none.
+	Reranker func() (Reranker, error)
 	// Settings are asked for at each search.
 	Settings func() Settings
 }
@@ -35,7 +37,7 @@ func New(d Deps) *Engine { return &Engine{Deps: d, noises: map[int64]noise{}} }
 // packs the best (SPEC 8). Errors are chat errors; no result is none.
 func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	begun := time.Now()
-	s := e.Settings().effective()
+	s := e.Settings().effective(q.MaxTokens)
 	q.Text = Ends(q.Text)
 	if len(Terms(q.Text)) == 0 {
 		return Result{}, ctx.Err() // signs alone: nothing can be meant by them
@@ -49,11 +51,18 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if err != nil {
 		return Result{}, searchError(err)
 	}
-	ranked := p.rank()
+	pk := newPacker(q, s)
+	ranked, err := e.items(ctx, q, p, w.terms, pk)
+	if err != nil {
+		return Result{}, searchError(err)
+	}
+	if ranked, err = e.rerank(ctx, q, s, ranked, &res); err != nil {
+		return Result{}, searchError(err)
+	}
 	res.Candidates = len(p.units)
 	res.Timing.Rank = since(ranking)
 	packing := time.Now()
-	if err := e.fill(ctx, q, s, p, ranked, &res); err != nil {
+	if err := e.fill(ctx, q, s, pk, ranked, &res); err != nil {
 		return Result{}, searchError(err)
 	}
 	res.Timing.Pack, res.Timing.Total = since(packing), since(begun)
@@ -85,6 +94,9 @@ func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, simila
 		}
 	})
 	side.Wait()
+	if werr == nil && verr == nil {
+		verr = e.afterWords(ctx, q, s, w, &v)
+	}
 	res.Timing.Embed, res.Timing.Vector = v.embedMs, v.searchMs
 	switch {
 	case werr != nil && !(verr != nil && !q.WordsAlone && calledOff(werr)):

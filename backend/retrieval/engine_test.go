@@ -45,7 +45,7 @@ func TestSearch(t *testing.T) {
 	if res.Embedder != "local/hashed/256/v1" || res.Warning != "" || res.Candidates == 0 {
 		t.Errorf("%+v", res)
 	}
-	if a := res.Artifacts[0]; a.Form != chat.PackedFull || a.Slices != nil || a.Text != "[3 May 2026] user: We pay the invoice for Contoso on Fridays." {
+	if a := res.Artifacts[0]; a.Form != chat.PackedFull || a.Slices != nil || a.Text != "#31 16:00 user: We pay the invoice for Contoso on Fridays." {
 		t.Errorf("%+v", a)
 	}
 	// The answer shares no word with the question, but stands beside it.
@@ -111,11 +111,16 @@ func TestFailures(t *testing.T) {
 		ok         bool
 	}{
 		{"Embedder", false, false}, {"Embedder", true, true}, {"vectors", false, false}, {"vectors", true, true}, {"Serving", true, true},
-		{"Sieve", true, true}, {"TermFrequencies", true, false}, {"SearchUnits", true, false}, {"Units", true, false}, {"UnitsNear", true, false}, {"ChunkTexts", true, false},
+		{"Sieve", true, true}, {"VectorsOf", false, false}, {"VectorsOf", true, true}, {"TermFrequencies", true, false}, {"SearchUnits", true, false}, {"Units", true, false}, {"UnitsNear", true, false}, {"ChunkTexts", true, false},
 	} {
 		m := chatter()
 		m.fail[tt.method] = errBroken
-		res, err := m.engine().Search(t.Context(), Query{Text: "roses", WordsAlone: tt.wordsAlone, MaxTokens: 100})
+		searchesIndex := func(s *Settings) {
+			if tt.method != "VectorsOf" {
+				s.LocalWeight = 0.5
+			}
+		}
+		res, err := m.engine(searchesIndex).Search(t.Context(), Query{Text: "roses", WordsAlone: tt.wordsAlone, MaxTokens: 100})
 		switch {
 		case tt.ok && (err != nil || len(res.Hits) == 0 || res.Warning == "" || res.Embedder != ""):
 			t.Errorf("%+v: %v %+v", tt, err, res)
@@ -194,24 +199,6 @@ func TestTiesAreBroken(t *testing.T) {
 	}
 }
 
-func TestPlainProfile(t *testing.T) {
-	m := chatter()
-	m.say(line{seq: 40, text: "the quarterly report for Contoso"}, line{seq: 41, text: "another quarterly report, for nobody at all, and much else besides that has nothing to do with it"})
-	srd := func(s *Settings) { s.SRD = true }
-	res := find(t, m.engine(srd), Query{Text: "the quarterly report for Contoso", MaxTokens: 6000})
-	if len(res.Hits) == 0 || len(res.Hits) > 6 || len(res.Artifacts) != len(res.Hits) {
-		t.Fatalf("%d hits, %d artifacts", len(res.Hits), len(res.Artifacts))
-	}
-	for _, h := range res.Hits {
-		if h.Score < 0.72 {
-			t.Errorf("%q at %f", h.Text, h.Score)
-		}
-	}
-	if res := find(t, m.engine(srd), Query{Text: "anything about quarterly weather in some garden or other"}); len(res.Hits) != 0 {
-		t.Errorf("a raw threshold lets %d through", len(res.Hits))
-	}
-}
-
 func TestVariety(t *testing.T) {
 	m := newMemory()
 	m.say(line{seq: 10, text: "Contoso invoices come by mail on Monday"}, line{seq: 30, text: "Contoso invoices come by mail on Mondays"},
@@ -241,8 +228,17 @@ func TestWorkIsBounded(t *testing.T) {
 		t.Error("the middle of a long question was searched for")
 	}
 	freq := map[string]int{"a": 100_000, "b": 5, "c": 20_000, "d": 90_000, "e": 29_000}
-	if got := affordable([]string{"a", "b", "c", "d", "e"}, freq); !slices.Equal(got, []string{"b", "c", "e"}) {
+	if got := affordable([]string{"a", "b", "c", "d", "e"}, freq, 1_000_000); !slices.Equal(got, []string{"b", "c", "e"}) {
 		t.Errorf("%q", got)
+	}
+	// Of words that stand nearly everywhere, one is searched for if there is no other.
+	for want, terms := range map[string][]string{"d": {"a", "d"}, "b": {"a", "b", "d"}} {
+		if got := affordable(terms, freq, 120_000); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q of %q, want %q", got, terms, want)
+		}
+	}
+	if got := affordable([]string{"x", "y"}, map[string]int{"x": 90, "y": 80}, 100); len(got) != 2 {
+		t.Errorf("%q: a small memory is searched for all terms", got)
 	}
 }
 

@@ -26,6 +26,7 @@ type memory struct {
 	serving bool
 	fail    map[string]error // by method
 	asked   map[string]int
+	split   map[int64][]string // words by unit number
 }
 
 var start = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
@@ -93,7 +94,17 @@ func (m *memory) enter(ctx context.Context, method string) error {
 	return cmp.Or(m.fail[method], ctx.Err())
 }
 
-func (m *memory) words(u chat.UnitRef) []string { return split(m.texts[u.Chunk].Source[u.Start:u.End]) }
+func (m *memory) words(u chat.UnitRef) []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.split == nil {
+		m.split = map[int64][]string{}
+	}
+	if m.split[u.N] == nil {
+		m.split[u.N] = split(m.texts[u.Chunk].Source[u.Start:u.End])
+	}
+	return m.split[u.N]
+}
 
 func (m *memory) holds(term string) (n int) {
 	for _, u := range m.units {
@@ -116,6 +127,23 @@ func (m *memory) TermFrequencies(ctx context.Context, terms []string) (map[strin
 	return out, m.enter(ctx, "TermFrequencies")
 }
 
+// Vocabulary knows words as they are written.
+func (m *memory) Vocabulary(ctx context.Context, term string, letters, margin int) (string, []chat.TermCount, error) {
+	count := map[string]int{}
+	for _, u := range m.units {
+		for _, w := range m.words(u) {
+			if strings.HasPrefix(w, term[:letters]) && max(len(w)-len(term), len(term)-len(w)) <= margin {
+				count[w] = 0
+			}
+		}
+	}
+	var out []chat.TermCount
+	for w := range count {
+		out = append(out, chat.TermCount{Term: w, Units: m.holds(w)})
+	}
+	return term, out, m.enter(ctx, "Vocabulary")
+}
+
 func (m *memory) UnitCount(context.Context) (int, error) { return len(m.units), nil }
 
 func (m *memory) SearchUnits(_ context.Context, terms []string, in chat.Within, limit int) ([]chat.UnitScore, error) {
@@ -125,6 +153,10 @@ func (m *memory) SearchUnits(_ context.Context, terms []string, in chat.Within, 
 	total := 0
 	for _, u := range m.units {
 		total += len(m.words(u))
+	}
+	held := map[string]int{}
+	for _, t := range terms {
+		held[t] = m.holds(t)
 	}
 	var out []chat.UnitScore
 	for _, u := range m.units {
@@ -136,7 +168,7 @@ func (m *memory) SearchUnits(_ context.Context, terms []string, in chat.Within, 
 					tf++
 				}
 			}
-			idf := max(math.Log((float64(len(m.units)-m.holds(t))+0.5)/(float64(m.holds(t))+0.5)), 1e-6)
+			idf := max(math.Log((float64(len(m.units)-held[t])+0.5)/(float64(held[t])+0.5)), 1e-6)
 			score += idf * tf * 2.2 / (tf + 1.2*(0.25+0.75*float64(len(words))*float64(len(m.units))/float64(total)))
 		}
 		if score > 0 && reaches(in, u) {
@@ -195,6 +227,17 @@ func (m *memory) Serving(ctx context.Context) (chat.Namespace, bool, error) {
 func (m *memory) SampleVectors(ctx context.Context, _ int64, n int) ([][]float32, error) {
 	return m.vectors[:min(n, len(m.vectors))], m.enter(ctx, "SampleVectors")
 }
+
+func (m *memory) VectorsOf(ctx context.Context, _ int64, units []int64) (map[int64][]float32, error) {
+	out := map[int64][]float32{}
+	for _, n := range units {
+		out[n] = m.vectors[n-1]
+	}
+	return out, m.enter(ctx, "VectorsOf")
+}
+
+// Warm implements Vectors.
+func (m *memory) Warm(ctx context.Context, _ chat.Namespace) error { return m.enter(ctx, "warm") }
 
 // Search implements Vectors. It knows of no scope: the engine must not rely on it.
 func (m *memory) Search(ctx context.Context, q VectorQuery) ([]chat.VectorHit, error) {

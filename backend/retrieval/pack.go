@@ -20,13 +20,16 @@ type packer struct {
 	chunks map[chat.ChunkID]*packed
 	order  []*packed // by best unit
 	said   map[string]bool
+	days   map[string]bool // whose line is paid for
 	left   int
+	// explain says why items were found; nil where they were not ranked by measured rules.
+	explain *explainer
 }
 
 // packed is what of a chunk is taken so far.
 type packed struct {
 	text    chat.ChunkText
-	best    *unit
+	best    *item
 	spans   []chat.Span
 	summary bool
 	cost    int
@@ -36,26 +39,22 @@ type packed struct {
 const batch = 24
 
 // fill reads the texts of what is ranked best, packs them and tells the hits.
-func (e *Engine) fill(ctx context.Context, q Query, s Settings, p *pool, ranked []*unit, res *Result) error {
+func (e *Engine) fill(ctx context.Context, q Query, s Settings, pk *packer, ranked []*item, res *Result) error {
 	limit := q.Limit
 	if limit <= 0 {
 		limit = s.TopK
 	}
-	hits := bestOfChunks(ranked, limit)
-	pk := newPacker(q, s)
-	if err := pk.read(ctx, e.Store, hits); err != nil {
+	hits := bestOfChunks(byRelevance(ranked), limit)
+	if err := pk.read(ctx, e.Store, unitsOf(hits)); err != nil {
 		return err
 	}
 	for _, u := range hits {
 		if c, ok := pk.texts[u.Chunk]; ok {
-			res.Hits = append(res.Hits, hit(c, u, len(res.Hits)+1))
+			res.Hits = append(res.Hits, pk.hit(c, u, len(res.Hits)+1))
 		}
 	}
 	if q.MaxTokens <= 0 {
 		return nil
-	}
-	if s.SRD {
-		ranked = within(ranked, hits)
 	}
 	if err := pk.pack(ctx, e.Store, ranked); err != nil {
 		return err
@@ -70,7 +69,7 @@ func (e *Engine) fill(ctx context.Context, q Query, s Settings, p *pool, ranked 
 func newPacker(q Query, s Settings) *packer {
 	k := &packer{
 		q: q, s: s, count: q.Count, left: q.MaxTokens, texts: map[chat.ChunkID]chat.ChunkText{},
-		chunks: map[chat.ChunkID]*packed{}, said: map[string]bool{},
+		chunks: map[chat.ChunkID]*packed{}, said: map[string]bool{}, days: map[string]bool{},
 	}
 	if k.count == nil {
 		k.count = func(s string) int { return (len(s) + 3) / 4 }
@@ -79,9 +78,9 @@ func newPacker(q Query, s Settings) *packer {
 }
 
 // bestOfChunks are the best units of the best n chunks.
-func bestOfChunks(ranked []*unit, n int) []*unit {
+func bestOfChunks(ranked []*item, n int) []*item {
 	seen := map[chat.ChunkID]bool{}
-	var out []*unit
+	var out []*item
 	for _, u := range ranked {
 		if len(out) == n {
 			break
@@ -95,23 +94,30 @@ func bestOfChunks(ranked []*unit, n int) []*unit {
 }
 
 // within keeps the units of the same chunks as some.
-func within(ranked, some []*unit) []*unit {
-	return slices.DeleteFunc(slices.Clone(ranked), func(u *unit) bool {
-		return !slices.ContainsFunc(some, func(v *unit) bool { return v.Chunk == u.Chunk })
+func within(ranked, some []*item) []*item {
+	return slices.DeleteFunc(slices.Clone(ranked), func(u *item) bool {
+		return !slices.ContainsFunc(some, func(v *item) bool { return v.Chunk == u.Chunk })
 	})
 }
 
-func hit(c chat.ChunkText, u *unit, rank int) Hit {
-	return Hit{
-		ChunkText: c, Unit: bounded(c, u), Rank: rank, Score: u.score, Cosine: u.cosine, Similarity: u.similar,
-		BM25: u.bm25, Keyword: u.keyword,
+func (k *packer) hit(c chat.ChunkText, x *item, rank int) Hit {
+	h := Hit{
+		ChunkText: c, Unit: inside(c, x.span), Rank: rank, Score: x.score, Cosine: x.cosine, Similarity: x.similar, BM25: x.bm25, Keyword: x.keyword,
 	}
+	if k.explain != nil {
+		h.Score, h.Why = k.explain.score(x), k.explain.why(x)
+	}
+	return h
 }
 
 // bounded is a unit's place in its source, which is not trusted to hold it.
 func bounded(c chat.ChunkText, u *unit) chat.Span {
-	end := min(max(u.End, 0), len(c.Source))
-	return chat.Span{Start: min(max(u.Start, 0), end), End: end}
+	return inside(c, chat.Span{Start: u.Start, End: u.End})
+}
+
+func inside(c chat.ChunkText, s chat.Span) chat.Span {
+	end := min(max(s.End, 0), len(c.Source))
+	return chat.Span{Start: min(max(s.Start, 0), end), End: end}
 }
 
 // read fetches the chunks of units that are not there yet.
@@ -136,7 +142,7 @@ func (k *packer) read(ctx context.Context, store Store, units []*unit) error {
 
 // pack takes units while they fit, and passes over what does not: what follows may be
 // smaller. It ends when next to nothing is left, or much was passed over.
-func (k *packer) pack(ctx context.Context, store Store, ranked []*unit) error {
+func (k *packer) pack(ctx context.Context, store Store, ranked []*item) error {
 	passed := 0
 	for len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed {
 		now := ranked[:k.likely(ranked)]
@@ -144,7 +150,7 @@ func (k *packer) pack(ctx context.Context, store Store, ranked []*unit) error {
 		passed += len(now)
 		now = slices.DeleteFunc(slices.Clone(now), k.hopeless) // their texts need not be read
 		passed -= len(now)
-		if err := k.read(ctx, store, now); err != nil {
+		if err := k.read(ctx, store, unitsOf(now)); err != nil {
 			return err
 		}
 		if k.s.MMR {
@@ -168,10 +174,10 @@ const (
 )
 
 // likely is how many units may fit into what is left, and some to choose from.
-func (k *packer) likely(ranked []*unit) int {
+func (k *packer) likely(ranked []*item) int {
 	sum := 0
 	for i, u := range ranked {
-		if sum += u.Tokens + leastArtifact; sum > k.left {
+		if sum += u.tokens + leastArtifact; sum > k.left {
 			return min(i+batch, len(ranked))
 		}
 	}
@@ -180,7 +186,7 @@ func (k *packer) likely(ranked []*unit) int {
 
 // take adds a unit to its chunk's artifact, if that fits. What was said in the same
 // words is there already.
-func (k *packer) take(u *unit) bool {
+func (k *packer) take(u *item) bool {
 	c, ok := k.texts[u.Chunk]
 	if !ok {
 		return false
@@ -188,15 +194,22 @@ func (k *packer) take(u *unit) bool {
 	if k.hopeless(u) {
 		return false
 	}
-	span := bounded(c, u)
+	span := inside(c, u.span)
 	words := strings.TrimSpace(c.Source[span.Start:span.End])
 	if words == "" || k.said[words] {
 		return true
 	}
-	if u.Tokens > k.q.MaxTokens/2 {
+	if u.bare && (u.answer == nil || !k.take(u.answer)) {
+		return false // a question without its answer tells nothing
+	}
+	if u.tokens > k.q.MaxTokens/2 {
 		span = k.passage(c.Source, span)
 	}
-	if k.add(c, u, span) {
+	spans := []chat.Span{span}
+	if lead := inside(c, u.lead); lead.Start < lead.End {
+		spans = append(spans, lead)
+	}
+	if k.add(c, u, spans...) {
 		k.said[words] = true
 		return true
 	}
@@ -205,12 +218,12 @@ func (k *packer) take(u *unit) bool {
 
 // hopeless reports a unit that cannot fit, however its tokens are counted, and that is
 // not so large that a passage of it would do.
-func (k *packer) hopeless(u *unit) bool {
-	return 2*u.Tokens > 3*k.left && u.Tokens <= k.q.MaxTokens/2
+func (k *packer) hopeless(u *item) bool {
+	return 2*u.tokens > 3*k.left && u.tokens <= k.q.MaxTokens/2
 }
 
 // add takes a span in, if the artifact that results fits.
-func (k *packer) add(c chat.ChunkText, u *unit, span chat.Span) bool {
+func (k *packer) add(c chat.ChunkText, u *item, add ...chat.Span) bool {
 	old, cost := k.chunks[c.ID], 0
 	var spans []chat.Span
 	if old != nil {
@@ -219,13 +232,12 @@ func (k *packer) add(c chat.ChunkText, u *unit, span chat.Span) bool {
 		}
 		spans, cost = old.spans, old.cost
 	}
-	spans = merged(c.Source, append(slices.Clone(spans), span))
+	spans = merged(c.Source, append(slices.Clone(spans), add...))
 	form, slices := formOf(c, spans)
 	total := prompt.ArtifactCost(Render(c, form, slices), k.count)
-	if total-cost > k.left {
+	if !k.pay(c, total-cost) {
 		return false
 	}
-	k.left -= total - cost
 	if old == nil {
 		old = &packed{text: c, best: u}
 		k.chunks[c.ID] = old
@@ -235,16 +247,30 @@ func (k *packer) add(c chat.ChunkText, u *unit, span chat.Span) bool {
 	return true
 }
 
+// pay takes the cost of an artifact off what is left, with the line of its day if it is
+// the first of it. false: that is too much.
+func (k *packer) pay(c chat.ChunkText, cost int) bool {
+	day := Day(c, k.q.Within.Session)
+	if !k.days[day] {
+		cost += prompt.DayCost(day, k.count)
+	}
+	if cost > k.left {
+		return false
+	}
+	k.left -= cost
+	k.days[day] = true
+	return true
+}
+
 // summarize takes a chunk's summary in where its words do not fit.
-func (k *packer) summarize(c chat.ChunkText, u *unit) bool {
+func (k *packer) summarize(c chat.ChunkText, u *item) bool {
 	if strings.TrimSpace(c.Summary) == "" {
 		return false
 	}
 	cost := prompt.ArtifactCost(Render(c, chat.PackedSummary, nil), k.count)
-	if cost > k.left || cost >= prompt.ArtifactCost(Render(c, chat.PackedFull, nil), k.count) {
+	if cost >= prompt.ArtifactCost(Render(c, chat.PackedFull, nil), k.count) || !k.pay(c, cost) {
 		return false
 	}
-	k.left -= cost
 	k.chunks[c.ID] = &packed{text: c, best: u, summary: true, cost: cost}
 	k.order = append(k.order, k.chunks[c.ID])
 	return true
@@ -254,7 +280,7 @@ func (k *packer) summarize(c chat.ChunkText, u *unit) bool {
 func (k *packer) artifacts() []Artifact {
 	out := make([]Artifact, 0, len(k.order))
 	for i, x := range k.order {
-		a := Artifact{Hit: hit(x.text, x.best, i+1), Form: chat.PackedSummary, Tokens: x.cost}
+		a := Artifact{Hit: k.hit(x.text, x.best, i+1), Form: chat.PackedSummary, Tokens: x.cost}
 		if !x.summary {
 			a.Form, a.Slices = formOf(x.text, x.spans)
 		}
@@ -287,6 +313,14 @@ func merged(source string, spans []chat.Span) []chat.Span {
 			continue
 		}
 		out = append(out, s)
+	}
+	return out
+}
+
+func unitsOf(items []*item) []*unit {
+	out := make([]*unit, len(items))
+	for i, x := range items {
+		out[i] = x.unit
 	}
 	return out
 }

@@ -24,7 +24,7 @@ func TestSlicesOfAChunk(t *testing.T) {
 	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum, s.NeighbourWord, s.RolePrior = 0, 0, 0, 0 }
 	res := find(t, m.engine(alone), Query{Text: "Contoso pays", MaxTokens: 500})
 	a := res.Artifacts[0]
-	if a.Form != chat.PackedSlice || len(a.Slices) != 2 || a.Text != "[6 May 2026] user: Contoso pays in May. … Contoso pays by card." {
+	if a.Form != chat.PackedSlice || len(a.Slices) != 2 || a.Text != "#90 03:00 user: Contoso pays in May. … Contoso pays by card." {
 		t.Fatalf("%+v", a)
 	}
 	if a.Text != Render(a.ChunkText, a.Form, a.Slices) {
@@ -116,7 +116,7 @@ func TestPacking(t *testing.T) {
 }
 
 func faultOf(res Result, q Query) string {
-	sum, seen := 0, map[chat.ChunkID]bool{}
+	sum, days, seen := 0, map[string]int{}, map[chat.ChunkID]bool{}
 	for i, a := range res.Artifacts {
 		sum += a.Tokens
 		switch {
@@ -132,6 +132,7 @@ func faultOf(res Result, q Query) string {
 			return "slices and form do not agree"
 		}
 		seen[a.ID] = true
+		days[Day(a.ChunkText, "")] = prompt.DayCost(Day(a.ChunkText, ""), bytesOf)
 		last := -1
 		for _, s := range a.Slices {
 			if s.Start <= last || s.Start >= s.End || s.End > len(a.Source) || !utf8.ValidString(a.Source[s.Start:s.End]) {
@@ -145,8 +146,12 @@ func faultOf(res Result, q Query) string {
 			return "a hit is out of scope"
 		}
 	}
-	if sum > q.MaxTokens || sum != res.Tokens {
-		return fmt.Sprintf("%d tokens, told %d, of %d", sum, res.Tokens, q.MaxTokens)
+	lines := 0
+	for _, cost := range days {
+		lines += cost
+	}
+	if sum+lines > q.MaxTokens && len(res.Artifacts) > 0 || sum != res.Tokens {
+		return fmt.Sprintf("%d tokens and %d of days, told %d, of %d", sum, lines, res.Tokens, q.MaxTokens)
 	}
 	return ""
 }

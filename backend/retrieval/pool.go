@@ -20,6 +20,8 @@ type unit struct {
 	similar float64 // share of noise below the cosine
 	vector  float64 // what the cosine counts, the best is 1
 	base    float64
+	lent    float64
+	index   int
 	score   float64
 }
 
@@ -27,8 +29,9 @@ type unit struct {
 type pool struct {
 	s      Settings
 	units  []unit
-	weight []float64       // of terms
-	share  float64         // of vectors
+	weight []float64 // of terms
+	share  float64   // of vectors
+	top    float64
 	query  map[string]bool // its words, in lower case
 }
 
@@ -41,6 +44,9 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	p := &pool{s: s, weight: w.weight, share: s.share(v.name), query: map[string]bool{}}
 	for _, word := range split(q.Text) {
 		p.query[word] = true
+	}
+	for _, t := range w.terms { // those that stand in for misspelt names too
+		p.query[t] = true
 	}
 	if len(w.tf) == 0 {
 		p.share = 1
@@ -71,8 +77,8 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	return p, nil
 }
 
-// hush drops cosines that do not stand out of the noise. The plain ranking takes raw
-// scores, and drops later.
+// hush drops cosines that do not stand out of the noise. The plain ranking drops later:
+// its threshold applies to the similarity with the boost for what is new.
 func (v *similar) hush(s Settings) {
 	if s.SRD {
 		return
@@ -178,11 +184,7 @@ func thread(r chat.UnitRef, in chat.Within) string {
 
 // rank orders the pool's units, best first, and leaves out those with nothing in them.
 func (p *pool) rank() []*unit {
-	if p.s.SRD {
-		p.plain()
-	} else {
-		p.measured()
-	}
+	p.plain()
 	var out []*unit
 	for i := range p.units {
 		if p.units[i].score > 0 {
@@ -194,18 +196,6 @@ func (p *pool) rank() []*unit {
 			cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
 	})
 	return out
-}
-
-// plain is SRD 8.2: raw scores by weight, a boost for what is new, a threshold.
-func (p *pool) plain() {
-	age := p.ages()
-	for i := range p.units {
-		u := &p.units[i]
-		u.score = (p.share*max(u.cosine, 0)+(1-p.share)*u.keyword)*p.decision(u) + p.s.Recency*age(u)
-		if u.score < p.s.Threshold {
-			u.score = 0
-		}
-	}
 }
 
 func (p *pool) decision(u *unit) float64 {

@@ -11,6 +11,9 @@ import (
 type Store interface {
 	// TermFrequencies tells in how many units each term occurs.
 	TermFrequencies(ctx context.Context, terms []string) (map[string]int, error)
+	// Vocabulary returns the form in which a term is indexed, and the forms that begin with
+	// the same letters, so many, and are at most margin letters longer or shorter.
+	Vocabulary(ctx context.Context, term string, letters, margin int) (form string, known []chat.TermCount, err error)
 	// UnitCount is about how many units there are in all.
 	UnitCount(ctx context.Context) (int, error)
 	// SearchUnits finds units that hold any of the terms, best first.
@@ -29,6 +32,8 @@ type Store interface {
 	ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error)
 	// Serving is the namespace that searches use; ok is false while none is complete.
 	Serving(ctx context.Context) (ns chat.Namespace, ok bool, err error)
+	// VectorsOf returns the vectors of units; those without a readable one are left out.
+	VectorsOf(ctx context.Context, namespace int64, units []int64) (map[int64][]float32, error)
 	// SampleVectors returns up to n vectors spread over a namespace, always the same
 	// ones while nothing is added.
 	SampleVectors(ctx context.Context, namespace int64, n int) ([][]float32, error)
@@ -38,6 +43,8 @@ type Store interface {
 // the query's, nearest first, with exact cosines.
 type Vectors interface {
 	Search(ctx context.Context, q VectorQuery) ([]chat.VectorHit, error)
+	// Warm reads ahead what a search needs.
+	Warm(ctx context.Context, ns chat.Namespace) error
 }
 
 // VectorQuery is a search for the nearest vectors.

@@ -26,20 +26,56 @@ type Result struct {
 	Tokens     int        // of all artifacts
 	Candidates int        // units that were looked at
 	Embedder   string     // identity of the vectors; empty: words alone
-	Warning    string     // why the vector half did not answer
+	Warning    string     // why the vector half or the reranker did not answer
 	Timing     Timing
 }
 
-// Hit is a chunk that was found, with the scores of its best unit.
+// Hit is a chunk that was found, with the scores of its best unit or passage.
 type Hit struct {
 	chat.ChunkText
-	Unit       chat.Span // of the best unit, in Source
-	Rank       int       // from 1
-	Score      float64   // by which it is ranked
-	Cosine     float64   // 0 where vectors did not find it
-	Similarity float64   // Cosine calibrated: share of the embedder's noise below it
-	BM25       float64   // 0 where no word matched
-	Keyword    float64   // BM25 as a share of the best match's
+	Unit chat.Span // of the best unit or passage, in Source
+	Rank int       // from 1
+	// Score is how well it answers the query, 0 to 1: the order of hits. The best hit's is
+	// the share of the query that it and its surroundings say; the others' are in proportion.
+	Score      float64
+	Cosine     float64 // 0 where vectors did not find it
+	Similarity float64 // Cosine calibrated: share of the embedder's noise below it
+	BM25       float64 // 0 where no word matched
+	Keyword    float64 // BM25 as a share of the best match's
+	Why        Why
+}
+
+// Why says what brought a hit in. All of it may be empty where the ranking is the plain
+// one of SRD 8.2.
+type Why struct {
+	Words     []string // of the query, that the passage says itself
+	Around    []string // of the query, that only its surroundings say
+	Answers   string   // beginning of the question that it answers, where it is a reply
+	Continues bool     // says no word of the query itself; stands beside what does
+	Standing  bool     // an order or preference that holds for everything after it
+	Question  bool     // only asks
+	Repeats   bool     // asks the query once more
+	Overview  bool     // the query asks for the course of things, so days share the budget
+}
+
+// Reasons are what is stored of it with a request: no words of the conversation.
+func (w Why) Reasons() []chat.Reason {
+	var out []chat.Reason
+	for _, r := range []struct {
+		holds  bool
+		reason chat.Reason
+	}{
+		{w.Answers != "", chat.ReasonAnswer},
+		{w.Standing, chat.ReasonStanding},
+		{w.Repeats, chat.ReasonRepeat},
+		{w.Question && !w.Repeats, chat.ReasonQuestion},
+		{w.Overview, chat.ReasonOverview},
+	} {
+		if r.holds {
+			out = append(out, r.reason)
+		}
+	}
+	return out
 }
 
 // Artifact is a hit as it stands in a prompt.

@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -17,43 +18,56 @@ func (p *pool) measured() {
 		p.units[i].base = p.window(i)
 		top = max(top, p.units[i].base)
 	}
+	p.top = top
 	for i := range p.units {
 		u := &p.units[i]
 		u.base = ((1-p.share)*ratio(u.base, top) + p.share*u.vector) * p.factor(u)
 	}
-	top = 0
 	for i := range p.units {
-		p.units[i].score = p.units[i].base + p.lent(i)
-		top = max(top, p.units[i].score)
+		p.units[i].lent = p.lent(i)
+		p.units[i].index = i
 	}
-	age, replied := p.ages(), p.replies()
+}
+
+// byMatch are the units with anything in them, best first.
+func (p *pool) byMatch() []*unit {
+	var out []*unit
 	for i := range p.units {
-		u := &p.units[i]
-		if u.score = ratio(u.score, top); u.score == 0 {
-			continue
+		if u := &p.units[i]; u.base+u.lent > 0 {
+			out = append(out, u)
 		}
-		if said(u) {
-			u.score += p.s.RolePrior + p.s.ReplyBest*ratio(replied[u.Turn], top)
-		}
-		u.score += p.s.Recency * age(u)
 	}
+	slices.SortFunc(out, func(a, b *unit) int {
+		return cmp.Or(cmp.Compare(b.base+b.lent, a.base+a.lent), b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq),
+			cmp.Compare(a.Chunk, b.Chunk), cmp.Compare(a.Ordinal, b.Ordinal))
+	})
+	return out
+}
+
+// context is what a passage of a unit is given of each term by what surrounds it.
+func (p *pool) context(u *unit, asked bool) []float64 {
+	share := aroundPassage
+	if asked {
+		share = aroundAsked
+	}
+	out := make([]float64, len(p.weight))
+	if u.tf != nil {
+		copy(out, u.tf)
+	}
+	for _, b := range p.beside(u.index, reachOfWords) {
+		for t, tf := range p.units[b.at].tf {
+			out[t] = max(out[t], tf*p.s.NeighbourWord*p.part(u)/float64(b.away))
+		}
+	}
+	for t := range out {
+		out[t] *= share
+	}
+	return out
 }
 
 // said reports words of the user: what they said of themselves and decided is worth
 // more than what they were answered. In a group chat nobody's are.
 func said(u *unit) bool { return u.Role == chat.RoleUser && u.Speaker == "" && u.File == "" }
-
-// replies are the best scores of what the user's messages were answered: a reply is
-// long and says what its question was about, which the question itself may not.
-func (p *pool) replies() map[chat.TurnID]float64 {
-	best := map[chat.TurnID]float64{}
-	for i := range p.units {
-		if u := &p.units[i]; u.Role == chat.RoleAssistant && u.base > 0 {
-			best[u.Turn] = max(best[u.Turn], u.base)
-		}
-	}
-	return best
-}
 
 // window is how well a unit and those about it say the query's terms: a term counts
 // where it is said best, less in a neighbour, and once.
@@ -106,14 +120,23 @@ func (p *pool) part(u *unit) float64 {
 
 // factor is what a unit's own score is multiplied by.
 func (p *pool) factor(u *unit) float64 {
-	f := p.decision(u)
-	if p.s.LengthCost > 0 {
-		f /= math.Pow(math.Max(float64(u.Tokens)/float64(p.s.LengthFree), 1), p.s.LengthCost)
-	}
+	f := p.decision(u) * p.lengthFactor(u.Tokens, u.Speaker != "")
 	if u.Speaker != "" && p.names(u.Speaker) {
 		f *= 1 + p.s.SpeakerBoost
 	}
 	return f
+}
+
+// lengthFactor is what a text loses by its length.
+func (p *pool) lengthFactor(tokens int, person bool) float64 {
+	if p.s.LengthCost <= 0 {
+		return 1
+	}
+	free := float64(p.s.LengthFree)
+	if person {
+		free *= freeOfPeople
+	}
+	return 1 / math.Pow(math.Max(float64(tokens)/free, 1), p.s.LengthCost)
 }
 
 // names reports that the query names a person, by any word of the name.
@@ -134,5 +157,9 @@ func (p *pool) lent(i int) float64 {
 			best = max(best, base)
 		}
 	}
-	return (sum + p.s.NearbyBest*best) * p.part(&p.units[i])
+	share := p.s.NearbyBest
+	if p.units[i].Speaker != "" {
+		share *= nearbyOfPeople
+	}
+	return (sum + share*best) * p.part(&p.units[i])
 }

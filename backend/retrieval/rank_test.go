@@ -7,7 +7,7 @@ import (
 )
 
 // TestARepliesWordsAreItsQuestions: of two messages that say the same, the one whose
-// reply says more of what is asked comes first; between people it does not.
+// reply says more of what is asked is packed first; between people it does not.
 func TestARepliesWordsAreItsQuestions(t *testing.T) {
 	alone := func(s *Settings) { s.NearbyBest, s.NeighbourSum, s.NeighbourWord = 0, 0, 0 }
 	for name, tt := range map[string]struct {
@@ -21,12 +21,12 @@ func TestARepliesWordsAreItsQuestions(t *testing.T) {
 	} {
 		m := newMemory()
 		m.say(
-			line{seq: 40, speaker: tt.person, text: "What about Contoso?"}, line{seq: 40, role: chat.RoleAssistant, speaker: tt.person, text: "Invoices are due in March."},
-			line{seq: 60, speaker: tt.person, text: "What about Contoso?"}, line{seq: 60, role: chat.RoleAssistant, speaker: tt.person, text: "Nothing is known."},
+			line{seq: 40, speaker: tt.person, text: "Contoso called about it."}, line{seq: 40, role: chat.RoleAssistant, speaker: tt.person, text: "Invoices are due in March."},
+			line{seq: 60, speaker: tt.person, text: "Contoso called about that."}, line{seq: 60, role: chat.RoleAssistant, speaker: tt.person, text: "Nothing is known."},
 		)
-		res := find(t, m.engine(tt.change), Query{Text: "Contoso invoices March", Limit: 9})
+		res := find(t, m.engine(tt.change), Query{Text: "Contoso invoices March", MaxTokens: 500})
 		var user []int64
-		for _, h := range res.Hits {
+		for _, h := range res.Artifacts {
 			if h.Role == chat.RoleUser {
 				user = append(user, h.TurnSeq)
 			}

@@ -1,18 +1,22 @@
 package retrieval
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
 )
 
 // between stands between slices of one text that do not touch.
 const between = " … "
 
-// Render is a chunk as it stands in a prompt: when and by whom it was said, then its
-// words, whole, or the given slices of its source, or its summary. It is pure: a
-// manifest that holds form and slices gives the same bytes again. Slices outside the
-// source are left out.
+// Render is a chunk as it appears in a prompt: the number of its turn, the hour (UTC),
+// who said it, then its words, whole, or the given slices of its source, or its
+// summary. Its day is a line above (Day), shared by all that was said on it: each
+// character here is paid for by every artifact. It is pure: a manifest that holds form
+// and slices gives the same bytes again. Slices outside the source are left out.
 func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 	words := c.Text
 	switch form {
@@ -27,12 +31,66 @@ func Render(c chat.ChunkText, form chat.PackedAs, slices []chat.Span) string {
 		}
 		words = strings.Join(parts, between)
 	}
-	who := string(c.Role)
+	return "#" + strconv.FormatInt(c.TurnSeq, 10) + hour(c.At) + " " + speaker(c) + ": " + strings.TrimSpace(words)
+}
+
+// Quoted are the parts of a chunk's source that an artifact holds; a summary quotes
+// nothing.
+func (a Artifact) Quoted() []string {
+	switch a.Form {
+	case chat.PackedSummary:
+		return nil
+	case chat.PackedSlice:
+		var parts []string
+		for _, s := range a.Slices {
+			if s.Start >= 0 && s.Start < s.End && s.End <= len(a.Source) {
+				parts = append(parts, strings.TrimSpace(a.Source[s.Start:s.End]))
+			}
+		}
+		return parts
+	}
+	return []string{a.ChunkText.Text}
+}
+
+// speaker is who said a chunk, or the document that it is of.
+func speaker(c chat.ChunkText) string {
 	switch {
 	case c.File != nil:
-		who = c.File.Name
+		return c.File.Name
 	case c.Speaker != "":
-		who = c.Speaker
+		return c.Speaker
 	}
-	return "[" + c.At.UTC().Format("2 January 2006") + "] " + who + ": " + strings.TrimSpace(words)
+	return string(c.Role)
+}
+
+// hour is empty at midnight sharp: an import that knows the day alone says so.
+func hour(at time.Time) string {
+	at = at.UTC()
+	if at.Equal(at.Truncate(24 * time.Hour)) {
+		return ""
+	}
+	return at.Format(" 15:04")
+}
+
+// Day is the line under which a chunk appears in a prompt: its date (UTC). here is the
+// session of the prompt, if any; what was said in another one is marked, since its turns
+// have the same numbers.
+func Day(c chat.ChunkText, here chat.SessionID) string {
+	day := c.At.UTC().Format("2 January 2006")
+	if here != "" && c.SessionID != here {
+		day += ", another conversation"
+	}
+	return day
+}
+
+// Passage is a chunk as an artifact of a prompt of the session here.
+func Passage(c chat.ChunkText, form chat.PackedAs, slices []chat.Span, here chat.SessionID) prompt.Artifact {
+	a := prompt.Artifact{
+		ID: string(c.ID), Turn: string(c.SourceTurn), Form: form, Slices: slices, Text: Render(c, form, slices),
+		Day: Day(c, here), At: c.At.UnixMilli(), Seq: c.TurnSeq, Ordinal: c.Ordinal,
+	}
+	if c.Summary != "" {
+		a.Summary = Render(c, chat.PackedSummary, nil)
+	}
+	return a
 }

@@ -4,10 +4,10 @@ package retrieval
 // docs/recall.md.
 type Settings struct {
 	// SRD ranks by the plain rule of SRD 8.2 instead of what was measured: of the fields
-	// below TopK, Overfetch, MaxTerms, Threshold (of the raw score) and the weights count.
+	// below only those up to MMR count, without Candidates and Near.
 	SRD bool
 
-	TopK       int // chunks that are told of as hits; the plain rule packs no others
+	TopK       int // chunks that are listed as hits; the plain rule packs no others
 	Overfetch  int // units that the plain rule ranks
 	Candidates int // units that are ranked
 	Near       int // of these, the best, whose neighbours are ranked too
@@ -38,27 +38,33 @@ func Measured() Settings {
 	return Settings{
 		TopK: 6, Overfetch: 16, Candidates: 200, Near: 100, MaxTerms: 16,
 		Threshold: 0.72, VectorWeight: 0.7, KeywordWeight: 0.3, LocalWeight: 0.03,
-		DecisionWeight: 1, RolePrior: 0.8, SpeakerBoost: 0.5, LengthCost: 0.4, LengthFree: 40,
+		DecisionWeight: 1, RolePrior: 0.8, SpeakerBoost: 0.5, LengthCost: 0.4, LengthFree: 30,
 		NeighbourWord: 0.3, NeighbourSum: 0.1, NearbyBest: 0.2, NearbyUnits: 6, ReplyBest: 0.4, NeighbourFull: 100,
 	}
 }
 
-// plain is the rule of SRD 8.2, with the weights of OXY for every embedder: no prior, no
-// cost of length, nothing from neighbours; newer text is boosted and variety preferred.
+// plain are the settings of the rule of SRD 8.2: no prior, no cost of length, nothing from
+// neighbours.
 func (s Settings) plain() Settings {
 	return Settings{
 		SRD: true, TopK: s.TopK, Candidates: max(s.Overfetch, 1), MaxTerms: max(s.MaxTerms, 1), Threshold: s.Threshold,
-		VectorWeight: s.VectorWeight, KeywordWeight: s.KeywordWeight, DecisionWeight: s.DecisionWeight,
-		Recency: 0.10, MMR: true, LengthFree: 1, NeighbourFull: 1,
+		VectorWeight: s.VectorWeight, KeywordWeight: s.KeywordWeight, LocalWeight: s.LocalWeight,
+		DecisionWeight: s.DecisionWeight, Recency: s.Recency, MMR: s.MMR, LengthFree: 1, NeighbourFull: 1,
 	}
 }
 
-// effective is s as a search goes by it.
-func (s Settings) effective() Settings {
+// tokensPerCandidate is for how many tokens of the budget one more unit is ranked.
+const tokensPerCandidate = 25
+
+// effective is s as a search with a budget goes by it.
+func (s Settings) effective(maxTokens int) Settings {
 	if s.SRD {
 		return s.plain()
 	}
 	s.Candidates, s.MaxTerms = max(s.Candidates, 1), max(s.MaxTerms, 1)
+	if wanted := maxTokens / tokensPerCandidate; wanted > s.Candidates {
+		s.Near, s.Candidates = s.Near*wanted/s.Candidates, wanted
+	}
 	s.LengthFree, s.NeighbourFull = max(s.LengthFree, 1), max(s.NeighbourFull, 1)
 	return s
 }
@@ -68,7 +74,7 @@ func (s Settings) share(embedder string) float64 {
 	switch {
 	case embedder == "":
 		return 0
-	case embedder == localEmbedder && !s.SRD:
+	case embedder == localEmbedder:
 		return s.LocalWeight
 	case s.VectorWeight+s.KeywordWeight <= 0:
 		return 0.5

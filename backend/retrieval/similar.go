@@ -13,6 +13,7 @@ import (
 type similar struct {
 	embedder string // identity; empty where there are no vectors
 	name     string
+	query    VectorQuery
 	cosine   map[int64]float64
 	noise    noise
 	embedMs  float64
@@ -21,8 +22,9 @@ type similar struct {
 	unasked string
 }
 
-// byVectors searches for the nearest vectors. While no namespace is complete there are
-// none, which is no error.
+// byVectors embeds the query and searches for the nearest vectors, unless words are to be
+// searched first (afterWords). While no namespace is complete there are none, which is no
+// error.
 func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, error) {
 	v := similar{cosine: map[int64]float64{}}
 	ns, ok, err := e.Store.Serving(ctx)
@@ -44,23 +46,30 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 	if v.noise, err = e.noiseOf(ctx, ns); err != nil {
 		return v, err
 	}
+	v.embedder, v.name = ns.Embedder.String(), ns.Embedder.Name
+	v.query = VectorQuery{Namespace: ns, Vector: vector, Limit: s.Candidates}
+	if !s.wordsFirst(v.name) {
+		err = e.nearest(ctx, q, &v)
+	}
+	v.searchMs = since(begun)
+	return v, err
+}
+
+// nearest searches the index of the whole scope.
+func (e *Engine) nearest(ctx context.Context, q Query, v *similar) error {
 	sieve, err := e.Store.Sieve(ctx, q.Within)
 	if err != nil {
-		return v, err
+		return err
 	}
-	vq := VectorQuery{Namespace: ns, Vector: vector, Sieve: sieve, Limit: s.Candidates}
+	v.query.Sieve = sieve
 	if q.Within.Scope != chat.ScopeAll {
-		vq.Session = q.Within.Session
+		v.query.Session = q.Within.Session
 	}
-	hits, err := e.Vectors.Search(ctx, vq)
-	if err != nil {
-		return v, err
-	}
+	hits, err := e.Vectors.Search(ctx, v.query)
 	for _, h := range hits {
 		v.cosine[h.N] = h.Cosine
 	}
-	v.embedder, v.name, v.searchMs = ns.Embedder.String(), ns.Embedder.Name, since(begun)
-	return v, nil
+	return err
 }
 
 func (e *Engine) embed(ctx context.Context, ns chat.Namespace, text string) ([]float32, error) {

@@ -7,18 +7,18 @@ const (
 )
 
 // varied orders units by maximal marginal relevance of their words.
-func (k *packer) varied(units []*unit) []*unit {
+func (k *packer) varied(units []*item) []*item {
 	head := units[:min(len(units), mmrUnits)]
 	sets := make([]map[string]bool, len(head))
 	for i, u := range head {
 		c := k.texts[u.Chunk]
-		span := bounded(c, u)
+		span := bounded(c, u.unit)
 		sets[i] = map[string]bool{}
 		for _, w := range split(c.Source[span.Start:span.End]) {
 			sets[i][w] = true
 		}
 	}
-	out := make([]*unit, 0, len(units))
+	out := make([]*item, 0, len(units))
 	repeats, taken := make([]float64, len(head)), make([]bool, len(head))
 	for range head {
 		best, most := -1, 0.0

@@ -50,33 +50,53 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 	if err != nil {
 		return w, err
 	}
-	w.terms = affordable(Rarest(list, freq, s.MaxTerms), freq)
 	all, err := e.Store.UnitCount(ctx)
 	if err != nil {
 		return w, err
 	}
+	guessed, err := e.spelled(ctx, list, freq, all)
+	if err != nil {
+		return w, err
+	}
+	share := map[string]float64{}
+	for _, g := range guessed {
+		list, freq[g.Term], share[g.Term] = append(list, g.Term), g.Units, spellingShare
+	}
+	w.terms = affordable(Rarest(list, freq, s.MaxTerms), freq, all)
 	found, err := e.eachTerm(ctx, w.terms, q.Within)
 	if err != nil {
 		return w, err
 	}
 	w.weigh(found, freq, all)
+	for i, t := range w.terms {
+		if part, ok := share[t]; ok {
+			w.weight[i] *= part
+		}
+	}
 	w.collect(found, freq, all)
 	return w, nil
 }
 
 // affordable leaves out the commonest of many terms: they cost most and tell least.
-func affordable(terms []string, freq map[string]int) []string {
+// Those that most units hold do not tell units apart: of these only one is ever searched
+// for, and only where there is no other.
+func affordable(terms []string, freq map[string]int, all int) []string {
 	rare := slices.Clone(terms)
 	slices.SortStableFunc(rare, func(a, b string) int { return freq[a] - freq[b] })
 	sum, keep := 0, 0
 	for _, t := range rare {
-		if sum += freq[t]; keep >= fewTerms && sum > manyUnits {
+		everywhere := freq[t] > manyUnits && isCommon(freq[t], all)
+		if sum += freq[t]; keep >= fewTerms && sum > manyUnits || keep > 0 && everywhere {
 			break
 		}
 		keep++
 	}
 	return Rarest(terms, freq, keep)
 }
+
+// isCommon reports that a term occurs in more than two of five units: BM25 gives it next
+// to nothing.
+func isCommon(freq, all int) bool { return 5*freq > 2*all }
 
 // eachTerm is what is found for each term, in the terms' order.
 func (e *Engine) eachTerm(ctx context.Context, terms []string, in chat.Within) ([][]chat.UnitScore, error) {
@@ -128,7 +148,7 @@ func (w *words) collect(found [][]chat.UnitScore, freq map[string]int, all int) 
 		for _, h := range found[i] {
 			best = max(best, h.Score)
 		}
-		if 5*freq[t] > 2*all {
+		if isCommon(freq[t], all) {
 			idf = best / (saturation / 2)
 		}
 		for _, h := range found[i] {

@@ -108,20 +108,33 @@ func branchByID(db *gorm.DB, id chat.BranchID) (branchRow, error) {
 type branchSummaryRow struct {
 	Row       branchRow `gorm:"embedded"`
 	LastSeq   int64
+	CoversSeq int64
 	Pending   int
 	UpdatedAt string
 }
 
 // Branches lists a session's branches, oldest first, archived ones too.
 func (s *Store) Branches(ctx context.Context, session chat.SessionID) ([]chat.BranchSummary, error) {
-	var rows []branchSummaryRow
+	var out []chat.BranchSummary
 	err := s.read(ctx, "branch.list", func(db *gorm.DB) (err error) {
 		if _, err = sessionByID(db, session); err != nil {
 			return err
 		}
-		rows, err = branchSummaries(db, session)
+		out, err = branchSummaries(db, session)
 		return err
 	})
+	return out, err
+}
+
+func branchSummaries(db *gorm.DB, session chat.SessionID) ([]chat.BranchSummary, error) {
+	rows, err := all[branchSummaryRow](db, `
+		SELECT b.*, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
+		  coalesce((SELECT st.covers_seq FROM states st WHERE st.id = b.head_state), 0) AS covers_seq,
+		  max(b.created_at, coalesce(last.updated_at, '')) AS updated_at,
+		  (SELECT count(*) FROM turns p WHERE p.branch_id = b.id AND p.phase = 'ResponseFinalized') AS pending
+		FROM branches b LEFT JOIN turns last ON last.id =
+		  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
+		WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
 	out := make([]chat.BranchSummary, len(rows))
 	for i, r := range rows {
 		out[i] = r.summary()
@@ -129,20 +142,10 @@ func (s *Store) Branches(ctx context.Context, session chat.SessionID) ([]chat.Br
 	return out, err
 }
 
-func branchSummaries(db *gorm.DB, session chat.SessionID) ([]branchSummaryRow, error) {
-	return all[branchSummaryRow](db, `
-		SELECT b.*, coalesce(last.turn_seq, b.fork_seq) AS last_seq,
-		  max(b.created_at, coalesce(last.updated_at, '')) AS updated_at,
-		  (SELECT count(*) FROM turns p WHERE p.branch_id = b.id AND p.phase = 'ResponseFinalized') AS pending
-		FROM branches b LEFT JOIN turns last ON last.id =
-		  (SELECT n.id FROM turns n WHERE n.branch_id = b.id ORDER BY n.turn_seq DESC LIMIT 1)
-		WHERE b.session_id = ? ORDER BY b.created_at, b.id`, session)
-}
-
 func (r branchSummaryRow) summary() chat.BranchSummary {
 	return chat.BranchSummary{
 		Branch: r.Row.branch(), ForkSeq: r.Row.ForkSeq, Turns: int(r.LastSeq), Pending: r.Pending,
-		LastSeq: r.LastSeq, UpdatedAt: moment(r.UpdatedAt),
+		LastSeq: r.LastSeq, Covers: r.CoversSeq, UpdatedAt: moment(r.UpdatedAt),
 	}
 }
 

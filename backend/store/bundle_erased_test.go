@@ -79,7 +79,7 @@ func TestBundlesAroundAHardDelete(t *testing.T) {
 	other.verifyClean()
 	other.ok(other.RenameSession(other.ctx, s.ID, "went on"))
 	longer := other.bundled(s.ID)
-	if got, _ := f.imported(longer); got.Outcome != chat.ImportCopied || !strings.Contains(got.Notice, "deleted for good") {
+	if got, _ := f.imported(longer); got.Outcome != chat.ImportCopied || !strings.Contains(got.Notice, "permanently deleted") {
 		t.Errorf("a bundle that never heard of it: %+v", got)
 	}
 	f.verifyClean()

@@ -259,12 +259,12 @@ func (in *incoming) besideWhat(s *Store, copied bool) (string, error) {
 	})
 	switch {
 	case copied && len(erased) > 0 && in.erased == 0:
-		return "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy. " +
-			"Content of ours was deleted for good; the copy, which is from before that, may hold it.", err
+		return "This session exists here and has changed since, so the bundle's version was imported as a copy. " +
+			"Some content was permanently deleted here; the copy, which is older, may contain it.", err
 	case copied:
-		return "The session is here already and has gone another way since, so the bundle's was imported beside it, as a copy.", err
+		return "This session exists here and has changed since, so the bundle's version was imported as a copy.", err
 	case len(erased) > 0:
-		return "The session was deleted here for good before; the bundle has brought it back.", err
+		return "The session had been permanently deleted here; the bundle restored it.", err
 	}
 	return "", err
 }

@@ -157,7 +157,7 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 }
 
 // turnIndexed stores the chunks and units that an earlier data directory cut; they are
-// found by their words at once, and by their meaning once they have vectors.
+// found by their words at once, and by similarity once they have vectors.
 func (p *replayer) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 	turn, err := p.turn(e.Entity)
 	if err != nil {

@@ -45,7 +45,7 @@ func (t *tx) commit(c chat.Commit) (stateRow, error) {
 	if err := t.insertState(st, c.Turns, c.Epoch+1); err != nil {
 		return st, err
 	}
-	if err := t.coverTurns(st, turns, c.SummarizeMs); err != nil {
+	if err := t.coverTurns(st, turns, committedMetrics(c)); err != nil {
 		return st, err
 	}
 	if err := t.moveHead(c, st); err != nil {
@@ -129,8 +129,15 @@ func (t *tx) insertState(st stateRow, turns []chat.TurnID, epoch int64) error {
 	})
 }
 
-// coverTurns makes turns committed by a state, and due for the index.
-func (t *tx) coverTurns(st stateRow, turns []turnRow, summarizeMs int64) error {
+// committedMetrics is what making a state measured (SRD 15.1).
+func committedMetrics(c chat.Commit) chat.TurnMetrics {
+	check := chat.CheckOf(c.Origin, c.Validation)
+	return chat.TurnMetrics{SummarizeMs: c.SummarizeMs, ValidationTries: check.Tries, ValidationResult: check.Result}
+}
+
+// coverTurns makes turns committed by a state, due for the index, and looked through for
+// what the user may want to pin.
+func (t *tx) coverTurns(st stateRow, turns []turnRow, m chat.TurnMetrics) error {
 	for i := range turns {
 		turn := &turns[i]
 		if err := t.move(turn, chat.PhaseStateCommitted); err != nil {
@@ -142,12 +149,15 @@ func (t *tx) coverTurns(st stateRow, turns []turnRow, summarizeMs int64) error {
 		if err := t.enqueue(chat.JobIndexTurn, *turn); err != nil {
 			return err
 		}
+		if err := t.suggestPins(*turn); err != nil {
+			return err
+		}
 		if !t.commits {
 			if err := t.settleJob(chat.JobSummarizeTurn, turn.ID); err != nil {
 				return err
 			}
 		}
-		if err := t.mergeTurnMetrics(chat.TurnID(turn.ID), chat.TurnMetrics{SummarizeMs: summarizeMs}); err != nil {
+		if err := t.mergeTurnMetrics(chat.TurnID(turn.ID), m); err != nil {
 			return err
 		}
 	}

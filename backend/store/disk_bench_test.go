@@ -95,8 +95,9 @@ func (f *fixture) assembled(b chat.Branch, rec *recollector, t chat.Turn) prompt
 		f.ok(json.Unmarshal(raw, &m))
 		in.Previous = &m.History
 	}
-	in.Retrieved = rec.recall(f, b, in)
-	c, err := prompt.Assemble(in)
+	d, err := prompt.NewDraft(in)
+	f.ok(err)
+	c, err := d.Finish(rec.recall(f, b, in, d), "")
 	f.ok(err)
 	return c
 }

@@ -107,25 +107,22 @@ func (r *recollector) index(f *fixture, id chat.TurnID) {
 }
 
 // recall is what of the past before the cut answers a question, within the budget.
-func (r *recollector) recall(f *fixture, b chat.Branch, in prompt.Input) []prompt.Artifact {
+func (r *recollector) recall(f *fixture, b chat.Branch, in prompt.Input, d *prompt.Draft) []prompt.Artifact {
 	f.Helper()
-	budget := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
-	cut := prompt.MakePlan(in.Sizes, budget, in.Policy).Cut
-	if cut == 0 {
+	if d.Cut() == 0 {
 		return nil
 	}
 	res, err := r.engine.Search(f.ctx, retrieval.Query{
-		Text: in.Current.RenderedText(), Within: chat.Within{Scope: chat.ScopeLineage, Branch: b.ID, Before: cut + 1},
-		MaxTokens: budget.Caps.Retrieved - prompt.MemoryCost(tokensOf), Count: tokensOf,
+		Text: in.Current.RenderedText(), Within: chat.Within{Scope: chat.ScopeLineage, Branch: b.ID, Before: d.Cut() + 1},
+		MaxTokens: d.Room(), Count: tokensOf,
 	})
 	f.ok(err)
 	var out []prompt.Artifact
 	now := map[string]bool{}
 	for _, a := range res.Artifacts {
-		out = append(out, prompt.Artifact{
-			ID: string(a.ID), Turn: string(a.SourceTurn), Text: a.Text, Form: a.Form, Slices: a.Slices,
-			Score: a.Score, Similarity: a.Similarity, Vector: a.Cosine, Keyword: a.Keyword,
-		})
+		one := retrieval.Passage(a.ChunkText, a.Form, a.Slices, b.SessionID)
+		one.Score, one.Similarity, one.Vector, one.Keyword = a.Score, a.Similarity, a.Cosine, a.Keyword
+		out = append(out, one)
 		now[string(a.ID)] = true
 		r.packed++
 		if r.found[string(a.ID)] {

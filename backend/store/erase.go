@@ -115,7 +115,7 @@ func (s *Store) Erase(ctx context.Context, kind, id string) (chat.Receipt, error
 	s.forget()
 	if err := s.finishErasures(context.WithoutCancel(ctx)); err != nil {
 		return receipt, chat.WrapError(chat.CodeOf(err), opErase, err,
-			"It is erased and has its receipt, but could not be taken off the disk's free space yet.").
+			"It is deleted and has its receipt, but could not be overwritten on the disk yet.").
 			WithHint("it is tried again at the next start; other programs that read the data must be closed")
 	}
 	return receipt, nil
@@ -197,9 +197,9 @@ func (e *erasing) refuse() error {
 	for _, r := range rows {
 		switch {
 		case r.SessionID == e.subject.Session:
-			return conflict("An answer of this conversation is being written; nothing was erased.").WithHint("wait for it, or stop it, then delete")
+			return conflict("An answer of this conversation is being written; nothing was deleted.").WithHint("wait for it, or stop it, then delete")
 		case r.Quotes || chat.Phase(r.Phase) == chat.PhaseAccepted:
-			return conflict("An answer of another conversation that may quote it is being written; nothing was erased.").
+			return conflict("An answer of another conversation that may quote it is being written; nothing was deleted.").
 				WithHint("wait for it, or stop it, then delete")
 		}
 	}

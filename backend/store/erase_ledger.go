@@ -119,7 +119,7 @@ func (e *erasing) unrest(session chat.SessionID, payloads map[int64][]byte) erro
 		}
 		payload, err := unpackPayload(e.db, string(session), row.Payload)
 		if err != nil {
-			return errors.Join(errors.New("an event that rests on what is erased cannot be read"), err)
+			return errors.Join(errors.New("an event that depends on the deleted content cannot be read"), err)
 		}
 		if _, err := e.exec(`UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, pack(payload), session, r.EventSeq); err != nil {
 			return err

@@ -28,6 +28,7 @@ var eraseOrder = []struct{ table, where string }{
 	{"steps", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
 	{"drafts", `branch_id IN (SELECT id FROM branches WHERE session_id = ?)`},
 	{"settings", `instr(key || ' ' || value, ?) > 0`},
+	{"pin_suggestions", `session_id = ?`},
 	{"pin_orders", `session_id = ?`},
 	{"pins", `session_id = ?`},
 	{"summaries", `session_id = ?`},

@@ -202,6 +202,9 @@ func (x *erasingTurn) memory() error {
 	if err := x.remove("retrieved", `DELETE FROM retrieved WHERE turn_n IN (SELECT n FROM turns WHERE id IN ?)`, x.ids()); err != nil {
 		return err
 	}
+	if err := x.remove("pin_suggestions", `DELETE FROM pin_suggestions WHERE turn_id IN ?`, x.ids()); err != nil {
+		return err
+	}
 	if err := x.remove("chunks", `DELETE FROM chunks AS c WHERE `+where, args...); err != nil || len(x.files) == 0 {
 		return err
 	}

@@ -37,7 +37,7 @@ func (a *Archive) LeaveErrand(e Errand) error {
 		err = atomicfile.Write(filepath.Join(a.dir, errandFile), text, 0o600)
 	}
 	if err != nil {
-		return chat.WrapError(chat.CodeInternal, "errand.write", err, "What the program is to do when it starts anew could not be written down; nothing was changed.").
+		return chat.WrapError(chat.CodeInternal, "errand.write", err, "The operation to run at the restart could not be saved; nothing was changed.").
 			WithHint("look whether the disk is full or read-only")
 	}
 	return nil

@@ -118,8 +118,11 @@ func (t *tx) fail(turn *turnRow, f chat.TurnFailure) error {
 	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
 		return invalid("%q is not the outcome of a failed turn.", f.Outcome)
 	}
-	if err := t.move(turn, chat.PhaseFailed); err != nil {
-		return err
+	discards := chat.Outcome(turn.Outcome) == chat.OutcomeFailed && f.Outcome == chat.OutcomeDiscarded
+	if chat.Phase(turn.Phase) != chat.PhaseFailed || !discards { // a failed turn that is discarded keeps its phase
+		if err := t.move(turn, chat.PhaseFailed); err != nil {
+			return err
+		}
 	}
 	if err := t.closeSteps(f.TurnID, f.Step, nil); err != nil {
 		return err

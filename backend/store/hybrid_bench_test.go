@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
 	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/embedding/local"
 	"contextinfinity/backend/retrieval"
@@ -58,6 +60,59 @@ func BenchmarkHybridSearch(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkIndexTurn is what makes one turn findable beside many others: its chunks, their
+// vectors, and both in the store.
+func BenchmarkIndexTurn(b *testing.B) {
+	f, _, turns := recallBench(b)
+	f.embedAll(local.New())
+	ns, ok, err := f.Serving(f.ctx)
+	if err != nil || !ok {
+		b.Fatal(ok, err)
+	}
+	_, branch := f.session("grows")
+	sentence := "The %d deployment of the gateway failed at step %d because certificate %d had expired, so we renewed it and started again. "
+	b.Run(fmt.Sprintf("%d", 2*turns), func(b *testing.B) {
+		n := 0
+		var took []time.Duration
+		for b.Loop() {
+			b.StopTimer()
+			answer := ""
+			for i := range 12 {
+				answer += fmt.Sprintf(sentence, n, i, n*i)
+			}
+			turn := f.say(branch.ID, fmt.Sprintf(sentence, n, n, n), answer)
+			f.commitAll(branch.ID)
+			n++
+			b.StartTimer()
+			begun := time.Now()
+			f.ok(f.indexAsTheProgram(turn.ID, ns.ID))
+			took = append(took, time.Since(begun))
+		}
+		reportP95(b, took)
+	})
+}
+
+// indexAsTheProgram chunks and embeds a turn and stores both, as jobs do.
+func (f *fixture) indexAsTheProgram(id chat.TurnID, namespace int64) error {
+	turn, err := f.Turn(f.ctx, id)
+	if err != nil {
+		return err
+	}
+	made := chat.Indexing{TurnID: id, Status: chat.IndexOK, Chunks: chunking.Chunk(turn, chunking.Options{MinTokens: 200, MaxTokens: 800})}
+	var texts []string
+	for _, c := range made.Chunks {
+		for _, u := range c.Units {
+			texts = append(texts, u.Text)
+		}
+	}
+	vectors, err := local.New().Embed(f.ctx, embedding.Passage, texts)
+	if err != nil {
+		return err
+	}
+	made.Vectors = map[int64][][]float32{namespace: vectors}
+	return f.Index(f.ctx, made)
 }
 
 // distinct gives each turn of a bulk a message of its own, and its chunk and two units

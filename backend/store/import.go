@@ -67,6 +67,9 @@ func (s *Store) ImportConversation(ctx context.Context, c transfer.Conversation,
 		sum.Turns, sum.Branches, sum.Session = sum.Turns+m.turns, sum.Branches+m.branches, m.session
 		if err == nil {
 			sum.Outcome = m.outcome(sum)
+			if m.future {
+				sum.Notice = noticeFuture
+			}
 			return sum, nil
 		}
 		if constrained(err) { // its key is there: somebody imports the same
@@ -78,6 +81,8 @@ func (s *Store) ImportConversation(ctx context.Context, c transfer.Conversation,
 	}
 }
 
+const noticeFuture = "Some messages of a conversation are dated in the future; they were imported with the time of the import."
+
 // importer writes one conversation. It knows where each turn stands that is there.
 type importer struct {
 	store *Store
@@ -85,6 +90,8 @@ type importer struct {
 	c     *transfer.Conversation
 	rules chat.ImportRules
 	now   time.Time // no moment of a source is later
+
+	future bool // one would have been
 
 	session  chat.SessionID
 	finished bool      // it was whole before
@@ -334,6 +341,7 @@ func (m *importer) moment(at time.Time) time.Time {
 	case at.Year() < 1970:
 		return time.Time{}
 	case at.After(m.now):
+		m.future = true
 		return m.now
 	}
 	return at

@@ -469,3 +469,22 @@ func TestARegeneratedAnswerNamesTheTurnItRepeats(t *testing.T) {
 		t.Errorf("another question says %q, %v", turn.User.RenderedText(), err)
 	}
 }
+
+// A date in the future is not kept, and the report says so.
+func TestImportedFromTheFuture(t *testing.T) {
+	f := newFixture(t)
+	c := conversations(t, filepath.Join("..", "transfer", "testdata", "jsonl", "interleaved.jsonl"))[0]
+	if im := f.imports(c); im.Notice != "" {
+		t.Errorf("a notice without need: %q", im.Notice)
+	}
+	c.ID, c.Key = "another", "another"
+	c.Turns = slices.Clone(c.Turns)
+	for i := range c.Turns {
+		c.Turns[i].ContentKey += "x"
+	}
+	c.Turns[0].CreatedAt = f.clock.Now().AddDate(1, 0, 0)
+	im := f.imports(c)
+	if !strings.Contains(im.Notice, "in the future") {
+		t.Errorf("the notice is %q", im.Notice)
+	}
+}

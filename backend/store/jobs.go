@@ -172,7 +172,7 @@ func (s *Store) JobCounts(ctx context.Context) (queued, running, dead int, err e
 	return c.Queued, c.Running, c.Dead, err
 }
 
-// Unindexed counts the turns whose words and meaning are still to be indexed; an empty
+// Unindexed counts the turns that are still to be indexed, by words and by vectors; an empty
 // session means all.
 func (s *Store) Unindexed(ctx context.Context, session chat.SessionID) (int, error) {
 	var n int

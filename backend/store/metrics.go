@@ -58,16 +58,17 @@ func mergeMetrics(a, b chat.TurnMetrics) chat.TurnMetrics {
 		SummarizeMs: newer(a.SummarizeMs, b.SummarizeMs), IndexMs: newer(a.IndexMs, b.IndexMs),
 		Candidates: newer(a.Candidates, b.Candidates), Selected: newer(a.Selected, b.Selected),
 		PackedTokens: newer(a.PackedTokens, b.PackedTokens), Attempts: newer(a.Attempts, b.Attempts),
-		ValidationTries: newer(a.ValidationTries, b.ValidationTries),
-		SimilarityMin:   newer(a.SimilarityMin, b.SimilarityMin), SimilarityMax: newer(a.SimilarityMax, b.SimilarityMax),
+		ValidationTries: newer(a.ValidationTries, b.ValidationTries), ValidationResult: newer(a.ValidationResult, b.ValidationResult),
+		SimilarityMin: newer(a.SimilarityMin, b.SimilarityMin), SimilarityMax: newer(a.SimilarityMax, b.SimilarityMax),
 		RetrievalFailed: a.RetrievalFailed || b.RetrievalFailed,
 		RetrievalError:  a.RetrievalError, // mergePrepared alone changes it
 	}
 }
 
 // newer is b where it was measured.
-func newer[N int | int64 | float64](a, b N) N {
-	if b != 0 {
+func newer[N comparable](a, b N) N {
+	var none N
+	if b != none {
 		return b
 	}
 	return a

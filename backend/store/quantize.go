@@ -50,22 +50,35 @@ const lengthTolerance = 1e-4
 // dequantize reads a vector; an error says that it is damaged or of another
 // dimension.
 func dequantize(b []byte, dimension int) ([]float32, error) {
+	codes, scale, err := codesOf(b, dimension)
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float32, dimension)
+	for i, q := range codes {
+		v[i] = float32(q) * scale
+	}
+	return v, nil
+}
+
+// codesOf reads a vector's bytes and their scale, and checks them as dequantize does.
+func codesOf(b []byte, dimension int) (codes []int8, scale float32, err error) {
 	if len(b) != quantizedHead+dimension || dimension == 0 {
-		return nil, fmt.Errorf("%d bytes are no vector of %d dimensions", len(b), dimension)
+		return nil, 0, fmt.Errorf("%d bytes are no vector of %d dimensions", len(b), dimension)
 	}
 	if b[0] != quantized {
-		return nil, fmt.Errorf("a vector of unknown format %d", b[0])
+		return nil, 0, fmt.Errorf("a vector of unknown format %d", b[0])
 	}
-	scale := math.Float32frombits(binary.LittleEndian.Uint32(b[1:]))
-	v := make([]float32, dimension)
+	scale = math.Float32frombits(binary.LittleEndian.Uint32(b[1:]))
+	codes = make([]int8, dimension)
 	square := 0
 	for i, q := range b[quantizedHead:] {
 		n := int(int8(q))
 		square += n * n
-		v[i] = float32(n) * scale
+		codes[i] = int8(q) //nolint:gosec // signed bytes are what was stored
 	}
 	if length := float64(scale) * math.Sqrt(float64(square)); !(math.Abs(length-1) < lengthTolerance) {
-		return nil, fmt.Errorf("a vector of length %g", length)
+		return nil, 0, fmt.Errorf("a vector of length %g", length)
 	}
-	return v, nil
+	return codes, scale, nil
 }

@@ -10,12 +10,15 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// recallBench is a history of many units: 50 000 turns of two units of 500
-// characters each, with -full.
+// recallBench is a history of many units: 50 000 turns of two units of 500 characters
+// each with -full, ten times as many with -huge.
 func recallBench(b *testing.B) (*fixture, chat.Branch, int) {
 	f := newFixture(b)
 	_, branch := f.session("bench")
 	turns := size(5_000, 50_000)
+	if *huge {
+		turns = 500_000
+	}
 	f.bulk(branch, turns)
 	f.bulkUnits(branch, turns)
 	return f, branch, turns
@@ -32,6 +35,11 @@ func timed(b *testing.B, do func()) {
 		do()
 		took = append(took, time.Since(at))
 	}
+	reportP95(b, took)
+}
+
+func reportP95(b *testing.B, took []time.Duration) {
+	b.Helper()
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
 }

@@ -47,6 +47,9 @@ func TestSpeakersAreTold(t *testing.T) {
 	if len(who) != 2 || who[chat.RoleUser] != "Ann" || who[chat.RoleAssistant] != "" {
 		t.Errorf("%v", who)
 	}
+	if units, tokens, err := f.UnitTotals(f.ctx); err != nil || units != 2 || tokens <= 0 {
+		t.Errorf("%d units, %d tokens, %v", units, tokens, err)
+	}
 	if n, err := f.UnitCount(f.ctx); err != nil || n != 2 {
 		t.Errorf("%d units, %v", n, err)
 	}

@@ -96,6 +96,17 @@ func (t *tx) refuseRunningStep(turn chat.TurnID) error {
 	return err
 }
 
+// StepProgress stores how much of a running step's answer has been shown, and how
+// much of that is durable (SRD 13.2). The counters never go back, and those of a step
+// that has ended are final. The ledger learns them when the step ends.
+func (s *Store) StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error {
+	return s.write(ctx, "step.progress", func(t *tx) error {
+		_, err := t.exec(`UPDATE steps SET stream_displayed_bytes = max(stream_displayed_bytes, ?),
+			stream_durable_bytes = max(stream_durable_bytes, ?) WHERE id = ? AND status = 'running'`, displayed, durable, step)
+		return err
+	})
+}
+
 // EndStep closes an attempt that is not the turn's last word.
 func (s *Store) EndStep(ctx context.Context, e chat.StepEnd) error {
 	return s.write(ctx, "step.end", func(t *tx) error {

@@ -19,7 +19,7 @@ func (s *Store) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, er
 			return err
 		}
 		tree.Session = row.session()
-		if tree.Branches, err = treeBranches(db, session); err != nil {
+		if tree.Branches, err = branchSummaries(db, session); err != nil {
 			return err
 		}
 		tree.Runs = runsOf(tree.Branches)
@@ -31,38 +31,15 @@ func (s *Store) Tree(ctx context.Context, session chat.SessionID) (chat.Tree, er
 	return tree, err
 }
 
-func treeBranches(db *gorm.DB, session chat.SessionID) ([]chat.TreeBranch, error) {
-	rows, err := branchSummaries(db, session)
-	if err != nil {
-		return nil, err
-	}
-	covers, err := all[struct {
-		ID        string
-		CoversSeq int64
-	}](db, `SELECT b.id, st.covers_seq FROM branches b JOIN states st ON st.id = b.head_state WHERE b.session_id = ?`, session)
-	if err != nil {
-		return nil, err
-	}
-	at := make(map[chat.BranchID]int64, len(covers))
-	for _, c := range covers {
-		at[chat.BranchID(c.ID)] = c.CoversSeq
-	}
-	out := make([]chat.TreeBranch, len(rows))
-	for i, r := range rows {
-		out[i] = chat.TreeBranch{BranchSummary: r.summary(), Covers: at[chat.BranchID(r.Row.ID)]}
-	}
-	return out, nil
-}
-
 // grower makes runs of branches.
 type grower struct {
-	children map[chat.BranchID][]chat.TreeBranch // oldest first
+	children map[chat.BranchID][]chat.BranchSummary // oldest first
 	runs     []chat.TreeRun
 }
 
 // runsOf cuts branches into runs, parents first.
-func runsOf(branches []chat.TreeBranch) []chat.TreeRun {
-	g := grower{children: map[chat.BranchID][]chat.TreeBranch{}}
+func runsOf(branches []chat.BranchSummary) []chat.TreeRun {
+	g := grower{children: map[chat.BranchID][]chat.BranchSummary{}}
 	for _, b := range branches {
 		if b.ForkSeq > 0 {
 			g.children[b.ParentBranch] = append(g.children[b.ParentBranch], b)
@@ -78,7 +55,7 @@ func runsOf(branches []chat.TreeBranch) []chat.TreeRun {
 
 // grow adds a branch's runs, each followed by the branches that fork off at its end.
 // The branch goes on before them: its turns are older than the forks.
-func (g *grower) grow(b chat.TreeBranch, parent int) {
+func (g *grower) grow(b chat.BranchSummary, parent int) {
 	from := b.ForkSeq + 1
 	var ends []int64
 	for _, c := range g.children[b.ID] {

@@ -136,6 +136,14 @@ func speakerIn(indexed string) string {
 	return name
 }
 
+// UnitTotals returns how many units there are, and their tokens.
+func (s *Store) UnitTotals(ctx context.Context) (units int, tokens int64, err error) {
+	err = s.read(ctx, "search.totals", func(db *gorm.DB) error {
+		return db.Raw(`SELECT count(*), coalesce(sum(tokens), 0) FROM units`).Row().Scan(&units, &tokens)
+	})
+	return units, tokens, err
+}
+
 // UnitCount is about how many units there are: of how many a term that occurs in a
 // few is rare. Row numbers of units that were superseded count too.
 func (s *Store) UnitCount(ctx context.Context) (int, error) {

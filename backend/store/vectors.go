@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 
 	"gorm.io/gorm"
@@ -24,7 +25,7 @@ func (s *Store) VectorGeneration(ctx context.Context) (int64, error) {
 // VectorRows streams the vectors of a namespace, of one session or of all, that
 // follow a unit, in the order of units. A vector that is damaged is nil. What is
 // yielded is the receiver's to keep; an error of its own ends the stream.
-func (s *Store) VectorRows(ctx context.Context, ns int64, session chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error {
+func (s *Store) VectorRows(ctx context.Context, ns int64, within chat.SessionID, afterN int64, yield func(chat.VectorRow) error) error {
 	return s.read(ctx, "vector.rows", func(db *gorm.DB) error {
 		dimension, err := dimensionOf(db, ns)
 		if err != nil || dimension == 0 {
@@ -33,31 +34,30 @@ func (s *Store) VectorRows(ctx context.Context, ns int64, session chat.SessionID
 		query := `SELECT e.unit_n, u.session_id, u.branch_id, u.turn_seq, e.vector
 			FROM unit_embeddings e CROSS JOIN units u ON u.n = e.unit_n WHERE e.namespace_id = ? AND e.unit_n > ? ORDER BY e.unit_n`
 		args := []any{ns, afterN}
-		if session != "" {
+		if within != "" {
 			query = `SELECT u.n, u.session_id, u.branch_id, u.turn_seq, e.vector
 				FROM units u CROSS JOIN unit_embeddings e ON e.namespace_id = ? AND e.unit_n = u.n WHERE u.n > ? AND u.session_id = ? ORDER BY u.n`
-			args = append(args, session)
+			args = append(args, within)
 		}
 		rows, err := db.Raw(query, args...).Rows()
 		if err != nil {
 			return err
 		}
 		defer rows.Close()
-		var last chat.VectorRow
+		var r chat.VectorRow
+		var session, branch, vector sql.RawBytes
 		for rows.Next() {
-			var r chat.VectorRow
-			var b []byte
-			if err := rows.Scan(&r.N, &r.Session, &r.Branch, &r.Seq, &b); err != nil {
+			if err := rows.Scan(&r.N, &session, &branch, &r.Seq, &vector); err != nil {
 				return err
 			}
-			if r.Session == last.Session { // one copy of an id for the many rows that bear it
-				r.Session = last.Session
+			// One copy of an id for the many rows that have it.
+			if string(session) != string(r.Session) {
+				r.Session = chat.SessionID(session)
 			}
-			if r.Branch == last.Branch {
-				r.Branch = last.Branch
+			if string(branch) != string(r.Branch) {
+				r.Branch = chat.BranchID(branch)
 			}
-			last = r
-			r.Vector, _ = dequantize(b, dimension) // nil says that it is damaged
+			r.Codes, _, _ = codesOf(vector, dimension) // nil means damaged
 			if err := yield(r); err != nil {
 				return err
 			}

@@ -126,8 +126,8 @@ func TestReindexBesideTheServingNamespace(t *testing.T) {
 		t.Fatalf("%+v", mine)
 	}
 	for _, r := range rows {
-		if math.Abs(dot(r.Vector, r.Vector)-1) > 1e-5 {
-			t.Fatal("not of length 1")
+		if slices.Max(r.Codes) != math.MaxInt8 && slices.Min(r.Codes) != -math.MaxInt8 {
+			t.Fatal("the bytes are not what was stored")
 		}
 	}
 
@@ -240,6 +240,16 @@ func TestGenerationTellsOfWhatDoesNotFollow(t *testing.T) {
 	f.verifyClean()
 }
 
+// proportional reports that codes are v but for its length.
+func proportional(v []float32, codes []int8) bool {
+	sum, square := 0.0, 0.0
+	for i, c := range codes {
+		sum += float64(c) * float64(v[i])
+		square += float64(c) * float64(c)
+	}
+	return len(v) == len(codes) && math.Abs(sum/math.Sqrt(square*dot(v, v))-1) < 1e-6
+}
+
 func TestVectorsByUnitAndByText(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")
@@ -251,7 +261,7 @@ func TestVectorsByUnitAndByText(t *testing.T) {
 	asked := append(unitsOf(rows), 4000)
 	got, err := f.VectorsOf(f.ctx, ns.ID, asked)
 	f.ok(err)
-	if len(got) != 40 || !slices.Equal(got[rows[7].N], rows[7].Vector) {
+	if len(got) != 40 || !proportional(got[rows[7].N], rows[7].Codes) {
 		t.Fatalf("%d vectors", len(got))
 	}
 	known, missing := hash32("[2026-01-02] user: question 3"), hash32("nothing")
@@ -303,7 +313,7 @@ func TestLostVectorsAreMadeAgain(t *testing.T) {
 		t.Helper()
 		ns := f.fill(embedder, 3)
 		if got := f.rows(ns.ID, "", 0); !slices.EqualFunc(got, before, func(a, b chat.VectorRow) bool {
-			return a.N == b.N && a.Session == b.Session && slices.Equal(a.Vector, b.Vector)
+			return a.N == b.N && a.Session == b.Session && slices.Equal(a.Codes, b.Codes)
 		}) {
 			t.Fatalf("%d vectors, before %d", len(got), len(before))
 		}
@@ -334,7 +344,7 @@ func TestADamagedVectorIsSkipped(t *testing.T) {
 	rows := f.rows(ns.ID, "", 0)
 	f.ok(f.writer.Exec(`UPDATE unit_embeddings SET vector = x'0102' WHERE unit_n = ?`, rows[0].N).Error)
 	got := f.rows(ns.ID, "", 0)
-	if len(got) != 2 || got[0].Vector != nil || got[1].Vector == nil {
+	if len(got) != 2 || got[0].Codes != nil || got[1].Codes == nil {
 		t.Fatalf("%+v", got)
 	}
 	if v, err := f.VectorsOf(f.ctx, ns.ID, unitsOf(rows)); err != nil || len(v) != 1 {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -318,4 +319,23 @@ func TestDamagedMessageStandsIsolated(t *testing.T) {
 	if turns[0].Failure != nil || turns[2].User.RenderedText() != "three" || turns[1].Assistant.RenderedText() != "second answer" {
 		t.Fatalf("damage spread: %+v", turns)
 	}
+}
+
+// A connection that searched before the text index grew finds no fault in it.
+func TestVerifyAfterASearch(t *testing.T) {
+	f := newFixture(t)
+	_, main := f.session("s")
+	pool, err := f.reader.DB()
+	f.ok(err)
+	pool.SetMaxOpenConns(1)
+	say := func(times int) {
+		for i := range times {
+			f.index(f.full(main.ID, fmt.Sprintf("hello %d world", i), "an answer").ID)
+		}
+	}
+	say(4)
+	_, err = f.SearchUnits(f.ctx, []string{"hello"}, chat.Within{Scope: chat.ScopeAll}, 5)
+	f.ok(err)
+	say(60) // more than the index keeps apart: it merges
+	f.verifyClean()
 }

@@ -2,7 +2,10 @@ package store
 
 // Stored rows as the records that the ledger's reducer makes.
 
-import "contextinfinity/backend/ledger"
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
 
 // sumOfOptional is the sum of a nullable text; empty for none.
 func sumOfOptional(s *string) ledger.Sum {
@@ -73,6 +76,9 @@ func (r chunkRow) told(said string) *ledger.Chunk {
 
 // told is what a step is compared by; its request, response and raw events decoded.
 func (r stepRow) told(items, request, response, events []byte) *ledger.Step {
+	if r.Status == string(chat.StepRunning) { // the ledger learns the counters when the step ends
+		r.StreamDisplayedBytes, r.StreamDurableBytes = 0, 0
+	}
 	return &ledger.Step{
 		TurnID: r.TurnID, Index: r.StepIndex, Attempt: r.Attempt, Status: r.Status, Provider: r.Provider, ModelID: r.ModelID,
 		StartedAt: r.StartedAt, EndedAt: text(r.EndedAt), StreamPath: r.StreamPath, DisplayedBytes: r.StreamDisplayedBytes,

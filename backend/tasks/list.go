@@ -92,7 +92,7 @@ func (m *Manager) Cancel(id string) error {
 	waits := !w.ended() && w.cancel == nil
 	if !waits && !w.ended() && w.Firm {
 		m.mu.Unlock()
-		return chat.Errorf(chat.CodeConflict, "task.cancel", "The program is about to start anew for this; it cannot be cancelled any more.").
+		return chat.Errorf(chat.CodeConflict, "task.cancel", "The program is about to restart for this; it can no longer be cancelled.").
 			WithHint("what it does then is done whole or not at all, and told by the next start")
 	}
 	switch {

@@ -139,7 +139,7 @@ func (m *Manager) Resume(id string) (Task, error) {
 	case t.State == Running:
 		return t, nil
 	case !t.Resumable() || again == nil:
-		return Task{}, chat.Errorf(chat.CodeConflict, op, "This cannot go on where it stopped.").WithHint("begin it anew")
+		return Task{}, chat.Errorf(chat.CodeConflict, op, "This task cannot be resumed.").WithHint("start it again")
 	}
 	run, err := again(t.Input)
 	if err != nil {
@@ -237,7 +237,7 @@ func (m *Manager) begin(w *work) {
 // guarded does the work; a defect in it fails the task and not the program.
 func (m *Manager) guarded(ctx context.Context, w *work) (result Result, err error) {
 	defer defect.Caught(func(d *chat.Error, stack []byte) {
-		m.d.Log.Error("long work panicked", "kind", w.Kind, "err", d, "stack", string(stack))
+		m.d.Log.Error("a task panicked", "kind", w.Kind, "err", d, "stack", string(stack))
 		err = d
 	})
 	return w.run(ctx, &Progress{m, w})
@@ -256,7 +256,7 @@ func (m *Manager) end(w *work, result Result, err, cause error) {
 		w.State = Cancelled
 	default:
 		w.State, w.Error = Failed, chat.AsError(err)
-		m.d.Log.Warn("long work failed", "kind", w.Kind, "err", err)
+		m.d.Log.Warn("a task failed", "kind", w.Kind, "err", err)
 	}
 	if result.Path == "" {
 		result.Path = w.Result.Path
@@ -293,6 +293,6 @@ func (m *Manager) Close(ctx context.Context) error {
 	case <-over:
 		return nil
 	case <-ctx.Done():
-		return chat.WrapError(chat.CodeTimeout, "task.close", ctx.Err(), "Long work did not end in time; it is found as interrupted by the next start.")
+		return chat.WrapError(chat.CodeTimeout, "task.close", ctx.Err(), "A task did not end in time; it is marked as interrupted at the next start.")
 	}
 }

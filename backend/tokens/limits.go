@@ -5,9 +5,11 @@ import "strings"
 // Sources of a limit, as the window shows them.
 const (
 	SourceConfigured = "configured"
-	SourceTable      = "table"
 	SourceUnknown    = "unknown window"
 )
+
+// SourceTable is the source of limits from the table, which names its line.
+func SourceTable(prefix string) string { return "table: " + prefix }
 
 // Resolved are the limits of a model, in tokens, and where the window's size
 // comes from.
@@ -91,7 +93,7 @@ var known = []limits{
 func Limits(modelID string, contextLimit, maxOutput int, fallback Fallback) Resolved {
 	r := Resolved{ContextLimit: fallback.ContextLimit, MaxOutput: fallback.MaxOutput, Source: SourceUnknown}
 	if l, ok := lookup(modelID); ok {
-		r = Resolved{ContextLimit: l.contextLimit, MaxOutput: l.output, Source: SourceTable}
+		r = Resolved{ContextLimit: l.contextLimit, MaxOutput: l.output, Source: SourceTable(l.prefix)}
 	}
 	if contextLimit > 0 {
 		r.ContextLimit, r.Source = contextLimit, SourceConfigured

@@ -136,7 +136,7 @@ func (t *tree) turn(path []int) Turn {
 			asked = true
 			user.Name = n.name
 			user.Blocks, said = append(user.Blocks, n.blocks...), append(said, n.blocks...)
-			turn.CreatedAt = n.at
+			turn.CreatedAt = n.at.Time
 			turn.Failed, turn.Failure = n.failed, n.failure
 		case kindHidden, kindSystem:
 			if n.kind == kindSystem && t.prompt(i) {
@@ -188,9 +188,9 @@ func (t *tree) answer(turn *Turn, answer *chat.Message, n *node, usages map[stri
 		turn.Provider = n.provider
 	}
 	if !n.at.IsZero() {
-		turn.AnsweredAt = n.at
+		turn.AnsweredAt = n.at.Time
 		if turn.CreatedAt.IsZero() {
-			turn.CreatedAt = n.at
+			turn.CreatedAt = n.at.Time
 		}
 	}
 	if n.usage != nil && (n.usageKey == "" || !usages[n.usageKey]) {

@@ -72,7 +72,7 @@ func chatgpt(raw json.RawMessage) *draft {
 	if d.ID = string(c.ConversationID); d.ID == "" {
 		d.ID = string(c.ID)
 	}
-	d.Title, d.CreatedAt, d.UpdatedAt = string(c.Title), c.CreateTime.Time, c.UpdateTime.Time
+	d.Title, d.CreatedAt, d.UpdatedAt = string(c.Title), d.date(c.CreateTime), d.date(c.UpdateTime)
 	d.Archived, d.Pinned = bool(c.Archived), bool(c.Starred)
 	d.Provider, d.Model, d.leaf = "openai", string(c.Model), string(c.CurrentNode)
 	if strings.HasPrefix(string(c.Gizmo), "g-p-") { // a project; others are assistants
@@ -103,7 +103,7 @@ func gptMessageNode(d *draft, raw member, n gptNode, understood bool) node {
 	}
 	m, c := *n.Message, *n.Message.Content
 	m.content = valueOf(message, "content")
-	out.at, out.model = m.CreateTime.Time, string(m.Metadata.Model)
+	out.at, out.model = m.CreateTime, string(m.Metadata.Model)
 	switch m.Status {
 	case "in_progress", "finished_partial_completion":
 		out.incomplete = true

@@ -51,7 +51,7 @@ func claude(raw json.RawMessage) *draft {
 		d.skip = "it is no conversation of Claude.ai"
 		return d
 	}
-	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.UUID), string(c.Name), c.CreatedAt.Time, c.UpdatedAt.Time
+	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.UUID), string(c.Name), d.date(c.CreatedAt), d.date(c.UpdatedAt)
 	d.Provider, d.Model, d.leaf = "anthropic", string(c.Model), string(c.Leaf)
 	d.Pinned, d.Archived, d.Folder = bool(c.Starred), bool(c.Archived), string(c.Project.Name)
 	var messages list
@@ -86,7 +86,7 @@ func (d *draft) place(n node, parent *str, root string) {
 
 func claudeNode(d *draft, raw json.RawMessage, m claudeMessage) node {
 	n := node{
-		key: string(m.UUID), at: m.CreatedAt.Time, provider: "anthropic", model: string(m.Model),
+		key: string(m.UUID), at: m.CreatedAt, provider: "anthropic", model: string(m.Model),
 		incomplete: bool(m.Truncated) || m.StopReason == "user_canceled" || m.StopReason == "max_tokens",
 	}
 	n.blocks = parts(d.Source, m.Content)

@@ -107,7 +107,7 @@ func short(s string) string {
 }
 
 func (b *claudeCode) append(l codeLine, n node) {
-	n.key, n.at = string(l.UUID), l.Timestamp.Time
+	n.key, n.at = string(l.UUID), l.Timestamp
 	n.parent = string(l.Parent)
 	if n.parent == "" {
 		n.parent = string(l.LogicalParent)

@@ -68,13 +68,13 @@ func (b *codex) line(raw json.RawMessage) string {
 		b.event(l, p)
 	case l.Type == "compacted":
 		b.d.notice("The program replaced what was said by a summary; the summary is kept beside it and is not shown.", 1)
-		b.d.follow(node{kind: kindHidden, at: l.Timestamp.Time, blocks: chat.Blocks{b.d.unknown(raw)}})
+		b.d.follow(node{kind: kindHidden, at: l.Timestamp, blocks: chat.Blocks{b.d.unknown(raw)}})
 	case l.Type == "response_item" || isNull(l.Payload) && l.Type != "":
 		b.item(l, p, payload)
 	case l.Type == "":
 		b.d.notice("Lines without a type are no messages; they were left out.", 1)
 	default:
-		b.d.follow(node{kind: kindHidden, at: l.Timestamp.Time, blocks: chat.Blocks{b.d.unknown(raw)}})
+		b.d.follow(node{kind: kindHidden, at: l.Timestamp, blocks: chat.Blocks{b.d.unknown(raw)}})
 	}
 	return ""
 }
@@ -84,7 +84,7 @@ func (b *codex) meta(l codexLine, p codexPayload) {
 		return // of the rollout that this one was forked from
 	}
 	b.d.ID, b.d.Folder, b.d.Provider = string(p.ID), string(p.Cwd), string(p.ModelProvider)
-	b.d.CreatedAt = l.Timestamp.Time
+	b.d.CreatedAt = b.d.date(l.Timestamp)
 	if p.ForkedFrom != "" {
 		b.d.notice("It goes on from the session "+short(string(p.ForkedFrom))+", whose beginning it repeats.", 1)
 	}
@@ -92,7 +92,7 @@ func (b *codex) meta(l codexLine, p codexPayload) {
 
 // item adds a response item.
 func (b *codex) item(l codexLine, p codexPayload, raw json.RawMessage) {
-	n := node{at: l.Timestamp.Time, kind: kindAssistant, model: b.model, provider: b.d.Provider, blocks: parts(b.d.Source, raw)}
+	n := node{at: l.Timestamp, kind: kindAssistant, model: b.model, provider: b.d.Provider, blocks: parts(b.d.Source, raw)}
 	switch {
 	case p.Type != "message":
 		if strings.HasSuffix(string(p.Type), "_output") {
@@ -136,7 +136,7 @@ func (b *codex) event(l codexLine, p codexPayload) {
 			last.kind, last.incomplete, last.failure = kindAssistant, true, string(p.Reason)
 		}
 	case "user_message":
-		n := node{at: l.Timestamp.Time, kind: kindUser, blocks: texts(string(p.Message))}
+		n := node{at: l.Timestamp, kind: kindUser, blocks: texts(string(p.Message))}
 		for _, image := range p.Images {
 			address, _ := wordsOf(image)
 			if blocks := dataImage(address); blocks != nil {
@@ -147,7 +147,7 @@ func (b *codex) event(l codexLine, p codexPayload) {
 		}
 		b.events = append(b.events, n)
 	case "agent_message":
-		b.events = append(b.events, node{at: l.Timestamp.Time, kind: kindAssistant, model: b.model, blocks: texts(string(p.Message))})
+		b.events = append(b.events, node{at: l.Timestamp, kind: kindAssistant, model: b.model, blocks: texts(string(p.Message))})
 	}
 }
 

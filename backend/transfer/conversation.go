@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/dates"
 )
 
 // Source names where a conversation comes from: chat.Session.Source of what is imported.
@@ -25,23 +26,24 @@ const (
 
 // Conversation is a foreign conversation in the neutral form.
 type Conversation struct {
-	Source       Source    `json:"source"`
-	ID           string    `json:"id"`               // the source's own, or made from the content where it names none
-	Parent       string    `json:"parent,omitempty"` // ID of the conversation that this one was held for, by an agent
-	Key          string    `json:"key"`              // changes when any turn does
-	Title        string    `json:"title"`            // never empty where a message has words
-	CreatedAt    time.Time `json:"created_at"`       // zero: not known
-	UpdatedAt    time.Time `json:"updated_at"`       // zero: not known
-	Archived     bool      `json:"archived,omitempty"`
-	Pinned       bool      `json:"pinned,omitempty"`
-	Folder       string    `json:"folder,omitempty"` // folder, project or working directory, as the source names it
-	SystemPrompt string    `json:"system_prompt,omitempty"`
-	Provider     string    `json:"provider,omitempty"`
-	Model        string    `json:"model,omitempty"`
-	Turns        []Turn    `json:"turns"`             // a parent stands before its children, siblings in their order
-	Current      string    `json:"current"`           // key of the turn at which it was left; always one of Turns
-	Notices      []Notice  `json:"notices,omitempty"` // what was changed or could not be placed
-	content      [32]byte  // what Key is written from
+	Source       Source       `json:"source"`
+	ID           string       `json:"id"`               // the source's own, or made from the content where it names none
+	Parent       string       `json:"parent,omitempty"` // ID of the conversation that this one was held for, by an agent
+	Key          string       `json:"key"`              // changes when any turn does
+	Title        string       `json:"title"`            // never empty where a message has words
+	CreatedAt    time.Time    `json:"created_at"`       // zero: not known
+	UpdatedAt    time.Time    `json:"updated_at"`       // zero: not known
+	Archived     bool         `json:"archived,omitempty"`
+	Pinned       bool         `json:"pinned,omitempty"`
+	Folder       string       `json:"folder,omitempty"` // folder, project or working directory, as the source names it
+	SystemPrompt string       `json:"system_prompt,omitempty"`
+	Provider     string       `json:"provider,omitempty"`
+	Model        string       `json:"model,omitempty"`
+	Turns        []Turn       `json:"turns"`   // a parent stands before its children, siblings in their order
+	Current      string       `json:"current"` // key of the turn at which it was left; always one of Turns
+	Unread       dates.Unread `json:"-"`
+	Notices      []Notice     `json:"notices,omitempty"` // what was changed or could not be placed
+	content      [32]byte     // what Key is written from
 }
 
 // Turn is a user's message and all that answered it.

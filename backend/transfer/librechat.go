@@ -57,7 +57,7 @@ func libreChat(raw json.RawMessage) *draft {
 	if err != nil && d.skip == "" {
 		d.notice("Parts of it were not what they should be, and were read as far as they are.", 1)
 	}
-	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.ID), string(c.Title), c.CreatedAt.Time, c.UpdatedAt.Time
+	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(c.ID), string(c.Title), d.date(c.CreatedAt), d.date(c.UpdatedAt)
 	d.Provider, d.Model, d.Archived = string(c.Endpoint), string(c.Options.Model), bool(c.Archived)
 	if d.SystemPrompt = string(c.Options.Prompt); d.SystemPrompt == "" {
 		d.SystemPrompt = string(c.Options.System)
@@ -102,7 +102,7 @@ func (d *draft) libreTree(roots []libreMessage) {
 
 func (d *draft) libreNode(m libreMessage) node {
 	n := node{
-		key: string(m.ID), at: m.CreatedAt.Time, kind: kindAssistant, model: string(m.Model), provider: string(m.Endpoint),
+		key: string(m.ID), at: m.CreatedAt, kind: kindAssistant, model: string(m.Model), provider: string(m.Endpoint),
 		incomplete: bool(m.Unfinished) || m.Finish == "length", failed: bool(m.Error),
 	}
 	if m.User || m.Sender == "User" {

@@ -56,9 +56,9 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 		role = m.Speaker
 	}
 	n = node{key: string(m.ID), model: string(m.Model), usage: readUsage(m.Usage)}
-	for _, at := range []json.RawMessage{m.Timestamp, m.CreatedAt, m.Date} {
-		if n.at.IsZero() {
-			n.at = readMoment(at)
+	for _, raw := range []json.RawMessage{m.Timestamp, m.CreatedAt, m.Date} {
+		if at := readMoment(raw); n.at.IsZero() && (!at.IsZero() || n.at.unread == "") {
+			n.at = at
 		}
 	}
 	if m.Reasoning != "" {
@@ -97,7 +97,7 @@ func plainNode(source Source, raw json.RawMessage) (n node, m plainMessage, ok b
 	return n, m, true
 }
 
-const noticeRole = "A message has a role that is not known; it was kept as it is, and is not shown."
+const noticeRole = "A message has an unknown role; it was kept but is not shown."
 
 // strangers keeps raw what has a role that is not known, where other messages have one
 // that is. Where none has, roles are the names of people.
@@ -215,7 +215,7 @@ func held(raw json.RawMessage) *draft {
 	if p.d.Title = string(c.Title); p.d.Title == "" {
 		p.d.Title = string(c.Name)
 	}
-	p.d.Model, p.d.CreatedAt, p.d.UpdatedAt = string(c.Model), c.CreatedAt.Time, c.UpdatedAt.Time
+	p.d.Model, p.d.CreatedAt, p.d.UpdatedAt = string(c.Model), p.d.date(c.CreatedAt), p.d.date(c.UpdatedAt)
 	p.d.SystemPrompt = parts(SourceMessages, c.System).RenderedText()
 	for _, m := range c.Messages {
 		if p.take(m) != "" {

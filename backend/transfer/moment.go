@@ -3,67 +3,54 @@ package transfer
 import (
 	"bytes"
 	"encoding/json"
-	"math"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
+
+	"contextinfinity/backend/internal/dates"
 )
 
-// moment is a time as exports write it: seconds, milliseconds, microseconds or
-// nanoseconds since 1970 as a number or a text, RFC 3339, or a date. What it cannot be
-// is no time: the order of messages is their tree's.
-type moment struct{ time.Time }
+// moment is a date as exports write it: a number or a text in any form that package
+// dates reads.
+type moment struct {
+	time.Time        // zero: none was given, or it could not be read
+	unread    string // what could not be read
+}
 
-// UnmarshalJSON never fails: a time that cannot be read is not worth a conversation.
+// UnmarshalJSON never fails: a date that cannot be read is not worth a conversation.
 func (m *moment) UnmarshalJSON(data []byte) error {
-	m.Time = readMoment(data)
+	*m = readMoment(data)
 	return nil
 }
 
-var dateForms = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999",
-	"2006-01-02 15:04", "2006-01-02", "2006/01/02 15:04", "2006/01/02", "3:04 pm on 2 January, 2006", time.RFC1123Z, time.RFC1123,
-}
+// noDate are values that programs write where they have no date.
+var noDate = []string{"", "null", "0", "0.0", "false", "0001-01-01T00:00:00Z"}
 
-func readMoment(raw json.RawMessage) time.Time {
+func readMoment(raw json.RawMessage) moment {
 	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
-		return time.Time{}
-	}
 	text := string(raw)
-	if raw[0] == '"' {
-		if json.Unmarshal(raw, &text) != nil {
-			return time.Time{}
-		}
+	if len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) != nil {
+		return moment{unread: string(raw)}
 	}
 	text = strings.TrimSpace(text)
-	if n, err := strconv.ParseFloat(text, 64); err == nil {
-		return fromNumber(n)
+	if slices.Contains(noDate, text) {
+		return moment{}
 	}
-	for _, form := range dateForms {
-		if t, err := time.Parse(form, text); err == nil {
-			return plausible(t)
-		}
+	t, ok := dates.Parse(text)
+	if !ok {
+		return moment{unread: text}
 	}
-	return time.Time{}
+	return moment{Time: t}
 }
 
-// fromNumber reads a count since 1970 by its size: seconds until the year 5138.
-func fromNumber(n float64) time.Time {
-	if math.IsNaN(n) || n <= 0 || n > 1e20 {
-		return time.Time{}
-	}
-	for n >= 1e11 {
-		n /= 1000
-	}
-	return plausible(time.UnixMilli(int64(math.Round(n * 1000))))
+// date is a moment of the draft. One that cannot be read is counted, and named in the
+// report: no other date is put in its place.
+func (d *draft) date(m moment) time.Time {
+	d.Unread.Add(m.unread)
+	return m.Time
 }
 
-// plausible keeps a time that a conversation can have had, to the millisecond.
-func plausible(t time.Time) time.Time {
-	t = t.UTC().Truncate(time.Millisecond)
-	if t.Year() < 1970 || t.Year() > 2200 {
-		return time.Time{}
-	}
-	return t
+// unreadNotice says what became of what has a date that could not be read.
+func unreadNotice(u dates.Unread) string {
+	return "A date could not be read, for example " + u.Named() + "; what it belongs to was imported in its order, without a date of its own."
 }

@@ -32,7 +32,7 @@ type node struct {
 	blocks      chat.Blocks
 	provider    string
 	model       string
-	at          time.Time
+	at          moment
 	usage       *chat.Usage
 	usageKey    string // messages under one key report one usage
 	incomplete  bool
@@ -99,6 +99,9 @@ func (d *draft) build() (Conversation, string) {
 		return d.Conversation, "it holds no messages"
 	}
 	d.Notices = d.repaired.notices(d.Notices)
+	for i := range d.nodes {
+		d.Unread.Add(d.nodes[i].at.unread)
+	}
 	d.fillHead()
 	if err := d.setKeys(); err != nil {
 		return d.Conversation, "it holds something that cannot be stored"

@@ -55,7 +55,7 @@ func openWebUI(raw json.RawMessage) *draft {
 		d.skip = "it is no chat of Open WebUI"
 		return d
 	}
-	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(e.ID), string(e.Title), e.CreatedAt.Time, e.UpdatedAt.Time
+	d.ID, d.Title, d.CreatedAt, d.UpdatedAt = string(e.ID), string(e.Title), d.date(e.CreatedAt), d.date(e.UpdatedAt)
 	d.Archived, d.Pinned, d.Folder = bool(e.Archived), bool(e.Pinned), string(e.Folder)
 	if isNull(e.Chat) {
 		d.skip = "it has no messages: its chat is missing"
@@ -101,7 +101,7 @@ func webuiNode(d *draft, key string, raw json.RawMessage) node {
 	if key == "" {
 		key = string(m.ID)
 	}
-	n := node{key: key, at: m.Time.Time, incomplete: m.Done != nil && !*m.Done, usage: readUsage(m.Usage)}
+	n := node{key: key, at: m.Time, incomplete: m.Done != nil && !*m.Done, usage: readUsage(m.Usage)}
 	if m.Parent != nil {
 		n.parent = string(*m.Parent)
 	}

@@ -11,6 +11,7 @@ import (
 	"path"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/dates"
 )
 
 // Input is a file to read. It is read where it is needed, some parts twice.
@@ -45,6 +46,7 @@ type Report struct {
 	TornAt        int64        `json:"torn_at,omitempty"`
 	Cancelled     bool         `json:"cancelled,omitempty"`
 	Bytes         int64        `json:"bytes"` // read
+	Unread        dates.Unread `json:"-"`     // named in Notices
 	Notices       []Notice     `json:"notices"`
 }
 
@@ -78,9 +80,12 @@ const progressStep = 1 << 20
 // An error of emit ends it and is returned. The report stands whatever the error.
 func Read(ctx context.Context, in Input, opts Options, emit func(Conversation) error) (Report, error) {
 	r := &run{ctx: ctx, opts: opts, emit: emit, seen: map[[16]byte][16]byte{}, total: in.Size}
-	r.report.Skipped, r.report.Notices = []SkippedRow{}, []Notice{}
+	r.report.Skipped, r.report.Notices, r.report.Unread.Examples = []SkippedRow{}, []Notice{}, []string{}
 	err := r.start(in)
 	r.report.Bytes = r.read
+	if u := r.report.Unread; u.Count > 0 {
+		r.notice(unreadNotice(u), u.Count)
+	}
 	if opts.Progress != nil {
 		opts.Progress(Progress{Read: r.read, Total: r.total, Conversations: r.report.Conversations})
 	}
@@ -267,6 +272,7 @@ func (r *run) take(d *draft, index int, offset int64) error {
 	}
 	r.report.Conversations++
 	r.report.Turns += len(c.Turns)
+	r.report.Unread.Merge(c.Unread)
 	for _, n := range c.Notices {
 		r.notice(n.Text, n.Count)
 	}

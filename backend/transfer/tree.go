@@ -151,7 +151,7 @@ func (t *tree) leaf() int {
 	}
 	last := len(t.d.nodes) - 1
 	for i, n := range t.d.nodes {
-		if n.kind >= kindUser && len(t.children[i]) == 0 && !n.at.Before(t.d.nodes[last].at) {
+		if n.kind >= kindUser && len(t.children[i]) == 0 && !n.at.Before(t.d.nodes[last].at.Time) {
 			last = i
 		}
 	}

@@ -185,13 +185,16 @@ func TestMoment(t *testing.T) {
 		`1700000000.123`, `1700000000123`, `1700000000123456`, `1700000000123456789`, `"1700000000.123"`,
 		`"2023-11-14T22:13:20.123Z"`, `"2023-11-15T00:13:20.123456+02:00"`, `"2023-11-14 22:13:20.123"`, `1.700000000123e9`,
 	} {
-		if got := readMoment(json.RawMessage(raw)); chat.FormatTime(got) != want {
+		if got := readMoment(json.RawMessage(raw)); chat.FormatTime(got.Time) != want {
 			t.Errorf("%s: got %v", raw, got)
 		}
 	}
-	for _, raw := range []string{``, `null`, `"soon"`, `0`, `-5`, `1e300`, `"Inf"`, `"NaN"`, `{}`, `[1]`, `true`, `"0001-01-01T00:00:00Z"`, `"9999-12-31"`} {
-		if got := readMoment(json.RawMessage(raw)); !got.IsZero() {
-			t.Errorf("%s: got %v", raw, got)
+	for raw, unread := range map[string]string{
+		``: "", `null`: "", `0`: "", `""`: "", `"0001-01-01T00:00:00Z"`: "", `"soon"`: "soon", `-5`: "-5", `1e300`: "1e300", `"Inf"`: "Inf",
+		`{}`: "{}", `[1]`: "[1]", `true`: "true", `"9999-12-31"`: "9999-12-31", `"03/04/2024"`: "03/04/2024",
+	} {
+		if got := readMoment(json.RawMessage(raw)); !got.IsZero() || got.unread != unread {
+			t.Errorf("%s: got %v, unread %q", raw, got.Time, got.unread)
 		}
 	}
 }

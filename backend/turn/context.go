@@ -14,7 +14,8 @@ import (
 // it differ from the branch's next plain request.
 type assembly struct {
 	branch  chat.BranchID
-	seq     int64 // turns before it are history; 0: all
+	here    chat.SessionID // the branch's, filled in by contextInput
+	seq     int64          // turns before it are history; 0: all
 	model   Model
 	current chat.Message
 	base    chat.Blocks // the partial answer of a turn that is to be continued
@@ -28,12 +29,15 @@ type assembly struct {
 // assemble gathers what the lineage holds and has it put together. When only a
 // shorter head summary would make it fit, the librarian is asked for one.
 func (e *Engine) assemble(ctx context.Context, a assembly) (prompt.PreparedContext, error) {
-	in, err := e.contextInput(ctx, a)
+	in, err := e.contextInput(ctx, &a)
 	if err != nil {
 		return prompt.PreparedContext{}, err
 	}
-	e.recollect(ctx, &in, a)
-	c, err := prompt.Assemble(in)
+	d, err := e.draft(ctx, &in, a)
+	if err != nil {
+		return prompt.PreparedContext{}, err
+	}
+	c, err := d.Finish(in.Retrieved, in.RetrievalError)
 	var shrink *prompt.NeedsSummaryShrink
 	if !errors.As(err, &shrink) {
 		return c, err
@@ -79,7 +83,7 @@ func (e *Engine) PreviewAt(ctx context.Context, cut chat.Cut, model string, curr
 func (e *Engine) preview(ctx context.Context, a assembly) (prompt.PreparedContext, prompt.Budget, error) {
 	c, err := e.assemble(ctx, a)
 	if err != nil {
-		in, ierr := e.contextInput(ctx, a)
+		in, ierr := e.contextInput(ctx, &a)
 		if ierr != nil {
 			return c, prompt.Budget{}, ierr
 		}
@@ -89,10 +93,10 @@ func (e *Engine) preview(ctx context.Context, a assembly) (prompt.PreparedContex
 }
 
 // contextInput reads everything an assembly is made of.
-func (e *Engine) contextInput(ctx context.Context, a assembly) (prompt.Input, error) {
+func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, error) {
 	in := prompt.Input{
 		Model: a.model.Endpoint.Name, ModelID: a.model.Endpoint.ModelID, StepIndex: a.step, Provider: a.model.Endpoint.Provider, Limits: a.model.Limits,
-		Policy: e.settings().Policy, Current: a.current, Reduce: a.reduce, Count: e.count(a.model), Redact: e.redact,
+		Policy: e.settings().Policy.OrDefault(), Current: a.current, Reduce: a.reduce, Count: e.count(a.model), Redact: e.redact,
 		RedactionRules: e.settings().RedactionRules,
 	}
 	if len(a.base) > 0 {
@@ -102,14 +106,18 @@ func (e *Engine) contextInput(ctx context.Context, a assembly) (prompt.Input, er
 	if err != nil {
 		return in, err
 	}
+	a.here = b.SessionID
 	s, err := e.store.Session(ctx, b.SessionID)
 	if err != nil {
 		return in, err
 	}
+	if in.Provider != recallModel {
+		in.Now = e.now(a.turn)
+	}
 	if in.System = s.SystemPrompt; in.System == "" {
 		in.System = e.settings().System
 	}
-	if err := e.knowledge(ctx, &in, a, b); err != nil {
+	if err := e.knowledge(ctx, &in, *a, b); err != nil {
 		return in, err
 	}
 	if in.Sizes, err = e.sizes(ctx, a.branch, a.seq, a.model); err != nil {
@@ -120,10 +128,15 @@ func (e *Engine) contextInput(ctx context.Context, a assembly) (prompt.Input, er
 			in.Sizes[i].Pending = false
 		}
 	}
-	if err := e.history(ctx, &in, a); err != nil {
+	if err := e.history(ctx, &in, *a); err != nil {
 		return in, err
 	}
-	return in, e.calibrate(ctx, &in, a)
+	if err := e.calibrate(ctx, &in, *a); err != nil {
+		return in, err
+	}
+	in.Head.Summary = headText(in)
+	capHead(&in)
+	return in, nil
 }
 
 // knowledge is what the branch knows beside what was said: its head and its pins.
@@ -186,8 +199,7 @@ func (e *Engine) calibrate(ctx context.Context, in *prompt.Input, a assembly) er
 		return nil
 	}
 	if in.Previous != nil && in.Calibration > 0 {
-		old := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
-		if prompt.MakePlan(in.Sizes, old, in.Policy).Cut == in.Previous.Cut {
+		if plan, _, err := prompt.PlanOf(*in); err == nil && plan.Cut == in.Previous.Cut {
 			return nil
 		}
 	}
@@ -263,24 +275,50 @@ func (e *Engine) weigh(ctx context.Context, branch chat.BranchID, encoding strin
 // PlanAhead names the ranges of a branch that background work should summarize
 // now: those of the plan in force, and those the next advance will need.
 func (e *Engine) PlanAhead(ctx context.Context, branch chat.BranchID) ([]prompt.Range, error) {
+	return e.planRanges(ctx, branch, func(in prompt.Input, b prompt.Budget) []prompt.Range {
+		ranges := prompt.MakePlan(in.Sizes, b, in.Policy).Ranges
+		if next, near := prompt.Next(in.Sizes, b, in.Policy); near {
+			for _, r := range next.Ranges {
+				if !mostly(r, in.Summaries) {
+					ranges = append(ranges, r)
+				}
+			}
+		}
+		return ranges
+	})
+}
+
+// planAll names every range before the newest turns, although all may still fit.
+func (e *Engine) planAll(ctx context.Context, branch chat.BranchID) ([]prompt.Range, error) {
+	return e.planRanges(ctx, branch, func(in prompt.Input, b prompt.Budget) []prompt.Range {
+		return prompt.AdvanceToFit(in.Sizes, lastSeq(in.Sizes), 0, b, in.Policy).Ranges
+	})
+}
+
+// lastSeq is the turn_seq of the newest turn, 0 for none.
+func lastSeq(sizes []prompt.Size) int64 {
+	if len(sizes) == 0 {
+		return 0
+	}
+	return sizes[len(sizes)-1].Seq
+}
+
+// planRanges chooses ranges for the branch's context as it would be sent now, without
+// those that have a summary.
+func (e *Engine) planRanges(ctx context.Context, branch chat.BranchID, choose func(prompt.Input, prompt.Budget) []prompt.Range) ([]prompt.Range, error) {
 	m, err := e.modelFor(ctx, branch, "")
 	if err != nil {
 		return nil, err
 	}
-	in, err := e.contextInput(ctx, assembly{branch: branch, model: m, current: chat.UserText(" ")})
+	in, err := e.contextInput(ctx, &assembly{branch: branch, model: m, current: chat.UserText(" ")})
 	if err != nil {
 		return nil, err
 	}
-	b := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
-	ranges := prompt.MakePlan(in.Sizes, b, in.Policy).Ranges
-	if next, near := prompt.Next(in.Sizes, b, in.Policy); near {
-		for _, r := range next.Ranges {
-			if !mostly(r, in.Summaries) {
-				ranges = append(ranges, r)
-			}
-		}
+	_, b, err := prompt.PlanOf(in)
+	if err != nil { // nothing is sent before it is put right, and nothing needs to be ready
+		return nil, nil //nolint:nilerr // the next message reports it
 	}
-	return without(ranges, in.Summaries), nil
+	return without(choose(in, b), in.Summaries), nil
 }
 
 // mostly reports that a summary already covers the beginning and most of a range
@@ -316,10 +354,19 @@ func without(ranges []prompt.Range, have []prompt.Summary) []prompt.Range {
 // EnqueueRanges queues background work for the ranges that PlanAhead names and
 // returns how many were new.
 func (e *Engine) EnqueueRanges(ctx context.Context, branch chat.BranchID) (int, error) {
+	return e.enqueue(ctx, branch, e.PlanAhead)
+}
+
+// EnqueueAll is EnqueueRanges for every turn but the newest, although all may still fit.
+func (e *Engine) EnqueueAll(ctx context.Context, branch chat.BranchID) (int, error) {
+	return e.enqueue(ctx, branch, e.planAll)
+}
+
+func (e *Engine) enqueue(ctx context.Context, branch chat.BranchID, plan func(context.Context, chat.BranchID) ([]prompt.Range, error)) (int, error) {
 	if e.settings().Policy.History != prompt.HistoryElastic {
 		return 0, nil
 	}
-	ranges, err := e.PlanAhead(ctx, branch)
+	ranges, err := plan(ctx, branch)
 	if err != nil {
 		return 0, err
 	}
@@ -350,6 +397,11 @@ func (e *Engine) RangeTarget(ctx context.Context, branch chat.BranchID, tokens i
 	m, err := e.modelFor(ctx, branch, "")
 	if err != nil { // the model is gone; any window will do
 		m.Limits = prompt.Limits{ContextLimit: 8192, WorkingSet: 50000}
+		return prompt.RangeTarget(tokens, prompt.NewBudget(m.Limits, p, 1), p)
 	}
-	return prompt.RangeTarget(tokens, prompt.NewBudget(m.Limits, p, 1), p)
+	b := prompt.NewBudget(m.Limits, p, 1)
+	if in, err := e.contextInput(ctx, &assembly{branch: branch, model: m, current: chat.UserText(" ")}); err == nil {
+		_, b, _ = prompt.PlanOf(in)
+	}
+	return prompt.RangeTarget(tokens, b, p)
 }

@@ -45,11 +45,14 @@ func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 	return e.decided(ctx, t, err)
 }
 
-// Discard fails an incomplete or unsent turn. Its text stays readable.
+// Discard settles an incomplete, unsent or failed turn without an answer. Its text stays readable.
 func (e *Engine) Discard(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-	t, err := e.undecided(ctx, id, "turn.discard")
+	t, err := e.settledTurn(ctx, id, "turn.discard")
 	if err != nil {
 		return t, err
+	}
+	if failed := t.Phase == chat.PhaseFailed && t.Outcome == chat.OutcomeFailed; !failed && !t.Incomplete() && !t.Unsent() {
+		return t, settled(t, "turn.discard")
 	}
 	f := t.Failure
 	if f == nil {
@@ -195,9 +198,13 @@ func (e *Engine) undecided(ctx context.Context, id chat.TurnID, op string) (chat
 		return t, err
 	}
 	if !t.Incomplete() && !t.Unsent() {
-		return t, chat.Errorf(chat.CodeConflict, op, "This turn is already settled (%s).", t.Phase)
+		return t, settled(t, op)
 	}
 	return t, nil
+}
+
+func settled(t chat.Turn, op string) error {
+	return chat.Errorf(chat.CodeConflict, op, "This turn is already settled (%s).", t.Phase)
 }
 
 // decided tells the window and removes journals the database no longer needs. What was

@@ -37,6 +37,7 @@ type ending struct {
 	outcome    chat.Outcome // of a final turn
 	step       chat.StepOutcome
 	failure    *chat.Failure
+	cause      error // of the failure
 	retryAfter time.Duration
 	journal    journal.EndKind
 }
@@ -83,7 +84,7 @@ func judgeStopped(a attempt) ending {
 // user decides; without, it is tried again if that may help, else it failed.
 func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	e := ending{
-		failure: f, journal: journal.EndError,
+		failure: f, cause: cause, journal: journal.EndError,
 		step: chat.StepOutcome{Status: chat.StepFailed, Code: f.Code, Message: f.Message},
 	}
 	if a.result.Status == chat.StepIncomplete || (a.err == nil && !a.result.Terminal) {
@@ -209,18 +210,6 @@ func retryable(err error) (time.Duration, bool) {
 		return 0, true
 	}
 	return 0, false
-}
-
-// maxShrinks is how often a context is made smaller because the provider rejected
-// it for its size (SPEC 6); shrinkBy is what is left of the ceiling each time.
-const (
-	maxShrinks = 3
-	shrinkBy   = 0.9
-)
-
-func tooLarge(err error) bool {
-	var le *llm.Error
-	return errors.As(err, &le) && le.ContextTooLarge()
 }
 
 // hasText reports visible text.

@@ -177,6 +177,24 @@ func TestDecisions(t *testing.T) {
 		w.is(got, chat.PhaseFailed, chat.OutcomeDiscarded, "half") // still readable
 		w.clean()
 	})
+	t.Run("discard a failed one", func(t *testing.T) {
+		w := newWorld(t)
+		w.provider.script(call{err: errRefused})
+		failed := w.send("hi")
+		w.is(failed, chat.PhaseFailed, chat.OutcomeFailed, "")
+		got, err := w.engine.Discard(t.Context(), failed.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.is(got, chat.PhaseFailed, chat.OutcomeDiscarded, "")
+		if got.Failure == nil || got.Failure.Code != chat.CodeAuth { // why it failed is still known
+			t.Errorf("%+v", got.Failure)
+		}
+		if _, err := w.engine.Discard(t.Context(), failed.ID); chat.CodeOf(err) != chat.CodeConflict {
+			t.Errorf("discarded twice: %v", err)
+		}
+		w.clean()
+	})
 	t.Run("retry", func(t *testing.T) {
 		w, got := incomplete(t)
 		w.provider.script(call{events: []string{text("whole"), done}})

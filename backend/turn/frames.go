@@ -195,8 +195,11 @@ func (b shownBlock) block() chat.Block {
 	return chat.Text{Text: string(b.text)}
 }
 
-// visible text is what the byte counters count.
-func visible(k llm.DeltaKind) bool { return k == llm.DeltaText || k == llm.DeltaRefusal }
+// visible text is what the byte counters count: all that a person is shown as it arrives, reasoning too. Arguments of
+// tools are not text.
+func visible(k llm.DeltaKind) bool {
+	return k == llm.DeltaText || k == llm.DeltaRefusal || k == llm.DeltaReasoning
+}
 
 func visibleBytes(deltas []llm.Delta) int {
 	n := 0

@@ -47,7 +47,7 @@ func (r *run) died(d *chat.Error, stack []byte) {
 	r.settleErr = d
 	r.letGo(d)
 	defer defect.Caught(func(d *chat.Error, stack []byte) {
-		r.e.log.Error("a turn panicked while it was put away", "turn", r.turn.ID, "err", d, "stack", string(stack))
+		r.e.log.Error("a turn panicked while it was closed", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	})
 	if t, err := r.e.putAway(context.Background(), r.turn.ID, d); err == nil {
 		r.turn, r.settleErr = t, nil
@@ -60,6 +60,7 @@ func (r *run) letGo(d *chat.Error) {
 	if r.writer == nil {
 		return
 	}
+	r.progress.end()
 	p, err := r.writer.End(journal.EndError, string(d.Code))
 	if err != nil {
 		r.e.log.Error("the stream journal could not be sealed", "step", r.step.ID, "err", err)

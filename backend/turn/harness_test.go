@@ -96,14 +96,15 @@ func (m models) Provider(string) (llm.Provider, bool) { return m.w.provider, tru
 
 type words struct{}
 
-func (words) Count(_, s string) int  { return len(strings.Fields(s)) }
+func (words) count(s string) int     { return len(strings.Fields(s)) }
+func (words) Count(_, s string) int  { return words{}.count(s) }
 func (words) Encoding(string) string { return "words" }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000}
 	w.settings = turn.Settings{
-		IdleTimeout: time.Minute, FrameEvery: time.Millisecond,
+		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ProgressEvery: time.Hour,
 		Backoff: func(int) time.Duration { return time.Millisecond }, ToolsMode: llm.ToolsDisabled,
 		Policy: prompt.DefaultPolicy(),
 	}

@@ -93,7 +93,7 @@ func TestPrefixThroughTheStore(t *testing.T) {
 			if _, err := w.jobs.Drain(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.jobs.SummarizeRanges(t.Context(), w.branch.ID); err != nil {
+			if _, err := w.jobs.SummarizeRanges(t.Context(), w.branch.ID, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -117,14 +117,43 @@ func TestPrefixThroughTheStore(t *testing.T) {
 	}
 }
 
-// stablePart is what stands before the memory block and the message.
-func stablePart(texts []string) []string {
-	n := len(texts) - 1
-	if n > 0 && strings.HasPrefix(texts[n-1], "<memory>\n<state_summary>") {
-		n--
+// TestForcedSummaries: turns that still fit are summarized when somebody asks for it, all but the
+// newest, once; they are sent as they are until they no longer fit.
+func TestForcedSummaries(t *testing.T) {
+	w := newWorld(t)
+	for i := range 8 {
+		w.provider.script(call{events: []string{text(strings.Repeat("answer ", 100)), done}})
+		w.send(fmt.Sprintf("question %d %s", i, strings.Repeat("word ", 50)))
 	}
-	return texts[:n]
+	if _, err := w.jobs.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := w.engine.EnqueueRanges(t.Context(), w.branch.ID); err != nil || n != 0 {
+		t.Fatalf("%d ranges of a conversation that fits, %v", n, err)
+	}
+	if n, err := w.engine.EnqueueAll(t.Context(), w.branch.ID); err != nil || n != 1 {
+		t.Fatalf("%d forced ranges, %v", n, err)
+	}
+	if n, err := w.jobs.SummarizeRanges(t.Context(), w.branch.ID, true); err != nil || n != 1 {
+		t.Fatalf("%d jobs, %v", n, err)
+	}
+	made, err := w.store.Summaries(t.Context(), w.branch.ID)
+	if err != nil || len(made) != 1 || made[0].From != 1 || made[0].To != 7 {
+		t.Fatalf("the summaries are %+v, %v", made, err)
+	}
+	if n, err := w.engine.EnqueueAll(t.Context(), w.branch.ID); err != nil || n != 0 {
+		t.Fatalf("forced again: %d ranges, %v", n, err)
+	}
+	w.provider.script(call{events: []string{text("fine"), done}})
+	seen, err := w.engine.SeenBy(t.Context(), w.send("and now?").ID)
+	if err != nil || seen.Manifest.History.Cut != 0 {
+		t.Fatalf("the cut is at %d, %v", seen.Manifest.History.Cut, err)
+	}
+	w.clean()
 }
+
+// stablePart is what precedes the memory block and the message.
+func stablePart(texts []string) []string { return texts[:len(texts)-2] }
 
 // TestSizeRejection: a provider that rejects the request for its size gets a
 // smaller one, at most three times, each logged; the turn then fails in words.
@@ -150,7 +179,7 @@ func TestSizeRejection(t *testing.T) {
 		got := w.send("one more")
 		steps, err := w.store.Steps(t.Context(), got.ID)
 		if err != nil || got.Phase != tt.phase || len(steps) != tt.steps {
-			t.Fatalf("%d rejections: %s after %d steps (%v)", tt.rejections, got.Phase, len(steps), err)
+			t.Fatalf("%d rejections: %s after %d steps (%v) %+v", tt.rejections, got.Phase, len(steps), err, got.Failure)
 		}
 		if tt.phase == chat.PhaseFailed {
 			if got.Failure.Code != chat.CodeTooLarge || got.Failure.Hint == "" {

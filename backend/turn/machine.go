@@ -36,9 +36,10 @@ type run struct {
 	context prompt.PreparedContext
 	body    json.RawMessage
 
-	number  int     // attempts of this run
-	shrunk  int     // how often the context was made smaller for the provider
-	reduce  float64 // share of the ceiling then; 0: all of it
+	number  int           // attempts of this run
+	shrunk  int           // how often the context was made smaller for the provider
+	reduce  float64       // share of the ceiling then; 0: all of it
+	refusal *chat.Failure // what the provider said the last time
 	step    chat.Step
 	writer  *journal.Writer
 	decoder llm.Decoder
@@ -51,6 +52,7 @@ type run struct {
 
 	mu        sync.Mutex
 	emitter   *emitter
+	progress  *progressWriter
 	settleErr error
 	again     func(context.Context) (chat.Turn, error) // writes the end that could not be written
 }
@@ -77,7 +79,7 @@ func (r *run) prepare(ctx context.Context) state {
 	}
 	var err error
 	if r.context, err = r.e.assemble(ctx, r.assembly()); err != nil {
-		return r.failWith(ctx, err)
+		return r.failWith(ctx, r.unshrinkable(err))
 	}
 	r.metrics.AssembleMs = time.Since(begun).Milliseconds()
 	r.metrics.EstimateTokens = r.context.Tokens()
@@ -175,6 +177,7 @@ func (r *run) openEmitter() {
 	r.mu.Lock()
 	r.emitter = em
 	r.mu.Unlock()
+	r.progress = r.e.recordProgress(r.step.ID, em)
 }
 
 func (r *run) live() (Live, bool) {
@@ -255,20 +258,6 @@ func (r *run) settle(ctx context.Context) state {
 	return r.fail
 }
 
-// shrink closes an attempt that was rejected for its size and assembles again,
-// with a tenth less room.
-func (r *run) shrink(ctx context.Context) state {
-	if err := r.closeAttempt(); err != nil {
-		return r.failWith(ctx, err)
-	}
-	r.shrunk++
-	if r.reduce == 0 {
-		r.reduce = 1
-	}
-	r.reduce *= shrinkBy
-	return r.prepare
-}
-
 // closeJournal seals the journal; only then is the rest shown.
 func (r *run) closeJournal() {
 	if r.writer == nil {
@@ -278,6 +267,7 @@ func (r *run) closeJournal() {
 	if r.end.failure != nil {
 		reason = string(r.end.failure.Code)
 	}
+	r.progress.end()
 	p, err := r.writer.End(r.end.journal, reason)
 	if err != nil {
 		r.e.log.Error("the stream journal could not be sealed", "step", r.step.ID, "err", err)

@@ -17,6 +17,7 @@ type Store interface {
 	Accept(context.Context, chat.Acceptance) (chat.Turn, error)
 	Prepare(context.Context, chat.Preparation) error
 	BeginStep(context.Context, chat.StepStart) (chat.Step, error)
+	StepProgress(ctx context.Context, step chat.StepID, displayed, durable int64) error
 	EndStep(context.Context, chat.StepEnd) error
 	Finalize(context.Context, chat.Finalization) (chat.Turn, error)
 	Interrupt(context.Context, chat.Interruption) (chat.Turn, error)
@@ -101,6 +102,8 @@ type Settings struct {
 	Policy prompt.Policy
 	// Scope is how far memory reaches: retrieval.scope.
 	Scope chat.Scope
+	// ProgressEvery is how often a stream's byte counters are stored; 0: every second.
+	ProgressEvery time.Duration
 	// RecallPatience is how long a turn waits for its memory; 0: five seconds.
 	RecallPatience time.Duration
 	// EmbedsRemotely: a search asks a server for the question's vector. Previews,

@@ -20,6 +20,10 @@ type Memory interface {
 	Attached(ctx context.Context, ids []chat.ChunkID, maxTokens int, count func(string) int) ([]retrieval.Artifact, error)
 }
 
+// recallModel is the provider that searches by itself, and is asked nothing but the
+// message.
+const recallModel = "recall"
+
 // recallPatience is how long a turn waits for its memory, where the settings do not
 // say. Then it goes on without.
 const recallPatience = 5 * time.Second
@@ -33,25 +37,17 @@ type recollection struct {
 	metrics   chat.TurnMetrics
 }
 
-// recollect fills in what of the past is to stand in the context. Whatever fails, the
-// turn goes on without memory, and the manifest says why (SRD 8.3).
-func (e *Engine) recollect(ctx context.Context, in *prompt.Input, a assembly) {
+// draft chooses what of the past is to be in the context, and begins the context that
+// it is for. Whatever fails, the turn continues without memory, and the manifest says
+// why (SRD 8.3).
+func (e *Engine) draft(ctx context.Context, in *prompt.Input, a assembly) (*prompt.Draft, error) {
 	rec := a.memory
-	if !rec.chosen && e.remembers(*in, a.current) {
-		*rec = e.choose(ctx, *in, a)
-	}
+	search := !rec.chosen && e.remembers(*in, a.current)
 	rec.chosen = true
-	in.Retrieved, in.RetrievalError = rec.artifacts, rec.failure
-}
-
-// remembers reports that a context has a place for memory: none has with recall, which
-// searches by itself, and in plain chat only what the user attached.
-func (e *Engine) remembers(in prompt.Input, current chat.Message) bool {
-	plain := in.Policy.History == prompt.HistoryOff
-	return e.memory != nil && in.Provider != "recall" && (!plain || len(current.Blocks.Memories()) > 0)
-}
-
-func (e *Engine) choose(ctx context.Context, in prompt.Input, a assembly) recollection {
+	if !search {
+		in.Retrieved, in.RetrievalError = rec.artifacts, rec.failure
+		return prompt.NewDraft(*in)
+	}
 	begun := time.Now()
 	patience := e.settings().RecallPatience
 	if patience <= 0 {
@@ -59,17 +55,35 @@ func (e *Engine) choose(ctx context.Context, in prompt.Input, a assembly) recoll
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	rec, found, err := e.chosenBefore(ctx, in, a)
+	found, err := e.chosenBefore(ctx, *in, a, rec)
 	if err == nil && !found {
-		rec, err = e.search(ctx, in, a)
+		err = e.attached(ctx, *in, a, rec)
+	}
+	in.Retrieved = rec.artifacts
+	drafting := time.Now()
+	d, failed := prompt.NewDraft(*in)
+	if failed != nil {
+		return d, failed
+	}
+	begun = begun.Add(time.Since(drafting))
+	if err == nil && !found {
+		err = e.search(ctx, *in, a, d, rec)
 	}
 	if err != nil {
 		rec.failure = whyNoMemory(err, patience)
 		rec.metrics.RetrievalFailed = true
-		e.log.Warn("a turn goes on without memory", "branch", a.branch, "err", err)
+		e.log.Warn("a turn continues without memory", "branch", a.branch, "err", err)
 	}
 	rec.metrics.SearchMs = time.Since(begun).Milliseconds()
-	return rec
+	in.Retrieved, in.RetrievalError = rec.artifacts, rec.failure
+	return d, nil
+}
+
+// remembers reports that a context has a place for memory: none has with recall, which
+// searches by itself, and in plain chat only what the user attached.
+func (e *Engine) remembers(in prompt.Input, current chat.Message) bool {
+	plain := in.Policy.History == prompt.HistoryOff
+	return e.memory != nil && in.Provider != recallModel && (!plain || len(current.Blocks.Memories()) > 0)
 }
 
 func whyNoMemory(err error, patience time.Duration) string {
@@ -82,28 +96,29 @@ func whyNoMemory(err error, patience time.Duration) string {
 	return "Memory could not be searched. The log says more."
 }
 
-// chosenBefore is what stood in the last context of a turn that goes on, if the same
-// model is asked and memory was there to be asked then.
-func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly) (recollection, bool, error) {
-	rec := recollection{}
+// chosenBefore takes what was in the last context of a turn that continues, if the
+// same model is asked and memory was there to be asked then.
+func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, rec *recollection) (bool, error) {
 	if a.turn == nil || a.turn.Phase == chat.PhaseAccepted {
-		return rec, false, nil
+		return false, nil
 	}
 	raw, err := e.store.Manifest(ctx, a.turn.ID)
 	if err != nil || raw == nil {
-		return rec, false, err
+		return false, err
 	}
 	var m prompt.Manifest
 	if json.Unmarshal(raw, &m) != nil || m.AssemblerVersion != prompt.AssemblerVersion || m.Model != in.Model || m.Inputs.RetrievalError != "" {
-		return rec, false, nil
+		return false, nil
 	}
-	rec.artifacts, err = e.recalled(ctx, m)
-	return rec, err == nil, err
+	rec.artifacts, err = e.recalled(ctx, m, a.turn.SessionID)
+	return err == nil, err
 }
 
-// recalled makes the artifacts of a manifest again, byte for byte.
-func (e *Engine) recalled(ctx context.Context, m prompt.Manifest) ([]prompt.Artifact, error) {
+// recalled makes the artifacts of a manifest again, byte for byte, best first. here is
+// the session of its turn.
+func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.SessionID) ([]prompt.Artifact, error) {
 	parts := m.Chunks()
+	slices.SortStableFunc(parts, func(a, b prompt.Part) int { return a.Rank - b.Rank })
 	if len(parts) == 0 {
 		return nil, nil
 	}
@@ -123,64 +138,57 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest) ([]prompt.Arti
 	for i, p := range parts {
 		c, ok := byID[p.ID]
 		if !ok {
-			return nil, chat.Errorf(chat.CodeNotFound, "context.recall", "The chunk %s that stood in the context is not there any more.", p.ID)
+			return nil, chat.Errorf(chat.CodeNotFound, "context.recall", "The chunk %s, which was in the context, no longer exists.", p.ID)
 		}
-		out[i] = artifact(c, p.Form, p.Slices)
+		out[i] = retrieval.Passage(c, p.Form, p.Slices, here)
 		out[i].Attached, out[i].Score = p.Attached, p.Score
-		out[i].Similarity, out[i].Vector, out[i].Keyword = p.Similarity, p.Vector, p.Keyword
+		out[i].Similarity, out[i].Vector, out[i].Keyword, out[i].Reasons = p.Similarity, p.Vector, p.Keyword, p.Reasons
 	}
 	return out, nil
 }
 
-func artifact(c chat.ChunkText, form chat.PackedAs, spans []chat.Span) prompt.Artifact {
-	a := prompt.Artifact{ID: string(c.ID), Turn: string(c.SourceTurn), Form: form, Slices: spans, Text: retrieval.Render(c, form, spans)}
-	if c.Summary != "" {
-		a.Summary = retrieval.Render(c, chat.PackedSummary, nil)
+// attached packs what the user chose: it has a place even where nothing else is
+// remembered.
+func (e *Engine) attached(ctx context.Context, in prompt.Input, a assembly, rec *recollection) error {
+	ids := a.current.Blocks.Memories()
+	if len(ids) == 0 {
+		return nil
 	}
-	return a
+	caps := prompt.NewBudget(in.Limits, in.Policy, in.Calibration).Caps
+	own, err := e.memory.Attached(ctx, ids, max(caps.Retrieved, caps.Message)-prompt.MemoryCost(in.Count), in.Count)
+	for _, x := range own {
+		rec.add(x, true, a.here)
+	}
+	return err
 }
 
-// search packs what the user attached, then what is found, into the section's cap.
-func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly) (recollection, error) {
-	rec := recollection{}
-	b := prompt.NewBudget(in.Limits, in.Policy, in.Calibration)
-	frame := prompt.MemoryCost(in.Count)
-	used := 0
-	if ids := a.current.Blocks.Memories(); len(ids) > 0 {
-		// What the user chose has a place even where nothing else is remembered.
-		own, err := e.memory.Attached(ctx, ids, max(b.Caps.Retrieved, b.Caps.Message)-frame, in.Count)
-		if err != nil {
-			return rec, err
-		}
-		for _, x := range own {
-			rec.add(x, true)
-			used += x.Tokens
-		}
-	}
-	q, shown, ok, err := e.query(ctx, in, a, b)
-	if q.MaxTokens = b.Caps.Retrieved - frame - used; err != nil || !ok || q.MaxTokens <= 0 {
-		return rec, err
+// search packs what is found into what the other sections leave.
+func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft, rec *recollection) error {
+	q, shown, ok, err := e.query(ctx, in, a, d)
+	if err != nil || !ok {
+		return err
 	}
 	found, err := e.memory.Search(ctx, q)
 	if err != nil {
-		return rec, err
+		return err
 	}
 	for _, x := range found.Artifacts {
-		if !shown.hold(x) {
-			rec.add(x, false)
+		if !shown.hold(x) && !acknowledges(x.Quoted()) {
+			rec.add(x, false, a.here)
 		}
 	}
 	rec.metrics.EmbedMs, rec.metrics.Candidates = int64(found.Timing.Embed), found.Candidates
-	return rec, nil
+	return nil
 }
 
 // add takes an artifact in, unless it is there already.
-func (rec *recollection) add(x retrieval.Artifact, attached bool) {
+func (rec *recollection) add(x retrieval.Artifact, attached bool, here chat.SessionID) {
 	if slices.ContainsFunc(rec.artifacts, func(a prompt.Artifact) bool { return a.ID == string(x.ID) }) {
 		return
 	}
-	one := artifact(x.ChunkText, x.Form, x.Slices)
+	one := retrieval.Passage(x.ChunkText, x.Form, x.Slices, here)
 	one.Attached, one.Score, one.Similarity, one.Vector, one.Keyword = attached, x.Score, x.Similarity, x.Cosine, x.Keyword
+	one.Reasons = x.Why.Reasons()
 	rec.artifacts = append(rec.artifacts, one)
 	m := &rec.metrics
 	if m.Selected++; x.Cosine != 0 {
@@ -191,15 +199,14 @@ func (rec *recollection) add(x retrieval.Artifact, attached bool) {
 	}
 }
 
-// query is what to search for, and where: neither what stands in the prompt as an
-// original nor what is pending. It tells too of what documents only a part stands
-// there. false: there is nothing that could be found.
-func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, b prompt.Budget) (retrieval.Query, excerpts, bool, error) {
-	s := e.settings()
-	if b.Caps.Retrieved == 0 || a.turn == nil && s.EmbedsRemotely {
+// query is what to search for, and where: neither what is in the prompt as an
+// original nor what is pending. It also returns the documents of which only a part is
+// there. false: there is nothing that could be found, or no room for it.
+func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft) (retrieval.Query, excerpts, bool, error) {
+	s, room, cut := e.settings(), d.Room(), d.Cut()
+	if room <= 0 || a.turn == nil && s.EmbedsRemotely {
 		return retrieval.Query{}, nil, false, nil
 	}
-	cut := prompt.MakePlan(in.Sizes, b, in.Policy).Cut
 	within := chat.Within{Scope: s.Scope, Branch: a.branch, Before: cut + 1}
 	if within.Scope == "" {
 		within.Scope = chat.ScopeLineage
@@ -214,13 +221,9 @@ func (e *Engine) query(ctx context.Context, in prompt.Input, a assembly, b promp
 	if within.Scope == chat.ScopeLineage && cut == 0 && len(within.Beyond) == 0 {
 		return retrieval.Query{}, nil, false, nil // all of it is in the prompt
 	}
-	branch, err := e.store.Branch(ctx, a.branch)
-	if err != nil {
-		return retrieval.Query{}, nil, false, err
-	}
-	within.Session = branch.SessionID
+	within.Session = a.here
 	text, err := e.question(ctx, in, a)
-	return retrieval.Query{Text: text, Within: within, Count: in.Count}, shown, len(retrieval.Terms(text)) > 0, err
+	return retrieval.Query{Text: text, Within: within, MaxTokens: room, Count: in.Count}, shown, len(retrieval.Terms(text)) > 0, err
 }
 
 // excerpts are turns that hold only a part of a document.
@@ -232,13 +235,7 @@ func (list excerpts) hold(x retrieval.Artifact) bool {
 	if x.File == nil || x.Form == chat.PackedSummary {
 		return false
 	}
-	parts := []string{x.ChunkText.Text}
-	if x.Form == chat.PackedSlice {
-		parts = parts[:0]
-		for _, s := range x.Slices {
-			parts = append(parts, x.Source[s.Start:s.End])
-		}
-	}
+	parts := x.Quoted()
 	return slices.ContainsFunc(list, func(t chat.Turn) bool {
 		return slices.ContainsFunc(t.User.Blocks.Documents(), func(d chat.Document) bool {
 			return d.File == x.File.ID && !slices.ContainsFunc(parts, func(words string) bool {
@@ -287,10 +284,10 @@ func (e *Engine) question(ctx context.Context, in prompt.Input, a assembly) (str
 // retrieved are the records of what memory a context holds in the end.
 func retrieved(m prompt.Manifest) []chat.Retrieval {
 	var out []chat.Retrieval
-	for i, p := range m.Chunks() {
+	for _, p := range m.Chunks() {
 		out = append(out, chat.Retrieval{
 			Chunk: chat.ChunkID(p.ID), Similarity: p.Similarity, Vector: p.Vector, Keyword: p.Keyword, Score: p.Score,
-			Rank: i + 1, Packed: p.Form, Tokens: p.Tokens,
+			Rank: p.Rank, Packed: p.Form, Tokens: p.Tokens,
 		})
 	}
 	return out

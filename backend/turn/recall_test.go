@@ -74,12 +74,15 @@ func (m *fakeMemory) questions() []retrieval.Query {
 	return append([]retrieval.Query{}, m.asked...)
 }
 
+// shortWindow holds less than the conversation of remembering.
+const shortWindow = 3100
+
 // remembering is a world whose conversation is long enough that its beginning is not
 // in the prompt any more, and whose memory finds the words of the first two turns.
 func remembering(t testing.TB) *world {
 	t.Helper()
 	memory := &fakeMemory{}
-	w := &world{t: t, dir: memoryDir(t), provider: &scripted{}, seen: &recorder{}, window: 6000, retrieve: 600, memory: memory}
+	w := &world{t: t, dir: memoryDir(t), provider: &scripted{}, seen: &recorder{}, window: shortWindow, retrieve: 600, memory: memory}
 	w.settings = turn.Settings{
 		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, Policy: prompt.DefaultPolicy(), ToolsMode: llm.ToolsDisabled,
 		Backoff: func(int) time.Duration { return time.Millisecond },
@@ -156,12 +159,16 @@ func TestMemoryStandsInTheContext(t *testing.T) {
 	if len(q) != 1 || q[0].Within.Scope != chat.ScopeLineage || q[0].Within.Branch != w.branch.ID || q[0].Within.Before != m.History.Cut+1 || m.History.Cut == 0 {
 		t.Fatalf("asked %+v, cut %d", q, m.History.Cut)
 	}
-	if room := m.Budget.Caps.Retrieved - prompt.MemoryCost(func(s string) int { return len(strings.Fields(s)) }); q[0].MaxTokens != room || room <= 0 {
-		t.Errorf("%d tokens may be packed, want %d", q[0].MaxTokens, room)
+	packed := 0
+	for _, p := range m.Chunks() {
+		packed += p.Tokens
+	}
+	if room := m.Budget.Ceiling - m.TotalTokens + packed; q[0].MaxTokens > room || q[0].MaxTokens < min(600, room)-prompt.MemoryCost(words{}.count)-6 {
+		t.Errorf("%d tokens may be packed, %d are free", q[0].MaxTokens, room)
 	}
 	sent := w.provider.requests()
 	body := sent[len(sent)-1]
-	for _, want := range []string{"<m>[", "Where is the &lt;key> number1?", "Where is the &lt;key> number2?"} {
+	for _, want := range []string{"[Selected passages, oldest first]\\n[", "<m>#2 ", "<m>#3 ", "Where is the &lt;key> number1?", "Where is the &lt;key> number2?"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the request does not hold %q", want)
 		}
@@ -201,6 +208,8 @@ func TestMemoryIsChosenOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := remembering(t)
+			p := &w.settings.Policy
+			p.PreserveRecent, p.CompactAt, p.CompactTo = 2, 0.95, 0.9 // there is history to make smaller
 			w.provider.script(calls...)
 			got := w.send("Tell me about both keys and the clock.")
 			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
@@ -276,7 +285,7 @@ func TestMemoryIsNotSearched(t *testing.T) {
 		"all in the front": {func() { w.window = 60000 }, "The keys and the clock?"},
 		"no words":         {func() {}, "?!"},
 	} {
-		w.settings.Policy, w.window, w.retrieve = prompt.DefaultPolicy(), 6000, 600
+		w.settings.Policy, w.window, w.retrieve = prompt.DefaultPolicy(), shortWindow, 600
 		c.change()
 		if got := w.send(c.message); got.Phase != chat.PhaseResponseFinalized {
 			t.Fatalf("%s: %+v", name, got.Failure)
@@ -285,7 +294,7 @@ func TestMemoryIsNotSearched(t *testing.T) {
 			t.Errorf("%s: memory was searched", name)
 		}
 	}
-	w.settings.Policy, w.window, w.retrieve, w.settings.EmbedsRemotely = prompt.DefaultPolicy(), 6000, 600, true
+	w.settings.Policy, w.window, w.retrieve, w.settings.EmbedsRemotely = prompt.DefaultPolicy(), shortWindow, 600, true
 	if _, _, err := w.engine.Preview(t.Context(), w.branch.ID, "", chat.UserText("The keys and the clock?")); err != nil || len(w.memory.questions()) != 0 {
 		t.Errorf("a preview asked a server: %v", err)
 	}
@@ -296,7 +305,8 @@ func TestMemoryIsNotSearched(t *testing.T) {
 	}
 }
 
-// What the user attached stands first, marked, and is no part of the conversation.
+// What the user attached has the first rank and is marked, is in its place in time, and
+// is no part of the conversation.
 func TestAttachedMemory(t *testing.T) {
 	w := remembering(t)
 	mine := w.chunksOf("number3")[0]
@@ -308,7 +318,7 @@ func TestAttachedMemory(t *testing.T) {
 	}
 	got := w.wait(h)
 	chunks := w.manifest(got.ID).Chunks()
-	if len(chunks) != 3 || chunks[0].ID != string(mine) || !chunks[0].Attached || chunks[1].Attached {
+	if len(chunks) != 3 || chunks[2].ID != string(mine) || !chunks[2].Attached || chunks[2].Rank != 1 || chunks[1].Attached || chunks[0].Rank != 2 {
 		t.Fatalf("%+v", chunks)
 	}
 	w.memory.finds = nil

@@ -10,7 +10,7 @@ import (
 )
 
 // scripted is a provider whose every call follows a script. Its wire events are
-// {"t":"text","s":...}, {"t":"done"}, {"t":"error","code":...}.
+// {"t":"text","s":...}, {"t":"reasoning","s":...}, {"t":"done"}, {"t":"error","code":...}.
 type scripted struct {
 	mu    sync.Mutex
 	calls []call
@@ -34,6 +34,8 @@ type wireEvent struct {
 }
 
 func text(s string) string { return event(wireEvent{T: "text", S: s}) }
+
+func thought(s string) string { return event(wireEvent{T: "reasoning", S: s}) }
 
 const done = `{"t":"done"}`
 
@@ -121,6 +123,12 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 		d.r.Blocks[0] = chat.Text{Text: d.r.Blocks[0].(chat.Text).Text + w.S}
 		d.r.Items = chat.Items{chat.AssistantMessage{Blocks: d.r.Blocks}}
 		return []llm.Delta{{Kind: llm.DeltaText, Text: w.S}}
+	case "reasoning": // before any text
+		if len(d.r.Blocks) == 0 {
+			d.r.Blocks = chat.Blocks{chat.Reasoning{}}
+		}
+		d.r.Blocks[0] = chat.Reasoning{Summary: d.r.Blocks[0].(chat.Reasoning).Summary + w.S}
+		return []llm.Delta{{Kind: llm.DeltaReasoning, Text: w.S}}
 	case "panic":
 		panic("a defect in the decoder")
 	case "done":

@@ -60,7 +60,21 @@ func (e *Engine) SeenBy(ctx context.Context, id chat.TurnID) (Seen, error) {
 	return s, nil
 }
 
-const erasedNote = "Something that stood in it was deleted for good since. What is left is shown; the request that was sent is gone with it."
+// MemoryFailure is why memory was not searched for a turn, in words; empty if it was, or
+// if there was nothing to search.
+func (e *Engine) MemoryFailure(ctx context.Context, id chat.TurnID) (string, error) {
+	raw, err := e.store.Manifest(ctx, id)
+	if err != nil || raw == nil {
+		return "", err
+	}
+	var m prompt.Manifest
+	if err := json.Unmarshal(raw, &m); err != nil {
+		return "", chat.WrapError(chat.CodeCorrupt, "context.memory", err, "The manifest of turn "+string(id)+" cannot be read.")
+	}
+	return m.Inputs.RetrievalError, nil
+}
+
+const erasedNote = "Part of it was permanently deleted since. The rest is shown; the request that was sent was deleted too."
 
 func (e *Engine) whyDifferent(m prompt.Manifest) string {
 	if m.Inputs.RedactionRules != e.settings().RedactionRules {
@@ -73,7 +87,7 @@ func (e *Engine) whyDifferent(m prompt.Manifest) string {
 func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest) (prompt.PreparedContext, error) {
 	in := prompt.Input{
 		Model: m.Model, ModelID: m.Inputs.ModelID, StepIndex: m.Inputs.StepIndex, Provider: m.Provider, Limits: m.Limits, Policy: m.Policy, Calibration: m.Budget.Calibration,
-		System: m.Inputs.System, HeadShrunk: m.Inputs.HeadShrunk, Reduce: m.Inputs.Reduce, Current: t.User,
+		System: m.Inputs.System, HeadShrunk: m.Inputs.HeadShrunk, Now: m.Inputs.Now, Reduce: m.Inputs.Reduce, Current: t.User,
 		Redact: e.redact, RedactionRules: m.Inputs.RedactionRules, RetrievalError: m.Inputs.RetrievalError, Replay: &m,
 	}
 	// Texts are measured as they were then, whatever is configured under that name now.
@@ -90,7 +104,8 @@ func (e *Engine) reassemble(ctx context.Context, t chat.Turn, m prompt.Manifest)
 	if err := e.replayHistory(ctx, &in, t, model); err != nil {
 		return prompt.PreparedContext{}, err
 	}
-	if in.Retrieved, err = e.recalled(ctx, m); err != nil {
+	in.Head.Summary = headText(in)
+	if in.Retrieved, err = e.recalled(ctx, m, t.SessionID); err != nil {
 		return prompt.PreparedContext{}, err
 	}
 	if m.Inputs.Partial {

@@ -20,22 +20,24 @@ type madeSource struct {
 
 func (s madeSource) VectorGeneration(context.Context) (int64, error) { return 1, nil }
 
-func (s madeSource) vector(n int64) []float32 {
+func (s madeSource) vector(n int64) []float32 { return normalized(s.codes(n)) }
+
+func (s madeSource) codes(n int64) []int8 {
 	r := rand.New(rand.NewPCG(uint64(n), 7)) //nolint:gosec // a number, not a secret
-	v := make([]float32, s.dimension)
+	v := make([]int8, s.dimension)
 	for i := 0; i < len(v); {
 		for x := r.Uint64(); x != 0 && i < len(v); i, x = i+1, x>>8 {
-			v[i] = float32(int8(x))
+			v[i] = int8(x)
 		}
 	}
-	v[0]++ // never all zeros
-	return stored(v)
+	v[0] |= 1 // never all zeros
+	return v
 }
 
 func (s madeSource) VectorRows(_ context.Context, _ int64, session chat.SessionID, after int64, yield func(chat.VectorRow) error) error {
 	for n := after + 1; n <= int64(s.count); n++ {
 		row := chat.VectorRow{
-			N: n, Session: "s", Branch: chat.BranchID(fmt.Sprintf("b%d", n%50)), Seq: n, Vector: s.vector(n),
+			N: n, Session: "s", Branch: chat.BranchID(fmt.Sprintf("b%d", n%50)), Seq: n, Codes: s.codes(n),
 		}
 		if session != "" {
 			row.Session = session
@@ -87,7 +89,7 @@ func plain(b *testing.B, src madeSource) {
 		b.Fatal(err)
 	}
 	for n := range src.count {
-		s.add(src.vector(int64(n + 1)))
+		s.add(src.codes(int64(n + 1)))
 	}
 	q := src.vector(-1)
 	for b.Loop() {

@@ -37,7 +37,7 @@ func (s *signs) len() int { return s.rows }
 
 func (s *signs) bytes() int64 { return int64(len(s.blocks)) * blockRows * int64(s.words) * 8 }
 
-func (s *signs) add(v []float32) {
+func (s *signs) add(v []int8) {
 	if s.rows%blockRows == 0 {
 		s.blocks = append(s.blocks, make([]uint64, blockRows*s.words))
 	}
@@ -46,7 +46,7 @@ func (s *signs) add(v []float32) {
 	s.rows++
 }
 
-func pack(v []float32, into []uint64) {
+func pack[T float32 | int8](v []T, into []uint64) {
 	for i, x := range v {
 		if x > 0 {
 			into[i/64] |= 1 << (i % 64)
@@ -70,7 +70,7 @@ func (s *signs) search(ctx context.Context, q []float32, f filter, limit int) ([
 		}
 		hits := make([]chat.VectorHit, 0, len(vectors))
 		for _, n := range candidates {
-			if v := vectors[n]; sound(v, s.dims) {
+			if v := vectors[n]; hasDirection(v, s.dims) {
 				hits = append(hits, chat.VectorHit{N: n, Cosine: cosine(q, v)})
 			}
 		}

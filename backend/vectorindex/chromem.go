@@ -18,6 +18,7 @@ const documentBytes = 256
 type small struct {
 	collection *chromem.Collection
 	vectors    [][]float32 // chromem's own where they have length 1: they are not copied
+	codes      [][]int8    // for the engine that takes over when a session becomes too large
 	dims       int
 }
 
@@ -31,13 +32,14 @@ func newSmall(dimension int) (*small, error) {
 
 func (s *small) len() int { return len(s.vectors) }
 
-func (s *small) bytes() int64 { return int64(len(s.vectors)) * int64(4*s.dims+documentBytes) }
+func (s *small) bytes() int64 { return int64(len(s.vectors)) * int64(5*s.dims+documentBytes) }
 
-// add hands chromem-go a vector that was found sound: it takes a NaN without a word.
-func (s *small) add(v []float32) {
+// add hands chromem-go a vector that was checked: it accepts any.
+func (s *small) add(codes []int8) {
+	v := normalized(codes)
 	// It fails for an empty id or an empty document alone.
 	_ = s.collection.AddDocument(context.Background(), chromem.Document{ID: strconv.Itoa(len(s.vectors)), Embedding: v})
-	s.vectors = append(s.vectors, v)
+	s.vectors, s.codes = append(s.vectors, v), append(s.codes, codes)
 }
 
 // near is by how much chromem-go's cosines may differ from exact ones.

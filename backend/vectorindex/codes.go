@@ -2,6 +2,7 @@ package vectorindex
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 	"runtime"
 	"sync"
@@ -37,22 +38,22 @@ func (c *codes) bytes() int64 {
 	return int64(len(c.blocks))*blockRows*int64(c.words)*8 + int64(cap(c.length))*4
 }
 
-func (c *codes) add(v []float32) {
+func (c *codes) add(v []int8) {
 	if c.rows%blockRows == 0 {
 		c.blocks = append(c.blocks, make([]uint64, blockRows*c.words))
 	}
 	out := c.row(c.rows)
-	var largest float64
-	for _, x := range v {
-		largest = max(largest, math.Abs(float64(x)))
+	square := 0
+	var word [8]byte
+	for i := range out {
+		clear(word[:])
+		for j, code := range v[8*i : min(8*i+8, len(v))] {
+			word[j] = byte(int(code) + codeOffset) //nolint:gosec // from 0 to 255
+			square += int(code) * int(code)
+		}
+		out[i] = binary.LittleEndian.Uint64(word[:])
 	}
-	var square float64
-	for i, x := range v {
-		q := math.Round(float64(x) / largest * math.MaxInt8)
-		out[i/8] |= uint64(q+codeOffset) << (i % 8 * 8)
-		square += q * q
-	}
-	c.length = append(c.length, float32(1/math.Sqrt(square)))
+	c.length = append(c.length, float32(1/math.Sqrt(float64(square))))
 	c.rows++
 }
 
@@ -61,14 +62,15 @@ func (c *codes) row(i int) []uint64 {
 	return c.blocks[i/blockRows][at : at+c.words]
 }
 
-// exact is the cosine of a query of length 1 with a row.
+// exact is the cosine of a query of length 1 with a row, to the bit what cosine gives for
+// the row's normalized vector: a search must not depend on the engine that answers it.
 func (c *codes) exact(q []float32, i int) float64 {
-	row := c.row(i)
+	row, length := c.row(i), c.length[i]
 	var dot, square float64
 	for j, x := range q {
-		code := float64(row[j/8]>>(j%8*8)&0xFF) - codeOffset
-		dot += float64(x) * code
-		square += code * code
+		v := (float32(row[j/8]>>(j%8*8)&0xFF) - codeOffset) * length
+		dot += float64(x) * float64(v)
+		square += float64(v) * float64(v)
 	}
 	return dot / math.Sqrt(square)
 }

@@ -61,7 +61,7 @@ func newBed(v variant) *bed {
 }
 
 func (b *bed) row(n int64, branch chat.BranchID, seq int64) chat.VectorRow {
-	return chat.VectorRow{N: n, Session: "s1", Branch: branch, Seq: seq, Vector: stored(randomVector(b.random, b.dimension))}
+	return chat.VectorRow{N: n, Session: "s1", Branch: branch, Seq: seq, Codes: stored(randomVector(b.random, b.dimension))}
 }
 
 // fill puts rows on three branches, by n.
@@ -152,9 +152,9 @@ func TestEqualsAreByNumber(t *testing.T) {
 	each(t, func(t *testing.T, b *bed) {
 		v := stored(randomVector(b.random, b.dimension))
 		for n := int64(1); n <= 2500; n++ {
-			b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b0", Seq: n, Vector: v})
+			b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b0", Seq: n, Codes: v})
 		}
-		got := b.agrees(t, v, spans{"b0": {100, 2400}}, 10)
+		got := b.agrees(t, normalized(v), spans{"b0": {100, 2400}}, 10)
 		for i, h := range got {
 			if h.N != int64(101+i) {
 				t.Fatalf("hit %d is %d, want the first ones by number", i, h.N)
@@ -169,7 +169,7 @@ func TestGrowthIsSeenByTheNextSearch(t *testing.T) {
 		q := randomVector(b.random, b.dimension)
 		b.agrees(t, q, nil, 10)
 		b.fill(40)
-		b.source.put(chat.VectorRow{N: 81, Session: "s1", Branch: "b9", Seq: 1, Vector: stored(q)})
+		b.source.put(chat.VectorRow{N: 81, Session: "s1", Branch: "b9", Seq: 1, Codes: stored(q)})
 		if got := b.agrees(t, q, nil, 10); got[0].N != 81 {
 			t.Errorf("the newest vector is the nearest and was not found: %v", got[0])
 		}
@@ -182,7 +182,7 @@ func TestGrowthIsSeenByTheNextSearch(t *testing.T) {
 func TestDeletionRebuilds(t *testing.T) {
 	each(t, func(t *testing.T, b *bed) {
 		b.fill(60)
-		q := b.source.rows[30].Vector
+		q := normalized(b.source.rows[30].Codes)
 		if got := b.agrees(t, q, nil, 5); got[0].N != 31 {
 			t.Fatalf("nearest is %v", got[0])
 		}
@@ -198,11 +198,9 @@ func TestDeletionRebuilds(t *testing.T) {
 func TestDamagedVectorsAreSkippedAndCounted(t *testing.T) {
 	each(t, func(t *testing.T, b *bed) {
 		b.fill(30)
-		nan := randomVector(b.random, b.dimension)
-		nan[3] = float32(math.NaN())
-		damaged := map[int][]float32{4: nil, 9: make([]float32, b.dimension), 14: {1}, 29: nan}
+		damaged := map[int][]int8{4: nil, 9: make([]int8, b.dimension), 14: {1}, 29: make([]int8, b.dimension+1)}
 		for i, v := range damaged {
-			b.source.rows[i].Vector = v
+			b.source.rows[i].Codes = v
 		}
 		got, err := b.index.Search(t.Context(), b.query(randomVector(b.random, b.dimension), nil, 100))
 		if err != nil || len(got) != 26 {
@@ -220,7 +218,7 @@ func TestTwoNamespacesNeverMix(t *testing.T) {
 		for n := int64(1_000_001); n <= 1_000_020; n++ {
 			b.source.put(b.row(n, "b0", n))
 		}
-		q := b.query(b.source.rows[25].Vector, nil, 40)
+		q := b.query(normalized(b.source.rows[25].Codes), nil, 40)
 		for ns, first := range map[int64]int64{1: 1, 2: 1_000_001} {
 			q.Namespace.ID = ns
 			got, err := b.index.Search(t.Context(), q)
@@ -315,10 +313,10 @@ func anything(t *rapid.T, b *bed) {
 			r := b.row(next, chat.BranchID(fmt.Sprintf("b%d", b.random.IntN(4))), 1+b.random.Int64N(30))
 			switch rapid.IntRange(0, 9).Draw(t, "kind") {
 			case 0:
-				r.Vector = nil
+				r.Codes = nil
 			case 1, 2:
 				if len(b.source.rows) > 0 { // an equal
-					r.Vector = b.source.rows[b.random.IntN(len(b.source.rows))].Vector
+					r.Codes = b.source.rows[b.random.IntN(len(b.source.rows))].Codes
 				}
 			}
 			b.source.put(r)

@@ -16,6 +16,9 @@
 //   - bits, sign bits and popcount, for longer vectors: the nearest by Hamming
 //     distance are read from the store and ranked by their exact cosine.
 //
+// Warm reads all vectors ahead, as far as they fit. While they are held as bytes, a session
+// is searched among them and has no shard of its own.
+//
 // A sieve is asked once for each branch. Results are by cosine, then by n. Memory is
 // in proportion to the scopes searched, bounded by maxBytes (the shard in use may
 // exceed it alone), and given back after idleAfter without a search.

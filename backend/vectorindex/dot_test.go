@@ -19,11 +19,10 @@ func TestDot(t *testing.T) {
 				}
 			}
 			c := newCodes(n)
-			c.add(v)
+			c.add(stored(v))
 			m, _ := wholeQuery(q)
 			want := int32(0)
-			for i, x := range stored(v) {
-				code := math.Round(float64(x) / float64(c.length[0]))
+			for i, code := range stored(v) {
 				want += int32(math.Round(float64(q[i])*queryScale)) * int32(code)
 			}
 			if got := m.dot(c.row(0)); got != want {
@@ -36,7 +35,7 @@ func TestDot(t *testing.T) {
 func BenchmarkDot(b *testing.B) {
 	v := randomVector(rand.New(rand.NewPCG(3, 4)), 256)
 	c := newCodes(len(v))
-	c.add(v)
+	c.add(stored(v))
 	m, _ := wholeQuery(v)
 	row, sum := c.row(0), int32(0)
 	for b.Loop() {

@@ -68,13 +68,16 @@ func New(o Options) *Index {
 // Search implements retrieval.Vectors.
 func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.VectorHit, error) {
 	dimension := q.Namespace.Embedder.Dimension
-	if !sound(q.Vector, dimension) {
+	if !hasDirection(q.Vector, dimension) {
 		return nil, chat.Errorf(chat.CodeInvalid, "vectors.search", "The question's vector does not fit vectors made by %s.", q.Namespace.Embedder)
 	}
 	if q.Limit <= 0 {
 		return nil, nil
 	}
-	s := x.shard(key{q.Namespace.ID, q.Session}, dimension)
+	s, err := x.shardFor(ctx, &q)
+	if err != nil {
+		return nil, failed(err)
+	}
 	for {
 		skipped := s.skipped.Load()
 		if err := s.pull(ctx); err != nil {
@@ -94,15 +97,47 @@ func (x *Index) Search(ctx context.Context, q retrieval.VectorQuery) ([]chat.Vec
 	}
 }
 
-// Warm reads the vectors that a search of all sessions looks through, so that the first
-// one does not wait for them.
+// Warm reads all vectors, so that the first search does not wait for them. Vectors that
+// would take more memory than MaxBytes are left to the searches that need them.
 func (x *Index) Warm(ctx context.Context, ns chat.Namespace) error {
+	if estimate(ns) > x.o.MaxBytes {
+		return nil
+	}
 	s := x.shard(key{ns.ID, ""}, ns.Embedder.Dimension)
 	if err := s.pull(ctx); err != nil {
 		return failed(err)
 	}
 	x.bound(s)
 	return nil
+}
+
+// estimate is about how many bytes all vectors of a namespace take.
+func estimate(ns chat.Namespace) int64 {
+	row := int64(ns.Embedder.Dimension)
+	if row > maxCodes {
+		row /= 8
+	}
+	return int64(ns.Total) * (row + tableRow)
+}
+
+// shardFor returns the shard to search, and adapts the query to it. While all vectors are
+// held as bytes, which give exact results, a session is searched among them: reading its
+// own again would only take time and memory.
+func (x *Index) shardFor(ctx context.Context, q *retrieval.VectorQuery) (*shard, error) {
+	dimension := q.Namespace.Embedder.Dimension
+	if q.Session != "" && dimension <= maxCodes {
+		x.mu.Lock()
+		all := x.shards[key{q.Namespace.ID, ""}]
+		x.mu.Unlock()
+		if all != nil && all.dimension == dimension {
+			if current, err := all.isCurrent(ctx); err != nil {
+				return nil, err
+			} else if current {
+				q.Sieve, q.Session = oneSession{q.Session, q.Sieve}, ""
+			}
+		}
+	}
+	return x.shard(key{q.Namespace.ID, q.Session}, dimension), nil
 }
 
 func failed(err error) error {

@@ -123,7 +123,7 @@ func TestLargeSessionLeavesChromem(t *testing.T) {
 				t.Fatalf("%s for %d vectors", got, s.count())
 			}
 			b.fill(30)
-			q := b.source.rows[maxChromem+3].Vector
+			q := normalized(b.source.rows[maxChromem+3].Codes)
 			if got := b.agrees(t, q, nil, 1); got[0].N != maxChromem+4 {
 				t.Errorf("nearest is %v", got)
 			}
@@ -161,7 +161,7 @@ func TestSignsFillTheLimit(t *testing.T) {
 			}
 			b.source.gone[n] = true
 		}
-		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Vector: stored(v)})
+		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Codes: stored(v)})
 	}
 	got, err := b.index.Search(t.Context(), b.query(base, nil, 30))
 	if err != nil || len(got) != 30 {
@@ -189,7 +189,7 @@ func TestSignsFindTheNearestOfMany(t *testing.T) {
 		return unit(v)
 	}
 	for n := int64(1); n <= 6000; n++ {
-		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Vector: stored(near(centres[n%20]))})
+		b.source.put(chat.VectorRow{N: n, Session: "s1", Branch: "b", Seq: n, Codes: stored(near(centres[n%20]))})
 	}
 	found, wanted := 0, 0
 	for i := range 10 {
@@ -228,5 +228,47 @@ func TestAQueryThatIsNoVectorIsRefused(t *testing.T) {
 		if _, err := b.index.Search(t.Context(), b.query(q, nil, 5)); chat.CodeOf(err) != chat.CodeInvalid {
 			t.Errorf("%s: error %v", name, err)
 		}
+	}
+}
+
+// TestWarmIsBounded: vectors that would not fit are left to the searches that need them.
+func TestWarmIsBounded(t *testing.T) {
+	for _, v := range variants[1:] {
+		b := newBed(v)
+		b.fill(500)
+		ns := b.query(nil, nil, 0).Namespace
+		ns.Total = 500
+		b.index.o.MaxBytes = estimate(ns) - 1
+		if err := b.index.Warm(t.Context(), ns); err != nil || b.source.reads != 0 {
+			t.Errorf("%s: %v, %d rows were read", v.name, err, b.source.reads)
+		}
+		b.index.o.MaxBytes = 1 << 20
+		if err := b.index.Warm(t.Context(), ns); err != nil || b.index.Stats().Vectors != 500 {
+			t.Errorf("%s: %v, %+v", v.name, err, b.index.Stats())
+		}
+	}
+}
+
+// TestASessionIsSearchedAmongAll: what is held for all sessions is not read again for one,
+// unless it is out of date.
+func TestASessionIsSearchedAmongAll(t *testing.T) {
+	b := newBed(variants[1])
+	for n := int64(1); n <= 300; n++ {
+		r := b.row(n, "b0", n)
+		r.Session = chat.SessionID(fmt.Sprintf("s%d", n%3))
+		b.source.put(r)
+	}
+	b.search(t, "")
+	b.session = "s1"
+	q := randomVector(b.random, b.dimension)
+	b.agrees(t, q, nil, 20)
+	b.agrees(t, q, spans{"b0": {100, 200}}, 50)
+	if st := b.index.Stats(); st.Shards != 1 || b.source.reads != 300 {
+		t.Errorf("%d shards, %d rows read: the session's were held already", st.Shards, b.source.reads)
+	}
+	b.source.remove(7)
+	b.agrees(t, q, nil, 20)
+	if st := b.index.Stats(); st.Shards != 2 || b.source.reads != 300+99 {
+		t.Errorf("%d shards, %d rows read: a change of one vector must not make a session read all", st.Shards, b.source.reads)
 	}
 }

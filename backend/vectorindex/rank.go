@@ -29,8 +29,8 @@ func cosine(q, v []float32) float64 {
 	return dot / math.Sqrt(square)
 }
 
-// sound reports whether v is a vector of this dimension that has a direction.
-func sound(v []float32, dimension int) bool {
+// hasDirection reports whether v is a vector of this dimension that is not zero.
+func hasDirection[T float32 | int8](v []T, dimension int) bool {
 	if len(v) != dimension {
 		return false
 	}
@@ -39,6 +39,20 @@ func sound(v []float32, dimension int) bool {
 		square += float64(x) * float64(x)
 	}
 	return square > 1e-12 && !math.IsInf(square, 0) && !math.IsNaN(square)
+}
+
+// normalized is the vector of length 1 that codes stand for.
+func normalized(codes []int8) []float32 {
+	square := 0
+	for _, c := range codes {
+		square += int(c) * int(c)
+	}
+	scale := float32(1 / math.Sqrt(float64(square)))
+	v := make([]float32, len(codes))
+	for i, c := range codes {
+		v[i] = float32(c) * scale
+	}
+	return v
 }
 
 // scored is a row with the score of a scan.

@@ -20,7 +20,7 @@ const (
 type engine interface {
 	len() int
 	bytes() int64
-	add(v []float32)
+	add(codes []int8)
 	search(ctx context.Context, q []float32, f filter, limit int) ([]chat.VectorHit, error)
 }
 
@@ -91,6 +91,14 @@ func (s *shard) pull(ctx context.Context) error {
 	return nil
 }
 
+// isCurrent reports whether all vectors were read, and none was changed since.
+func (s *shard) isCurrent(ctx context.Context) (bool, error) {
+	generation, err := s.source.VectorGeneration(ctx)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return err == nil && s.whole && s.generation == generation, err
+}
+
 func (s *shard) reset(generation int64) error {
 	e, err := s.newEngine(0)
 	if err != nil {
@@ -124,12 +132,12 @@ func (s *shard) add(rows []chat.VectorRow) {
 	defer s.mu.Unlock()
 	for _, r := range rows {
 		s.last = max(s.last, r.N)
-		if !sound(r.Vector, s.dimension) {
+		if !hasDirection(r.Codes, s.dimension) {
 			s.skipped.Add(1)
 			continue
 		}
 		s.table.add(r)
-		s.engine.add(r.Vector)
+		s.engine.add(r.Codes)
 	}
 	s.outgrow()
 	s.size.Store(s.table.bytes() + s.engine.bytes())
@@ -145,7 +153,7 @@ func (s *shard) outgrow() {
 	if err != nil {
 		return // the engine for few vectors alone can fail
 	}
-	for _, v := range old.vectors {
+	for _, v := range old.codes {
 		next.add(v)
 	}
 	s.engine = next

@@ -51,8 +51,8 @@ func (s *memorySource) VectorsOf(_ context.Context, _ int64, units []int64) (map
 	out := map[int64][]float32{}
 	for _, n := range units {
 		i, ok := slices.BinarySearchFunc(s.rows, n, func(r chat.VectorRow, n int64) int { return int(r.N - n) })
-		if ok && !s.gone[n] && s.rows[i].Vector != nil {
-			out[n] = s.rows[i].Vector
+		if ok && !s.gone[n] && s.rows[i].Codes != nil {
+			out[n] = normalized(s.rows[i].Codes)
 		}
 	}
 	return out, nil
@@ -75,21 +75,15 @@ func (s *memorySource) remove(n int64) {
 	s.generation++
 }
 
-// stored is v as the database gives it back.
-func stored(v []float32) []float32 {
-	var largest, square float64
+// stored is v as the database keeps it.
+func stored(v []float32) []int8 {
+	var largest float64
 	for _, x := range v {
 		largest = max(largest, math.Abs(float64(x)))
 	}
-	out := make([]float32, len(v))
+	out := make([]int8, len(v))
 	for i, x := range v {
-		q := math.Round(float64(x) / largest * math.MaxInt8)
-		out[i] = float32(q)
-		square += q * q
-	}
-	scale := float32(1 / math.Sqrt(square))
-	for i := range out {
-		out[i] *= scale
+		out[i] = int8(math.Round(float64(x) / largest * math.MaxInt8))
 	}
 	return out
 }
@@ -126,7 +120,7 @@ func (s spans) Span(_ chat.SessionID, b chat.BranchID) (after, upTo int64, ok bo
 func exact(rows []chat.VectorRow, ns int64, session chat.SessionID, q []float32, sieve chat.Sieve, limit int) []chat.VectorHit {
 	var hits []chat.VectorHit
 	for _, r := range rows {
-		if r.Vector == nil || namespaceOf(r.N) != ns || session != "" && r.Session != session {
+		if r.Codes == nil || namespaceOf(r.N) != ns || session != "" && r.Session != session {
 			continue
 		}
 		if sieve != nil {
@@ -135,7 +129,7 @@ func exact(rows []chat.VectorRow, ns int64, session chat.SessionID, q []float32,
 				continue
 			}
 		}
-		hits = append(hits, chat.VectorHit{N: r.N, Cosine: cosine(q, r.Vector)})
+		hits = append(hits, chat.VectorHit{N: r.N, Cosine: cosine(q, normalized(r.Codes))})
 	}
 	slices.SortStableFunc(hits, func(a, b chat.VectorHit) int {
 		switch {

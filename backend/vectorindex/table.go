@@ -83,5 +83,25 @@ func (f filter) count() int {
 	return total
 }
 
+// oneSession is a sieve that lets through what another one does of a session.
+type oneSession struct {
+	session chat.SessionID
+	sieve   chat.Sieve // nil: all of it
+}
+
+// Span implements chat.Sieve.
+func (o oneSession) Span(s chat.SessionID, b chat.BranchID) (after, upTo int64, ok bool) {
+	switch {
+	case s != o.session:
+		return 0, 0, false
+	case o.sieve == nil:
+		return math.MinInt64, math.MaxInt64, true
+	}
+	return o.sieve.Span(s, b)
+}
+
+// tableRow is what a row of a table takes in memory.
+const tableRow = 8 + 4 + 4
+
 // bytes is about what a table of this length takes in memory.
-func (t *table) bytes() int64 { return int64(cap(t.n)) * (8 + 4 + 4) }
+func (t *table) bytes() int64 { return int64(cap(t.n)) * tableRow }

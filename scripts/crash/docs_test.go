@@ -9,40 +9,99 @@ import (
 	"testing"
 )
 
-// Every test that docs/durability.md names is there.
-func TestThePromisesNameTestsThatAreThere(t *testing.T) {
+// TestDocsNameRealTests checks that each Go test, each end-to-end test and each source file that a page of promises
+// names exists, in the folder that the page says.
+func TestDocsNameRealTests(t *testing.T) {
 	root, err := moduleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := os.ReadFile(filepath.Join(root, "docs", "durability.md"))
-	if err != nil {
-		t.Fatal(err)
+	tests, titles := goTests(t, root), endToEndTitles(t, root)
+	for page, least := range map[string]int{"durability.md": 30, "seeds.md": 150} {
+		data, err := os.ReadFile(filepath.Join(root, "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := regexp.MustCompile(`(?:backend/)?(?:([a-z][a-z/]+): )?\b(Test[A-Z]\w+)`).FindAllStringSubmatch(string(data), -1)
+		if len(named) < least {
+			t.Errorf("%s names %d tests, expected at least %d", page, len(named), least)
+		}
+		for _, m := range named {
+			folder, name := m[1], m[2]
+			if folders := tests[name]; len(folders) == 0 || folder != "" && !folders["backend/"+folder] {
+				t.Errorf("%s: there is no %s in %q", page, name, folder)
+			}
+		}
+		if page == "seeds.md" {
+			checkSeeds(t, root, string(data), titles)
+		}
 	}
-	named := regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(string(doc), -1)
-	if len(named) < 30 {
-		t.Fatalf("the promises name %d tests", len(named))
+}
+
+// checkSeeds checks the titles of end-to-end tests and the source files that docs/seeds.md names.
+func checkSeeds(t *testing.T, root, doc, titles string) {
+	t.Helper()
+	for _, m := range regexp.MustCompile(`[|,] "([^"|\n]{15,})"`).FindAllStringSubmatch(doc, -1) {
+		if !strings.Contains(titles, m[1]) {
+			t.Errorf("seeds.md: there is no end-to-end test %q", m[1])
+		}
 	}
-	var tests strings.Builder
-	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	for _, file := range regexp.MustCompile(`[a-z/]+/[a-z_]+\.go`).FindAllString(doc, -1) {
+		_, inBackend := os.Stat(filepath.Join(root, "backend", file))
+		_, inRoot := os.Stat(filepath.Join(root, file))
+		if inBackend != nil && inRoot != nil {
+			t.Errorf("seeds.md: there is no file %s", file)
+		}
+	}
+}
+
+// goTests maps the name of each Go test to the folders that have it, relative to the module.
+func goTests(t *testing.T, root string) map[string]map[string]bool {
+	t.Helper()
+	declared := regexp.MustCompile(`(?m)^func (Test[A-Z]\w+)\(`)
+	found := map[string]map[string]bool{}
+	walkFiles(t, root, "_test.go", func(path string, data []byte) {
+		folder, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range declared.FindAllSubmatch(data, -1) {
+			name := string(m[1])
+			if found[name] == nil {
+				found[name] = map[string]bool{}
+			}
+			found[name][filepath.ToSlash(folder)] = true
+		}
+	})
+	return found
+}
+
+func endToEndTitles(t *testing.T, root string) string {
+	t.Helper()
+	var all strings.Builder
+	walkFiles(t, filepath.Join(root, "frontend", "e2e"), ".spec.ts", func(_ string, data []byte) { all.Write(data) })
+	return all.String()
+}
+
+// walkFiles visits the files below a folder whose names end in a suffix, and skips what package managers install.
+func walkFiles(t *testing.T, root, suffix string, visit func(path string, data []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case d.IsDir() && (d.Name() == "node_modules" || d.Name() != "." && strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
-		case !strings.HasSuffix(path, "_test.go"):
+		case !strings.HasSuffix(path, suffix):
 			return nil
 		}
 		data, err := os.ReadFile(path)
-		tests.Write(data)
+		if err == nil {
+			visit(path, data)
+		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-	for _, name := range named {
-		if !strings.Contains(tests.String(), "\nfunc "+name+"(") {
-			t.Errorf("there is no %s", name)
-		}
 	}
 }

@@ -23,8 +23,8 @@ const (
 // several kinds the first kind in order wins.
 var spacedCues = map[Kind]string{
 	Decision: `decided, we decide, i decide, decision, we will use, we'll use, i will use, i'll use, let's use, let us use, let's go with,
-		we go with, we'll go with, going with, agreed, we chose, i chose, chosen, settled on, opted for, final answer, approved, we are switching to,
-		we switched to, instead of using,
+		we go with, we'll go with, going with, agreed, we chose, i chose, chosen, settled on, opted for, final answer, approved, we are switching to, we're switching to,
+		we switched to, switching from, switched from, switch from, migrating from, migrated from, instead of using,
 		entschieden, beschlossen, entscheidung, wir nehmen, wir verwenden, wir nutzen, vereinbart, einigen uns, festgelegt,
 		décidé, décision, choisi, nous utiliserons, on utilisera, on prend, convenu, retenu,
 		decidido, decidimos, decisión, elegimos, elegido, usaremos, vamos a usar, acordado, acordamos,

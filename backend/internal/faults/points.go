@@ -47,7 +47,7 @@ var transactions = []string{
 	"job.spread", "job.requeue", "job.retry", "job.kill", "job.enqueue", "turn.index", "state.commit",
 	"summary.add", "namespace.open", "namespace.serve", "namespace.drop", "vector.write",
 	"ledger.snapshot", "setting.write", "setting.drop", "branch.archive", "branch.fork", "branch.rename",
-	"branch.switch", "bundle.import", "content.erase", "content.erased", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove",
+	"branch.switch", "bundle.import", "content.erase", "content.erased", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove", "pin.accept", "pin.dismiss", "step.progress",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
 	"session.settings",
 }

@@ -1,6 +1,7 @@
 package highlight
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,9 +90,10 @@ func marks(text string, from, to int) []Span {
 	return apart(found)
 }
 
-// apart are spans in order; of two that overlap the first.
+// apart are spans in order; of two that overlap the first, and of two that begin at the
+// same place the longer one: a table's rule goes as a whole, not its outer bars alone.
 func apart(spans []Span) []Span {
-	slices.SortFunc(spans, func(a, b Span) int { return a.Start - b.Start })
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(a.Start-b.Start, b.End-a.End) })
 	out, end := spans[:0], 0
 	for _, s := range spans {
 		if s.Start >= end {
@@ -130,4 +132,12 @@ func without(text string, out, spans []Span) (string, []Span) {
 func Unmarked(text string) string {
 	words, _ := without(text, marks(text, 0, len(text)), nil)
 	return words
+}
+
+// UnmarkedAt is Unmarked for a place in the text as well: it returns where that is
+// without the marks.
+func UnmarkedAt(text string, at int) (string, int) {
+	at = runeStart(text, min(max(at, 0), len(text)))
+	words, moved := without(text, marks(text, 0, len(text)), []Span{{at, at}})
+	return words, moved[0].Start
 }

@@ -20,15 +20,39 @@ func TestUnmarked(t *testing.T) {
 		"see [the page](https://x.y/z_(w)) now":       "see the page now",
 		"![a plan](data:image/png;base64,AA) and [x]": "a plan and [x]",
 		"**see [it](u)**":                             "see it",
-		"before\n```go\na := **p\n# no heading\n```\n**after**": "before\na := **p\n# no heading\nafter",
-		"| a | b |\n|---|:-:|\n| 1 | 2 |":                       "a | b\n\n1 | 2",
-		"~~gone~~ ~/home ~5":                                    "gone ~/home ~5",
-		"```\n**x**\n```":                                       "**x**\n",
-		"- one\n- two":                                          "- one\n- two",
-		"**نص** و **שלום** 🙂":                                   "نص و שלום 🙂",
+		"before\n```go\na := **p\n# no heading\n```\n**after**":                             "before\na := **p\n# no heading\nafter",
+		"| a | b |\n|---|:-:|\n| 1 | 2 |":                                                   "a | b\n\n1 | 2",
+		"## F\n\n| Step | Rows |\n|---|---|\n| **A** | 1 |\n| B | 2 |\n\nThe `o` is **x**.": "F\n\nStep | Rows\n\nA | 1\nB | 2\n\nThe o is x.",
+		"~~gone~~ ~/home ~5":  "gone ~/home ~5",
+		"```\n**x**\n```":     "**x**\n",
+		"- one\n- two":        "- one\n- two",
+		"**نص** و **שלום** 🙂": "نص و שלום 🙂",
 	} {
 		if got := Unmarked(in); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestUnmarkedAt(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		find string
+		want string
+	}{
+		{"**Bold** and *leaning* words", "*leaning", "leaning words"},
+		{"## Plan\n\nUse `pg_dump` **now**", "**now", "now"},
+		{"plain words", "words", "words"},
+		{"**Bold** start", "**Bold", "Bold start"},
+	} {
+		got, at := UnmarkedAt(c.text, strings.Index(c.text, c.find))
+		if got[at:] != c.want {
+			t.Errorf("%q at %q: %q", c.text, c.find, got[at:])
+		}
+	}
+	for _, at := range []int{-5, 99} {
+		if got, moved := UnmarkedAt("**né**", at); got != "né" || moved < 0 || moved > len(got) {
+			t.Errorf("at %d: %q, %d", at, got, moved)
 		}
 	}
 }

@@ -113,11 +113,11 @@ func plainWords(resp *http.Response, body []byte) string {
 		if u, err := url.Parse(resp.Header.Get("Location")); err == nil && u.Host != "" {
 			where = u.Host
 		}
-		return "the server redirects to " + where + "; a key is not sent there, set base_url to the right address"
+		return "the server redirects to " + where + "; a key is not sent there, correct the address of the server"
 	}
 	text := strings.TrimSpace(string(body))
 	if text == "" || text[0] == '<' {
-		return fmt.Sprintf("the server answered with status %d and no explanation; check base_url", resp.StatusCode)
+		return fmt.Sprintf("the server answered with status %d and no explanation; check the address of the server", resp.StatusCode)
 	}
 	return text
 }
@@ -177,6 +177,7 @@ func classify(status int, w Words) *llm.Error {
 	switch {
 	case isTooLarge(status, w):
 		e.Code = chat.CodeTooLarge
+		e.SizeLimit, e.SizeCounted = sizes(w.Message)
 	case status == 401 || status == 403:
 		e.Code = chat.CodeAuth
 	case isQuota(status, w):
@@ -245,9 +246,9 @@ func TransportError(ctx context.Context, ep llm.Endpoint, base string, err error
 	case errors.As(err, &cert):
 		e.Retry, e.Message = false, "the certificate of "+host+" is not trusted"
 	case errors.As(err, &record):
-		e.Retry, e.Message = false, host+" does not speak HTTPS; check base_url"
+		e.Retry, e.Message = false, host+" does not speak HTTPS; check the address of the server"
 	case errors.As(err, &dns):
-		e.Message = "the address of " + host + " was not found; check the network and base_url"
+		e.Message = "can't reach " + host + "; check your connection and the address of the server"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		e.Message = "nothing answers at " + host + "; is the server running?"
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):

@@ -75,7 +75,7 @@ func CheckBase(base string) (*url.URL, error) {
 	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 		return nil, &llm.Error{
 			Code:    chat.CodeConfig,
-			Message: "base_url is not a web address; it begins with http:// or https:// and a host",
+			Message: "the address of the server is not a web address; it begins with http:// or https:// and a host",
 		}
 	}
 	u.RawQuery, u.Fragment = "", ""
@@ -131,7 +131,7 @@ func Receive(ctx context.Context, ep llm.Endpoint, base string, resp *http.Respo
 	case kind == bodyPage:
 		return &llm.Error{
 			Code: chat.CodeProvider, Status: resp.StatusCode,
-			Message: hostOf(base) + " answered with a web page instead of an answer; check base_url",
+			Message: hostOf(base) + " answered with a web page instead of an answer; check the address of the server",
 		}
 	case kind == bodyDocument:
 		data, err := io.ReadAll(io.LimitReader(src, MaxEvent+1))
@@ -228,7 +228,7 @@ func ReadModels(ep llm.Endpoint, resp *http.Response) (ids []string, next string
 		LastID  string  `json:"last_id"`
 	}
 	if json.Unmarshal(bytes.TrimSpace(data), &page) != nil {
-		return nil, "", &llm.Error{Code: chat.CodeProvider, Message: "the list of models could not be read; check base_url"}
+		return nil, "", &llm.Error{Code: chat.CodeProvider, Message: "the list of models could not be read; check the address of the server"}
 	}
 	for _, m := range append(page.Data, page.Models...) {
 		if m.ID == "" {

@@ -319,3 +319,28 @@ func BenchmarkEventReader(b *testing.B) {
 		}
 	}
 }
+
+// The numbers of a refusal, in the words of the vendors and servers that name them.
+func TestSizesOfARefusal(t *testing.T) {
+	for words, want := range map[string][2]int{
+		"This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens. Please reduce the length of the messages.":                    {8192, 9000},
+		"This model's maximum context length is 4097 tokens, however you requested 5300 tokens (4300 in your prompt; 1000 for the completion). Please reduce your prompt.": {3097, 4300},
+		"This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (5000 in the messages, 4000 in the completion).":                           {4192, 5000},
+		"This model's maximum context length is 32768 tokens. However, your request has 40000 input tokens. Please reduce the length of the input messages.":               {32768, 40000},
+		"prompt is too long: 210000 tokens > 200000 maximum":                                                                              {200000, 210000},
+		"input length and `max_tokens` exceed context limit: 195000 + 8192 > 200000, decrease input length or `max_tokens` and try again": {191808, 195000},
+		"request (9000 tokens) exceeds the available context size (4096 tokens), try increasing it":                                       {4096, 9000},
+		"The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).":                                         {1048576, 1200000},
+		"Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length":                          {32768, 40000},
+		"Your input exceeds the maximum context length of 128,000 tokens.":                                                                {128000, 0},
+		"Your input exceeds the context window of this model.":                                                                            {0, 0},
+		"the request exceeds the available context size, try increasing it":                                                               {0, 0},
+		"": {0, 0},
+		"prompt is too long: 99999999999999999999999999 tokens > 88888888888888888888888888 maximum": {0, 0},
+	} {
+		limit, counted := sizes(words)
+		if limit != want[0] || counted != want[1] {
+			t.Errorf("%q: limit %d, counted %d, want %v", words, limit, counted, want)
+		}
+	}
+}

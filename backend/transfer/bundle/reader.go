@@ -235,7 +235,7 @@ func (p *pass) event(n int64, e ledger.Event) error {
 		return refused("after event %d comes event %d: events are missing or repeated", p.tail.Seq, e.Seq)
 	}
 	if !e.Type.Known() {
-		return otherVersion(fmt.Sprintf("event %d is of a type that this program does not know, %.40q", e.Seq, e.Type)).
+		return otherVersion(fmt.Sprintf("event %d is of an unknown type, %.40q", e.Seq, e.Type)).
 			WithHint("a newer version of the program may read it")
 	}
 	if faults := e.Faults(p.tail); len(faults) > 0 {

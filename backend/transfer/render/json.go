@@ -30,7 +30,8 @@ type BranchRow struct {
 	Pending   int           `json:"pending"`
 	LastSeq   int64         `json:"last_seq"`
 	HeadState chat.StateID  `json:"head_state"`
-	HeadSeq   int64         `json:"head_seq"`
+	HeadSeq   int64         `json:"head_seq"`      // of the state
+	HeadTurn  int64         `json:"head_turn_seq"` // the last turn that the head covers
 	Epoch     int64         `json:"epoch"`
 	Archived  bool          `json:"archived"`
 	UpdatedAt time.Time     `json:"updated_at"`
@@ -43,7 +44,7 @@ func BranchRows(session chat.Session, all []chat.BranchSummary) []BranchRow {
 		rows[i] = BranchRow{
 			ID: b.ID, Label: b.Label, Active: b.ID == session.ActiveBranch, Parent: b.ParentBranch, ForkTurn: b.ForkTurn,
 			ForkSeq: b.ForkSeq, Turns: b.Turns, Pending: b.Pending, LastSeq: b.LastSeq, HeadState: b.HeadState,
-			HeadSeq: b.HeadSeq, Epoch: b.Epoch, Archived: b.ArchivedAt != nil, UpdatedAt: b.UpdatedAt,
+			HeadSeq: b.HeadSeq, HeadTurn: b.Covers, Epoch: b.Epoch, Archived: b.ArchivedAt != nil, UpdatedAt: b.UpdatedAt,
 		}
 	}
 	return rows

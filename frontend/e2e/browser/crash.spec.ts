@@ -104,7 +104,7 @@ test('kill -9 while an old message is edited: what was written before it comes b
   await chat.askAndWait(1, 'The question', 'The answer.');
   await chat.composer.fill('a thought of mine');
   await chat.turn(1).hover();
-  await chat.turn(1).getByRole('button', { name: 'Edit the message' }).click();
+  await chat.turn(1).getByRole('button', { name: 'Edit and resend' }).click();
   await expect(chat.composer).toHaveValue('The question');
   await chat.composer.fill('The question, put otherwise');
   await expect.poll(() => page.evaluate(savedDraft)).toBe('a thought of mine\n\nThe question, put otherwise');

@@ -26,7 +26,7 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   await launch(env);
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'First', 'One answer.');
-  await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+  await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
   const before = await head(chat);
 
   fill();
@@ -45,7 +45,7 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   free();
   await chat.composer.press('Enter');
   await chat.says(2, 'Another answer.');
-  await expect(chat.turn(2)).toHaveAccessibleName(/committed, head/);
+  await expect(chat.turn(2)).toHaveAccessibleName(/saved, latest/);
   await expect(refused).toBeHidden();
   await expect(chat.composer).toHaveValue('');
   expect(verb(home, 'verify')).toContain('No problems found');
@@ -58,7 +58,7 @@ test('a disk that is full at the start: the window shows what is there, says tha
   const served = await launch(env);
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'First', 'One answer.');
-  await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+  await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
   await served.stop();
 
   fill();
@@ -136,13 +136,13 @@ test('a disk that fills up while an answer arrives: what was shown stays, and ca
   expect(durable).toBeLessThanOrEqual(displayed);
 
   // A refused decision is said where it is made, and stays to be read.
-  await chat.turn(1).getByRole('button', { name: 'Keep as it is' }).press('Enter');
+  await chat.turn(1).getByRole('button', { name: 'Keep' }).press('Enter');
   await expect(chat.turn(1).getByRole('alert')).toContainText(/disk is full|no space/i);
   expect((await chat.text(1)).startsWith(shown)).toBe(true);
 
   free();
-  await chat.turn(1).getByRole('button', { name: 'Keep as it is' }).press('Enter');
-  await expect(chat.turn(1)).toContainText('Kept as it was, partial');
+  await chat.turn(1).getByRole('button', { name: 'Keep' }).press('Enter');
+  await expect(chat.turn(1)).toContainText('Partial answer, kept');
   expect((await chat.text(1)).startsWith(shown)).toBe(true);
   await chat.askAndWait(2, 'And then?', 'Then there was space.');
   expect(verb(home, 'verify')).toContain('No problems found');
@@ -165,7 +165,7 @@ test('a journal that cannot be fsynced: nothing is called durable that is not, a
   provider.release('Tell me');
   await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, incomplete');
   await expect(chat.turn(1)).toContainText('could not be made durable');
-  await expect(chat.turn(1)).toContainText(/made durable: copy what you need/);
+  await expect(chat.turn(1)).toContainText(/saved to disk: copy what you need/);
 
   const samples = (await page.evaluate(() => (window as unknown as { samples: string[] }).samples)).map(read);
   expect(samples.length).toBeGreaterThan(3);
@@ -190,7 +190,7 @@ test('a database that fails for a moment: the message is not taken, and is when 
     await chat.composer.fill('Tell me');
     await expect(async () => {
       if ((await chat.turn(seq).count()) === 0) await chat.composer.press('Enter');
-      await expect(chat.turn(seq)).toHaveAccessibleName(/committed/, { timeout: 5_000 });
+      await expect(chat.turn(seq)).toHaveAccessibleName(/, saved/, { timeout: 5_000 });
     }).toPass();
   }
   await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(4);
@@ -210,12 +210,12 @@ test('a disk that is full as a whole answer is to be saved: the window says so, 
   await expect(turn).toContainText(/disk is full/i);
   await expect(turn).toContainText('there is nothing to decide');
   await expect(chat.header.getByRole('button', { name: /^Turn #1/ })).toContainText('Not saved yet');
-  for (const decision of ['Keep as it is', 'Discard', 'Retry']) await expect(turn.getByRole('button', { name: decision })).toHaveCount(0);
+  for (const decision of ['Keep', 'Discard', 'Retry']) await expect(turn.getByRole('button', { name: decision })).toHaveCount(0);
   await turn.getByRole('button', { name: 'Try now' }).press('Enter');
   await expect(turn.getByRole('alert')).toContainText(/disk is full/i);
 
   free();
-  await expect(turn).toHaveAccessibleName(/committed, head/, { timeout: 60_000 }); // it is tried every half minute at least
+  await expect(turn).toHaveAccessibleName(/saved, latest/, { timeout: 60_000 }); // it is tried every half minute at least
   await expect(turn).toContainText('All of an answer.');
   expect(provider.questions()).toHaveLength(1);
   expect(verb(home, 'verify')).toContain('No problems found');

@@ -25,7 +25,7 @@ test('a document is attached, read, and recalled by what stands in its middle', 
   await chat.askAndWait(1, 'What is this book?', 'A book about a harbour.');
   await expect(chat.turn(1)).toContainText('harbour.md');
   await expect(chat.turn(1)).toContainText('in part');
-  await expect(chat.turn(1)).toHaveAccessibleName(/head|committed/i);
+  await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
   await chat.turn(1).getByRole('button', { name: /^Read the document harbour\.md/ }).click();
   const viewer = page.getByRole('dialog', { name: 'harbour.md' });
   await expect(viewer.getByText('# The harbour book')).toBeVisible();

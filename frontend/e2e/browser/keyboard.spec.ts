@@ -101,7 +101,7 @@ test.describe('with a provider', () => {
     await keys.activate(keys.chat.turn(3).getByRole('button', { name: 'Retry' }), 'Shift+Tab');
     await expect(keys.chat.answer(4)).toContainText('Well then.'); // as a turn of its own
 
-    for (const [seq, what, name] of [[5, 'Keep as it is', /kept/], [6, 'Discard', /discarded/]] as const) {
+    for (const [seq, what, name] of [[5, 'Keep', /kept/], [6, 'Discard', /discarded/]] as const) {
       provider.answer(`Break off ${seq}`, prose(60), { chunkSize: 20, dropAfter: 16 });
       await keys.write(`Break off ${seq}`);
       await expect(keys.chat.turn(seq)).toHaveAccessibleName(/incomplete/);
@@ -185,12 +185,18 @@ test.describe('with a provider', () => {
 
     await command(page, 'Show the tree at full size');
     await keys.press('Home');
+    await keys.tabTo(page.getByRole('spinbutton', { name: /after turn/ }));
+    await keys.type('1');
     await keys.activate(page.getByRole('button', { name: 'Roll back', exact: true }));
-    await expect(keys.chat.turn(3)).toHaveCount(0);
-    await expect(keys.chat.answer(2)).toContainText('Second answer.');
+    await expect(keys.chat.turn(2)).toHaveCount(0);
+    await expect(keys.chat.answer(1)).toContainText('First answer.');
     await expect(keys.chat.header).not.toContainText('sideways');
 
-    await keys.press('Escape', 'Control+l', 'ArrowUp'); // the last message
+    await keys.press('Escape', 'Control+j');
+    await keys.type('main');
+    await keys.press('Enter');
+    await expect(keys.chat.answer(2)).toContainText('Second answer.');
+    await keys.press('Control+l', 'ArrowUp'); // the last message
     await expect(keys.chat.composer).toHaveValue('Two');
     await keys.type(' again');
     await keys.press('Enter');
@@ -199,7 +205,7 @@ test.describe('with a provider', () => {
     await keys.tabTo(page.getByRole('log', { name: 'Conversation' }), 'Shift+Tab');
     await keys.press('Home', 'Alt+ArrowUp', 'Alt+ArrowUp'); // the first
     await expect(keys.chat.turn(1)).toBeFocused();
-    await keys.activate(keys.chat.turn(1).getByRole('button', { name: /^Edit the message/ }));
+    await keys.activate(keys.chat.turn(1).getByRole('button', { name: /^Edit and resend/ }));
     await expect(keys.chat.composer).toHaveValue('One');
     await keys.type(', better');
     await keys.press('Enter');
@@ -218,10 +224,10 @@ test.describe('with a provider', () => {
     await keys.ask(2, 'What else?', 'And tulips.');
 
     await keys.write('/pin Bertha rests on Sundays.');
-    await expect(page.getByText(/^Pinned: every request/)).toBeVisible();
+    await expect(page.getByText(/^Pinned: sent word for word/)).toBeVisible();
     await expect(keys.chat.turn(2)).toHaveAccessibleName(/pending/);
     await keys.write('/commit');
-    await expect(keys.chat.turn(2)).toHaveAccessibleName(/head/);
+    await expect(keys.chat.turn(2)).toHaveAccessibleName(/saved, latest/);
 
     await keys.press('Control+Shift+F');
     await keys.type('harbour crane');
@@ -236,11 +242,11 @@ test.describe('with a provider', () => {
     await expect(page.getByRole('search', { name: 'Find in this conversation' })).toBeHidden();
 
     await keys.write('/recall Bertha');
-    const pieces = page.getByRole('list', { name: 'Pieces of memory' });
-    await expect(page.getByRole('heading', { name: /found$/ })).toBeVisible();
+    const pieces = page.getByRole('list', { name: 'Memories' });
+    await expect(page.getByRole('heading', { name: /results?$/ })).toBeVisible();
     await keys.tabTo(page.getByRole('searchbox', { name: 'Search memory' }), 'Shift+Tab');
     await keys.press('ArrowDown', 'Enter');
-    await keys.activate(pieces.getByRole('button', { name: 'Attach to next message' }).first());
+    await keys.activate(pieces.getByRole('button', { name: /^Attach / }).first());
     await expect(keys.chat.composer).toBeFocused();
     await keys.ask(3, 'Who lifts it?', 'Bertha does.');
     const sent = JSON.stringify(provider.lastRequest());

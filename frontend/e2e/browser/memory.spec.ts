@@ -12,29 +12,31 @@ test('what was said is found in Memory, led back to, attached, and seen in the X
   const chat = new Conversation(page);
   await chat.askAndWait(1, question, 'Noted: the crane is Bertha.');
   await chat.askAndWait(2, 'Tell me about tulips.', 'The end of tulips.');
-  await expect(chat.turn(2)).toHaveAccessibleName(/head|committed/i);
+  await expect(chat.turn(2)).toHaveAccessibleName(/, saved/);
 
   await page.getByRole('tab', { name: 'Memory' }).click();
-  const list = page.getByRole('list', { name: 'Pieces of memory' });
-  await expect(list.getByRole('button', { name: /turn 1, .*Bertha/ }).first()).toBeVisible();
-  await expect(page.getByText(/passages?, local vectors complete/)).toBeVisible();
+  const list = page.getByRole('list', { name: 'Memories' });
+  await expect(list.getByRole('button', { name: /Bertha.*#1\b/ }).first()).toBeVisible();
+  await expect(page.getByText(/memor(y|ies), index up to date/)).toBeVisible();
 
   await page.getByRole('searchbox', { name: 'Search memory' }).fill('harbour crane');
   await page.keyboard.press('Enter');
-  await expect(page.getByRole('heading', { name: /found$/ })).toBeVisible();
+  await expect(page.getByRole('heading', { name: /results?$/ })).toBeVisible();
   const first = list.getByRole('listitem').first();
   await expect(first).toContainText('Bertha');
-  await expect(first).toContainText(/rank 1/);
+  await expect(first).toContainText(/Match\s*100/);
+  await expect(first).toHaveText(/^\s*The harbour crane is called Bertha/);
   await expect(first.locator('mark').first()).toHaveText(/harbour/i);
   await page.getByRole('searchbox', { name: 'Search memory' }).press('ArrowDown');
   await page.keyboard.press('Enter');
   await expect(first.getByRole('group', { name: 'Its whole text' })).toContainText(question);
-  await expect(first).toContainText('local/hashed/');
+  await expect(first).toContainText('Matched: harbour, crane');
+  await expect(first).toContainText('built-in (hashed word features)');
 
   await first.getByRole('button', { name: 'Go to #1' }).click();
   await expect(chat.turn(1)).toBeInViewport();
-  await first.getByRole('button', { name: 'Attach to next message' }).click();
-  await expect(first.getByRole('button', { name: 'Attached' })).toBeDisabled();
+  await first.getByRole('button', { name: /^Attach turn 1/ }).click();
+  await expect(first.getByRole('button', { name: /^Attached/ })).toBeDisabled();
   await expect(chat.composer).toBeFocused();
   await expect(page.getByRole('button', { name: /^Remove the memory of/ })).toBeVisible();
 

@@ -74,7 +74,7 @@ for (const [hand, press] of presses) {
     const chat = new Conversation(page);
     await press(chat.turn(1).getByRole('button', { name: 'Retry' }));
     await chat.says(1, 'Told at the second try.');
-    await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+    await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
     await expect(chat.turn(1)).toContainText('2 attempts');
     await expect(chat.composer).toBeFocused();
     await expect(page.getByRole('article', { name: /^Turn/ })).toHaveCount(1);
@@ -88,7 +88,7 @@ for (const [hand, press] of presses) {
     const chat = new Conversation(page);
     await press(chat.turn(1).getByRole('button', { name: 'Continue' }));
     await chat.says(1, `${part} And that is all.`);
-    await expect(chat.turn(1)).toHaveAccessibleName(/committed, head/);
+    await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
     await expect(chat.composer).toBeFocused();
   });
 
@@ -98,8 +98,8 @@ for (const [hand, press] of presses) {
     provider.answer('And then?', 'Then nothing.');
     await launch();
     const chat = new Conversation(page);
-    await press(chat.turn(1).getByRole('button', { name: 'Keep as it is' }));
-    await expect(chat.turn(1)).toContainText('Kept as it was, partial');
+    await press(chat.turn(1).getByRole('button', { name: 'Keep' }));
+    await expect(chat.turn(1)).toContainText('Partial answer, kept');
     await chat.says(1, part);
     await expect(chat.composer).toBeFocused();
     await page.keyboard.type('And then?');
@@ -153,7 +153,7 @@ for (const [hand, press] of presses) {
     await launch();
     const chat = new Conversation(page);
     await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, unsent');
-    await expect(chat.turn(1)).toContainText('Your message is on disk');
+    await expect(chat.turn(1)).toContainText('Your message is saved');
     const report = await new Recovery(page).open();
     await expect(report).toContainText('The message was saved but not sent');
     expect(provider.questions()).toEqual([]);
@@ -183,7 +183,7 @@ test('an answer that had arrived whole is final after the crash, without a quest
   await dieAt(launch, page, 'turn.journal_sealed');
   await launch();
   const chat = new Conversation(page);
-  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, committed, head');
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, saved, latest');
   await chat.says(1, text);
   const { durable, displayed, words } = await streamed(chat);
   expect([durable, displayed]).toEqual([Buffer.byteLength(text), Buffer.byteLength(text)]);
@@ -199,7 +199,7 @@ test('an answer that had arrived whole is final after the crash, without a quest
 test('SRD 22.3: killed between the answer and its commit, the turn is committed once, by its job', async ({ home, provider, launch, page }) => {
   // The librarian, who writes the state, is held while the program is killed.
   home.configure(provider, '[librarian]\nmodel = "mock"');
-  const memory = 'Write the memory anew.';
+  const memory = 'Write the updated memory.';
   provider.answer(memory, 'never read', { holdAfter: 0 });
   provider.answer('Tell me', 'A whole answer.');
   const program = await launch();
@@ -218,7 +218,7 @@ test('SRD 22.3: killed between the answer and its commit, the turn is committed 
   const report = await new Recovery(page).open();
   await expect(report).toContainText(/queued again/);
   provider.release(memory);
-  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, committed, head');
+  await expect(chat.turn(1)).toHaveAccessibleName('Turn 1, saved, latest');
   await expect.poll(() => head(chat)).toMatch(/#1/); // the header follows the turn
   expect(verb(home, 'verify')).toContain('No problems found');
 });

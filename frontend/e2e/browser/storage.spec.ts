@@ -27,16 +27,16 @@ test('a session that is deleted for good is in no file any more, and its receipt
   await expect(page.getByRole('heading', { level: 1, name: /Notes on quillvane/ })).toBeAttached();
   expect(home.filesHolding('Ostrakine').length).toBeGreaterThan(0);
 
-  await command(page, 'Delete this session for good…');
-  const dialog = page.getByRole('dialog', { name: 'Delete “Notes on quillvane” for good' });
+  await command(page, 'Delete this session permanently…');
+  const dialog = page.getByRole('dialog', { name: 'Delete “Notes on quillvane” permanently' });
   await expect(dialog).toContainText(/1 message with its answer/);
-  await expect(dialog).toContainText('No backup in the data directory holds it.');
-  const field = dialog.getByLabel('To delete it, type its title');
-  await field.fill('notes on quillvane');
-  await expect(dialog.getByRole('button', { name: 'Delete for good' })).toBeDisabled();
-  await field.fill('Notes on quillvane');
+  await expect(dialog).toContainText('No backup in the data directory contains it.');
+  const field = dialog.getByLabel('To delete it permanently, type “delete”');
+  await field.fill('delet');
+  await expect(dialog.getByRole('button', { name: 'Delete permanently' })).toBeDisabled();
+  await field.fill('delete');
   await page.keyboard.press('Enter');
-  const receipt = page.getByRole('dialog', { name: 'The session is deleted' });
+  const receipt = page.getByRole('dialog', { name: 'The session was permanently deleted' });
   await expect(receipt).toContainText('messages and answers');
   await receipt.getByRole('button', { name: 'Done' }).click();
 
@@ -45,7 +45,7 @@ test('a session that is deleted for good is in no file any more, and its receipt
   await expect(page.getByText('Ostrakine')).toHaveCount(0);
   for (const word of ['Ostrakine', 'quillvane']) expect(home.filesHolding(word)).toEqual([]);
   await storagePage(page);
-  await expect(page.getByRole('list', { name: 'Receipts' })).toContainText('A session was deleted');
+  await expect(page.getByRole('list', { name: 'Receipts' })).toContainText('A session was permanently deleted');
 });
 
 test('an erased turn leaves its place, with the day', async ({ home, provider, launch, page }) => {
@@ -62,19 +62,19 @@ test('an erased turn leaves its place, with the day', async ({ home, provider, l
   await expect(page.getByRole('heading', { level: 1, name: /Birds/ })).toBeAttached();
 
   await chat.turn(1).hover();
-  await chat.turn(1).getByRole('button', { name: 'Erase this turn…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Erase #1 of Birds' });
-  await dialog.getByLabel('To erase it, type the title of its session').fill('Birds');
+  await chat.turn(1).getByRole('button', { name: 'Delete this turn permanently…' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete #1 of Birds permanently' });
+  await dialog.getByLabel('To delete it permanently, type “delete”').fill('delete');
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'The turn is erased' }).getByRole('button', { name: 'Done' }).click();
-  await expect(chat.turn(1)).toContainText(/Erased on \d/);
+  await page.getByRole('dialog', { name: 'The turn was permanently deleted' }).getByRole('button', { name: 'Done' }).click();
+  await expect(chat.turn(1)).toContainText(/Deleted on \d/);
   await expect(chat.turn(1)).not.toContainText('[erased]');
   await expect(chat.answer(2)).toContainText('Nothing else.');
   expect(home.filesHolding('Ostrakine')).toEqual([]);
 
   await page.reload();
   await chat.ready();
-  await expect(chat.turn(1)).toContainText(/Erased on \d/);
+  await expect(chat.turn(1)).toContainText(/Deleted on \d/);
 });
 
 test('sizes add up, a backup is made, checked and looked at before it is restored', async ({ home, provider, launch, page }) => {
@@ -85,7 +85,7 @@ test('sizes add up, a backup is made, checked and looked at before it is restore
   await chat.askAndWait(1, question, canary);
   await storagePage(page);
 
-  const table = page.getByRole('table', { name: 'What takes the room, by part' });
+  const table = page.getByRole('table', { name: 'Size of each part' });
   const parts = await bytesOf(table.locator('tbody tr'));
   expect(parts.length).toBe(5);
   expect(parts[0]).toBeGreaterThan(0);
@@ -95,21 +95,21 @@ test('sizes add up, a backup is made, checked and looked at before it is restore
   await page.getByRole('button', { name: 'Back up now…' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Back up', exact: true }).click();
   await page.getByRole('button', { name: 'Done' }).click();
-  const made = page.getByRole('list', { name: 'Backups' }).getByRole('listitem').filter({ hasText: 'By hand' });
+  const made = page.getByRole('list', { name: 'Backups' }).getByRole('listitem').filter({ hasText: 'Manual' });
   await expect(made).toHaveCount(1);
   await expect(made).toContainText(/1 session, 1 turn/);
   await page.getByRole('button', { name: 'Check all' }).click();
-  await expect(page.getByRole('status').filter({ hasText: 'read through and verified: nothing is wrong.' })).toBeVisible();
+  await expect(page.getByRole('status').filter({ hasText: 'read through and verified: no problems found.' })).toBeVisible();
   await expect(made).toContainText('Checked');
 
   await made.getByRole('button', { name: /^Restore/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Restore a backup' });
   await expect(dialog.getByRole('row', { name: 'Turns 1 1' })).toBeVisible();
-  await expect(dialog).toContainText('nothing is wrong with it');
+  await expect(dialog).toContainText('The backup was verified: no problems found');
   await dialog.getByLabel('Backup').fill(home.configFile);
   await page.keyboard.press('Enter');
   await expect(dialog.getByRole('alert')).toBeVisible();
-  await expect(dialog.getByRole('button', { name: 'Restore and start anew' })).toBeDisabled();
+  await expect(dialog.getByRole('button', { name: 'Restore and restart' })).toBeDisabled();
   await page.keyboard.press('Escape');
 
   // To a place where something is already, the move is refused with its reason.
@@ -117,5 +117,5 @@ test('sizes add up, a backup is made, checked and looked at before it is restore
   await page.getByLabel('New folder').fill(home.root);
   await page.keyboard.press('Enter');
   await expect(page.getByText('It cannot be moved there')).toBeVisible();
-  await expect(page.getByRole('button', { name: 'Move and start anew' })).toBeDisabled();
+  await expect(page.getByRole('button', { name: 'Move and restart' })).toBeDisabled();
 });

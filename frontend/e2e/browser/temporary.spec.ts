@@ -31,8 +31,8 @@ test('a temporary chat reaches the provider with its history, and no file', asyn
   await expect(page.getByRole('navigation', { name: /sessions/i }).getByText(secret)).toHaveCount(0);
 
   await page.keyboard.press('Control+n');
-  await expect(page.getByRole('dialog')).toContainText('It will be gone. It holds 2 turns');
-  await page.getByRole('button', { name: 'Leave it' }).click();
+  await expect(page.getByRole('dialog')).toContainText('It has 2 turns that were never saved to disk');
+  await page.getByRole('button', { name: 'Discard chat' }).click();
   await chat.ready();
   await expect(page.getByRole('article')).toHaveCount(0);
 

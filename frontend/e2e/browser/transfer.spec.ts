@@ -38,7 +38,7 @@ test('history comes in with a report, once, and can be gone on with', async ({ h
   await list(page, [export_, broken, notes, join(home.root, 'nowhere.json'), home.root]);
   const files = page.getByRole('list', { name: 'Files' });
   await expect(files).toContainText('ChatGPT export');
-  await expect(files).toContainText('It holds no conversation. It can go with a message.');
+  await expect(files).toContainText('It contains no conversation. You can attach it to a message.');
   await expect(files).toContainText('There is no such file.');
   await page.getByRole('button', { name: `Leave out ${home.root.slice(home.root.lastIndexOf('/') + 1)}` }).click();
   await page.getByRole('button', { name: 'Import 2 files' }).click();
@@ -62,11 +62,11 @@ test('history comes in with a report, once, and can be gone on with', async ({ h
   // Reports stay through a new start of the page, until they are put away.
   await page.reload();
   await chat.ready();
-  await page.getByRole('button', { name: 'More: import, export, look' }).click();
-  await page.getByRole('menuitem', { name: /^Long work/ }).click();
+  await page.getByRole('button', { name: 'More: import, export, theme' }).click();
+  await page.getByRole('menuitem', { name: /^Tasks/ }).click();
   await expect(task(page, 'Import chatgpt-broken.json')).toContainText(/not read/);
-  await page.getByRole('button', { name: 'Put away what ended' }).click();
-  await expect(page.getByText('Nothing is under way')).toBeVisible();
+  await page.getByRole('button', { name: 'Clear finished' }).click();
+  await expect(page.getByText('No running tasks')).toBeVisible();
 });
 
 test('a session goes out in each format, and never over a file without being told to', async ({ home, provider, launch, page }) => {
@@ -94,7 +94,7 @@ test('a session goes out in each format, and never over a file without being tol
 
   await dialog.getByLabel('Save as').fill(path.replace('cinf', 'json'));
   await page.keyboard.press('Tab');
-  await expect(dialog).toContainText('There is a file of that name.');
+  await expect(dialog).toContainText('A file with that name exists.');
   await expect(dialog.getByRole('button', { name: 'Export', exact: true })).toBeDisabled();
   await dialog.getByRole('checkbox', { name: 'Replace it' }).check();
   await dialog.getByRole('button', { name: 'Replace' }).click();

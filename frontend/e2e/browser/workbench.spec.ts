@@ -39,7 +39,7 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   expect(spoken(JSON.stringify(provider.lastRequest()))).toEqual(way);
   await expect(chat.header).toContainText(`Turn #${way.length + 1}`);
   await chat.turn(way.length + 1).hover();
-  await chat.turn(way.length + 1).getByRole('button', { name: 'What the model saw' }).click();
+  await chat.turn(way.length + 1).getByRole('button', { name: 'Show the prompt' }).click();
   const xray = page.getByRole('tabpanel', { name: 'X-ray' });
   await expect(xray.getByText(`#${way.length + 1}`, { exact: true })).toBeVisible();
   await xray.locator('summary', { hasText: 'Original turns' }).click();
@@ -64,10 +64,10 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
 
   // Back to an earlier turn: a new branch; what came after it is gone from sight and from the request.
   await branches.find('Ferry');
-  await branches.card.getByRole('button', { name: 'Roll back' }).click();
-  await expect(chat.header).toContainText(`rollback to #${way.length + 1}`);
-  await branches.find('way 136');
-  await branches.card.getByRole('button', { name: 'Roll back' }).click();
+  await expect(branches.card.getByRole('button', { name: 'Roll back' })).toBeDisabled(); // at its own end that would be a copy
+  await page.keyboard.press('Escape');
+  await chat.composer.fill(`/rollback #${way.length - 1}`);
+  await chat.composer.press('Enter');
   await expect(chat.header).toContainText(`rollback to #${way.length - 1}`);
   await expect.poll(async () => spoken(await log.innerText())).toEqual(way.slice(0, -1));
   await chat.askAndWait(way.length, 'And from here?', 'It is noted.');
@@ -75,7 +75,7 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
 
   // An old message put otherwise: a branch of its own, and both versions side by side.
   await chat.turn(1).hover();
-  await chat.turn(1).getByRole('button', { name: /^Edit the message/ }).click();
+  await chat.turn(1).getByRole('button', { name: /^Edit and resend/ }).click();
   await expect(chat.composer).toHaveValue('Trunk 1');
   await chat.composer.fill('A root of its own');
   await chat.composer.press('Enter');
@@ -96,9 +96,9 @@ test('a tree of 300 forks: find one, open it, compare, roll back, edit, archive;
   await expect(branches.count).toHaveText('none');
   await page.getByRole('region', { name: 'Notices' }).getByRole('button', { name: 'Undo' }).last().click();
   await expect(branches.count).toHaveText('1 of 1');
-  // 300 forks, the first branch, two ways back and one message put otherwise: nothing was lost.
+  // 300 forks, the first branch, a way back and one message put otherwise: nothing was lost.
   const [session] = JSON.parse(verb(home, '--json', 'sessions')).sessions;
-  expect(JSON.parse(verb(home, '--json', 'branches', session.session_id)).branches).toHaveLength(304);
+  expect(JSON.parse(verb(home, '--json', 'branches', session.session_id)).branches).toHaveLength(303);
 });
 
 test('everything is found over sessions and branches, opened at its turn and marked; commands and keys are a key away', async ({ home, launch, page }) => {
@@ -117,7 +117,7 @@ test('everything is found over sessions and branches, opened at its turn and mar
   // In a branch that is not the one its session was left on.
   await page.keyboard.press('Control+Shift+F');
   const field = page.getByRole('combobox', { name: /^Search titles and messages/ });
-  const found = page.getByRole('listbox', { name: 'What was found' });
+  const found = page.getByRole('listbox', { name: 'Results' });
   await field.fill('seaplane');
   await expect(found.getByRole('option', { name: /The seaplane leaves at noon/ })).toHaveAttribute('aria-selected', 'true');
   await page.keyboard.press('Enter');
@@ -159,7 +159,7 @@ test('everything is found over sessions and branches, opened at its turn and mar
   await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
   await page.keyboard.press('Control+/');
   const sheet = page.getByRole('dialog', { name: 'Keys and commands' });
-  await expect(sheet).toContainText('Search everything that was said');
+  await expect(sheet).toContainText('Search all conversations');
   await page.keyboard.press('Escape');
   await expect(sheet).toBeHidden();
 });

@@ -82,6 +82,7 @@ export const test = base.extend<Parts>({
   launch: async ({ home, page }, use, info) => {
     const started: Served[] = [];
     const problems = watch(page);
+    await page.addInitScript(reportLoops);
     await use(async (extra) => {
       const served = await Served.start(home, extra);
       started.push(served);
@@ -107,8 +108,13 @@ async function passFirstStart(): Promise<boolean> {
   return true;
 }
 
+/** An observer that loops is told to the window alone, and neither to the console nor to a test. */
+function reportLoops(): void {
+  addEventListener('error', (event) => event.message.startsWith('ResizeObserver') && console.error(event.message));
+}
+
 /**
- * Errors of the page, but for the known noise of Wails' own script in a browser: it draws its overlay before the body
+ * Errors and warnings of the page, but for the known noise of Wails' own script in a browser: it draws its overlay before the body
  * is there ('nodes'), and hands on an event before the page's runtime is loaded ('EventsNotify'), which nobody waits
  * for yet: a page starts from snapshots.
  */
@@ -120,7 +126,7 @@ function watch(page: Page): string[] {
   page.on('console', (message) => {
     const text = message.text();
     const known = /favicon|WebSocket|ERR_CONNECTION|wails/i.test(text + message.location().url);
-    if (message.type() === 'error' && !known) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
+    if (['error', 'warning'].includes(message.type()) && !known) problems.push(text.replace(/(data:[^;,]*)[^'")\s]*/g, '$1'));
   });
   return problems;
 }

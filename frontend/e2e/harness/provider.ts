@@ -92,9 +92,9 @@ export class Provider {
     this.prepend(question, { error: { message, type: 'test_error' }, status }, {});
   }
 
-  /** The questions that arrived, in order. */
+  /** The questions that arrived, in order, without the memory block before them. */
   questions(): string[] {
-    return this.mock.getRequests().map((entry) => lastUserText((entry.body ?? {}) as Request));
+    return this.mock.getRequests().map((entry) => lastUserText((entry.body ?? {}) as Request).replace(/^<memory>[\s\S]*?<\/memory>\s*/, ''));
   }
 
   /** The newest request's body, as the mock read it. */

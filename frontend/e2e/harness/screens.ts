@@ -33,7 +33,7 @@ const panel = (name: string, title: string, ready: (page: Page) => Promise<void>
 async function compare(page: Page): Promise<void> {
   await command(page, 'Compare this branch with another');
   await page.getByRole('dialog').getByRole('list', { name: 'Branches' }).getByRole('button').first().click();
-  await expect(page.getByText(/they part after/)).toBeVisible();
+  await expect(page.getByText(/shared, different after/)).toBeVisible();
 }
 
 async function openSessions(page: Page): Promise<void> {
@@ -42,7 +42,7 @@ async function openSessions(page: Page): Promise<void> {
 }
 
 async function closeChosen(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'Choose none (Esc)' }).click();
+  await page.getByRole('button', { name: 'Clear selection (Esc)' }).click();
   await page.keyboard.press('Escape');
 }
 
@@ -52,7 +52,7 @@ async function choose(page: Page): Promise<void> {
   await lines.last().focus();
   await page.keyboard.press('Control+Space');
   await page.keyboard.press('Shift+ArrowUp');
-  await expect(page.getByRole('toolbar', { name: 'Chosen sessions' })).toBeVisible();
+  await expect(page.getByRole('toolbar', { name: 'Selected sessions' })).toBeVisible();
 }
 
 const clear = async (page: Page) => {
@@ -63,27 +63,27 @@ const clear = async (page: Page) => {
 export const panels: readonly Screen[] = [
   { name: 'conversation', show: none, leave: none },
   panel('branches', 'Show the branches'),
-  panel('pending', 'Show what is pending'),
+  panel('pending', 'Show pending turns'),
   panel('memory', 'Show the memory', async (page) => {
     await page.getByRole('searchbox', { name: 'Search memory' }).fill('');
-    await expect(page.getByText(/^\d+ pieces?$/).or(page.getByText('Nothing is remembered here yet'))).toBeVisible();
+    await expect(page.getByText('Newest first').or(page.getByText('No memories yet'))).toBeVisible();
   }),
   panel('memory-found', 'Show the memory', async (page) => {
     await page.getByRole('searchbox', { name: 'Search memory' }).fill('lag at the start of the hour');
-    await expect(page.getByRole('tabpanel')).toContainText(/found|Nothing like that/);
-    await page.getByRole('list', { name: 'Pieces of memory' }).getByRole('button').first().click({ timeout: 5_000 }).catch(() => undefined);
+    await expect(page.getByRole('tabpanel')).toContainText(/\d results?|No results/);
+    await page.getByRole('list', { name: 'Memories' }).getByRole('button').first().click({ timeout: 5_000 }).catch(() => undefined);
   }),
-  panel('xray', 'What the model will see next'),
-  panel('xray-saw', 'What the model will see next', async (page) => {
+  panel('xray', 'Show the next prompt'),
+  panel('xray-saw', 'Show the next prompt', async (page) => {
     await page.getByRole('radio', { name: 'Saw' }).click();
     await expect(page.getByRole('tabpanel')).toContainText('Assembled again');
   }),
-  panel('xray-raw', 'What the model will see next', async (page) => {
+  panel('xray-raw', 'Show the next prompt', async (page) => {
     await page.getByRole('radio', { name: 'Saw' }).click();
     await page.getByRole('radio', { name: 'Raw' }).click();
     await expect(page.getByRole('tabpanel').locator('pre').first()).toBeVisible();
   }),
-  panel('state', 'Show the head summary and its history'),
+  panel('state', 'Show the state summary and its history'),
   panel('activity', 'Show activity: jobs, figures, recovery'),
   panel('activity-charts', 'Show activity: jobs, figures, recovery', async (page) => page.getByRole('region', { name: 'Figures' }).scrollIntoViewIfNeeded()),
 ];
@@ -116,21 +116,21 @@ export const overlays: readonly Screen[] = [
     await expect(page.getByRole('list', { name: 'Files' })).toBeVisible();
   } },
   { name: 'export', show: async (page) => { await page.keyboard.press('Control+e'); await expect(page.getByRole('dialog', { name: 'Export' })).toContainText(/\d turns?/); } },
-  { name: 'long-work', show: (page) => command(page, 'Show long work: imports, exports, backups') },
+  { name: 'long-work', show: (page) => command(page, 'Show tasks: imports, exports, backups') },
   { name: 'sessions-chosen', show: choose, leave: closeChosen },
   { name: 'model-menu', show: async (page) => { await page.getByRole('banner').locator('[data-field="model"]').click(); await expect(page.getByRole('menu', { name: 'Model' })).toBeVisible(); } },
   { name: 'rename-branch', show: async (page) => { await command(page, 'Rename this branch'); await expect(page.getByRole('dialog', { name: 'Rename branch' })).toBeVisible(); } },
-  { name: 'delete', show: async (page) => { await command(page, 'Delete this session for good…'); await expect(page.getByRole('textbox', { name: /To delete it/ })).toBeVisible(); } },
+  { name: 'delete', show: async (page) => { await command(page, 'Delete this session permanently…'); await expect(page.getByRole('textbox', { name: /To delete it/ })).toBeVisible(); } },
   { name: 'back-up', show: async (page) => { await command(page, 'Back up now…'); await expect(page.getByRole('dialog', { name: 'Back up now' })).toBeVisible(); } },
   { name: 'nothing-found', show: async (page) => {
     await page.keyboard.press('Control+Shift+F');
     await page.getByRole('combobox', { name: /Search titles and messages/ }).fill('zyzzyva');
-    await expect(page.getByText('Nothing holds “zyzzyva”')).toBeVisible();
+    await expect(page.getByText('No results for “zyzzyva”')).toBeVisible();
   }, leave: async (page) => {
     await page.getByRole('combobox', { name: /Search titles and messages/ }).fill('');
     await page.keyboard.press('Escape');
   } },
-  { name: 'nothing-fits', show: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('>zyzzyva'); await expect(page.getByText(/^Nothing fits/)).toBeVisible(); } },
+  { name: 'nothing-fits', show: async (page) => { await page.keyboard.press('Control+k'); await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('>zyzzyva'); await expect(page.getByText(/^No results for/)).toBeVisible(); } },
   { name: 'folder', show: async (page) => { await choose(page); await page.getByRole('button', { name: /^Move to a folder/ }).click(); }, leave: async (page) => { await page.keyboard.press('Escape'); await closeChosen(page); } },
 ];
 

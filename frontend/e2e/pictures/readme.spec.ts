@@ -55,8 +55,8 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   const chat = new Conversation(page);
   await chat.ask('The backfill fell behind again last night. Can we throttle it by replication lag instead of a fixed rate?');
   await expect(chat.answer(1)).toContainText('3.8 s');
-  await expect(chat.turn(1)).toHaveAccessibleName(/head|committed/i);
-  await expect(page.getByText('Nothing waits')).toBeVisible();
+  await expect(chat.turn(1)).toHaveAccessibleName(/, saved/);
+  await expect(page.getByText('Nothing pending')).toBeVisible();
   await page.screenshot({ path: join(directory, 'conversation.png') });
 
   await page.getByRole('tab', { name: /^X-ray/ }).click();
@@ -64,7 +64,7 @@ test('pictures for the README', async ({ home, provider, launch, page }) => {
   await page.screenshot({ path: join(directory, 'xray.png') });
   await page.getByRole('tab', { name: /^Memory/ }).click();
   await page.getByRole('searchbox', { name: /memory/i }).fill('throttle by lag');
-  await expect(page.getByRole('tabpanel')).toContainText('rank 1');
+  await expect(page.getByRole('tabpanel')).toContainText('best first');
   await page.screenshot({ path: join(directory, 'memory.png') });
   await page.getByRole('tab', { name: /^Pending/ }).click();
 
@@ -91,7 +91,7 @@ test('pictures of the tree and of the search', async ({ home, provider, launch, 
   const chat = new Conversation(page);
   await chat.ready();
   await workedIn(page, provider, 12);
-  await expect(chat.turn(12)).toHaveAccessibleName(/head/);
+  await expect(chat.turn(12)).toHaveAccessibleName(/saved, latest/);
   for (const name of ['tree', 'search']) {
     await overlays.find((screen) => screen.name === name)?.show(page);
     await page.screenshot({ path: join(directory, `${name}.png`) });

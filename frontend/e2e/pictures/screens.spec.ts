@@ -105,7 +105,7 @@ test('after some work', async ({ home, provider, launch, page }) => {
 test('while it happens, and after a crash', async ({ home, provider, launch, page }) => {
   // The librarian is held, so that a turn stays pending.
   home.configure(provider, '\n[librarian]\nmodel = "mock"\n\n[stream]\nfsync_ms = 4000\n');
-  provider.answer('Write the memory anew.', 'never read', { holdAfter: 0 });
+  provider.answer('Write the updated memory.', 'never read', { holdAfter: 0 });
   provider.answer('Plan the tests', essay(3));
   provider.answer('Tell it slowly', essay(1).repeat(3), { chunkSize: 9, holdAfter: [60, 70] });
   const program = await launch();

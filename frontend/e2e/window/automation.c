@@ -1,5 +1,6 @@
 /* Lets WebKitWebDriver drive the unmodified production program, by preloading: its web view is made with automation
- * allowed, and handed over when the driver asks for one. Test only; nothing of it is in the program. */
+ * allowed, and handed over when the driver asks for one. What the page's console says is written to the program's
+ * output, where the tests look for errors. Test only; nothing of it is in the program. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <webkit2/webkit2.h>
@@ -29,5 +30,6 @@ GtkWidget *webkit_web_view_new_with_user_content_manager(WebKitUserContentManage
   webkit_web_context_set_automation_allowed(context, TRUE);
   g_signal_connect(context, "automation-started", G_CALLBACK(introduce), NULL);
   view = g_object_new(WEBKIT_TYPE_WEB_VIEW, "user-content-manager", manager, "is-controlled-by-automation", TRUE, NULL);
+  webkit_settings_set_enable_write_console_messages_to_stdout(webkit_web_view_get_settings(WEBKIT_WEB_VIEW(view)), TRUE);
   return view;
 }

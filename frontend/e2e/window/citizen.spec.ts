@@ -29,7 +29,7 @@ test('closing hides into the tray, a turn is finished, committed and indexed beh
   await pastFirstStart(desktop);
   const idle = desk.item();
   expect(idle).toMatchObject({ title: 'ContextInfinity', width: 64, blank: false });
-  expect(idle.menu.map((line) => line.label)).toEqual(['Nothing to do', 'Show ContextInfinity', 'New chat', 'Pause background work', 'Reconcile now', 'Quit']);
+  expect(idle.menu.map((line) => line.label)).toEqual(['Idle', 'Show ContextInfinity', 'New chat', 'Pause background work', 'Check for unfinished work', 'Quit']);
   await say(desktop, question);
   await until('the answer begins', async () => (await said(desktop)).includes('Sentence 1 of'));
 
@@ -40,9 +40,9 @@ test('closing hides into the tray, a turn is finished, committed and indexed beh
   await until('the turn is committed and indexed, behind the tray', () => turns(home)[0]?.phase === 'Done');
   await until('a notification', () => told(notices).some((line) => line.notice));
   const [notice] = told(notices).filter((line) => line.notice);
-  expect(notice).toMatchObject({ text: 'The answer is there.', actions: ['default', 'Open'] });
+  expect(notice).toMatchObject({ text: 'Your answer is ready.', actions: ['default', 'Open'] });
   expect(JSON.stringify(notice)).not.toContain('Sentence');
-  await until('nothing is left to do', () => desk.item().tooltip.includes('Nothing to do'));
+  await until('nothing is left to do', () => desk.item().tooltip.includes('Idle'));
   expect(desk.item().icon).toBe(idle.icon);
 
   notices.process.stdin?.write(`click ${notice?.notice}\n`);
@@ -84,7 +84,7 @@ test('the menu shows, begins a chat, pauses, puts in order and quits; a tap show
   await say(desktop, second);
   const phase = () => turns(home)[0]?.phase as string;
   await until('its turn is final', () => phase() === 'ResponseFinalized');
-  desk.click('Reconcile now'); // what is asked for is done, paused or not
+  desk.click('Check for unfinished work'); // what is asked for is done, paused or not
   await until('it is committed and indexed', () => phase() === 'Done');
   desk.click('Pause background work');
   await until('it goes on', async () => !(await paused()));

@@ -8,6 +8,9 @@ to drop on. Test only. Says what happens on stdout, one JSON document a line; en
     desk.py tap                         clicks the icon
     desk.py source X Y uris|text DATA   a small window at a place, from which DATA can be dragged
     desk.py target X Y FOLDER           one that copies the files dropped on it, as a file manager does
+    desk.py picture                     owns the clipboard, with a picture in it, until it ends
+    desk.py pasted                      the text in the clipboard, then ends
+    desk.py red X Y WIDTH HEIGHT        how many pixels of that part of the screen are red, then ends
 """
 import hashlib
 import json
@@ -19,7 +22,7 @@ import gi
 
 gi.require_version("Gdk", "3.0")
 gi.require_version("Gtk", "3.0")
-from gi.repository import Gdk, Gio, GLib, Gtk  # noqa: E402
+from gi.repository import Gdk, GdkPixbuf, Gio, GLib, Gtk  # noqa: E402
 
 WATCHER, ITEM, MENU = "org.kde.StatusNotifierWatcher", "org.kde.StatusNotifierItem", "com.canonical.dbusmenu"
 bus = Gio.bus_get_sync(Gio.BusType.SESSION)
@@ -192,8 +195,32 @@ def target(x, y, folder):
     GLib.timeout_add(30, placed)
 
 
+def picture():
+    image = GdkPixbuf.Pixbuf.new(GdkPixbuf.Colorspace.RGB, False, 8, 40, 30)
+    image.fill(0x3366CCFF)
+    clipboard = Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD)
+    clipboard.set_image(image)
+    say(ready="picture")
+
+
+def pasted():
+    say(text=Gtk.Clipboard.get(Gdk.SELECTION_CLIPBOARD).wait_for_text() or "")
+
+
+def red(x, y, width, height):
+    part = Gdk.pixbuf_get_from_window(Gdk.get_default_root_window(), int(x), int(y), int(width), int(height))
+    data, step, row = part.get_pixels(), part.get_n_channels(), part.get_rowstride()
+    count = 0
+    for top in range(part.get_height()):
+        for left in range(part.get_width()):
+            r, g, b = data[top * row + left * step:top * row + left * step + 3]
+            count += r > 150 and r - g > 60 and r - b > 60
+    say(red=count)
+
+
 role, rest = sys.argv[1], sys.argv[2:]
-on_line = {"panel": panel, "notices": notices, "item": item, "click": click, "tap": tap, "source": source, "target": target}[role](*rest)
-if role not in ("item", "click", "tap"):
+on_line = {"panel": panel, "notices": notices, "item": item, "click": click, "tap": tap, "source": source, "target": target,
+           "picture": picture, "pasted": pasted, "red": red}[role](*rest)
+if role not in ("item", "click", "tap", "pasted", "red"):
     heed_stdin(on_line or (lambda words: None))
     GLib.MainLoop().run()

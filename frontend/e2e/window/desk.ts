@@ -45,6 +45,16 @@ export class Desk {
     this.ask('tap');
   }
 
+  /** The text in the clipboard. */
+  pasted(): string {
+    return (JSON.parse(this.ask('pasted')) as { text: string }).text;
+  }
+
+  /** Red pixels in a part of the screen. */
+  red({ x, y, width, height }: { x: number; y: number; width: number; height: number }): number {
+    return (JSON.parse(this.ask('red', ...[x, y, width, height].map(String))) as { red: number }).red;
+  }
+
   async clear(): Promise<void> {
     for (const child of this.played) if (child.running) await child.crash();
   }

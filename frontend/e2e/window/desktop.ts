@@ -86,6 +86,8 @@ export class Desktop {
 
   private async endDriver(): Promise<void> {
     await this.driver.crash();
+    const problems = this.driver.output.split(/\n(?=CONSOLE )/).filter((message) => /^CONSOLE .*(ERROR|WARN)/.test(message));
+    if (problems.length > 0) throw new Error(`the page's console reported:\n${problems.join('\n')}`);
   }
 }
 

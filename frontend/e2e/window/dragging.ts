@@ -12,10 +12,10 @@ export interface Point {
 const corner = { x: 1300, y: 20 };
 const inCorner = { x: corner.x + 60, y: corner.y + 40 };
 
-const xdotool = (...args: (string | number)[]) => spawnSync('xdotool', args.map(String), { encoding: 'utf8' }).stdout;
+export const xdotool = (...args: (string | number)[]) => spawnSync('xdotool', args.map(String), { encoding: 'utf8' }).stdout;
 
 /** Where a point of the window's page is on the screen. */
-async function onScreen(desktop: Desktop, { x, y }: Point): Promise<Point> {
+export async function onScreen(desktop: Desktop, { x, y }: Point): Promise<Point> {
   const window = await waitForWindow(desktop.pid);
   // Of xdotool and xwininfo, the latter allows for the window manager's frame.
   const place = spawnSync('xwininfo', ['-id', window], { encoding: 'utf8' }).stdout;

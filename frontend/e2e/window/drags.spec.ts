@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@playwright/test';
 import { verb } from '../harness/fixtures.ts';
@@ -19,11 +19,7 @@ test.beforeEach(async () => {
     window.worked = 0;
     window.Worker = class extends Made {
       constructor(...given) { super(...given); this.addEventListener('message', () => window.worked++); }
-    };
-    // A drag carries a file only if it is there when it begins: the tests wait for it with the button down.
-    const { Transfer } = window.go.api, write = Transfer.DragFile;
-    window.written = 0;
-    Transfer.DragFile = (...what) => write(...what).then((file) => (setTimeout(() => window.written++), file));`);
+    };`);
   await room.talk('Carry me away', 'Far away we go.\n\n```js\nconst away = "far";\n```\n\nThere.', 'There.');
 });
 test.afterEach(() => room?.close());
@@ -34,11 +30,8 @@ interface Listed {
 const sessions = (home: Home) => (JSON.parse(verb(home, 'sessions', '--json')) as Listed).sessions;
 const run = <T>(body: string, ...args: unknown[]) => room.desktop.page.run<T>(body, ...args);
 
-/** The file of the drag that begins next is there. */
-async function written(): Promise<() => Promise<unknown>> {
-  const before = await run<number>('return window.written');
-  return () => until('the file is written', () => run<boolean>('return window.written > arguments[0]', before));
-}
+/** Nothing is written while the button is only down. */
+const unwritten = async () => expect(existsSync(join(room.home.dataDir, 'drags'))).toBe(false);
 
 test('code is coloured by the worker', async () => {
   await until('coloured code', () => run<boolean>(`return document.querySelector('article code [class*="hljs-"]') !== null`));
@@ -49,7 +42,7 @@ test('a session dragged to a folder goes there, although its drag carries a file
   const id = await run<string>(`return document.querySelector('[data-session]').dataset.session`);
   await run(`return window.go.api.Sessions.Create('Kept apart').then(({ id }) => window.go.api.Sessions.SetFolder([id], 'Voyages'))`);
   await until('the folder is listed', () => run<boolean>(`return document.querySelector('.folder') !== null`));
-  await dragWithin(room.desktop, await middle(room.desktop, `[data-session="${id}"]`, 0.25), await middle(room.desktop, '.folder', 0.4), await written());
+  await dragWithin(room.desktop, await middle(room.desktop, `[data-session="${id}"]`, 0.25), await middle(room.desktop, '.folder', 0.4), unwritten);
   const folder = () => run<string>(`return window.go.api.Sessions.List(false, '').then((rows) => rows.find((row) => row.id === arguments[0]).folder)`, id);
   await until('it is in the folder', async () => (await folder()) === 'Voyages');
   expect(await room.desktop.page.text('dialog[open]')).toBe(''); // its own file was not dropped on it
@@ -59,7 +52,7 @@ test('a session dragged out of the window is a real file, and imports back equal
   const current = await run<string>(`return document.querySelector('[data-session][aria-current]').dataset.session`);
   const folder = join(room.home.root, 'elsewhere');
   mkdirSync(folder, { recursive: true });
-  const files = await dragOut(room.desk, room.desktop, await middle(room.desktop, '[data-session][aria-current]', 0.25), folder, await written());
+  const files = await dragOut(room.desk, room.desktop, await middle(room.desktop, '[data-session][aria-current]', 0.25), folder, unwritten);
   expect(files).toHaveLength(1);
   const [file = ''] = files;
   expect(file).toMatch(/\.cinf$/);

@@ -21,13 +21,13 @@ export class Room {
     readonly desktop: Desktop,
   ) {}
 
-  static async open(): Promise<Room> {
-    const surroundings = await Surroundings.stand();
+  static async open(extra: Record<string, string> = {}, screen?: string): Promise<Room> {
+    const surroundings = await Surroundings.stand(screen);
     const home = new Home();
     const provider = await Provider.start();
     home.configure(provider);
     const vendors = await Vendors.start(home, provider);
-    const desktop = await Desktop.start(home, built('contextinfinity'), vendors.env);
+    const desktop = await Desktop.start(home, built('contextinfinity'), { ...vendors.env, ...extra });
     const room = new Room(surroundings, home, provider, vendors, new Desk(home), desktop);
     await pastFirstStart(desktop);
     return room;

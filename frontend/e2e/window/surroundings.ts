@@ -12,10 +12,10 @@ export class Surroundings {
     private readonly before: Record<string, string | undefined>,
   ) {}
 
-  static async stand(): Promise<Surroundings> {
+  static async stand(screen = '1440x1000'): Promise<Surroundings> {
     // The command says where it is, and ends with its input.
     const say = names.map((name) => `echo "<${name}=$${name}>"`).join('; ');
-    const child = new Child(`${repository}scripts/with-display`, ['sh', '-c', `${say}; echo '<ready>'; cat`], process.env as Record<string, string>, repository, 'pipe');
+    const child = new Child(`${repository}scripts/with-display`, ['sh', '-c', `${say}; echo '<ready>'; cat`], { ...process.env, SCREEN_SIZE: screen } as Record<string, string>, repository, 'pipe');
     await until('a screen and a bus', () => {
       if (!child.running) throw new Error(child.output);
       return child.output.includes('<ready>');

@@ -17,7 +17,7 @@ test('from the first start to a whole answer; closed, and reopened on it', async
   expect(await said(desktop)).not.toContain('Sentence 40 of');
   provider.release('Tell me, window');
   await until('the answer ends', async () => (await said(desktop)).includes('Sentence 40 of'));
-  await until('the turn is committed', async () => /head|committed/i.test(await turnName(desktop)));
+  await until('the turn is committed', async () => /, saved/.test(await turnName(desktop)));
   expect(plain(await said(desktop))).toContain(plain(text));
   const picture = await desktop.page.screenshot();
   expect(picture.length).toBeGreaterThan(20_000); // a blank window compresses to far less
@@ -57,8 +57,8 @@ test('SRD 22.2: kill -9 while the window streams: the part is there again, byte 
   expect(await field(desktop, 'phase')).toContain('Incomplete');
   await until('the window says what was recovered', async () => (await desktop.page.text('[aria-label="Recovery"]')).includes(`${bytes} bytes`));
 
-  await desktop.page.press('Keep as it is');
-  await until('the kept answer is the head', async () => (await said(desktop)).includes('Kept as it was, partial') && (await field(desktop, 'head')).includes('#1'));
+  await desktop.page.press('Keep');
+  await until('the kept answer is the head', async () => (await said(desktop)).includes('Partial answer, kept') && (await field(desktop, 'head')).includes('#1'));
   expect(plain(await said(desktop))).toContain(plain(held));
   expect(await desktop.close()).toBe(true);
   expect(verb(home, 'verify')).toContain('No problems found');
@@ -66,7 +66,7 @@ test('SRD 22.2: kill -9 while the window streams: the part is there again, byte 
 
 test('SRD 22.3: kill -9 between the answer and its commit: the turn is whole, pending, and then committed once', async ({ provider, open, home }) => {
   // The librarian, who writes the state, is held while the program is killed.
-  const memory = 'Write the memory anew.';
+  const memory = 'Write the updated memory.';
   home.configure(provider, '[librarian]\nmodel = "mock"');
   provider.answer('Tell me, window', 'A whole answer.');
   provider.answer(memory, 'no state', { holdAfter: 0 });
@@ -85,7 +85,7 @@ test('SRD 22.3: kill -9 between the answer and its commit: the turn is whole, pe
   expect(await said(desktop)).toContain('A whole answer.');
   expect(await field(desktop, 'head')).toBe(head);
   provider.release(memory);
-  await until('the turn is committed', async () => /committed, head/.test(await turnName(desktop)) && (await field(desktop, 'head')).includes('#1'));
+  await until('the turn is committed', async () => /saved, latest/.test(await turnName(desktop)) && (await field(desktop, 'head')).includes('#1'));
   expect(await desktop.close()).toBe(true);
   expect(verb(home, 'verify')).toContain('No problems found');
 });

@@ -8,6 +8,7 @@ export namespace api {
 	    outputTokens: number;
 	    cachedTokens: number;
 	    searchMs: number;
+	    embedMs: number;
 	    assembleMs: number;
 	    firstByteMs: number;
 	    streamMs: number;
@@ -19,6 +20,10 @@ export namespace api {
 	    packedTokens: number;
 	    similarityMin: number;
 	    similarityMax: number;
+	    retrievalFailed: boolean;
+	    retrievalError: string;
+	    validationResult: string;
+	    validationTries: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new TurnMetrics(source);
@@ -33,6 +38,7 @@ export namespace api {
 	        this.outputTokens = source["outputTokens"];
 	        this.cachedTokens = source["cachedTokens"];
 	        this.searchMs = source["searchMs"];
+	        this.embedMs = source["embedMs"];
 	        this.assembleMs = source["assembleMs"];
 	        this.firstByteMs = source["firstByteMs"];
 	        this.streamMs = source["streamMs"];
@@ -44,6 +50,10 @@ export namespace api {
 	        this.packedTokens = source["packedTokens"];
 	        this.similarityMin = source["similarityMin"];
 	        this.similarityMax = source["similarityMax"];
+	        this.retrievalFailed = source["retrievalFailed"];
+	        this.retrievalError = source["retrievalError"];
+	        this.validationResult = source["validationResult"];
+	        this.validationTries = source["validationTries"];
 	    }
 	}
 	export class RecoveryItem {
@@ -901,35 +911,63 @@ export namespace api {
 	        this.count = source["count"];
 	    }
 	}
-	export class MemoryWhy {
-	    rank: number;
-	    score: number;
-	    similarity: number;
-	    cosine: number;
-	    keyword: number;
-	    form: string;
-	    attached: boolean;
-	    sessionId: string;
-	    turnSeq: number;
-	    words: string;
+	export class MatchWhy {
+	    words: string[];
+	    similarity?: number;
+	    role: string;
+	    reason: string;
 	
 	    static createFrom(source: any = {}) {
-	        return new MemoryWhy(source);
+	        return new MatchWhy(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.words = source["words"];
+	        this.similarity = source["similarity"];
+	        this.role = source["role"];
+	        this.reason = source["reason"];
+	    }
+	}
+	export class RecalledView {
+	    rank: number;
+	    score: number;
+	    form: string;
+	    attached: boolean;
+	    chunk?: ChunkRow;
+	    why: MatchWhy;
+	
+	    static createFrom(source: any = {}) {
+	        return new RecalledView(source);
 	    }
 	
 	    constructor(source: any = {}) {
 	        if ('string' === typeof source) source = JSON.parse(source);
 	        this.rank = source["rank"];
 	        this.score = source["score"];
-	        this.similarity = source["similarity"];
-	        this.cosine = source["cosine"];
-	        this.keyword = source["keyword"];
 	        this.form = source["form"];
 	        this.attached = source["attached"];
-	        this.sessionId = source["sessionId"];
-	        this.turnSeq = source["turnSeq"];
-	        this.words = source["words"];
+	        this.chunk = this.convertValues(source["chunk"], ChunkRow);
+	        this.why = this.convertValues(source["why"], MatchWhy);
 	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
 	}
 	export class ContextItem {
 	    source: string;
@@ -944,7 +982,7 @@ export namespace api {
 	    text: string;
 	    change: string;
 	    turnId: string;
-	    why?: MemoryWhy;
+	    memory?: RecalledView;
 	
 	    static createFrom(source: any = {}) {
 	        return new ContextItem(source);
@@ -964,7 +1002,7 @@ export namespace api {
 	        this.text = source["text"];
 	        this.change = source["change"];
 	        this.turnId = source["turnId"];
-	        this.why = this.convertValues(source["why"], MemoryWhy);
+	        this.memory = this.convertValues(source["memory"], RecalledView);
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -1318,23 +1356,85 @@ export namespace api {
 		    return a;
 		}
 	}
-	export class DraggedFile {
-	    path: string;
-	    uri: string;
-	    name: string;
-	    size: number;
+	export class EmbedderEstimate {
+	    units: number;
+	    tokens: number;
+	    cost: number;
+	    ms: number;
 	
 	    static createFrom(source: any = {}) {
-	        return new DraggedFile(source);
+	        return new EmbedderEstimate(source);
 	    }
 	
 	    constructor(source: any = {}) {
 	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.path = source["path"];
-	        this.uri = source["uri"];
-	        this.name = source["name"];
-	        this.size = source["size"];
+	        this.units = source["units"];
+	        this.tokens = source["tokens"];
+	        this.cost = source["cost"];
+	        this.ms = source["ms"];
 	    }
+	}
+	export class EmbedderView {
+	    id: string;
+	    server: string;
+	    model: string;
+	    host: string;
+	    remote: boolean;
+	    builtIn: boolean;
+	    price: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new EmbedderView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.server = source["server"];
+	        this.model = source["model"];
+	        this.host = source["host"];
+	        this.remote = source["remote"];
+	        this.builtIn = source["builtIn"];
+	        this.price = source["price"];
+	    }
+	}
+	export class EmbeddersView {
+	    current: EmbedderView;
+	    options: EmbedderView[];
+	    offer: string;
+	    units: number;
+	    tokens: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new EmbeddersView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.current = this.convertValues(source["current"], EmbedderView);
+	        this.options = this.convertValues(source["options"], EmbedderView);
+	        this.offer = source["offer"];
+	        this.units = source["units"];
+	        this.tokens = source["tokens"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
 	}
 	
 	
@@ -1528,6 +1628,7 @@ export namespace api {
 	    displayed: number;
 	    durable: number;
 	    contextTokens: number;
+	    contextRecalled: number;
 	    contextCeiling: number;
 	    summaries: number;
 	    infinity: boolean;
@@ -1556,6 +1657,7 @@ export namespace api {
 	        this.displayed = source["displayed"];
 	        this.durable = source["durable"];
 	        this.contextTokens = source["contextTokens"];
+	        this.contextRecalled = source["contextRecalled"];
 	        this.contextCeiling = source["contextCeiling"];
 	        this.summaries = source["summaries"];
 	        this.infinity = source["infinity"];
@@ -1764,6 +1866,7 @@ export namespace api {
 	    }
 	}
 	
+	
 	export class MemoryFilter {
 	    scope: string;
 	    sessionId: string;
@@ -1798,10 +1901,7 @@ export namespace api {
 	    chunk: ChunkRow;
 	    rank: number;
 	    score: number;
-	    cosine: number;
-	    similarity: number;
-	    bm25: number;
-	    keyword: number;
+	    why: MatchWhy;
 	
 	    static createFrom(source: any = {}) {
 	        return new MemoryHit(source);
@@ -1812,10 +1912,7 @@ export namespace api {
 	        this.chunk = this.convertValues(source["chunk"], ChunkRow);
 	        this.rank = source["rank"];
 	        this.score = source["score"];
-	        this.cosine = source["cosine"];
-	        this.similarity = source["similarity"];
-	        this.bm25 = source["bm25"];
-	        this.keyword = source["keyword"];
+	        this.why = this.convertValues(source["why"], MatchWhy);
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -1880,7 +1977,6 @@ export namespace api {
 		    return a;
 		}
 	}
-	
 	export class MetricPoint {
 	    session: string;
 	    title: string;
@@ -2085,6 +2181,24 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class PinSuggestion {
+	    id: string;
+	    turnId: string;
+	    turnSeq: number;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new PinSuggestion(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.turnId = source["turnId"];
+	        this.turnSeq = source["turnSeq"];
+	        this.text = source["text"];
+	    }
+	}
 	
 	export class RangeView {
 	    id: string;
@@ -2164,6 +2278,7 @@ export namespace api {
 		    return a;
 		}
 	}
+	
 	export class ReceiptView {
 	    id: string;
 	    kind: string;
@@ -2964,6 +3079,9 @@ export namespace api {
 	    newTokens: number;
 	    returning: number;
 	    compressed: number;
+	    needsSummarization: boolean;
+	    unsummarized: number;
+	    dropped: number;
 	    cost: string;
 	    message: string;
 	    error?: ErrorView;
@@ -2982,6 +3100,9 @@ export namespace api {
 	        this.newTokens = source["newTokens"];
 	        this.returning = source["returning"];
 	        this.compressed = source["compressed"];
+	        this.needsSummarization = source["needsSummarization"];
+	        this.unsummarized = source["unsummarized"];
+	        this.dropped = source["dropped"];
 	        this.cost = source["cost"];
 	        this.message = source["message"];
 	        this.error = this.convertValues(source["error"], ErrorView);

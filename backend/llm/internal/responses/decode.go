@@ -11,9 +11,10 @@ import (
 )
 
 // decoder interprets Responses events (SRD 11.2): output is keyed by output
-// index and, within a message, by content index. A recording may hold several
-// responses one after the other; their output adds up, the last one decides how
-// it ended.
+// index and, within a message, by content index, never by id. A recording may
+// hold several responses one after the other: one begins with response.created,
+// or when the one before it has ended. Their output adds up, the last one decides
+// how it ended.
 type decoder struct {
 	mode      llm.ToolsMode
 	draft     wire.Draft
@@ -162,30 +163,42 @@ func readResponse(raw json.RawMessage) (responseBody, bool) {
 	return body, wire.Decodes(raw, &body)
 }
 
-// opened begins a response, unless it is the current one announced again.
+// opened begins a response, unless it announces the current one again.
 func (d *decoder) opened(ev *event, _ []byte) []llm.Delta {
 	body, ok := readResponse(ev.Response)
 	if ok {
-		d.begin(body)
+		created := ev.Type == "response.created"
+		d.enter(body, d.current().announcedBy(body.ID, created))
 	}
 	return nil
 }
 
-func (d *decoder) begin(body responseBody) *response {
+// announcedBy reports whether an event that announces a response means this one. A different id alone does not make
+// another response: some gateways (GitHub Copilot's) give each event an id of its own.
+func (r *response) announcedBy(id string, created bool) bool {
+	switch {
+	case id != "" && id == r.id:
+		return true
+	case r.ended:
+		return false
+	}
+	return !created || id == "" || r.id == "" || len(r.outputs) == 0
+}
+
+// enter makes a response the current one: the same as before, or the next.
+func (d *decoder) enter(body responseBody, same bool) *response {
 	if body.Model != "" {
 		d.model = body.Model
 	}
 	cur := d.current()
-	if len(d.responses) == 1 && cur.id == "" && !cur.ended {
-		cur.id = body.ID // events came before the response was named
-		return cur
+	if !same {
+		cur = &response{}
+		d.responses = append(d.responses, cur)
+		d.terminal, d.status, d.reason, d.err = false, "", "", nil
 	}
-	if cur.id == body.ID || (body.ID == "" && !cur.ended) {
-		return cur
+	if cur.id == "" {
+		cur.id = body.ID
 	}
-	cur = &response{id: body.ID}
-	d.responses = append(d.responses, cur)
-	d.terminal, d.status, d.reason, d.err = false, "", "", nil
 	return cur
 }
 
@@ -229,7 +242,9 @@ func (d *decoder) ended(ev *event, _ []byte) []llm.Delta {
 // finish takes the final response: it completes what the deltas left open and
 // says how the step ended.
 func (d *decoder) finish(body responseBody) []llm.Delta {
-	resp := d.begin(body)
+	cur := d.current()
+	repeated := d.err != nil && body.Status == "failed" // the error event before it ended the response already
+	resp := d.enter(body, repeated || cur.announcedBy(body.ID, false))
 	deltas := d.reconcile(resp, body.Output)
 	if u := body.Usage; u != nil {
 		resp.usage = &chat.Usage{

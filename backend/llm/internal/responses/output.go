@@ -334,36 +334,54 @@ func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
 	return deltas
 }
 
-// reconcile completes what was streamed from the final output list. Items are
-// matched by id, else by place and type (some gateways change ids); one that was
-// never streamed is taken whole.
+// reconcile completes what was streamed from the final output list. An item that
+// was never streamed is taken whole.
 func (d *decoder) reconcile(resp *response, final []json.RawMessage) []llm.Delta {
-	var deltas []llm.Delta
-	streamed := slices.Clone(resp.outputs)
+	bodies := make([]itemBody, len(final))
 	for i, raw := range final {
-		var body itemBody
-		if !wire.Decodes(raw, &body) {
+		wire.Decodes(raw, &bodies[i])
+	}
+	var deltas []llm.Delta
+	for i, o := range match(resp.outputs, bodies) {
+		if bodies[i].Type == "" {
 			continue
 		}
-		o := match(streamed, i, body)
 		if o == nil {
 			o = resp.at(resp.freeIndex(i))
 		}
-		deltas = append(deltas, d.item(o, raw, true)...)
+		deltas = append(deltas, d.item(o, final[i], true)...)
 	}
 	return deltas
 }
 
-func match(streamed []*output, place int, body itemBody) *output {
-	for _, o := range streamed {
-		if o.id != "" && o.id == body.ID {
-			return o
+// match finds the streamed output of each final item, nil if there is none: by its
+// id, else by place and type, else the next of its type that no other item took.
+// The last two are for gateways that change ids, and may leave items out of the
+// final list.
+func match(streamed []*output, final []itemBody) []*output {
+	found := make([]*output, len(final))
+	taken := make([]bool, len(streamed))
+	for _, fits := range []func(o *output, at int, body itemBody, place int) bool{
+		func(o *output, _ int, body itemBody, _ int) bool { return o.named(body) },
+		func(o *output, at int, body itemBody, place int) bool {
+			return at == place && (o.kind == body.Type || o.kind == "")
+		},
+		func(o *output, _ int, body itemBody, _ int) bool { return o.kind == body.Type },
+	} {
+		for place, body := range final {
+			for at := 0; found[place] == nil && at < len(streamed); at++ {
+				if !taken[at] && fits(streamed[at], at, body, place) {
+					found[place], taken[at] = streamed[at], true
+				}
+			}
 		}
 	}
-	if place < len(streamed) && (streamed[place].kind == body.Type || streamed[place].kind == "") {
-		return streamed[place]
-	}
-	return nil
+	return found
+}
+
+// named reports that an item has this output's id, or is the same call.
+func (o *output) named(body itemBody) bool {
+	return body.ID != "" && o.id == body.ID || body.CallID != "" && o.callID == body.CallID && o.kind == body.Type
 }
 
 // freeIndex is want if no output has it, else the index after the last.

@@ -30,7 +30,7 @@ describe('the tree', () => {
     await open();
     expect(screen.getAllByRole('treeitem')).toHaveLength(7);
     expect(node(/^dual-write, #143 to #150, 8 turns, .*you are here, .*2 pending, head #148/)).toHaveAttribute('aria-selected', 'true');
-    expect(node(/^#1 to #35, 35 turns, Question 1 about.*2 ways on, on the open branch/)).toHaveAttribute('aria-level', '1');
+    expect(node(/^#1 to #35, 35 turns, Question 1 about.*2 branches from here, on the open branch/)).toHaveAttribute('aria-level', '1');
     expect(node(/^big-bang-window/)).toHaveAttribute('aria-level', '2');
     expect(screen.getAllByRole('treeitem').filter((item) => item.tabIndex === 0)).toHaveLength(1);
   });
@@ -86,10 +86,10 @@ describe('the tree', () => {
     const { user } = await open();
     node(/^dual-write/).focus();
     await user.keyboard('{Shift>}{F10}{/Shift}');
-    const menu = await screen.findByRole('menu', { name: 'What to do with dual-write' });
+    const menu = await screen.findByRole('menu', { name: 'Actions for dual-write' });
     expect(within(menu).getAllByRole('menuitem').map((item) => item.textContent)).toHaveLength(8);
     expect(within(menu).getByRole('menuitem', { name: /Archive branch/ })).toHaveAttribute('aria-disabled', 'true');
-    expect(within(menu).getByRole('menuitem', { name: /Archive branch/ })).toHaveTextContent('It is the open one');
+    expect(within(menu).getByRole('menuitem', { name: /Archive branch/ })).toHaveTextContent('This branch is open');
     await user.keyboard('{Escape}');
     await waitFor(() => expect(focused()).toMatch(/^dual-write/));
   });
@@ -191,12 +191,18 @@ describe('what one does to a run', () => {
   });
 
   test('what fails is told, and changes nothing', async () => {
-    const { app, backend, user } = await selected(/^big-bang-window/);
+    const { app, backend, user } = await selected(/^#36 to #82/);
     const before = app.conversation.branchId;
     backend.failNext('branches.rollbackTo', { message: 'The state could not be written', hint: 'Free some space.' });
     await press(user, 'Roll back');
     await waitFor(() => expect(app.toasts.list.at(-1)?.text).toBe('The state could not be written'));
     expect(app.conversation.branchId).toBe(before);
+  });
+
+  test('a branch is not rolled back to its own end: that would be a copy of it', async () => {
+    await selected(/^big-bang-window/);
+    expect(screen.getByRole('button', { name: 'Roll back' })).toBeDisabled();
+    expect(screen.getByRole('button', { name: 'Roll back' })).toHaveAttribute('title', 'The branch ends here');
   });
 
   test('look at what would be sent after it', async () => {
@@ -247,7 +253,7 @@ describe('over the whole conversation', () => {
     const choice = await screen.findByRole('dialog', { name: 'Compare “logical-replication” with' });
     await user.click(within(choice).getByRole('button', { name: /^dual-write/ }));
     const view = await screen.findByRole('region', { name: 'Two branches compared' });
-    expect(await within(view).findByText('82 turns shared, they part after #82')).toBeInTheDocument();
+    expect(await within(view).findByText('82 turns shared, different after #82')).toBeInTheDocument();
     const left = within(view).getByRole('region', { name: 'Branch logical-replication' });
     const right = within(view).getByRole('region', { name: 'Branch dual-write' });
     expect(within(left).getByText('131 turns of its own, head #83', { exact: false })).toBeInTheDocument();
@@ -260,7 +266,7 @@ describe('over the whole conversation', () => {
     await user.click(within(view).getByText('Pinned facts'));
     expect(await within(view).findByText('Slots need version 17.')).toBeInTheDocument();
     expect(within(view).getByText('No change goes out on a Friday.')).toBeInTheDocument();
-    await user.click(within(view).getByText('Summaries of their heads'));
+    await user.click(within(view).getByText('State summaries'));
     expect(await within(view).findByRole('group', { name: 'logical-replication beside dual-write' })).toBeInTheDocument();
     await user.click(within(left).getByRole('button', { name: 'Open' }));
     await waitFor(() => expect(app.conversation.header?.branchLabel).toBe('logical-replication'));
@@ -301,7 +307,7 @@ describe('the switcher', () => {
     expect(within(panel).queryByRole('button', { name: 'Archive dual-write' })).not.toBeInTheDocument();
     await user.click(within(panel).getByRole('button', { name: 'Archive big-bang-window' }));
     await waitFor(() => expect(names(panel, 'Archived')).toEqual(['big-bang-window']));
-    await user.click(within(panel).getByRole('button', { name: 'Bring back big-bang-window' }));
+    await user.click(within(panel).getByRole('button', { name: 'Unarchive big-bang-window' }));
     await waitFor(() => expect(within(panel).queryByRole('list', { name: 'Archived' })).not.toBeInTheDocument());
     app.inspector.select('state');
     await user.click(within(panel).getByRole('button', { name: 'Show tree' }));

@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/svelte';
+import { screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
 import type { App } from '$lib/state/app.svelte';
@@ -50,7 +50,7 @@ describe('an export is asked for', () => {
     await user.click(screen.getByRole('menuitem', { name: 'Export…' }));
     expect([app.exporting.target?.sessionId, app.exporting.scopes]).toEqual([row.id, ['session', 'all']]);
     mountIn(app, SessionsFoot, {});
-    await user.click(screen.getByRole('button', { name: 'More: import, export, look' }));
+    await user.click(screen.getByRole('button', { name: 'More: import, export, theme' }));
     await user.click(screen.getByRole('menuitem', { name: /Export all sessions/ }));
     expect([app.exporting.scope, app.exporting.scopes]).toEqual(['all', ['all']]);
   });
@@ -62,12 +62,10 @@ describe('a branch’s line', () => {
     mountIn(app, BranchSwitcher, {});
     await user.click(screen.getByRole('button', { name: /Orders to Postgres/ }));
     const line = screen.getByText('throttled-backfill').closest('button')!;
-    line.dispatchEvent(Object.assign(new Event('pointerdown', { bubbles: true }), { button: 0, pointerType: 'mouse' }));
-    await waitFor(() => expect(backend.calls.find((call) => call.name === 'transfer.dragFile')?.args[0]).toMatchObject({ scope: 'branch', format: 'md', sessionId: app.conversation.sessionId }));
-    await new Promise((resolve) => setTimeout(resolve));
     const data = new Map<string, string>();
     const dataTransfer = { types: [], setData: (type: string, text: string) => void data.set(type, text), getData: () => '' };
     line.closest('li')!.dispatchEvent(Object.assign(new Event('dragstart', { bubbles: true }), { dataTransfer }));
+    expect(backend.calls.find((call) => call.name === 'dragFile')?.args[0]).toMatchObject({ scope: 'branch', format: 'md', sessionId: app.conversation.sessionId });
     expect([data.get('text/uri-list')?.endsWith('.md'), data.get('text/plain')]).toEqual([true, 'throttled-backfill']);
   });
 });

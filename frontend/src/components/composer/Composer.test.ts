@@ -64,9 +64,9 @@ describe('the composer', () => {
     const { app, backend, field, user } = await composer();
     app.draft.memories = [{ id: 'c1', label: 'turn #2', title: 'a piece' }];
     const button = screen.getByRole('button', { name: /Send/ });
-    expect(await screen.findByText('Write what is to be done with the memory you attached')).toBeVisible();
+    expect(await screen.findByText('Add a message to go with the attached memory')).toBeVisible();
     expect(button).toBeDisabled();
-    expect(button).toHaveAttribute('title', 'Write what is to be done with the memory you attached');
+    expect(button).toHaveAttribute('title', 'Add a message to go with the attached memory');
     await user.type(field, 'What of it?{Enter}');
     await waitFor(() => expect(backend.calls.find((call) => call.name === 'chat.send')?.args[0]).toMatchObject({ text: 'What of it?', memories: [{ id: 'c1' }] }));
   });
@@ -95,7 +95,7 @@ describe('the composer', () => {
     backend.program.startup = { ...backend.program.startup };
     await app.startup.load();
     expect(await screen.findByText('The disk is full, so the data is open for reading only.')).toBeVisible();
-    expect(screen.getByText(/Nothing is lost\. Read, search and export what is here.*start the program again\./)).toBeVisible();
+    expect(screen.getByText(/Nothing is lost\. Read, search and export what is here.*restart the program\./)).toBeVisible();
   });
 
   it('keeps the text and says what to do when sending fails', async () => {

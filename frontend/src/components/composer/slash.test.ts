@@ -88,11 +88,11 @@ describe('slash commands', () => {
     expect(calls('chat.send')).toEqual([]);
   });
 
-  it.each([['/commit', 'inspect.commitNow'], ['/summarize', 'inspect.summarize']])('%s does its work', async (typed, name) => {
+  it.each([['/commit', 'inspect.commitNow', []], ['/summarize', 'inspect.summarize', [false]]])('%s does its work', async (typed, name, more) => {
     const { app, field, user, calls } = await composer();
     const branch = app.conversation.branchId;
     await user.type(field, `${typed}{Enter}`);
-    await waitFor(() => expect(calls(name)).toEqual([[branch]]));
+    await waitFor(() => expect(calls(name)).toEqual([[branch, ...more]]));
     await waitFor(() => expect(field.value).toBe(''));
   });
 

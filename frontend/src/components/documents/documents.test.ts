@@ -136,7 +136,7 @@ describe('a long paste', () => {
     await waitFor(() => expect(app.draft.text).toBe(essay));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     app.documents.offer(essay);
-    await user.click(await screen.findByRole('button', { name: 'Leave it' }));
+    await user.click(await screen.findByRole('button', { name: 'Keep as text' }));
     expect(screen.queryByRole('button', { name: 'Attach as document' })).toBeNull();
     expect(app.draft.text).toBe(essay);
   });

@@ -41,6 +41,20 @@ describe('a key', () => {
     expect(called('settings.setKey')).toEqual([]);
   });
 
+  test('of a form that names nobody is sent only to the provider that is chosen', async () => {
+    const { called, begun, user } = await open();
+    await user.click(screen.getByLabelText('API key'));
+    await user.paste('sk-anybody');
+    expect(await screen.findByText(/does not say whose it is/)).toBeInTheDocument();
+    expect(screen.queryByRole('button', { name: /Start with gpt/ })).not.toBeInTheDocument();
+    expect(called('settings.setKey')).toEqual([]);
+    await user.click(screen.getByRole('button', { name: 'OpenAI' }));
+    await user.click(await screen.findByRole('button', { name: 'Start with gpt' }));
+    await begun();
+    expect(called('settings.testKey')).toEqual([['', 'sk-anybody', ''], ['openai', 'sk-anybody', '']]);
+    expect(called('settings.setKey')).toEqual([['openai', 'sk-anybody']]);
+  });
+
   test('pasted over one still being tested is the one that counts', async () => {
     const { backend, called, user } = await open();
     const release = backend.hold('settings.testKey');
@@ -182,7 +196,7 @@ describe('history of before', () => {
     app.importing.show(await backend.transfer.inspect(['/home/ada/conversations.json']));
     await app.importing.begin();
     app.importing.close();
-    expect(await screen.findByText(/37 sessions are here already/)).toBeInTheDocument();
+    expect(await screen.findByText(/37 sessions imported/)).toBeInTheDocument();
     expect([app.startup.firstRun, app.conversation.sessionId]).toEqual([true, '']);
     await user.click(screen.getByRole('button', { name: 'Start with recall' }));
     await begun();

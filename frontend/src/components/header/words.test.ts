@@ -1,11 +1,11 @@
 import { screen } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, it } from 'vitest';
-import type { SwitchPreview } from '$lib/backend/types';
+import type { Header as HeaderView, SwitchPreview } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
 import BranchDialogs from '../branches/BranchDialogs.svelte';
 import Header from './Header.svelte';
-import { contextParts, pendingWords, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
+import { contextParts, contextTitle, pendingWords, phaseRuns, phaseTone, phaseWord, streamBytes, streamTitle, streamWord, switchWords } from './words';
 
 const n = '\u202f';
 
@@ -16,12 +16,19 @@ describe('words of the header', () => {
   });
 
   it.each([[0, 0, 'idle'], [10, 12, 'buffered'], [12, 12, 'durable'], [0, 1, 'buffered']])('%d of %d is %s', (durable, displayed, word) => {
-    expect(streamWord(durable, displayed)).toBe(word);
+    expect(streamWord(durable, displayed, false)).toBe(word);
+  });
+
+  it('is waiting while nothing has arrived of a running stream', () => {
+    expect(streamWord(0, 0, true)).toBe('waiting');
+    expect(streamWord(0, 12, true)).toBe('buffered');
+    expect(streamTitle(0, 0, true)).toContain('no text has arrived yet');
+    expect(streamTitle(0, 0, false)).toContain('Nothing has streamed yet');
   });
 
   it('never calls durable what is only shown', () => {
-    expect(streamTitle(10, 12, true)).toContain('10 bytes are on disk; 2 more are shown and will be in a moment');
-    expect(streamTitle(10, 12, false)).toContain('2 more are shown and could not be made durable');
+    expect(streamTitle(10, 12, true)).toContain('10 bytes are on disk; 2 more are being written');
+    expect(streamTitle(10, 12, false)).toContain('2 more are shown but could not be saved');
   });
 
   it.each([
@@ -43,13 +50,23 @@ describe('words of the header', () => {
   it.each([[0, 'None'], [1, '1 turn'], [2, '2 turns']])('%d pending', (count, words) => expect(pendingWords(count)).toBe(words));
 });
 
+describe('the context meter', () => {
+  const header = { contextTokens: 7_900, contextCeiling: 8_000, contextRecalled: 0, contextState: 'plenty', summaries: 0, infinity: true } as HeaderView;
+  it('says how much of it is recalled memory', () => {
+    expect(contextTitle({ ...header, contextRecalled: 3_100 })).toMatch(/: plenty\. 3.100 of them are recalled memory, which gives way/);
+    expect(contextTitle(header)).not.toMatch(/recalled/);
+  });
+});
+
 describe('another model', () => {
-  const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, cost: '', message: 'Nothing changes.', error: null, ...more });
+  const preview = (more: Partial<SwitchPreview>): SwitchPreview => ({ model: 'local', kind: '', oldCeiling: 0, newCeiling: 0, oldTokens: 5_000, newTokens: 5_000, returning: 0, compressed: 0, needsSummarization: false, unsummarized: 0, dropped: 0, cost: '', message: 'Nothing changes.', error: null, ...more });
   it.each([
     [{}, 'Nothing changes.'],
-    [{ returning: 2, cost: '0.0310' }, '2 turns come back as the originals. The next input costs about 0.0310, before the answer.'],
-    [{ returning: 1, newTokens: 6_200 }, `1 turn comes back as the originals. Each request costs 1${n}200 tokens more.`],
-    [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript keeps every word, and a larger model brings them back. Each request costs 2${n}000 tokens less.`],
+    [{ returning: 2, cost: '0.0310' }, '2 turns return in full. The next input costs about 0.0310, before the answer.'],
+    [{ returning: 1, newTokens: 6_200 }, `1 turn returns in full. Each request costs 1${n}200 tokens more.`],
+    [{ compressed: 40, newTokens: 3_000 }, `40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. Each request costs 2${n}000 tokens less.`],
+    [{ compressed: 40, needsSummarization: true, unsummarized: 12 }, '40 turns will be represented by summaries; the transcript is complete, and a larger model gets them in full again. It needs summarisation: 12 turns have no summary yet, so extracts are sent until summaries are made in the background.'],
+    [{ needsSummarization: true, dropped: 1 }, 'It needs summarisation: 1 pending turn is left out until committed.'],
   ])('says what it changes', (more, words) => expect(switchWords(preview(more))).toBe(words));
 
   const asking = async () => {
@@ -75,7 +92,7 @@ describe('another model', () => {
     backend.failNext('chat.setModel', { message: 'The disk is full' });
     await userEvent.click(screen.getByRole('button', { name: 'Switch' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
-    await userEvent.click(screen.getByRole('button', { name: 'Stay with sonnet' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Keep sonnet' }));
     expect([screen.queryByRole('dialog'), app.conversation.model]).toEqual([null, 'sonnet']);
   });
 });

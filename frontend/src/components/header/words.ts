@@ -35,18 +35,18 @@ export function streamBytes(durable: number, displayed: number): string {
 }
 
 /** The word that says what the bar says. */
-export function streamWord(durable: number, displayed: number): 'idle' | 'buffered' | 'durable' {
-  if (displayed === 0) return 'idle';
+export function streamWord(durable: number, displayed: number, live: boolean): 'idle' | 'waiting' | 'buffered' | 'durable' {
+  if (displayed === 0) return live ? 'waiting' : 'idle';
   return displayed > durable ? 'buffered' : 'durable';
 }
 
 /** live: it streams on, so that what is behind follows by itself. */
 export function streamTitle(durable: number, displayed: number, live: boolean): string {
-  if (displayed === 0) return 'Nothing has streamed yet. Opens Activity';
+  if (displayed === 0) return live ? 'The request was sent; no text has arrived yet. Opens Activity' : 'Nothing has streamed yet. Opens Activity';
   if (displayed <= durable) return `All ${grouped(displayed)} bytes shown are on disk. Opens Activity`;
   const behind = grouped(displayed - durable);
-  if (live) return `${grouped(durable)} bytes are on disk; ${behind} more are shown and will be in a moment. Opens Activity`;
-  return `${grouped(durable)} bytes are known to be on disk; ${behind} more are shown and could not be made durable. Opens Activity`;
+  if (live) return `${grouped(durable)} bytes are on disk; ${behind} more are being written. Opens Activity`;
+  return `${grouped(durable)} bytes are on disk; ${behind} more are shown but could not be saved. Opens Activity`;
 }
 
 /** "12.4k / 50k (25%)" and "[2S]" apart: the second is quieter. */
@@ -56,9 +56,10 @@ export function contextParts(format: string): { main: string; summaries: string 
 }
 
 export function contextTitle(header: Header): string {
-  const summaries = header.summaries > 0 ? ` ${counted(header.summaries, 'range summary stands', 'range summaries stand')} for the oldest turns.` : '';
-  const plain = header.infinity ? '' : ' Unlimited history is off: this is plain chat, and a history that is too long is refused.';
-  return `The next request would hold ${grouped(header.contextTokens)} of ${grouped(header.contextCeiling)} tokens: ${header.contextState}.${summaries}${plain} Opens the X-ray`;
+  const summaries = header.summaries > 0 ? ` ${counted(header.summaries, 'range summary replaces', 'range summaries replace')} the oldest turns.` : '';
+  const recalled = header.contextRecalled > 0 ? ` ${grouped(header.contextRecalled)} of them are recalled memory, which gives way when room is needed.` : '';
+  const plain = header.infinity ? '' : ' Unlimited history is off: this is plain chat, and a history that is too long is rejected.';
+  return `The next request would contain ${grouped(header.contextTokens)} of ${grouped(header.contextCeiling)} tokens: ${header.contextState}.${recalled}${summaries}${plain} Opens the X-ray`;
 }
 
 export function pendingWords(pending: number): string {
@@ -66,15 +67,17 @@ export function pendingWords(pending: number): string {
 }
 
 export function pendingTitle(pending: number): string {
-  if (pending === 0) return 'Every turn is in the head. Opens Pending';
-  return `${counted(pending, 'turn is', 'turns are')} kept but not yet in the head. Opens Pending`;
+  if (pending === 0) return 'All turns are summarised. Opens Pending';
+  return `${counted(pending, 'turn', 'turns')} not summarised yet. Opens Pending`;
 }
 
 /** What a switch of models changes about the history, in sentences. */
 export function switchWords(preview: SwitchPreview): string {
   const parts: string[] = [];
-  if (preview.returning > 0) parts.push(`${counted(preview.returning, 'turn comes', 'turns come')} back as the originals.`);
-  if (preview.compressed > 0) parts.push(`${counted(preview.compressed, 'turn', 'turns')} will be represented by summaries; the transcript keeps every word, and a larger model brings them back.`);
+  if (preview.returning > 0) parts.push(`${counted(preview.returning, 'turn returns', 'turns return')} in full.`);
+  if (preview.compressed > 0) parts.push(`${counted(preview.compressed, 'turn', 'turns')} will be represented by summaries; the transcript is complete, and a larger model gets them in full again.`);
+  if (preview.dropped > 0) parts.push(`It needs summarisation: ${counted(preview.dropped, 'pending turn is', 'pending turns are')} left out until committed.`);
+  else if (preview.needsSummarization) parts.push(`It needs summarisation: ${counted(preview.unsummarized, 'turn has', 'turns have')} no summary yet, so extracts are sent until summaries are made in the background.`);
   const more = preview.newTokens - preview.oldTokens;
   if (more !== 0) parts.push(`Each request costs ${grouped(Math.abs(more))} tokens ${more > 0 ? 'more' : 'less'}.`);
   if (preview.cost) parts.push(`The next input costs about ${preview.cost}, before the answer.`);

@@ -32,7 +32,7 @@ describe('tabs', () => {
 describe('jobs', () => {
   test('what is done is folded away from what is not', async () => {
     const { user } = await open('activity', ({ world }) => void world.jobs.push({ ...world.jobs[0]!, id: 90, state: 'done', turnSeq: 90 }));
-    const fold = await screen.findByText('1 job done lately');
+    const fold = await screen.findByText('1 job finished recently');
     expect(screen.queryByRole('button', { name: /Postgres #90$/ })).not.toBeInTheDocument();
     expect(screen.getByRole('button', { name: /Postgres #144$/ })).toBeInTheDocument();
     await user.click(fold);
@@ -48,10 +48,10 @@ describe('background work', () => {
     expect(screen.getByText(/Their turns stay pending/)).toBeInTheDocument();
     expect(called(backend, 'work.pause')).toEqual([[true]]);
     backend.failNext('work.pause', { message: 'The disk is full', hint: 'Free some space.' });
-    await user.click(screen.getByRole('button', { name: 'Go on' }));
+    await user.click(screen.getByRole('button', { name: 'Resume' }));
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     expect(app.work.paused).toBe(true);
-    await user.click(screen.getByRole('button', { name: 'Go on' }));
+    await user.click(screen.getByRole('button', { name: 'Resume' }));
     await waitFor(() => expect(app.work.paused).toBe(false));
     expect(screen.queryByText(/Their turns stay pending/)).not.toBeInTheDocument();
   });
@@ -70,7 +70,7 @@ describe('Pending', () => {
     const { app, backend, user } = await open('pending');
     await user.click(await screen.findByRole('button', { name: 'Commit now' }));
     expect(called(backend, 'inspect.commitNow')).toEqual([[app.conversation.branchId]]);
-    expect(await screen.findByText('Every finished turn is part of the head')).toBeInTheDocument();
+    expect(await screen.findByText('All turns are summarised')).toBeInTheDocument();
   });
 
   test('a refused commit stands in the panel, with what to do', async () => {
@@ -84,7 +84,7 @@ describe('Pending', () => {
 
   test('a job is set aside and retried', async () => {
     const { backend, user } = await open('pending');
-    await user.click(await screen.findByRole('button', { name: 'Set aside' }));
+    await user.click(await screen.findByRole('button', { name: 'Dismiss' }));
     expect(called(backend, 'inspect.killJob')).toHaveLength(1);
     await user.click(await screen.findByRole('button', { name: 'Retry now' }));
     expect(called(backend, 'inspect.retryJob')).toEqual(called(backend, 'inspect.killJob'));
@@ -93,10 +93,10 @@ describe('Pending', () => {
   test('an answer that needs a decision stands there with its choices', async () => {
     const { app, backend, user } = await open('pending');
     await app.openSession([...backend.world.sessions.values()].find((session) => session.row.title === 'Every state of a turn')!.row.id);
-    expect(await screen.findByText('Not pending, needs you')).toBeInTheDocument();
-    await user.click(screen.getByRole('button', { name: 'Keep as it is' }));
+    expect(await screen.findByText('Needs your decision')).toBeInTheDocument();
+    await user.click(screen.getByRole('button', { name: 'Keep' }));
     expect(called(backend, 'chat.keep')).toHaveLength(1);
-    await waitFor(() => expect(screen.queryByText('Not pending, needs you')).not.toBeInTheDocument());
+    await waitFor(() => expect(screen.queryByText('Needs your decision')).not.toBeInTheDocument());
   });
 
   test('the number of a turn leads to it', async () => {
@@ -110,7 +110,7 @@ describe('Pending', () => {
     const { app, backend } = await open('pending');
     await screen.findAllByRole('article');
     await backend.inspect.commitNow(app.conversation.branchId);
-    expect(await screen.findByText('Nothing waits')).toBeInTheDocument();
+    expect(await screen.findByText('Nothing pending')).toBeInTheDocument();
   });
 });
 
@@ -175,7 +175,7 @@ describe('State', () => {
   test('an older state is read, and rolled back to only after asking', async () => {
     const { app, backend, user } = await open('state');
     await user.click(await screen.findByRole('button', { name: /#146/ }));
-    await user.click(screen.getByRole('button', { name: 'Roll back to it' }));
+    await user.click(screen.getByRole('button', { name: 'Roll back' }));
     expect(called(backend, 'sessions.rollback')).toEqual([]);
     const dialog = screen.getByRole('dialog');
     expect(dialog).toHaveTextContent('A new branch starts after turn #146');
@@ -194,9 +194,19 @@ describe('State: how it came about', () => {
     expect(screen.getByText('Numbers').closest('div')).toHaveTextContent('22 of 22');
     await user.click(screen.getByRole('button', { name: /#146/ }));
     expect(screen.getByText('Made without a model, after 2 tries')).toBeInTheDocument();
-    expect(screen.getByText('The model left out 2 facts twice')).toBeInTheDocument();
+    expect(screen.getByText("Reason: The model's summary is not about the conversation")).toBeInTheDocument();
     await user.click(screen.getByText(/2 things not in the summary/));
     expect(await screen.findByText('drift --all')).toBeInTheDocument();
+  });
+
+  test('says what the model left out and what was added by rule', async () => {
+    const { user } = await open('state');
+    await user.click(await screen.findByRole('button', { name: /#147/ }));
+    expect(screen.getByText('Repaired after 2 tries: 1 entry added')).toBeInTheDocument();
+    expect(screen.getByText('Made by: librarian, haiku')).toBeInTheDocument();
+    expect(screen.getByText("An earlier answer was not used: The model's summary dropped required facts")).toBeInTheDocument();
+    await user.click(screen.getByText(/1 entry added by rule/));
+    expect(await screen.findByText('Never run drift --all.')).toBeInTheDocument();
   });
 
   test('any two states are held against each other, in one column or two', async () => {
@@ -213,14 +223,16 @@ describe('State: how it came about', () => {
     const { app, backend, user } = await open('state');
     await user.click(await screen.findByRole('button', { name: 'Summary of turns 91 to 136' }));
     expect(screen.getByRole('group', { name: 'Summary of turns 91 to 136' })).toHaveTextContent('Turns 91 to 136: the orders tables');
-    expect(screen.getByText('stand for all up to #136')).toBeInTheDocument();
+    expect(screen.getByText('replace all turns up to #136')).toBeInTheDocument();
     expect(screen.queryByRole('button', { name: 'Summary of turns 1 to 44' })).not.toBeInTheDocument();
     await user.click(screen.getByText('2 superseded ones, kept'));
     expect(await screen.findByRole('button', { name: 'Summary of turns 1 to 44' })).toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Go to turn 91' }));
     await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.conversation.intent.turnId)?.seq).toBe(91));
     await user.click(screen.getByRole('button', { name: 'Make now' }));
-    expect(called(backend, 'inspect.summarize')).toEqual([[app.conversation.branchId]]);
+    await waitFor(() => expect(screen.getByRole('button', { name: 'Make all' })).toBeEnabled());
+    await user.click(screen.getByRole('button', { name: 'Make all' }));
+    expect(called(backend, 'inspect.summarize')).toEqual([[app.conversation.branchId, false], [app.conversation.branchId, true]]);
   });
 });
 
@@ -249,7 +261,7 @@ describe('Activity', () => {
     backend.world.turn(items[0]!.turnId).state = 'head'; // and no change has told of it yet
     await user.click(first!);
     expect(app.toasts.list.map((toast) => toast.tone)).toEqual(['info']);
-    expect(app.toasts.list[0]!.text).toMatch(/^Turn \d+ of .* was decided or deleted since\./);
+    expect(app.toasts.list[0]!.text).toMatch(/^Turn \d+ of .* has since been resolved or deleted\./);
     expect(within(report).queryByRole('button', { name })).toBeNull();
     expect(within(report).getAllByRole('button', { name: /Decide/ })).toHaveLength(items.length - 1);
     expect([app.conversation.sessionId, app.conversation.intent.to]).not.toContain('turn');
@@ -276,6 +288,10 @@ describe('Activity', () => {
     [{ selected: 2, packedTokens: 420, similarityMin: 0.91, similarityMax: 0.98 }, 'Memory: 2 pieces of 296 packed, 420 tokens, similarity 0.91 to 0.98'],
     [{ selected: 1, packedTokens: 90, similarityMin: 0, similarityMax: 0 }, 'Memory: 1 piece of 296 packed, 90 tokens'],
     [{ selected: 0, packedTokens: 0, similarityMin: 0, similarityMax: 0 }, 'Memory: none of 296 packed'],
+    [{ retrievalFailed: true, retrievalError: 'the index is closed' }, 'Memory could not be searched: the index is closed'],
+    [{ retrievalFailed: true, retrievalError: '' }, 'Memory could not be searched at first; a later attempt could.'],
+    [{ validationResult: 'repaired', validationTries: 2 }, 'State summary: repaired, 2 tries'],
+    [{ embedMs: 4321 }, '4.3 s'],
   ])('says what was given from memory %#', async (metrics, words) => {
     const { app, backend } = await open('pending');
     const activity = await backend.inspect.activity(app.conversation.branchId);
@@ -290,5 +306,33 @@ describe('Activity', () => {
     const turn = app.conversation.turns.at(-1)!;
     app.inspector.show('activity', turn.id);
     expect(await screen.findByRole('article', { name: /Attempt 1/ })).toBeInTheDocument();
+  });
+});
+
+describe('what stays on the screen', () => {
+  test('a panel is not emptied by another turn of the same branch', async () => {
+    const { app, backend } = await open('pending');
+    await screen.findByRole('article', { name: 'Turn 150, pending' });
+    const before = called(backend, 'inspect.pending').length;
+    const release = backend.hold('inspect.pending');
+    const { header } = app.conversation;
+    backend.world.changed('settings', '', ''); // the header is read again, as after each turn
+    await waitFor(() => expect(app.conversation.header).not.toBe(header));
+    await Promise.resolve();
+    expect(called(backend, 'inspect.pending')).toHaveLength(before);
+    expect(screen.getByRole('article', { name: 'Turn 150, pending' })).toBeVisible();
+    release();
+  });
+
+  test('a turn that needs a decision is counted, and nothing says that there is none', async () => {
+    const { app } = await open('pending', (backend) => {
+      const session = [...backend.world.sessions.values()].find(({ row }) => row.title === 'Orders to Postgres')!;
+      for (const turn of backend.world.lineage(session.row.activeBranch)) if (turn.state === 'pending') turn.state = 'committed';
+      backend.world.lineage(session.row.activeBranch).at(-1)!.state = 'incomplete';
+    });
+    await waitFor(() => expect(app.conversation.newest?.state).toBe('incomplete'));
+    expect(await screen.findByText('1 turn needs your decision')).toBeVisible();
+    expect(screen.queryByText(/Nothing pending|All turns are summarised/)).toBeNull();
+    expect(screen.getByRole('tab', { name: /Pending.*1/ })).toBeVisible();
   });
 });

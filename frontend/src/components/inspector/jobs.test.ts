@@ -14,7 +14,7 @@ test.each([
   [job({ attempts: 2, runAfter: now + 41_200 }), 'Retry in 0:42', true, true],
   [job({ attempts: 2, runAfter: now - 1 }), 'Queued', true, true],
   [job({ state: 'running', attempts: 1 }), 'Running', false, false],
-  [job({ state: 'dead', attempts: 8 }), 'Set aside', true, false],
+  [job({ state: 'dead', attempts: 8 }), 'Failed', true, false],
   [job({ state: 'done' }), 'Done', false, false],
 ])('%o is %s', (given, word, retry, aside) => {
   expect(jobWord(given, now).word).toBe(word);

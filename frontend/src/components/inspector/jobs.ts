@@ -19,7 +19,7 @@ export function jobWord(job: JobView, now: number): { word: string; tone: Tone }
     case 'done':
       return { word: 'Done', tone: 'ok' };
     case 'dead':
-      return { word: 'Set aside', tone: 'danger' };
+      return { word: 'Failed', tone: 'danger' };
     default:
       return waitsForRetry(job, now)
         ? { word: `Retry in ${countdown(job.runAfter - now)}`, tone: 'warn' }

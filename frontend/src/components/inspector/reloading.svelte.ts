@@ -12,8 +12,10 @@ import type { Loaded } from '$shared/loaded.svelte';
 export function reloading(data: Loaded<unknown>, branch: () => string, kinds: readonly ChangeKind[]): void {
   const { backend } = getApp();
   const refresh = new Refresh(() => data.refresh());
+  // The branch is read from a header that is replaced with each turn: only another branch makes the data another's.
+  const current = $derived(branch());
   $effect(() => {
-    const looked = branch();
+    const looked = current;
     untrack(() => {
       data.reset();
       if (looked) void data.refresh();

@@ -1,21 +1,24 @@
-/** How pieces of memory are said: their types, who said them, and which of their words were searched for. */
+/** The words of the Memory tab: types, who said it, which words matched, the state of the index. */
 import type { ChunkRow, IndexSpace, IndexStatus, MemorySearch } from '$lib/backend/types';
 import { counted, grouped } from '$shared/format';
 
 const narrow = '\u202f';
 
-/** The types a chunk can have, with the word for one of them. */
+/** The types a chunk can have. */
 export const chunkTypes: readonly { value: string; label: string }[] = [
   { value: 'decision', label: 'Decision' },
   { value: 'code', label: 'Code' },
   { value: 'explanation', label: 'Explanation' },
-  { value: 'user_context', label: 'About you' },
+  { value: 'user_context', label: 'You asked' },
   { value: 'tool_result', label: 'Tool result' },
   { value: 'other', label: 'Other' },
 ];
 
-export function typeWord(type: string): string {
-  return chunkTypes.find((known) => known.value === type)?.label ?? type;
+/** The types that are worth a tag; of the others who said it is enough. */
+const tagged = new Set(['decision', 'code', 'tool_result']);
+
+export function tagOf(type: string): string {
+  return tagged.has(type) ? (chunkTypes.find((known) => known.value === type)?.label ?? '') : '';
 }
 
 /** Who said it: a name in a group chat, else you or the model. */
@@ -24,14 +27,20 @@ export function whoSaid(row: Pick<ChunkRow, 'speaker' | 'role'>): string {
   return row.role === 'user' ? 'you' : row.role === 'assistant' ? 'the model' : row.role;
 }
 
+/** Who said it and where: "you", "#12", the document, the session if it is not the open one. */
+export function factsOf(row: ChunkRow, sessionId: string): string[] {
+  const elsewhere = row.sessionId !== sessionId ? `in “${row.sessionTitle}”` : '';
+  return [whoSaid(row), `#${row.turnSeq}`, row.document, elsewhere].filter(Boolean);
+}
+
 export interface Piece {
   text: string;
   marked: boolean;
 }
 
-/** A text in pieces, those that begin with a searched word's letters marked. */
-export function markWords(text: string, query: string): Piece[] {
-  const words = new Set(query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? []);
+/** A text in pieces, with the matched words marked. */
+export function markWords(text: string, matched: readonly string[]): Piece[] {
+  const words = new Set(matched.flatMap((word) => word.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []));
   if (words.size === 0) return [{ text, marked: false }];
   const pieces: Piece[] = [];
   for (const part of text.split(/([\p{L}\p{N}]+)/u)) {
@@ -43,47 +52,52 @@ export function markWords(text: string, query: string): Piece[] {
   return pieces;
 }
 
-/** An embedder's short name: "local", or the server and the model of another. */
-export function vectorsOf(embedder: string): string {
-  const [maker = '', model = ''] = embedder.split('/');
-  return maker === 'local' || model === '' ? maker : `${maker} ${model}`;
+/** The built-in embedder as what it is: it knows words and parts of words, not what they mean. */
+export const builtInName = 'built-in (hashed word features)';
+
+/** An embedder's name in the window: "nomic-embed-text (ollama)". */
+export function embedderName(embedder: string): string {
+  const [maker = '', ...rest] = embedder.split('/');
+  const model = rest.slice(0, -2).join('/');
+  return maker === 'local' ? builtInName : model === '' ? maker : `${model} (${maker})`;
 }
 
-/** How much of its vectors is made, in whole percent; 100 only when all of it is. */
+/** The share of vectors that are complete, in whole percent; 100 only when all are. */
 export function spaceShare(space: Pick<IndexSpace, 'done' | 'total'>): number {
   return space.total > 0 ? Math.floor((space.done / space.total) * 100) : 100;
 }
 
-/** "12 840 passages, local vectors complete". */
+/** "164 memories, index up to date". */
 export function indexWords(status: IndexStatus): string {
-  const off = status.on ? '' : '. Memory is off: no turn is given any of it';
+  const off = status.on ? '' : '. Memory is off: nothing is recalled into prompts';
   if (status.units === 0) return `Nothing is indexed yet${off}`;
   const serving = status.spaces.find((space) => space.state === 'serving');
   const building = status.spaces.find((space) => space.state !== 'serving');
   const how =
-    !serving ? 'found by their words alone'
-    : serving.done < serving.total ? `${vectorsOf(serving.embedder)} vectors of ${grouped(serving.done)}`
-    : `${vectorsOf(serving.embedder)} vectors complete`;
-  return `${counted(status.units, 'passage')}, ${how}${building ? `, reindexing for ${vectorsOf(building.embedder)}` : ''}${off}`;
+    building ? `indexing with ${embedderName(building.embedder)}`
+    : !serving ? 'searched by words only'
+    : serving.done < serving.total ? `${grouped(serving.total - serving.done)} being indexed`
+    : 'index up to date';
+  return `${counted(status.units, 'memory', 'memories')}, ${how}${off}`;
 }
 
-/** What a search found and how long its parts took. */
+/** How long a search took, for its tooltip. */
 export function timingWords(search: MemorySearch): string {
-  const parts = [`words ${ms(search.keywordMs)}`, ...(search.embedder ? [`meaning ${ms(search.vectorMs)}`, `embedding ${ms(search.embedMs)}`] : [])];
-  return `of ${grouped(search.candidates)} in ${ms(search.totalMs)}${narrow}ms: ${parts.join(', ')}`;
+  const parts = [`words ${ms(search.keywordMs)}`, ...(search.embedder ? [`vectors ${ms(search.vectorMs)}`, `embedding ${ms(search.embedMs)}`] : [])];
+  return `${grouped(search.candidates)} candidates in ${ms(search.totalMs)}${narrow}ms: ${parts.join(', ')}`;
 }
 
 function ms(value: number): string {
   return value < 10 ? value.toFixed(1) : grouped(value);
 }
 
-/** The first moment of a day as a date field writes it, "2026-11-21", in the user's own zone; 0 where it is none. */
+/** The first moment of a date field's day, "2026-11-21", in the user's zone; 0 if it is not a date. */
 export function startOfDay(day: string, later = 0): number {
   const found = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day);
   return found ? new Date(Number(found[1]), Number(found[2]) - 1, Number(found[3]) + later).getTime() : 0;
 }
 
-/** The day of a moment as a date field writes it; "" for 0. */
+/** The day of a moment as a date field needs it; "" for 0. */
 export function dayOf(at: number): string {
   if (at === 0) return '';
   const date = new Date(at);

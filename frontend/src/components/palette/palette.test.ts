@@ -64,8 +64,8 @@ describe('the palette', () => {
 
   it('says why a command cannot be done now, and does not do it', async () => {
     const { app, field, chosen, user } = await palette();
-    await user.type(field(), 'take back');
-    expect(chosen()).toHaveTextContent('There is nothing to take back');
+    await user.type(field(), 'undo');
+    expect(chosen()).toHaveTextContent('Nothing to undo');
     expect(chosen()).toHaveAttribute('aria-disabled', 'true');
     await user.keyboard('{Enter}');
     expect(app.palette.open).toBe('commands');
@@ -120,7 +120,7 @@ describe('the sheet of keys', () => {
     await userEvent.type(field, 'ctrl+k');
     expect(screen.getAllByRole('definition')).toHaveLength(1);
     await userEvent.type(field, 'zzz');
-    expect(screen.getByRole('status')).toHaveTextContent('No key or command holds');
+    expect(screen.getByRole('status')).toHaveTextContent('No results for');
     await userEvent.click(screen.getByRole('button', { name: 'Close' }));
     expect(app.palette.open).toBe('');
   });
@@ -129,7 +129,7 @@ describe('the sheet of keys', () => {
 });
 
 it('labels name their keys as the machine does', () => {
-  expect([withKeys('Settings (Ctrl+,)', true), withKeys('Settings (Ctrl+,)', false), withKeys('Close', true), withKeys('Look: Light. Changes it', true)]).toEqual(['Settings (⌘,)', 'Settings (Ctrl+,)', 'Close', 'Look: Light. Changes it']);
+  expect([withKeys('Settings (Ctrl+,)', true), withKeys('Settings (Ctrl+,)', false), withKeys('Close', true), withKeys('Theme: Light. Changes it', true)]).toEqual(['Settings (⌘,)', 'Settings (Ctrl+,)', 'Close', 'Theme: Light. Changes it']);
 });
 
 describe('commands', () => {

@@ -32,13 +32,13 @@ export function lineTarget(key: string, at: number, count: number): number {
   return Math.max(0, Math.min(count - 1, at + step));
 }
 
-/** Why it was found. */
-export const byWords: Record<string, string> = { words: 'by words', meaning: 'by meaning', both: 'by both' };
+/** How it was found. By vectors of the configured embedder: only a model embedder knows what words mean. */
+export const byWords: Record<string, string> = { words: 'by words', meaning: 'similar text', both: 'words and similar text' };
 
 /** How much was found, in a sentence. */
 export function foundWords({ groups, hits, truncated, totalMs }: SearchResult): string {
-  if (groups.length === 0) return 'Nothing was found';
+  if (groups.length === 0) return 'No results';
   const where = counted(groups.length, 'session');
-  const finds = hits === 0 ? `${where} by title` : `${counted(hits, 'find')} in ${truncated ? 'more than ' : ''}${where}`;
+  const finds = hits === 0 ? `${where} by title` : `${counted(hits, 'result')} in ${truncated ? 'more than ' : ''}${where}`;
   return `${finds}, ${grouped(totalMs)}\u202fms`;
 }

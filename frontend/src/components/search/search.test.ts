@@ -27,11 +27,11 @@ describe('search of everything', () => {
   it('finds as one types, in groups, and the field names the line that Enter opens', async () => {
     const { field, chosen, user } = await panel();
     expect(field).toHaveFocus();
-    expect(screen.getByText('Everything you ever said and were told')).toBeVisible();
+    expect(screen.getByText('Search all your conversations')).toBeVisible();
     await user.type(field, '"orders sche');
     const found = await screen.findByRole('group', { name: 'Orders to Postgres' });
     expect(within(found).getAllByRole('option')).toHaveLength(7);
-    expect(screen.getByRole('status')).toHaveTextContent(/146 finds in 1 session/);
+    expect(screen.getByRole('status')).toHaveTextContent(/146 results in 1 session/);
     expect(field.getAttribute('aria-activedescendant')).toBe(chosen().id);
     expect([chosen().querySelector('mark')!.textContent, chosen().textContent]).toEqual(['orders sche', expect.stringContaining('by words')]);
   });
@@ -87,7 +87,7 @@ describe('search of everything', () => {
     const { app, field, chosen, user, calls } = await panel();
     await user.type(field, '"orders schema"');
     const found = await screen.findByRole('group', { name: 'Orders to Postgres' });
-    await user.click(within(found).getByText('141 more finds in this session'));
+    await user.click(within(found).getByText('141 more results in this session'));
     await waitFor(() => expect(within(found).getAllByRole('option').length).toBe(147));
     expect(calls('search.everything').at(-1)).toMatchObject([{ sessionId: app.search.groups[0]!.sessionId }]);
     expect([chosen().id, screen.queryByText(/more find/)]).toEqual([within(found).getAllByRole('option')[6]!.id, null]);
@@ -121,17 +121,17 @@ describe('search of everything', () => {
     await user.type(field, 'old shed');
     await user.clear(field);
     await user.type(field, 'plans shed');
-    expect(await screen.findByText('Nothing holds “plans shed”')).toBeVisible();
+    expect(await screen.findByText('No results for “plans shed”')).toBeVisible();
     await user.click(screen.getByRole('button', { name: 'Search the archive too' }));
     expect(await screen.findByRole('group', { name: 'Old plans for the shed' })).toHaveTextContent('Archived');
-    await user.click(screen.getByRole('button', { name: 'Meaning' }));
+    await user.click(screen.getByRole('button', { name: 'Similar text' }));
     await user.click(screen.getByRole('radio', { name: 'This session' }));
     await waitFor(() => expect(calls('search.everything').at(-1)).toMatchObject([{ archived: true, meaning: true, sessionId: expect.stringMatching(/^s/) }]));
     await user.click(screen.getByRole('button', { name: /^Filter/ }));
     await user.selectOptions(screen.getByLabelText('Who'), 'user');
-    await user.type(screen.getByLabelText('To, that day included'), '1999-12-31');
+    await user.type(screen.getByLabelText('To (inclusive)'), '1999-12-31');
     await waitFor(() => expect(calls('search.everything').at(-1)).toMatchObject([{ role: 'user', until: new Date('2000-01-01T00:00:00').getTime() }]));
-    await user.click(screen.getAllByRole('button', { name: 'Clear the filter' })[0]!);
+    await user.click(screen.getAllByRole('button', { name: 'Clear filters' })[0]!);
     await waitFor(() => expect(calls('search.everything').at(-1)).toMatchObject([{ role: '', until: 0, archived: false, meaning: true }]));
   });
 
@@ -154,8 +154,8 @@ describe('lines of what was found', () => {
   it('counts in a sentence', () => {
     const result = { groups: [group()], hits: 0, truncated: false, warning: '', totalMs: 12 };
     expect(foundWords(result)).toContain('1 session by title');
-    expect(foundWords({ ...result, hits: 3, truncated: true })).toContain('3 finds in more than 1 session');
-    expect(foundWords({ ...result, groups: [] })).toBe('Nothing was found');
+    expect(foundWords({ ...result, hits: 3, truncated: true })).toContain('3 results in more than 1 session');
+    expect(foundWords({ ...result, groups: [] })).toBe('No results');
   });
 
   it('marks each word once', () => expect(wordsOf({ snippet: 'a rye and a rye', marks: [{ from: 2, to: 5 }, { from: 12, to: 15 }] })).toEqual(['rye']));

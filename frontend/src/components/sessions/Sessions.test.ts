@@ -43,7 +43,7 @@ describe('the sessions column', () => {
     await userEvent.type(screen.getByRole('textbox', { name: 'Search sessions by title' }), 'rota');
     await waitFor(() => expect(app.sessions.list.map((row) => row.title)).toEqual(['On-call rota for December']));
     await userEvent.type(screen.getByRole('textbox', { name: 'Search sessions by title' }), 'xyz');
-    expect(await screen.findByText(/No title holds/)).toBeVisible();
+    expect(await screen.findByText(/No title contains/)).toBeVisible();
     await userEvent.click(screen.getByRole('button', { name: 'Clear the search' }));
     await waitFor(() => expect(app.sessions.list.length).toBeGreaterThan(10));
   });

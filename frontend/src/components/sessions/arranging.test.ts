@@ -154,7 +154,7 @@ describe('arranging sessions', () => {
     const ids = [row('Invoice number formats').id, row('On-call rota for December').id];
     app.arranging.selection.all(ids);
     mountIn(app, SelectionBar, {});
-    expect(screen.getByRole('status')).toHaveTextContent('2 sessions chosen');
+    expect(screen.getByRole('status')).toHaveTextContent('2 sessions selected');
     await userEvent.click(screen.getByRole('button', { name: /Move to a folder/ }));
     expect(app.arranging.asking).toEqual(ids);
     await userEvent.click(screen.getByRole('button', { name: /^Archive/ }));
@@ -194,7 +194,7 @@ describe('arranging sessions', () => {
     await userEvent.click(screen.getByRole('button', { name: /^Work 2 sessions/ }));
     expect(app.arranging.collapsed.has('Work')).toBe(true);
     await userEvent.click(screen.getByRole('button', { name: 'Actions for the folder Work' }));
-    await userEvent.click(within(screen.getByRole('menu')).getByRole('menuitem', { name: /Take all out/ }));
+    await userEvent.click(within(screen.getByRole('menu')).getByRole('menuitem', { name: /Remove all sessions/ }));
     await waitFor(() => expect([folder('Invoice number formats'), folder('On-call rota for December')]).toEqual(['', '']));
     expect(onrename).not.toHaveBeenCalled();
   });

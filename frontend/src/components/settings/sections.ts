@@ -16,7 +16,7 @@ const own: Section[] = [
   { id: 'models', title: 'Models', lead: 'Every model you can send to, and how much of the conversation it can hold.' },
 ];
 
-const storageLead = 'All of it lies in one folder on this machine: what takes room there, its copies, and what was deleted.';
+const storageLead = 'Everything is in one folder on this computer: its size, its backups, and what was permanently deleted.';
 
 const last: Section[] = [
   { id: 'storage', title: 'Data and backups', lead: storageLead },
@@ -29,13 +29,16 @@ const leads: Record<string, string> = {
   'Context budget':
     'How large a request may grow, and what gives way first when the conversation is longer. The transcript itself is always kept whole.',
   Streaming: 'How an answer is kept while it arrives. Solid bars are on disk, striped ones are shown but not yet safe from a power cut.',
-  Librarian: 'The background work that folds finished turns into the head summary. A conversation never waits for it.',
+  Librarian: 'The background work that adds finished turns to the state summary. A conversation never waits for it.',
   Tools: 'What happens when a model asks to call a tool.',
-  'Memory and search': 'How what was said is found again, and given to the model when it bears on your message.',
+  'Memory and search': 'How earlier passages are found and sent to the model with a message they matter for.',
   'Privacy and redaction': 'What is taken out of a prompt before it leaves this machine.',
   Export: 'Conversations leave as files: to read, to keep, or to import elsewhere.',
   Providers: 'What is sent along to a provider, beside the conversation.',
 };
+
+/** The page of the memory settings, which begins with the embedder. */
+export const memorySection = 'group:Memory and search';
 
 /** Groups that pages of their own take in. */
 const absorbed: Record<string, string> = { General: 'general', Appearance: 'appearance', 'Storage and backup': 'storage' };

@@ -177,56 +177,41 @@ describe('dragging out of the window', () => {
     mountIn(app, SessionLine, props);
     return { row, element: screen.getByRole('button', { name: new RegExp(`^${row.title}`) }) };
   };
+  const drags = (backend: { calls: { name: string; args: unknown[] }[] }) => backend.calls.filter((call) => call.name === 'dragFile').map((call) => call.args[0]);
   /** jsdom has no pointer events. */
   const press = (element: Element, more = {}) => void element.dispatchEvent(Object.assign(new Event('pointerdown', { bubbles: true }), { button: 0, pointerType: 'mouse', ...more }));
 
-  it('carries a file that was written when the pointer went down', async () => {
+  it('writes nothing before it begins, and then carries the whole file', async () => {
     const { app, backend } = await page();
     const { row, element } = line(app);
     press(element);
-    await waitFor(() => expect(backend.calls.filter((call) => call.name === 'transfer.dragFile').map((call) => call.args[0])).toMatchObject([{ scope: 'session', sessionId: row.id, format: '', allBranches: true }]));
-    await new Promise((resolve) => setTimeout(resolve));
+    expect(drags(backend)).toEqual([]);
     const data = carries({});
     drag('dragstart', element, data);
+    expect(drags(backend)).toMatchObject([{ scope: 'session', sessionId: row.id, format: '', allBranches: true }]);
     expect(data.getData('text/uri-list')).toMatch(/^file:\/\/\/.*\.cinf$/);
     expect(JSON.parse(data.getData('application/x-contextinfinity-sessions'))).toEqual([row.id]);
   });
 
-  it('is what it was before where the file is not there yet, or cannot be written', async () => {
+  it('is one within the window alone where the file cannot be written', async () => {
     const { app, backend } = await page();
     const { element } = line(app);
-    const release = backend.hold('transfer.dragFile');
-    press(element);
-    const early = carries({});
-    drag('dragstart', element, early);
-    expect([early.getData('text/uri-list'), early.types.includes('application/x-contextinfinity-sessions')]).toEqual(['', true]);
-    backend.failNext('transfer.dragFile', { message: 'The disk is full' });
-    release();
-    await new Promise((resolve) => setTimeout(resolve));
-    const late = carries({});
-    drag('dragstart', element, late);
-    expect([late.getData('text/uri-list'), app.toasts.list]).toEqual(['', []]);
-  });
-
-  it('writes nothing for another button, a finger, or the menu of a line', async () => {
-    const { app, backend } = await page();
-    const { row, element } = line(app);
-    press(element, { button: 2 });
-    press(element, { pointerType: 'touch' });
-    press(screen.getByRole('button', { name: `Actions for ${row.title}` }));
-    expect(backend.calls.some((call) => call.name === 'transfer.dragFile')).toBe(false);
+    backend.failNext('dragFile', { message: 'The disk is full' });
+    const data = carries({});
+    drag('dragstart', element, data);
+    expect([data.getData('text/uri-list'), data.types.includes('application/x-contextinfinity-sessions'), app.toasts.list]).toEqual(['', true, []]);
   });
 
   it('makes no bundle of a turn: that is a whole session', async () => {
     const { app, backend } = await page();
-    await app.dragOut.press({ button: 0, pointerType: 'mouse' }, [{ scope: 'turn', sessionId: app.conversation.sessionId, branchId: app.conversation.branchId, turnId: app.conversation.newest!.id }]);
-    expect(backend.calls.at(-1)).toMatchObject({ name: 'transfer.dragFile', args: [{ scope: 'turn', format: 'md' }] });
+    const event = { dataTransfer: carries({}) } as unknown as DragEvent;
+    app.dragOut.put(event, [{ scope: 'turn', sessionId: app.conversation.sessionId, branchId: app.conversation.branchId, turnId: app.conversation.newest!.id }]);
+    expect(drags(backend)).toMatchObject([{ scope: 'turn', format: 'md' }]);
   });
 
   it('comes to nothing when it is dropped on the window it came from', async () => {
     const { app, backend } = await page({ nativeDrops: true });
     const what = [{ scope: 'session' as const, sessionId: app.sessions.list[0]!.id }];
-    await app.dragOut.press({ button: 0, pointerType: 'mouse' }, what);
     const data = carries({});
     app.dragOut.put({ dataTransfer: data } as unknown as DragEvent, what);
     await summon(backend, app, [decodeURI(data.getData('text/uri-list').replace('file://', ''))]);

@@ -6,9 +6,15 @@ export function onWindowKey(app: App, event: KeyboardEvent): void {
   if (event.key === 'Escape' && !event.defaultPrevented && !event.isComposing) return escape(app, event);
   const id = windowShortcut(event);
   if (!id || !app.startup.info || app.startup.fatal) return;
+  if (!id.startsWith('zoom') && !ownsShortcut(app, id)) return event.preventDefault();
   if (app.startup.firstRun && !id.startsWith('zoom')) return;
   event.preventDefault();
   if (app.commands.why(id) === '') void app.commands.try(id);
+}
+
+/** Whether a shortcut is for what is in front: under an open dialog nothing is done that one does not see. */
+function ownsShortcut(app: App, id: string): boolean {
+  return app.palette.open !== '' || id === 'help' || document.querySelector('dialog[open]') === null;
 }
 
 /** Esc steps back: out of a drawer or a view over the conversation first, then out of an edit, then it stops what streams here. */

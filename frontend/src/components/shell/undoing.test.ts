@@ -49,7 +49,7 @@ describe('Ctrl+Z', () => {
       await waitFor(() => expect(pins()).toEqual(before));
       await waitFor(() => expect(app.undo.next).toBe(''));
     };
-    const list = mountIn(app, PinList, { branchId: row.activeBranch, pins: structuredClone(world.branch(row.activeBranch).pins), tokens: 20, onchanged: async () => undefined });
+    const list = mountIn(app, PinList, { branchId: row.activeBranch, pins: structuredClone(world.branch(row.activeBranch).pins), tokens: 20, onchanged: async () => undefined, onjump: () => undefined });
     await userEvent.click(screen.getByRole('button', { name: 'Edit fact 1' }));
     await userEvent.type(screen.getByRole('textbox', { name: 'Edit fact 1' }), ' Ever.');
     await userEvent.click(screen.getByRole('button', { name: /Save as version/ }));

@@ -27,26 +27,28 @@ async function ask(kind: 'session' | 'turn', prepare: (backend: FakeBackend) => 
   return mounted;
 }
 
-describe('deleting a session for good', () => {
+const prompt = 'To delete it permanently, type “delete”';
+
+describe('deleting a session permanently', () => {
   it('says what goes, who quoted it, which copies keep it, and what stays', async () => {
     await ask('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
-    expect(dialog()).toHaveAccessibleName('Delete “Orders to Postgres” for good');
+    expect(dialog()).toHaveAccessibleName('Delete “Orders to Postgres” permanently');
     expect(dialog()).toHaveTextContent('This cannot be undone.');
-    expect(dialog()).toHaveTextContent(/153 messages with their answers, 2 documents, .* stored requests and .* records that hang on them\./);
+    expect(dialog()).toHaveTextContent(/153 messages with their answers, 2 documents, .* stored requests and .* related records\./);
     expect(within(screen.getByRole('list', { name: 'Sessions that quoted it' })).getAllByRole('listitem')).toHaveLength(2);
-    expect(screen.getByRole('list', { name: 'Copies that hold it' })).toHaveTextContent(/^backups\/contextinfinity-.*-daily\.db$/);
-    expect(dialog()).toHaveTextContent('A receipt: when, the identifier');
+    expect(screen.getByRole('list', { name: 'Copies that contain it' })).toHaveTextContent(/^backups\/contextinfinity-.*-daily\.db$/);
+    expect(dialog()).toHaveTextContent('A receipt: the time, the identifier');
     await user.click(screen.getByText('By store'));
     expect(screen.getByRole('row', { name: 'messages and answers 153' })).toBeVisible();
   });
 
-  it('waits until its title is typed exactly', async () => {
+  it('waits until the word is typed, which any keyboard has', async () => {
     const { backend } = await ask('session');
-    const field = screen.getByLabelText('To delete it, type its title');
-    for (const almost of ['orders to postgres', 'Orders to Postgres ', 'Orders']) {
+    const field = screen.getByLabelText(prompt);
+    for (const almost of ['delet', 'Orders to Postgres', 'delete it']) {
       await user.clear(field);
       await user.type(field, `${almost}{Enter}`);
-      expect(button('Delete for good')).toBeDisabled();
+      expect(button('Delete permanently')).toBeDisabled();
     }
     expect(erased(backend)).toEqual([]);
   });
@@ -54,29 +56,29 @@ describe('deleting a session for good', () => {
   it('shows the receipt, and another session takes its place', async () => {
     const { app, backend } = await ask('session');
     const gone = app.conversation.sessionId;
-    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByText('It is gone from the data directory.')).toBeVisible();
     expect(dialog()).toHaveTextContent(gone);
     await waitFor(() => expect(button('Done')).toHaveFocus());
     await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
     expect(app.sessions.find(gone)).toBeUndefined();
     expect(app.conversation.error).toBeNull();
-    expect(erased(backend)).toEqual([['session', gone, 'Orders to Postgres']]);
+    expect(erased(backend)).toEqual([['session', gone, 'delete']]);
     await user.click(button('Done'));
     expect(app.erasing.target).toBeNull();
   });
 
   it('does not call it gone from the data directory while copies there hold it', async () => {
     await ask('session', (backend) => (backend.disk.backups = [backend.disk.backup('daily', backend.world.epoch + 1000)]));
-    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
-    expect(await screen.findByText('It is gone from the database. 1 copy in the data directory still holds it.')).toBeVisible();
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
+    expect(await screen.findByText('It is gone from the database. 1 copy in the data directory still contains it.')).toBeVisible();
     expect(screen.queryByText(/gone from the data directory/)).toBeNull();
   });
 
   it('saves a draft before, not after', async () => {
     const { app, backend } = await ask('session');
     app.draft.text = 'half a thought';
-    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     await screen.findByText('It is gone from the data directory.');
     await waitFor(() => expect(app.conversation.session?.title).not.toBe('Orders to Postgres'));
     const names = backend.calls.map((call) => call.name);
@@ -87,30 +89,30 @@ describe('deleting a session for good', () => {
 
   it('asks for a word where there is no title', async () => {
     const { app, backend } = await ask('session', (world) => (titled(world, 'Orders to Postgres').row.title = ''));
-    await user.type(screen.getByLabelText('To delete it, type its title'), 'erase{Enter}');
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     await screen.findByText('It is gone from the data directory.');
-    expect(erased(backend)[0]?.[2]).toBe('erase');
+    expect(erased(backend)[0]?.[2]).toBe('delete');
     expect(app.erasing.receipt?.kind).toBe('session');
   });
 
   it('cannot while an answer is being written, and looks again', async () => {
     const { backend } = await ask('session', (world) => (world.world.lineage(titled(world, 'Orders to Postgres').row.activeBranch).at(-1)!.live = true));
-    expect(dialog()).toHaveTextContent('An answer of this conversation is being written; nothing was erased.');
-    expect(screen.queryByLabelText('To delete it, type its title')).toBeNull();
-    expect(button('Delete for good')).toBeDisabled();
+    expect(dialog()).toHaveTextContent('An answer of this conversation is being written; nothing was deleted.');
+    expect(screen.queryByLabelText(prompt)).toBeNull();
+    expect(button('Delete permanently')).toBeDisabled();
     backend.world.lineage(titled(backend, 'Orders to Postgres').row.activeBranch).at(-1)!.live = false;
     await user.click(button('Look again'));
-    expect(await screen.findByLabelText('To delete it, type its title')).toBeVisible();
+    expect(await screen.findByLabelText(prompt)).toBeVisible();
   });
 
   it('says beside the button what went wrong; everything is still there', async () => {
     const { app, backend } = await ask('session');
     backend.failNext('storage.erase', { message: 'The disk is full', hint: 'Nothing was deleted.' });
-    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     expect(app.conversation.session?.title).toBe('Orders to Postgres');
     expect(app.erasing.receipt).toBeNull();
-    await user.click(button('Delete for good'));
+    await user.click(button('Delete permanently'));
     expect(await screen.findByText('It is gone from the data directory.')).toBeVisible();
   });
 
@@ -118,11 +120,11 @@ describe('deleting a session for good', () => {
     const { app, backend } = await ask('session');
     const gone = app.conversation.sessionId;
     const { world } = backend;
-    backend.failNext('storage.erase', { message: 'It is erased and has its receipt, but could not be taken off the disk’s free space yet.' });
+    backend.failNext('storage.erase', { message: 'It is deleted and has its receipt, but could not be overwritten on the disk yet.' });
     for (const branch of world.session(gone).branchIds) world.branches.delete(branch);
     world.sessions.delete(gone);
-    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders to Postgres{Enter}');
-    expect(await screen.findByRole('alert')).toHaveTextContent('It is erased and has its receipt');
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
+    expect(await screen.findByRole('alert')).toHaveTextContent('It is deleted and has its receipt');
     await waitFor(() => expect(app.conversation.sessionId).not.toBe(gone));
   });
 
@@ -137,7 +139,7 @@ describe('deleting a session for good', () => {
 
   it('closes with nothing typed left behind', async () => {
     const { app } = await ask('session');
-    await user.type(screen.getByLabelText('To delete it, type its title'), 'Orders');
+    await user.type(screen.getByLabelText(prompt), 'Orders');
     await user.click(button('Cancel'));
     expect([app.erasing.target, app.erasing.typed]).toEqual([null, '']);
   });
@@ -148,7 +150,7 @@ describe('erasing a turn', () => {
     const { app, backend } = await ask('turn');
     const { id } = app.erasing.target!;
     expect(backend.world.turn(id).user[0]?.text).not.toBe('[erased]');
-    await user.type(screen.getByLabelText('To erase it, type the title of its session'), 'Orders to Postgres{Enter}');
+    await user.type(screen.getByLabelText(prompt), 'delete{Enter}');
     expect(await screen.findByText('What it said is gone from the data directory.')).toBeVisible();
     await waitFor(() => expect(app.conversation.turns.at(-1)!.user[0]?.text).toBe('[erased]'));
     expect(app.conversation.turns.at(-1)!.erasedAt).toBe(app.erasing.receipt!.at);
@@ -162,10 +164,10 @@ describe('erasing a turn', () => {
       const turn = backend.world.lineage(session.row.activeBranch).at(-1)!;
       Object.assign(turn, { user: [block('text', '[erased]')], assistant: [block('text', '[erased]')], erasedAt: Date.UTC(2026, 10, 3, 12) });
     });
-    const place = screen.getByRole('article', { name: /erased$/ });
-    expect(place).toHaveTextContent(/Erased on 3 Nov 2026/);
+    const place = screen.getByRole('article', { name: /deleted$/ });
+    expect(place).toHaveTextContent(/Deleted on 3 Nov 2026/);
     expect(place).not.toHaveTextContent('[erased]');
-    expect(within(place).queryByRole('button', { name: /Edit the message|Copy the answer|Erase this turn|Another answer/ })).toBeNull();
+    expect(within(place).queryByRole('button', { name: /Edit and resend|Copy the answer|Delete this turn|Regenerate/ })).toBeNull();
     expect(within(place).getByRole('button', { name: 'Fork from here' })).toBeInTheDocument();
   });
 
@@ -184,7 +186,7 @@ describe('words', () => {
   it('name what one reads and count the rest', () => {
     const part = (store: string, count: number) => ({ store, label: store, count });
     expect(removedWords([part('turns', 1)])).toBe('1 message with its answer');
-    expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 passages of memory and 1 record that hangs on them');
+    expect(removedWords([part('steps', 1), part('turns', 2), part('chunks', 3)])).toBe('2 messages with their answers, 3 passages of memory and 1 related record');
     expect(removedWords([part('events', 4)])).toBe('4 records');
   });
 });

@@ -36,7 +36,7 @@ const calls = (backend: FakeBackend, name: string) => backend.calls.filter((call
 describe('the data directory', () => {
   it('has parts that add up, each in words', async () => {
     await page();
-    const table = await screen.findByRole('table', { name: 'What takes the room, by part' });
+    const table = await screen.findByRole('table', { name: 'Size of each part' });
     const bytes = (row: Element) => Number((row as HTMLElement).dataset['bytes']);
     const parts = [...table.querySelectorAll('tbody tr')].map(bytes);
     expect(parts).toHaveLength(5);
@@ -68,11 +68,11 @@ describe('the data directory', () => {
 });
 
 describe('a check of everything', () => {
-  it('says how far it is, and that nothing is wrong', async () => {
+  it('shows the progress, and that no problems were found', async () => {
     const { app } = await page();
     await user.click(screen.getByRole('button', { name: 'Check everything' }));
     const card = await screen.findByRole('region', { name: 'Check everything' });
-    expect(await within(card).findByText(/no problem was found/)).toBeVisible();
+    expect(await within(card).findByText(/No problems found/)).toBeVisible();
     expect(app.toasts.list).toEqual([]); // it was in sight
     expect(app.work.untold).toEqual([]);
   });
@@ -80,7 +80,7 @@ describe('a check of everything', () => {
   it('names each record that is not as it was', async () => {
     await page((backend) => (backend.disk.wrong = ['turns 01KE: The hash does not fit.', 'chunks 01KF: It is cut from nothing.']));
     await user.click(screen.getByRole('button', { name: 'Check everything' }));
-    const found = await screen.findByRole('list', { name: 'What was found' });
+    const found = await screen.findByRole('list', { name: 'Findings' });
     expect(within(found).getAllByRole('listitem').map((line) => line.textContent)).toEqual(['turns 01KE: The hash does not fit.', 'chunks 01KF: It is cut from nothing.']);
     expect(screen.getByText('2 problems found')).toBeVisible();
   });
@@ -134,7 +134,7 @@ describe('backups', () => {
     expect(screen.getByText('There is no backup yet')).toBeVisible();
     app.storage.askBackup();
     await app.storage.begin();
-    expect(within(await screen.findByRole('list', { name: 'Backups' })).getByText('By hand')).toBeVisible();
+    expect(within(await screen.findByRole('list', { name: 'Backups' })).getByText('Manual')).toBeVisible();
   });
 
   it('go to the usual folder, or where one says', async () => {
@@ -157,10 +157,10 @@ describe('restoring', () => {
     const table = await screen.findByRole('table');
     expect(within(table).getByRole('row', { name: 'Sessions 16 13' })).toBeVisible();
     expect(screen.getByText(/^The backup holds 3 sessions/)).toBeVisible();
-    expect(screen.getByText(/nothing is wrong with it/)).toBeVisible();
+    expect(screen.getByText(/The backup was verified: no problems found/)).toBeVisible();
     expect(backend.disk.errand).toBe('');
-    await user.click(screen.getByRole('button', { name: 'Restore and start anew' }));
-    expect(await screen.findByText('The program ends now, and starts anew')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
+    expect(await screen.findByText('The app restarts now')).toBeVisible();
     expect(backend.disk.errand).toBe(`restore ${backend.disk.backups[2]!.path}`);
     await user.click(within(screen.getByRole('dialog')).getAllByRole('button', { name: 'Close' }).at(-1)!);
     expect(app.storage.asking).toBeNull();
@@ -169,25 +169,25 @@ describe('restoring', () => {
   it('lists what verify found', async () => {
     await dialog('restore', (backend) => backend.disk.findings.set(backend.disk.backups[0]!.path, ['turns 01KE: The hash does not fit.', 'events 8: The chain is broken.']), (backend) => backend.disk.backups[0]!.path);
     expect(await screen.findByText('2 problems were found in this backup')).toBeVisible();
-    await user.click(screen.getByText('What was found'));
+    await user.click(screen.getByText('Findings'));
     expect(within(screen.getByRole('list', { name: 'Findings' })).getAllByRole('listitem')).toHaveLength(2);
   });
 
-  it('says which deletions for good it undoes', async () => {
+  it('names the permanent deletions it undoes', async () => {
     const receipt = (id: string, at: number, kind: string) => ({ id, kind, subject: id, at, parts: [], backups: [] });
     await dialog('restore', (backend) => {
       const at = backend.disk.backups[2]!.at;
       backend.disk.receipts = [receipt('b', at + 2_000, 'session'), receipt('a', at + 1_000, 'turn'), receipt('before', at - 1_000, 'turn')];
     }, (backend) => backend.disk.backups[2]!.path);
-    expect(await screen.findByText('2 deletions for good are undone by it')).toBeVisible();
+    expect(await screen.findByText('2 permanent deletions are undone')).toBeVisible();
     const lines = within(screen.getByRole('list', { name: 'What comes back' })).getAllByRole('listitem');
-    expect(lines.map((line) => line.textContent)).toEqual([expect.stringContaining('A session was deleted'), expect.stringContaining('A turn was erased')]);
+    expect(lines.map((line) => line.textContent)).toEqual([expect.stringContaining('A session was permanently deleted'), expect.stringContaining('A turn was permanently deleted')]);
   });
 
   it('refuses what is damaged or no backup, in its place, and takes another', async () => {
     const { backend } = await dialog('restore', undefined, (prepared) => prepared.disk.backups[1]!.path);
     expect(await screen.findByRole('alert')).toHaveTextContent('damaged and cannot be restored');
-    expect(screen.getByRole('button', { name: 'Restore and start anew' })).toBeDisabled();
+    expect(screen.getByRole('button', { name: 'Restore and restart' })).toBeDisabled();
     const field = screen.getByLabelText('Backup');
     await user.clear(field);
     await user.type(field, '/home/ada/cat.jpg{Enter}');
@@ -201,8 +201,8 @@ describe('restoring', () => {
   it('does not cut long work short', async () => {
     const { backend } = await dialog('restore', (prepared) => prepared.tasks.start({ kind: 'import', title: 'Import', unit: '', total: 0, details: Array.from({ length: 2_000 }, () => ''), ends: () => ({}) }), (prepared) => prepared.disk.backups[0]!.path);
     await screen.findByRole('table');
-    await user.click(screen.getByRole('button', { name: 'Restore and start anew' }));
-    expect(await screen.findByRole('alert')).toHaveTextContent('Long work is still running');
+    await user.click(screen.getByRole('button', { name: 'Restore and restart' }));
+    expect(await screen.findByRole('alert')).toHaveTextContent('Tasks are still running');
     expect(backend.disk.errand).toBe('');
   });
 });
@@ -218,7 +218,7 @@ describe('moving', () => {
     await user.type(screen.getByLabelText('New folder'), `${path}{Enter}`);
     expect(await screen.findByText('It cannot be moved there')).toBeVisible();
     expect(screen.getByRole('dialog')).toHaveTextContent(reason);
-    expect(screen.getByRole('button', { name: 'Move and start anew' })).toBeDisabled();
+    expect(screen.getByRole('button', { name: 'Move and restart' })).toBeDisabled();
   });
 
   it('needs a whole path and enough room', async () => {
@@ -233,9 +233,9 @@ describe('moving', () => {
   it('says what happens to the old folder, and begins', async () => {
     const { backend } = await dialog('move');
     await user.click(screen.getByRole('button', { name: 'Choose…' }));
-    expect(await screen.findByText(/The old folder stays as it is/)).toBeVisible();
-    await user.click(screen.getByRole('button', { name: 'Move and start anew' }));
-    expect(await screen.findByText('The program ends now, and starts anew')).toBeVisible();
+    expect(await screen.findByText(/The old folder does not change/)).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Move and restart' }));
+    expect(await screen.findByText('The app restarts now')).toBeVisible();
     const card = screen.getByRole('region', { name: 'Move everything to /home/ada/Elsewhere' });
     expect(card).toBeVisible();
     expect(within(card).queryByRole('button', { name: /^Cancel/ })).toBeNull();
@@ -246,7 +246,7 @@ describe('moving', () => {
 describe('receipts', () => {
   it('stand on the page, and open', async () => {
     await page((backend) => (backend.disk.receipts = [{ id: 'r1', kind: 'session', subject: 's0042', at: backend.world.epoch, parts: [{ store: 'turns', label: 'messages and answers', count: 12 }], backups: ['backups/a.db'] }]));
-    await user.click(within(await screen.findByRole('list', { name: 'Receipts' })).getByText('A session was deleted'));
+    await user.click(within(await screen.findByRole('list', { name: 'Receipts' })).getByText('A session was permanently deleted'));
     expect(screen.getByText('s0042')).toBeVisible();
     expect(screen.getByRole('row', { name: 'messages and answers 12' })).toBeVisible();
     expect(screen.getByText('1 copy held it then, and is not touched:')).toBeVisible();

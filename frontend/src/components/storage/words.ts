@@ -28,7 +28,7 @@ export function shortage(view: StorageView): string {
     : `${sized(view.free)} are free. A backup needs about ${sized(database)}, and an upgrade as much again.`;
 }
 
-const kinds: Record<string, string> = { by_hand: 'By hand', daily: 'Daily', migration: 'Before an upgrade', before_restore: 'Replaced by a restore' };
+const kinds: Record<string, string> = { by_hand: 'Manual', daily: 'Daily', migration: 'Before an upgrade', before_restore: 'Replaced by a restore' };
 
 export const kindWords = (kind: string): string => kinds[kind] ?? (kind === '' ? 'Not known' : kind);
 
@@ -43,7 +43,7 @@ export function checkedWords(list: readonly Pick<BackupView, 'problem' | 'proble
   const damaged = list.filter((one) => one.problem !== '').length;
   const faulty = list.filter((one) => one.problem === '' && one.problems > 0).length;
   const said = [damaged > 0 ? `${damaged} cannot be used` : '', faulty > 0 ? `problems in the data of ${faulty}` : ''].filter(Boolean).join(', ');
-  return `${counted(list.length, 'backup')} read through and verified: ${said || 'nothing is wrong'}.`;
+  return `${counted(list.length, 'backup')} read through and verified: ${said || 'no problems found'}.`;
 }
 
 /** What one reads of what is removed, one and many; the rest hangs on these. */
@@ -52,12 +52,12 @@ const said: readonly (readonly [store: string, one: string, many: string])[] = [
   ['files', 'document', 'documents'],
   ['blobs', 'image', 'images'],
   ['pins', 'pinned fact', 'pinned facts'],
-  ['states', 'summary of state', 'summaries of state'],
+  ['states', 'state summary', 'state summaries'],
   ['chunks', 'passage of memory', 'passages of memory'],
   ['requests', 'stored request', 'stored requests'],
 ];
 
-/** "12 messages with their answers, 24 passages of memory, and 90 records that hang on them". */
+/** "12 messages with their answers, 24 passages of memory, and 90 related records". */
 export function removedWords(parts: readonly ErasedPart[]): string {
   const named = said.flatMap(([store, one, many]) => {
     const part = parts.find((candidate) => candidate.store === store);
@@ -65,18 +65,18 @@ export function removedWords(parts: readonly ErasedPart[]): string {
   });
   const rest = parts.filter((part) => !said.some(([store]) => store === part.store)).reduce((sum, part) => sum + part.count, 0);
   if (named.length === 0) return counted(rest, 'record');
-  if (rest > 0) named.push(`${counted(rest, 'record')} that ${rest === 1 ? 'hangs' : 'hang'} on them`);
+  if (rest > 0) named.push(`${counted(rest, 'related record')}`);
   return named.length === 1 ? named[0]! : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
 }
 
-export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'turn' ? 'A turn was erased' : 'A session was deleted');
+export const receiptTitle = (receipt: ReceiptView): string => (receipt.kind === 'turn' ? 'A turn was permanently deleted' : 'A session was permanently deleted');
 
 /** What is gone, and from where: exactly, for copies in the data directory go on holding it. */
 export function goneWords(receipt: ReceiptView): string {
   const what = receipt.kind === 'turn' ? 'What it said' : 'It';
   const copies = receipt.backups.length;
   if (copies === 0) return `${what} is gone from the data directory.`;
-  return `${what} is gone from the database. ${counted(copies, 'copy', 'copies')} in the data directory still ${copies === 1 ? 'holds' : 'hold'} it.`;
+  return `${what} is gone from the database. ${counted(copies, 'copy', 'copies')} in the data directory still ${copies === 1 ? 'contains' : 'contain'} it.`;
 }
 
 /** The receipt as text, for the clipboard. */
@@ -84,7 +84,7 @@ export function receiptText(receipt: ReceiptView): string {
   return [
     `Receipt ${receipt.id}`, `${receiptTitle(receipt)}: ${receipt.subject}`, new Date(receipt.at).toISOString(), '', 'Removed',
     ...receipt.parts.map((part) => `- ${part.label}: ${grouped(part.count)}`),
-    ...(receipt.backups.length > 0 ? ['', 'Copies that held it then', ...receipt.backups.map((name) => `- ${name}`)] : []),
+    ...(receipt.backups.length > 0 ? ['', 'Copies that contained it then', ...receipt.backups.map((name) => `- ${name}`)] : []),
   ].join('\n').replace(/\u202f/g, ' ');
 }
 

@@ -26,7 +26,7 @@ describe('the temporary chat in the window', () => {
     const { app, backend, user } = await shell();
     await user.click(temporaryButton());
     expect(await screen.findByRole('heading', { name: 'Temporary chat' })).toBeVisible();
-    expect(screen.getByText('Nothing here is written to disk')).toBeVisible();
+    expect(screen.getByText('Nothing here is saved to disk')).toBeVisible();
     await waitFor(() => expect(field()).toHaveFocus());
     await user.type(field(), '/pin me{Enter}');
     await waitFor(() => expect(app.temporary.newest?.state).toBe('not kept'));
@@ -44,12 +44,12 @@ describe('the temporary chat in the window', () => {
     await waitFor(() => expect(app.temporary.turns.length).toBe(1));
     await user.click(screen.getByRole('button', { name: 'End' }));
     const dialog = await screen.findByRole('dialog');
-    expect(dialog).toHaveTextContent('It will be gone. It holds 1 turn');
+    expect(dialog).toHaveTextContent('It has 1 turn that was never saved to disk');
     await user.click(within(dialog).getByRole('button', { name: 'Cancel' }));
     expect(app.temporary.active).toBe(true);
     await user.click(screen.getByRole('button', { name: 'New conversation (Ctrl+N)' }));
-    await user.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Leave it' }));
-    await waitFor(() => expect(screen.queryByText('Nothing here is written to disk')).toBeNull());
+    await user.click(within(await screen.findByRole('dialog')).getByRole('button', { name: 'Discard chat' }));
+    await waitFor(() => expect(screen.queryByText('Nothing here is saved to disk')).toBeNull());
   });
 
   it('has its own model', async () => {

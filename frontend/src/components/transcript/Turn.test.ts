@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { block, errorView, turnView } from '$lib/backend/fake/shapes';
 import type { TurnView } from '$lib/backend/types';
 import { mountIn, startedApp } from '../../test/mount';
+import Answer from './Answer.svelte';
 import Turn from './Turn.svelte';
 
 async function drawn(more: Partial<TurnView>) {
@@ -15,23 +16,23 @@ async function drawn(more: Partial<TurnView>) {
 
 /** Every state a turn can be in: its name, words that must stand there, and what can be done. */
 const states: [string, Partial<TurnView>, string, RegExp, string[]][] = [
-  ['accepted', { state: 'accepted', outcome: '', assistant: [] }, 'Turn 9, accepted', /your message is on disk/, []],
+  ['accepted', { state: 'accepted', outcome: '', assistant: [] }, 'Turn 9, accepted', /Saved, sending…/, []],
   ['preparing', { state: 'preparing', outcome: '', assistant: [] }, 'Turn 9, preparing', /Preparing the context/, []],
   ['responding', { state: 'responding', outcome: '' }, 'Turn 9, responding', /Responding/, []],
-  ['pending', { state: 'pending' }, 'Turn 9, pending', /in the next context in full/, ['why it waits', 'Fork from here']],
-  ['paid for', { state: 'committed', cost: '0.031' }, 'Turn 9, committed', /cost 0\.031/, []],
-  ['committed', { state: 'committed' }, 'Turn 9, committed', /Committed, indexed/, ['Copy the answer', 'Fork from here']],
-  ['head', { state: 'head' }, 'Turn 9, committed, head', /Committed, head/, ['Fork from here']],
-  ['degraded', { state: 'degraded' }, 'Turn 9, committed, not searchable yet', /not searchable yet/, ['its job']],
-  ['stopped', { state: 'committed', outcome: 'stopped', canContinue: true }, 'Turn 9, stopped, committed', /Stopped by you, kept as it is/, ['continue']],
-  ['truncated', { state: 'head', outcome: 'truncated' }, 'Turn 9, committed, head', /Cut at the output limit/, []],
+  ['pending', { state: 'pending' }, 'Turn 9, pending', /Saved, not summarised yet/, ['why pending', 'Fork from here']],
+  ['paid for', { state: 'committed', cost: '0.031' }, 'Turn 9, saved', /cost 0\.031/, []],
+  ['committed', { state: 'committed' }, 'Turn 9, saved', /Saved, searchable/, ['Copy the answer', 'Fork from here']],
+  ['head', { state: 'head' }, 'Turn 9, saved, latest', /Saved · latest/, ['Fork from here']],
+  ['degraded', { state: 'degraded' }, 'Turn 9, saved, not searchable yet', /not searchable yet/, ['its job']],
+  ['stopped', { state: 'committed', outcome: 'stopped', canContinue: true }, 'Turn 9, stopped, saved', /Stopped/, ['continue']],
+  ['truncated', { state: 'head', outcome: 'truncated' }, 'Turn 9, saved, latest', /Cut at the output limit/, []],
   ['refused', { state: 'pending', outcome: 'refused', assistant: [block('refusal', 'I can’t.')] }, 'Turn 9, refused, pending', /The model declined/, []],
-  ['kept', { state: 'pending', outcome: 'kept' }, 'Turn 9, kept, pending', /Kept as it was, partial/, []],
-  ['incomplete', { state: 'incomplete', outcome: 'incomplete', displayed: 12_480, durable: 12_480, canContinue: true, error: errorView('The program ended') }, 'Turn 9, incomplete', /12\u202f480 bytes recovered.*The program ended\. Every byte shown here is on disk/s, ['Continue', 'Retry', 'Keep as it is', 'Discard']],
-  ['unsaved', { state: 'unsaved', outcome: '', displayed: 10, durable: 10, error: errorView('The disk is full') }, 'Turn 9, not saved yet', /all here, and not saved yet.*The disk is full\. Every byte shown here is on disk.*tried again by itself.*nothing to decide/s, ['Try now']],
+  ['kept', { state: 'pending', outcome: 'kept' }, 'Turn 9, kept, pending', /Partial answer, kept/, []],
+  ['incomplete', { state: 'incomplete', outcome: 'incomplete', displayed: 12_480, durable: 12_480, canContinue: true, error: errorView('The program ended') }, 'Turn 9, incomplete', /12\u202f480 bytes recovered.*The program ended\. Every byte shown here is on disk/s, ['Continue', 'Retry', 'Keep', 'Discard']],
+  ['unsaved', { state: 'unsaved', outcome: '', displayed: 10, durable: 10, error: errorView('The disk is full') }, 'Turn 9, not saved yet', /Answer received, not saved yet.*The disk is full\. Every byte shown here is on disk.*tried again by itself.*nothing to decide/s, ['Try now']],
   ['failed', { state: 'failed', outcome: 'failed', assistant: [], attempts: 4, durationMs: 38_000, error: errorView('The provider is overloaded (529)', 'Try again later.') }, 'Turn 9, failed', /No answer\. The provider is overloaded \(529\).*Tried 4 times.*nothing arrived.*Try again later\./s, ['Retry', 'Show 4 attempts']],
-  ['unsent', { state: 'unsent', outcome: '', assistant: [] }, 'Turn 9, unsent', /Not sent.*on disk/s, ['Send', 'Discard']],
-  ['discarded', { state: 'failed', outcome: 'discarded', assistant: [block('text', 'Half an answer')] }, 'Turn 9, discarded', /Half an answer.*Discarded, still readable here/s, ['Copy the answer']],
+  ['unsent', { state: 'unsent', outcome: '', assistant: [] }, 'Turn 9, unsent', /Not sent.*Your message is saved/s, ['Send', 'Discard']],
+  ['discarded', { state: 'failed', outcome: 'discarded', assistant: [block('text', 'Half an answer')] }, 'Turn 9, discarded', /Half an answer.*Discarded/s, ['Copy the answer']],
 ];
 
 describe('a turn', () => {
@@ -44,13 +45,13 @@ describe('a turn', () => {
 
   it('says when what is shown of an incomplete answer is not all on disk', async () => {
     const { article } = await drawn({ state: 'incomplete', outcome: 'incomplete', displayed: 3_000, durable: 1_200 });
-    expect(article.textContent).toMatch(/Incomplete answer, 3\u202f000 bytes shown.*Only 1\u202f200 bytes of it were made durable/s);
+    expect(article.textContent).toMatch(/Incomplete answer, 3\u202f000 bytes shown.*Only 1\u202f200 bytes of it were saved to disk/s);
   });
 
   it('keeps a refused decision beside its buttons, and leaves the focus there', async () => {
     const { app, backend, article } = await drawn({ state: 'incomplete', outcome: 'incomplete', displayed: 10, durable: 10 });
     backend.failNext('chat.keep', { message: 'The disk is full', hint: 'Free some space.' });
-    const keep = within(article).getByRole('button', { name: 'Keep as it is' });
+    const keep = within(article).getByRole('button', { name: 'Keep' });
     const asked = app.composer.focusAsked;
     await userEvent.click(keep);
     expect(within(article).getByRole('alert')).toHaveTextContent(/The disk is full.*Free some space\./);
@@ -75,8 +76,22 @@ describe('a turn', () => {
     expect(within(article).getByRole('region', { name: 'Call of run_job' })).toHaveTextContent(/Not run.*\{"a":1\}/s);
     expect(within(article).getByRole('region', { name: 'Result of run_job' })).toHaveTextContent('Failed');
     expect(within(article).getByAltText('From the model')).toBeInTheDocument();
-    await userEvent.click(within(article).getByText(/does not know, from openai/));
+    await userEvent.click(within(article).getByText(/Unsupported content from openai/));
     expect(article).toHaveTextContent('{"type":"x"}');
+  });
+
+  it('shows that a model reasons, and how much, while it does nothing else', async () => {
+    const growing = await startedApp();
+    const { container } = mountIn(growing.app, Answer, { blocks: [block('reasoning', 'let me think')], growing: true, buffered: 5 });
+    expect(within(container).getByText('Reasoning… 3 words')).toBeVisible();
+    await userEvent.click(within(container).getByText('Reasoning… 3 words'));
+    expect(container).toHaveTextContent('let me think');
+  });
+
+  it('says that a call of an imported conversation ran, where its result is there', async () => {
+    const { article } = await drawn({ assistant: [block('tool_use', '{}', { name: 'grep', id: 'c1' }), block('tool_result', 'a match', { id: 'c1' }), block('tool_use', '{}', { name: 'sed', id: 'c2' })] });
+    expect(within(article).getByRole('region', { name: 'Call of grep' })).toHaveTextContent(/^grep\s*Ran/);
+    expect(within(article).getByRole('region', { name: 'Call of sed' })).toHaveTextContent(/^sed\s*Not run/);
   });
 
   it('never loads a picture that is not in the answer itself', async () => {
@@ -102,7 +117,7 @@ describe('a turn', () => {
     const turn = backend.world.addTurn(app.conversation.branchId, { state: 'incomplete', outcome: 'incomplete', canContinue: true });
     await app.openSession(app.conversation.sessionId);
     mountIn(app, Turn, { turn, index: 0 });
-    await userEvent.click(screen.getByRole('button', { name: 'Keep as it is' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Keep' }));
     expect(backend.calls.find((call) => call.name === 'chat.keep')?.args).toEqual([turn.id]);
     expect(app.conversation.newest?.outcome).toBe('kept');
   });
@@ -115,14 +130,14 @@ describe('a turn', () => {
 
   it('leads to what the model saw', async () => {
     const { app, article, turn } = await drawn({});
-    await userEvent.click(within(article).getByRole('button', { name: 'What the model saw' }));
+    await userEvent.click(within(article).getByRole('button', { name: 'Show the prompt' }));
     expect([app.inspector.tab, app.inspector.seen]).toEqual(['xray', turn.id]);
   });
 
   it('pins the words that are selected', async () => {
     const { app, backend } = await startedApp();
     mountIn(app, Turn, { turn: turnView(), index: 0, selected: 'Never on a Friday.' });
-    await userEvent.click(screen.getByRole('button', { name: 'Pin the selected words' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Pin the selected text' }));
     expect(backend.world.branch(app.conversation.branchId).pins.map((pin) => pin.text)).toEqual(['Never on a Friday.']);
     app.toasts.act(app.toasts.list[0]!.id);
     await expect.poll(() => backend.world.branch(app.conversation.branchId).pins).toEqual([]);

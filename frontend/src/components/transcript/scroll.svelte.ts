@@ -24,7 +24,7 @@ export class TranscriptScroll {
   #last = 0;
   #element: HTMLElement | undefined;
   #handle: VirtualizerHandle | undefined;
-  #observer: ResizeObserver | undefined;
+  #content: MutationObserver | undefined;
 
   /** Stays at the end as the end moves. */
   get following(): boolean {
@@ -33,13 +33,17 @@ export class TranscriptScroll {
 
   attach(element: HTMLElement): () => void {
     this.#element = element;
-    this.#observer = new ResizeObserver(() => this.#grown());
-    this.#observer.observe(element);
-    if (element.firstElementChild) this.#observer.observe(element.firstElementChild);
+    const port = new ResizeObserver(() => this.#grown());
+    port.observe(element);
+    // The list sets its height as a style, in a resize observer of its own. To observe the size of the list as well
+    // would be a loop: it is drawn outside of the turns that were just measured.
+    this.#content = new MutationObserver(() => this.#grown());
+    this.#observeContent();
     const released = () => (this.#pressed = false);
     addEventListener('pointerup', released);
     return () => {
-      this.#observer?.disconnect();
+      port.disconnect();
+      this.#content?.disconnect();
       removeEventListener('pointerup', released);
     };
   }
@@ -47,8 +51,13 @@ export class TranscriptScroll {
   /** The list was made anew. */
   use(handle: VirtualizerHandle | undefined): void {
     this.#handle = handle;
+    this.#observeContent();
+  }
+
+  #observeContent(): void {
     const content = this.#element?.firstElementChild;
-    if (content) this.#observer?.observe(content);
+    this.#content?.disconnect();
+    if (content) this.#content?.observe(content, { attributes: true, attributeFilter: ['style'] });
   }
 
   toEnd(lastIndex: number): void {

@@ -10,10 +10,10 @@ export interface Status {
 
 /** How an answer ended, where it did not simply end. */
 const outcomes: Record<string, { words: string; sign: Status['sign'] }> = {
-  stopped: { words: 'Stopped by you, kept as it is', sign: 'stop' },
+  stopped: { words: 'Stopped', sign: 'stop' },
   truncated: { words: 'Cut at the output limit', sign: 'stop' },
   refused: { words: 'The model declined', sign: 'declined' },
-  kept: { words: 'Kept as it was, partial', sign: 'check' },
+  kept: { words: 'Partial answer, kept', sign: 'check' },
   paused: { words: 'Paused', sign: 'stop' },
 };
 
@@ -23,24 +23,25 @@ const plain = (words: string, sign: Status['sign']): Status => ({ words, sign, t
 export function statusOf(turn: TurnView): Status {
   const outcome = outcomes[turn.outcome];
   switch (turn.state) {
-    case 'accepted': return plain('Accepted, your message is on disk', 'durable');
+    case 'accepted': return plain('Saved, sending…', 'durable');
     case 'preparing': return plain('Preparing the context', 'live');
     case 'responding': return plain('Responding', 'live');
-    case 'failed': return plain('Discarded, still readable here', 'discarded');
-    case 'degraded': return { words: 'Committed, not searchable yet', sign: 'warn', tone: 'warn' };
-    case 'pending': return outcome ? plain(`${outcome.words}, pending`, outcome.sign) : plain('Pending, in the next context in full', 'striped');
-    case 'head': return outcome ? plain(`${outcome.words}, head`, outcome.sign) : plain('Committed, head', 'head');
-    default: return outcome ? plain(outcome.words, outcome.sign) : plain(turn.indexStatus === 'indexed' ? 'Committed, indexed' : 'Committed', 'check');
+    case 'failed': return plain('Discarded', 'discarded');
+    case 'degraded': return { words: 'Saved, not searchable yet', sign: 'warn', tone: 'warn' };
+    case 'pending': return outcome ? plain(`${outcome.words}, pending`, outcome.sign) : plain('Saved, not summarised yet', 'striped');
+    case 'head': return outcome ? plain(outcome.words, outcome.sign) : plain('Saved · latest', 'head');
+    default: return outcome ? plain(outcome.words, outcome.sign) : plain(turn.indexStatus === 'indexed' ? 'Saved, searchable' : 'Saved', 'check');
   }
 }
 
-/** One word for the turn's name: "Turn 147, committed". */
+/** The turn's state in its accessible name: "Turn 147, saved". */
 export function stateName(turn: TurnView): string {
   if (turn.outcome === 'discarded') return 'discarded';
-  if (turn.state === 'degraded') return 'committed, not searchable yet';
-  if (turn.state === 'head') return 'committed, head';
+  if (turn.state === 'degraded') return 'saved, not searchable yet';
+  if (turn.state === 'head') return 'saved, latest';
   if (turn.state === 'unsaved') return 'not saved yet';
-  return turn.outcome === '' || turn.outcome === 'completed' || turn.state === 'incomplete' || turn.state === 'failed' ? turn.state : `${turn.outcome}, ${turn.state}`;
+  const state = turn.state === 'committed' ? 'saved' : turn.state;
+  return turn.outcome === '' || turn.outcome === 'completed' || turn.state === 'incomplete' || turn.state === 'failed' ? state : `${turn.outcome}, ${state}`;
 }
 
 /** "9 806 in, 612 out": as the provider counted. */
@@ -73,12 +74,12 @@ export function fullDay(at: number): string {
 /** What is read out when the newest turn moves on: its state, never its text. */
 export function announcement(turn: TurnView | undefined): string {
   switch (turn?.state) {
-    case 'accepted': return 'Message accepted';
+    case 'accepted': return 'Message saved';
     case 'preparing': return 'Preparing the context';
     case 'responding': return 'The answer is arriving';
     case 'failed': return turn.outcome === 'discarded' ? 'Discarded' : `No answer: ${turn.error?.message ?? 'it failed'}`;
     case 'incomplete': return 'The answer is incomplete';
-    case 'unsaved': return 'The answer is there, and not saved yet';
+    case 'unsaved': return 'Answer received, not saved yet';
     case 'pending': case 'not kept': return turn.outcome === 'stopped' ? 'Stopped. What arrived is kept' : 'The answer is complete';
     default: return '';
   }
@@ -99,7 +100,7 @@ export function byteWords(bytes: number): string {
 export function diskWords({ displayed, durable }: Pick<TurnView, 'displayed' | 'durable'>): string {
   if (durable >= displayed) return 'Every byte shown here is on disk.';
   const held = durable === 0 ? 'None of it was' : `Only ${byteWords(durable)} of it ${durable === 1 ? 'was' : 'were'}`;
-  return `${held} made durable: copy what you need, and look after the disk before you go on.`;
+  return `${held} saved to disk: copy what you need, and check the disk before you continue.`;
 }
 
 /** Words as a title begins. */

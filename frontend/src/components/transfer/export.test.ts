@@ -53,7 +53,7 @@ describe('exporting', () => {
     expect(backend.files.revealed).toEqual(['/home/ada/Documents/Orders to Postgres.cinf']);
     expect(app.toasts.list).toEqual([]);
     await user.click(screen.getByRole('button', { name: 'Another export' }));
-    expect(await screen.findByText('There is a file of that name.')).toBeVisible();
+    expect(await screen.findByText('A file with that name exists.')).toBeVisible();
   });
 
   it('replaces a file only when that is said', async () => {
@@ -125,6 +125,6 @@ describe('exporting', () => {
     await app.newTemporary();
     await app.commands.run('export', '');
     expect([exporting.scope, exporting.scopes]).toEqual(['all', ['all']]);
-    await expect(app.commands.run('export', 'turn')).rejects.toThrow('Nothing of a temporary chat is written');
+    await expect(app.commands.run('export', 'turn')).rejects.toThrow('A temporary chat is not saved');
   });
 });

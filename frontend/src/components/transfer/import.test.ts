@@ -32,7 +32,7 @@ describe('words of files and work', () => {
     [given({ kind: 'folder' }), true, 'Folder', 'Every transcript in it is read.'],
     [given({ kind: 'transcript', format: 'claude', reason: 'It has 9 GB.' }), false, 'Claude.ai export', 'It has 9 GB.'],
     [given({ kind: 'backup' }), false, 'Backup of ContextInfinity', 'A backup is the whole history'],
-    [given({ kind: 'image' }), false, 'Picture', 'It can go with a message'],
+    [given({ kind: 'image' }), false, 'Picture', 'You can attach it to a message'],
     [given({ kind: 'unknown', reason: 'It is empty.' }), false, '', 'It is empty.'],
   ])('%#', (file, imports, what, advice) => {
     expect([importable(file), fileWords(file)]).toEqual([imports, what]);
@@ -47,7 +47,7 @@ describe('words of files and work', () => {
 
   it('is spoken a quarter at a time', () => {
     const spoken = new Set(Array.from({ length: 100 }, (_, done) => spokenProgress(taskView({ done, total: 100 }))));
-    expect([...spoken]).toEqual(['Import conversations.json has begun', ...[25, 50, 75].map((part) => `Import conversations.json: ${part} %`)]);
+    expect([...spoken]).toEqual(['Import conversations.json started', ...[25, 50, 75].map((part) => `Import conversations.json: ${part} %`)]);
     expect(spokenProgress(taskView({ state: 'failed', error: { code: '', op: '', message: 'The disk is full', hint: '' } }))).toContain('failed. The disk is full');
   });
 });
@@ -125,8 +125,8 @@ describe('importing', () => {
     expect(await screen.findByRole('progressbar', { name: 'Import conversations.json' })).toHaveAttribute('aria-valuemax', '100');
     await user.click(screen.getByRole('button', { name: 'Cancel: Import conversations.json' }));
     await ended();
-    expect(await screen.findByText(/It was stopped\. What had been read/)).toBeVisible();
-    await user.click(screen.getByRole('button', { name: 'Go on: Import conversations.json' }));
+    expect(await screen.findByText(/It was cancelled\. What was read/)).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Resume: Import conversations.json' }));
     await waitFor(() => expect(app.work.running).toHaveLength(1));
     await ended();
     expect(app.work.tasks[0]!.state).toBe('done');
@@ -175,7 +175,7 @@ describe('long work', () => {
   it('tells of several at once, and of a failure by its words and a sign that stays', async () => {
     const { app } = await mountWith(WorkLine, {}, { taskMs: 20 });
     await app.backend.transfer.importFiles(['/home/ada/broken.json', '/home/ada/b.json'], '');
-    expect(await screen.findByText('2 under way')).toBeVisible();
+    expect(await screen.findByText('2 running')).toBeVisible();
     await waitFor(() => expect(screen.getByText('2 reports')).toBeVisible());
     expect(app.toasts.list.find((toast) => toast.tone === 'danger')?.text).toContain('The file ends in the middle');
     await user.click(screen.getByRole('button', { name: /2 reports/ }));
@@ -189,11 +189,11 @@ describe('long work', () => {
     const card = within(screen.getByRole('region', { name: 'Import old.zip' }));
     expect(card.getByText(/The program ended while this ran, at 3 of 9 sessions/)).toBeVisible();
     expect(screen.getByText('Free some space.')).toBeVisible();
-    await user.click(card.getByRole('button', { name: 'Go on: Import old.zip' }));
+    await user.click(card.getByRole('button', { name: 'Resume: Import old.zip' }));
     await waitFor(() => expect(app.work.tasks[0]!.state).toBe('done'));
     expect(app.toasts.list).toEqual([]); // it ended in sight
-    await user.click(screen.getByRole('button', { name: 'Put away what ended' }));
-    expect(await screen.findByText('Nothing is under way')).toBeVisible();
+    await user.click(screen.getByRole('button', { name: 'Clear finished' }));
+    expect(await screen.findByText('No running tasks')).toBeVisible();
   });
 
   it('keeps a refused act beside what it was asked of', async () => {

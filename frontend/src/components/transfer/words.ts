@@ -21,13 +21,13 @@ export function fileWords(file: GivenFile): string {
 /** Why a file is not imported and what to do with it instead, or how it is; empty: nothing is to be said. */
 export function fileAdvice(file: GivenFile): string {
   if (file.reason !== '') return file.reason;
-  if (file.kind === 'backup') return 'A backup is the whole history: restoring it takes the place of what is here. What would be replaced is shown first.';
-  if (file.kind === 'document' || file.kind === 'image') return 'It holds no conversation. It can go with a message.';
+  if (file.kind === 'backup') return 'A backup is the whole history: restoring it replaces the present data. You see what would be replaced first.';
+  if (file.kind === 'document' || file.kind === 'image') return 'It contains no conversation. You can attach it to a message.';
   if (file.kind === 'folder') return 'Every transcript in it is read.';
   return '';
 }
 
-const states: Record<string, string> = { running: 'under way', done: 'done', failed: 'failed', cancelled: 'cancelled', interrupted: 'cut off' };
+const states: Record<string, string> = { running: 'running', done: 'done', failed: 'failed', cancelled: 'cancelled', interrupted: 'interrupted' };
 
 export const stateWord = (task: TaskView): string => states[task.state] ?? task.state;
 
@@ -46,12 +46,12 @@ export function progressWords(task: TaskView): string {
 export function spokenProgress(task: TaskView): string {
   if (task.state !== 'running') return `${task.title}: ${stateWord(task)}${task.error ? `. ${task.error.message}` : ''}`;
   const quarter = Math.floor((percentOf(task) ?? 0) / 25) * 25;
-  return quarter > 0 ? `${task.title}: ${quarter} %` : `${task.title} has begun`;
+  return quarter > 0 ? `${task.title}: ${quarter} %` : `${task.title} started`;
 }
 
 /** Long work in a line: what runs, else what ended and was not looked at; empty: there is nothing to tell. */
 export function lineWords(running: readonly TaskView[], untold: readonly TaskView[]): string {
-  if (running.length > 0) return running.length === 1 ? running[0]!.title : `${running.length} under way`;
+  if (running.length > 0) return running.length === 1 ? running[0]!.title : `${running.length} running`;
   if (untold.length > 1) return `${untold.length} reports`;
   return untold[0] ? `${untold[0].title}: ${stateWord(untold[0])}` : '';
 }
@@ -76,9 +76,9 @@ export function addedWords(report: ImportReport): string {
 /** What has to be known of the file as a whole. */
 export function wholeNotes(report: ImportReport): string[] {
   return [
-    report.torn ? 'The file ends in the middle of an entry. What stands before it is in.' : '',
-    report.cancelled ? 'It was stopped. What had been read by then stays, and importing again adds the rest alone.' : '',
-    report.copied ? 'The session is here already and has gone on in another way since: the one of the bundle stands beside it as a copy.' : '',
+    report.torn ? 'The file ends in the middle of an entry. Everything before that was imported.' : '',
+    report.cancelled ? 'It was cancelled. What was read so far is kept; importing again adds only the rest.' : '',
+    report.copied ? 'This session exists here and has changed since: the bundle’s version was added as a copy.' : '',
   ].filter((note) => note !== '');
 }
 
@@ -93,7 +93,7 @@ export function reportText(report: ImportReport): string {
     `Import of ${report.file}${report.format ? ` (${formatName(report.format)})` : ''}`, madeWords(report), addedWords(report), ...wholeNotes(report),
     ...(report.skippedCount > 0 ? ['', `Not read: ${grouped(report.skippedCount)}`, ...report.skipped.map((row) => `- ${skippedName(row)} (${placeOf(row)}): ${row.reason}`)] : []),
     ...(report.skippedCount > report.skipped.length ? [`- and ${grouped(report.skippedCount - report.skipped.length)} more`] : []),
-    ...(report.notices.length > 0 ? ['', 'To be known', ...report.notices.map((note) => `- ${note.text}${note.count > 1 ? ` (${grouped(note.count)} times)` : ''}`)] : []),
+    ...(report.notices.length > 0 ? ['', 'Notes', ...report.notices.map((note) => `- ${note.text}${note.count > 1 ? ` (${grouped(note.count)} times)` : ''}`)] : []),
   ];
   return lines.filter((line, i) => line !== '' || i > 1).join('\n').replace(/\u202f/g, ' ');
 }

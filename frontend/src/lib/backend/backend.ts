@@ -6,7 +6,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, ExportPlan, ExportRequest, FindResult, Folder, Frame, GivenFile, Header, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinView,
+  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, GivenFile, Header, ImageUpload, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView,
   RawStep, ReceiptView, RecoveryReport, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
   StatePanel, StateView, StepView, StorageView, StreamState, Summons, SwitchPreview, TaskView, TurnPage, TurnView,
 } from './types';
@@ -103,6 +103,12 @@ export interface InspectService {
   editPin(branchID: string, pinID: string, text: string): Promise<PinView>;
   removePin(branchID: string, pinID: string): Promise<void>;
   movePin(branchID: string, pinID: string, position: number): Promise<void>;
+  /** Newest first; changes arrive as 'pins'. */
+  suggestedPins(branchID: string): Promise<PinSuggestion[]>;
+  /** With an empty text the suggestion is pinned as it is. */
+  acceptSuggestedPin(id: string, text: string): Promise<PinView>;
+  /** It is not suggested again. */
+  dismissSuggestedPin(id: string): Promise<void>;
   activity(branchID: string): Promise<ActivityPanel>;
   retryJob(id: number): Promise<void>;
   killJob(id: number): Promise<void>;
@@ -116,7 +122,8 @@ export interface InspectService {
   /** Against the turn before it in the lineage. */
   diffContext(turnID: string): Promise<ContextDiff>;
   /** Makes the range summaries that are due, now. */
-  summarize(branchID: string): Promise<void>;
+  /** Makes the range summaries that are due; forced, also of turns that still fit. */
+  summarize(branchID: string, force: boolean): Promise<void>;
   /** What sending to another model would change, before it is chosen. */
   switchPreview(branchID: string, model: string): Promise<SwitchPreview>;
 }
@@ -125,11 +132,24 @@ export interface MemoryService {
   /** Newest first. */
   chunks(filter: MemoryFilter): Promise<ChunkPage>;
   chunk(id: string): Promise<ChunkDetail>;
-  /** Words and meaning; still answers by words where the embedder fails, and says so. */
+  /** By words and vectors. If the embedder fails, by words alone, with a warning. */
   search(filter: MemoryFilter, query: string): Promise<MemorySearch>;
   status(branchID: string): Promise<IndexStatus>;
   /** What a chip of the chunk says. */
   chip(id: string): Promise<MemoryChip>;
+}
+
+/** Which embedder indexes the history, and switching to another. */
+export interface EmbeddersService {
+  /** Asks servers on this machine for the names of their models; sends no text. */
+  embedders(): Promise<EmbeddersView>;
+  /** Measured with sample texts; no history is sent. */
+  estimate(id: string): Promise<EmbedderEstimate>;
+  /** From then on all history is sent to it, in the background. */
+  use(id: string): Promise<EmbeddersView>;
+  useBuiltIn(): Promise<EmbeddersView>;
+  /** The offer is not made again. */
+  dismissOffer(): Promise<void>;
 }
 
 export interface SettingsService {
@@ -166,8 +186,8 @@ export interface TransferService {
   /** What an export would write. */
   plan(request: ExportRequest): Promise<ExportPlan>;
   export(request: ExportRequest): Promise<TaskView>;
-  /** Writes the file that a drag out of the window carries, in a folder of its own. */
-  dragFile(request: ExportRequest): Promise<DraggedFile>;
+  /** The picture in the clipboard, for pages that are not given one that is pasted; without data there is none. */
+  pastedPicture(): Promise<ImageUpload>;
   /** Shows a file in the system's file manager. */
   reveal(path: string): Promise<void>;
   /** Attaches files by their paths to the draft of a branch. */
@@ -218,12 +238,20 @@ export interface Backend {
   readonly memory: MemoryService;
   readonly branches: BranchesService;
   readonly search: SearchService;
+  readonly embedders: EmbeddersService;
   readonly settings: SettingsService;
   readonly transfer: TransferService;
   readonly storage: StorageService;
   readonly work: WorkService;
   /** Files that are dropped on the window arrive with their paths, as a Summons; else the page has them as File objects alone. */
   readonly nativeDrops: boolean;
+  /**
+   * Writes the file that a drag out of the window carries, and waits until it is there: a drag can only be given a file
+   * while it begins. Throws a BackendError.
+   */
+  dragFile(request: ExportRequest): DraggedFile;
+  /** Replies to the program's question whether to close the window (Summons "close"). */
+  closeWindow(close: boolean): void;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** Everything else that became different. */

@@ -6,6 +6,7 @@ import type { Backend, ChatService, SessionsService, SettingsService } from './b
 import { BackendError, toBackendError } from './errors';
 import { arranging } from './fake/arranging';
 import { branchesService } from './fake/branches';
+import { embeddersService } from './fake/embedders';
 import { documentBlocks, documents } from './fake/documents';
 import { seedForks } from './fake/forks';
 import { inspectService } from './fake/inspect';
@@ -16,11 +17,11 @@ import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
 import { FakeDisk, storageService } from './fake/storage';
 import { temporaryChats } from './fake/temporary';
-import { fakeFiles, transferService, type FakeFiles } from './fake/transfer';
+import { draggedFile, fakeFiles, transferService, type FakeFiles } from './fake/transfer';
 import { FakeTasks, workService } from './fake/work';
 import { Streams, watchable, type Pace } from './fake/streaming';
 import { World } from './fake/world';
-import type { Draft, ErrorView, SendRequest, SendResult, TurnView } from './types';
+import type { Draft, EmbedderView, ErrorView, SendRequest, SendResult, TurnView } from './types';
 
 export interface FakeOptions {
   /** "rich" has history, "empty" has none, "first" has neither history nor key, "fatal" cannot open its data. */
@@ -34,6 +35,8 @@ export interface FakeOptions {
   longest: number;
   epoch: number;
   localServers: ProgramSeed['localServers'];
+  /** Model embedders that could be used. */
+  embedders: readonly EmbedderView[];
   /** How long a step of long work takes, in ms. */
   taskMs: number;
   nativeDrops: boolean;
@@ -78,12 +81,15 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     inspect: watch.service('inspect', inspectService(world, streams)),
     branches: watch.service('branches', branchesService(world)),
     memory: watch.service('memory', memoryService(world)),
+    embedders: watch.service('embedders', embeddersService(world, options.embedders ?? [])),
     search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     transfer: watch.service('transfer', transferService(world, tasks, files, () => program.valueOf('export.format'))),
     storage: watch.service('storage', storageService(world, program, tasks, disk)),
     work: watch.service('work', workService(world, tasks)),
     nativeDrops: options.nativeDrops ?? false,
+    closeWindow: (close) => void watch.calls.push({ name: 'closeWindow', args: [close] }),
+    dragFile: (request) => watch.now('dragFile', [request], () => draggedFile(request)),
     onFrame: (listener) => world.onFrame(listener),
     onChange: (listener) => world.onChange(listener),
     onSummons: (listener) => tasks.onSummons(listener),
@@ -112,6 +118,15 @@ class Watch {
   service<T extends object>(name: string, service: T): T {
     const call = (method: string) => async (...args: unknown[]) => this.#call(`${name}.${method}`, (service as Record<string, (...args: unknown[]) => Promise<unknown>>)[method]!, args);
     return new Proxy(service, { get: (_, method) => (typeof method === 'string' && method in service ? call(method) : undefined) });
+  }
+
+  /** A call that is waited for; it cannot be held. */
+  now<T>(name: string, args: unknown[], method: () => T): T {
+    this.calls.push({ name, args });
+    const failure = this.#failures.get(name);
+    this.#failures.delete(name);
+    if (failure) throw new BackendError(failure);
+    return method();
   }
 
   async #call(name: string, method: (...args: unknown[]) => Promise<unknown>, args: unknown[]): Promise<unknown> {

@@ -5,6 +5,7 @@
 import type { MemoryChip } from './types_memory';
 export type * from './types_branches';
 export type * from './types_context';
+export type * from './types_embedders';
 export type * from './types_memory';
 export type * from './types_search';
 export type * from './types_settings';
@@ -78,12 +79,14 @@ export interface Header {
   durable: number;
   /** what the next request would hold, empty message */
   contextTokens: number;
+  /** those of contextTokens that recalled memory takes; it gives way */
+  contextRecalled: number;
   contextCeiling: number;
   /** the [2S] of the meter */
   summaries: number;
   /** false: plain chat, context.infinity is off */
   infinity: boolean;
-  /** "plenty" (under 70 %), "filling" (under 90), "nearly full" */
+  /** without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full" */
   contextState: string;
   /** "12.4k / 50k (25%) [2S]" */
   contextFormat: string;
@@ -289,7 +292,7 @@ export interface PendingView {
   /** first words of the user's message */
   title: string;
   tokens: number;
-  /** in words: why it waits */
+  /** in words: why it is pending */
   why: string;
   waitsFor: string;
   /** the next context holds it */
@@ -346,6 +349,14 @@ export interface PinView {
   createdAt: number;
   /** made on an ancestor branch before the fork */
   inherited: boolean;
+}
+
+/** PinSuggestion is a standing instruction of the user's that could be pinned. */
+export interface PinSuggestion {
+  id: string;
+  turnId: string;
+  turnSeq: number;
+  text: string;
 }
 
 /** StatePanel is the State tab. */
@@ -423,6 +434,8 @@ export interface TurnMetrics {
   outputTokens: number;
   cachedTokens: number;
   searchMs: number;
+  /** of indexing */
+  embedMs: number;
   assembleMs: number;
   firstByteMs: number;
   streamMs: number;
@@ -438,6 +451,12 @@ export interface TurnMetrics {
   /** The range of similarity of what was selected, 0 to 1; 0 where no vector found it. */
   similarityMin: number;
   similarityMax: number;
+  /** Memory could not be searched for the turn, and why, of the context made last. */
+  retrievalFailed: boolean;
+  retrievalError: string;
+  /** What became of the model's state summary: "passed", "repaired", "failed"; "": none was asked for. */
+  validationResult: string;
+  validationTries: number;
 }
 
 /** Frame is a piece of a stream: at most one per 16 ms per stream (SPEC 5). Seq counts frames of one step from 1. Text is to be appended to block Block. A frame with empty Text moves the counters only. */

@@ -1,5 +1,6 @@
 /** The shapes of backend/api/dto_context.go, field by field. */
 import type { ErrorView } from './types';
+import type { ChunkRow, MatchWhy } from './types_memory';
 
 /** ContextView is the X-ray: what the model saw in a turn, or would see next. */
 export interface ContextView {
@@ -64,7 +65,7 @@ export interface ContextSection {
 
 /** ContextItem is a piece of the prompt with its exact text and where it is from. */
 export interface ContextItem {
-  /** Source: config, pin, summary, extract, turn, state, chunk, message, partial. */
+  /** Source: config, pin, summary, extract, turn, state, chunk, day, now, message, partial. */
   source: string;
   /** of the pin, summary, turn, state or chunk */
   id: string;
@@ -84,28 +85,23 @@ export interface ContextItem {
   change: string;
   /** of a chunk: the turn it is from */
   turnId: string;
-  /** of a chunk: why it is here */
-  why: MemoryWhy | null;
+  /** of a chunk: what it is and why it is here */
+  memory: RecalledView | null;
 }
 
-/** MemoryWhy says why a chunk stands in a prompt. */
-export interface MemoryWhy {
+/** RecalledView is a chunk of memory as a prompt holds it. */
+export interface RecalledView {
   /** from 1, among what was packed */
   rank: number;
+  /** 0 to 1 */
   score: number;
-  /** 0 to 1, against the embedder's own noise */
-  similarity: number;
-  cosine: number;
-  /** 0 to 1, of the best match */
-  keyword: number;
   /** full, slice or summary */
   form: string;
   /** by hand */
   attached: boolean;
-  sessionId: string;
-  turnSeq: number;
-  /** in words */
-  words: string;
+  /** null: it was deleted */
+  chunk: ChunkRow | null;
+  why: MatchWhy;
 }
 
 /** ContextDiff is what changed from one request to the next. */
@@ -139,6 +135,10 @@ export interface SwitchPreview {
   returning: number;
   /** turns that would be summarized */
   compressed: number;
+  /** NeedsSummarization: turns no longer fit and have no summary yet. Unsummarized of them are sent as extracts, Dropped are pending and left out. */
+  needsSummarization: boolean;
+  unsummarized: number;
+  dropped: number;
   /** Cost is what the next input would cost on that model before its answer, "0.0310"; empty without prices. */
   cost: string;
   /** the same in a sentence */

@@ -74,20 +74,25 @@ export interface ChunkUseView {
   at: number;
 }
 
-/** MemoryHit is a chunk that a search found, with both scores. */
+/** MatchWhy says why a search found a chunk, or why a prompt holds it. */
+export interface MatchWhy {
+  /** of the question, as the chunk writes them */
+  words: string[];
+  /** 0 to 1: the share of unrelated texts that are less similar; null: not found by vectors */
+  similarity: number | null;
+  /** who said it: user or assistant */
+  role: string;
+  /** a sentence */
+  reason: string;
+}
+
+/** MemoryHit is a chunk that a search found. */
 export interface MemoryHit {
   chunk: ChunkRow;
   rank: number;
-  /** by which it is ranked */
+  /** 0 to 1; results are in its order */
   score: number;
-  /** 0: vectors did not find it */
-  cosine: number;
-  /** 0 to 1, against the embedder's own noise */
-  similarity: number;
-  /** 0: no word matched */
-  bm25: number;
-  /** 0 to 1, of the best match */
-  keyword: number;
+  why: MatchWhy;
 }
 
 /** MemorySearch is what a search of memory found, best first. */

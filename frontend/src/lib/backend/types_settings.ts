@@ -22,7 +22,7 @@ export interface ModelView {
   /** resolved */
   contextLimit: number;
   maxOutput: number;
-  /** "configured", "table", "unknown window" */
+  /** "configured", "table: " and the matched prefix, "unknown window" */
   limitSource: string;
   /** working set this model gets */
   ceiling: number;

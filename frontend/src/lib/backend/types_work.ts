@@ -54,7 +54,7 @@ export interface Background {
 
 /** Summons is what the program asks of the page from outside it: by the tray, by a second start of the program or by a drop on the window. Event ci:summons. */
 export interface Summons {
-  /** new_chat, open_session, files or report */
+  /** new_chat, open_session, files, close or report */
   kind: string;
   sessionId: string;
   files: GivenFile[];

@@ -2,10 +2,11 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type { Backend, BranchesService, ChatService, InspectService, MemoryService, SearchService, SessionsService, SettingsService, StorageService, TransferService, WorkService } from './backend';
+import type { Backend, BranchesService, ChatService, EmbeddersService, InspectService, MemoryService, SearchService, SessionsService, SettingsService, StorageService, TransferService, WorkService } from './backend';
+import { answerClose } from './window';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
-import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type Frame, type Summons } from './types';
+import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type DraggedFile, type ExportRequest, type Frame, type Summons } from './types';
 
 type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
@@ -21,7 +22,7 @@ interface WailsWindow {
 const listMethods: Record<string, readonly string[]> = {
   Sessions: ['list', 'folders'],
   Chat: ['temporaryTurns'],
-  Inspect: ['pending', 'steps'],
+  Inspect: ['pending', 'steps', 'suggestedPins'],
   Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
   Transfer: ['inspect', 'pickFiles', 'importFiles'],
   Storage: ['backups', 'receipts'],
@@ -48,11 +49,14 @@ export function wailsBackend(): Backend {
     memory: service<MemoryService>('Memory'),
     branches: service<BranchesService>('Branches'),
     search: service<SearchService>('Search'),
+    embedders: service<EmbeddersService>('Embedders'),
     settings: service<SettingsService>('Settings'),
     transfer: service<TransferService>('Transfer'),
     storage: service<StorageService>('Storage'),
     work: service<WorkService>('Work'),
     nativeDrops: inWindow(),
+    dragFile,
+    closeWindow: answerClose,
     onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
     onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),
     onSummons: (listener) => subscribe<Summons>(EVENT_SUMMONS, listener),
@@ -73,6 +77,19 @@ async function call(name: string, method: string, args: unknown[], list: boolean
     if (!bound) throw new Error(`The program does not offer ${name}.${method}`);
     const reply = await bound(...args);
     return list && reply === null ? [] : withEmptyLists(reply);
+  } catch (thrown) {
+    throw toBackendError(thrown);
+  }
+}
+
+/** A request of the page itself, since a bound method cannot be waited for within an event (backend/api/drag.go). */
+function dragFile(request: ExportRequest): DraggedFile {
+  const asked = new XMLHttpRequest();
+  asked.open('POST', '/drag', false);
+  try {
+    asked.send(JSON.stringify(request));
+    if (asked.status !== 200) throw new Error(asked.responseText || 'The file was not written.');
+    return JSON.parse(asked.responseText) as DraggedFile;
   } catch (thrown) {
     throw toBackendError(thrown);
   }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { tellWindow } from './window';
+import { answerClose, tellWindow } from './window';
 
 type Told = [name: string, ...data: unknown[]];
 
@@ -30,8 +30,20 @@ describe('what the page tells the window', () => {
     has.mockReturnValue(true);
     window.dispatchEvent(new Event('focus'));
     has.mockRestore();
-    expect(told.map(([name]) => name)).toEqual(['ci:focus', 'ci:focus', 'ci:focus']);
-    expect(told.slice(1).map(([, value]) => value)).toEqual([false, true]);
+    const focus = told.filter(([name]) => name === 'ci:focus');
+    expect(focus.slice(1).map(([, value]) => value)).toEqual([false, true]);
+  });
+
+  it('says that it listens before anything else, and when it no longer does', () => {
+    window.dispatchEvent(new Event('pagehide'));
+    const [[name, id, listens]] = told as [[string, string, boolean]];
+    expect([name, listens]).toEqual(['ci:page', true]);
+    expect(told.at(-1)).toEqual(['ci:page', id, false]);
+  });
+
+  it('replies whether the window is to close', () => {
+    answerClose(true);
+    expect(told.at(-1)).toEqual(['ci:close', true]);
   });
 
   it('says where files were dropped, and that words are none', () => {

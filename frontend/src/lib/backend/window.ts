@@ -7,10 +7,18 @@
 const EVENT_FOCUS = 'ci:focus';
 const EVENT_DROP = 'ci:drop';
 
+const EVENT_CLOSE = 'ci:close';
+const EVENT_PAGE = 'ci:page';
+
 interface Runtime {
   EventsEmit(name: string, ...data: unknown[]): void;
   CanResolveFilePaths?(): boolean;
   OnFileDrop?(listener: () => void, onTargetsOnly: boolean): void;
+}
+
+/** Whether the window is to close, as the program asked. */
+export function answerClose(close: boolean): void {
+  (window as unknown as { runtime?: Runtime }).runtime?.EventsEmit(EVENT_CLOSE, close);
 }
 
 /** Begins to tell. Outside the program there is nobody to tell, and nothing happens. Returns what ends it. */
@@ -18,6 +26,9 @@ export function tellWindow(): () => void {
   const { runtime } = window as unknown as { runtime?: Runtime };
   if (!runtime) return () => undefined;
   const ends = new AbortController();
+  const id = `${performance.timeOrigin} ${Math.random()}`;
+  runtime.EventsEmit(EVENT_PAGE, id, true);
+  addEventListener('pagehide', () => runtime.EventsEmit(EVENT_PAGE, id, false), { signal: ends.signal });
   const listen = { signal: ends.signal, capture: true };
   const focus = () => runtime.EventsEmit(EVENT_FOCUS, document.hasFocus());
   addEventListener('focus', focus, { signal: ends.signal });

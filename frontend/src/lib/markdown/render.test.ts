@@ -72,6 +72,15 @@ describe('Markdown of a model', () => {
   });
 });
 
+describe('cells of a table', () => {
+  it.each(['12 480', '-3.5 %', '1 234.50 EUR', '€ 12', '2024-11-22', '99'])('%s stays on one line', (text) => {
+    expect(render(`| a |\n|---|\n| ${text} |`)[0]!.html).toContain('<td class="number">');
+  });
+  it.each(['Row 12 was copied', 'none', '3 rows of the old system'])('%s is text', (text) => {
+    expect(render(`| a |\n|---|\n| ${text} |`)[0]!.html).not.toContain('number');
+  });
+});
+
 describe('links', () => {
   const host = (text: string) => page(text).querySelector('a .host')?.textContent ?? null;
 

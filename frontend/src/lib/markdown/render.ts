@@ -13,6 +13,9 @@ export interface Block {
 /** HTML of the model's that is kept, without attributes; everything else of it is shown as the text it is. */
 const harmless = /^<(\/?)(br|sub|sup|kbd|u|mark|small|del|ins|b|i|em|strong|details|summary)\s*(\/?)>$/i;
 
+/** A number with its sign, unit or currency: never broken over two lines. */
+const isQuantity = (text: string): boolean => text.length <= 24 && /^[^\p{L}]*\d[^\p{L}]*\p{L}{0,6}[^\p{L}]*$/u.test(text);
+
 const marked = new Marked(mathExtension, {
   gfm: true,
   renderer: {
@@ -31,9 +34,10 @@ const marked = new Marked(mathExtension, {
     },
     code: ({ text, lang }) => codeBlock(text, lang ?? ''),
     table(token) {
-      const cell = (tag: 'th' | 'td', { tokens }: Tokens.TableCell, column: number) => {
+      const cell = (tag: 'th' | 'td', { tokens, text }: Tokens.TableCell, column: number) => {
         const align = token.align[column] === 'right' ? ' data-align="end"' : token.align[column] === 'center' ? ' data-align="center"' : '';
-        return `<${tag}${align}>${this.parser.parseInline(tokens)}</${tag}>`;
+        const number = tag === 'td' && isQuantity(text) ? ' class="number"' : '';
+        return `<${tag}${align}${number}>${this.parser.parseInline(tokens)}</${tag}>`;
       };
       const head = token.header.map((header, column) => cell('th', header, column)).join('');
       const rows = token.rows.map((row) => `<tr>${row.map((data, column) => cell('td', data, column)).join('')}</tr>`).join('');

@@ -11,7 +11,7 @@ const tags = [
   'th', 'thead', 'tr', 'u', 'ul',
 ];
 const attributes = ['href', 'title', 'src', 'alt', 'class', 'start', 'type', 'aria-label', 'dir', 'data-lang', 'data-tex', 'data-align', 'data-copy'];
-const classes = new Set(['block', 'code', 'code__bar', 'code__lang', 'code__copy', 'data', 'data-scroll', 'host', 'math', 'math--display', 'ref', 'remote', 'task']);
+const classes = new Set(['block', 'code', 'code__bar', 'code__lang', 'code__copy', 'data', 'data-scroll', 'host', 'math', 'math--display', 'number', 'ref', 'remote', 'task']);
 
 /** Web addresses, and turns of this history. Nothing else is ever a link. */
 export const linkPattern = /^(?:https?:\/\/|contextinfinity:\/\/turn\/[\w-]+$)/i;

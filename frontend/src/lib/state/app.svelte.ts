@@ -14,7 +14,9 @@ import { ConversationState } from './conversation.svelte';
 import { DocumentsState } from './documents.svelte';
 import { DraftState } from './draft.svelte';
 import { DragOut } from './dragOut';
+import { ClosingState } from './closing.svelte';
 import { DroppingState } from './dropping.svelte';
+import { EmbeddersState } from './embedders.svelte';
 import { ErasingState, type EraseTarget } from './erasing.svelte';
 import { ExportState } from './exporting.svelte';
 import { FindState } from './find.svelte';
@@ -26,6 +28,7 @@ import { LayoutState } from './layout.svelte';
 import { MemoryState } from './memory.svelte';
 import { ModelsState } from './models.svelte';
 import { ModelSwitch } from './modelSwitch.svelte';
+import { PinSuggestionsState } from './pinSuggestions.svelte';
 import { PaletteState } from './palette.svelte';
 import { Refresh } from './refresh';
 import { SearchState } from './search.svelte';
@@ -62,6 +65,8 @@ export class App {
   readonly inspector: InspectorState;
   readonly branches: BranchesState;
   readonly memory: MemoryState;
+  readonly suggestions: PinSuggestionsState;
+  readonly embedders: EmbeddersState;
   readonly search: SearchState;
   readonly palette: PaletteState;
   readonly commands: CommandRunner;
@@ -73,6 +78,7 @@ export class App {
   readonly importing: ImportState;
   readonly exporting: ExportState;
   readonly dragOut: DragOut;
+  readonly closing: ClosingState;
   readonly dropping: DroppingState;
   readonly erasing: ErasingState;
   readonly storage: StorageState;
@@ -103,6 +109,8 @@ export class App {
     this.inspector = new InspectorState(this.layout);
     this.branches = new BranchesState(this);
     this.memory = new MemoryState(this);
+    this.suggestions = new PinSuggestionsState(this);
+    this.embedders = new EmbeddersState(this);
     this.search = new SearchState(this);
     this.modelSwitch = new ModelSwitch(backend, this.conversation, this.toasts);
     this.palette = new PaletteState(storage);
@@ -116,6 +124,7 @@ export class App {
     this.importing = new ImportState(backend, this.work);
     this.exporting = new ExportState(backend, this.work);
     this.dragOut = new DragOut(backend, this.exporting);
+    this.closing = new ClosingState(backend);
     this.dropping = new DroppingState(this);
     this.storage = new StorageState(backend, this.work);
     this.erasing = new ErasingState(backend, this.changes, () => this.draft.flush(), (target) => this.#afterErasing(target), () => this.#forget());
@@ -274,7 +283,7 @@ export class App {
   #forget(): void {
     this.search.forget();
     this.branches.forget();
-    this.memory.close();
+    this.memory.forget();
     this.documents.read(null);
     this.conversation.readAgain();
     this.#jobsRefresh.soon();
@@ -307,6 +316,7 @@ export class App {
     this.sessions.stop();
     this.conversation.stop();
     this.branches.stop();
+    this.suggestions.stop();
     this.search.stop();
     this.find.stop();
     this.temporary.close();

@@ -110,7 +110,7 @@ export class ArrangingState {
     const list = [...ids];
     if (!(await this.#do(() => this.#backend.sessions.archiveMany(list, archived)))) return false;
     this.selection.clear();
-    this.#told(archived ? `Archived ${many(list.length)}` : `${many(list.length)} back in the list`, () => this.#backend.sessions.archiveMany(list, !archived));
+    this.#told(archived ? `Archived ${many(list.length)}` : `Unarchived ${many(list.length)}`, () => this.#backend.sessions.archiveMany(list, !archived));
     return true;
   }
 
@@ -123,7 +123,7 @@ export class ArrangingState {
     const row = made as SessionRow | null;
     if (row) {
       const hint = row.leftOut > 0 ? `${row.leftOut === 1 ? 'One turn is' : `${row.leftOut} turns are`} still open in the original and not in the copy.` : '';
-      this.#toasts.show(`“${row.title || 'New conversation'}” is a copy: what you write in it leaves the original as it is`, { hint });
+      this.#toasts.show(`“${row.title || 'New conversation'}” is a copy; the original does not change`, { hint });
     }
     return row;
   }

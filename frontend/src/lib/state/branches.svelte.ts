@@ -193,7 +193,7 @@ export class BranchesState {
 
   /** Back to a turn: a branch that ends with it. Nothing is deleted. */
   rollback(branchId: string, turnId: string, seq: number): Promise<boolean> {
-    return this.#act(() => this.#begin(() => this.#parts.backend.branches.rollbackTo(branchId, turnId), (branch) => `Back to #${seq}, on the new branch “${branch.label}”`));
+    return this.#act(() => this.#begin(() => this.#parts.backend.branches.rollbackTo(branchId, turnId), (branch) => `Rolled back to #${seq} (new branch “${branch.label}”)`));
   }
 
   rename(branchId: string, label: string): Promise<boolean> {
@@ -212,7 +212,7 @@ export class BranchesState {
     return this.#act(async () => {
       await backend.branches.archive(branchId, archived);
       const name = `“${this.#labelOf(branchId)}”`;
-      undo.did({ text: archived ? `Archived ${name}` : `Back in sight: ${name}`, undone: archived ? `Back in sight: ${name}` : `Archived ${name} again`, undo: () => backend.branches.archive(branchId, !archived) });
+      undo.did({ text: archived ? `Archived ${name}` : `Unarchived ${name}`, undone: archived ? `Unarchived ${name}` : `Archived ${name} again`, undo: () => backend.branches.archive(branchId, !archived) });
     });
   }
 

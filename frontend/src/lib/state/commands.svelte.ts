@@ -34,11 +34,11 @@ export class CommandRunner {
     const { conversation, temporary, undo } = this.#parts;
     if (temporary.active && ofSession.has(id)) return 'Not in a temporary chat';
     if (ofSession.has(id) && !conversation.session) return 'No session is open';
-    if (ofTurns.has(id) && !temporary.active && conversation.turns.length === 0) return 'Nothing was said yet';
+    if (ofTurns.has(id) && !temporary.active && conversation.turns.length === 0) return 'There are no turns yet';
     switch (id) {
-      case 'undo': return undo.next === '' ? 'There is nothing to take back' : '';
+      case 'undo': return undo.next === '' ? 'Nothing to undo' : '';
       case 'fork': return conversation.running ? 'An answer is still arriving' : '';
-      case 'compare': return conversation.branches.length < 2 ? 'There is one branch only' : '';
+      case 'compare': return conversation.branches.length < 2 ? 'There is only one branch' : '';
       case 'commit': return (conversation.header?.pending ?? 0) === 0 ? 'No turn is pending' : '';
       case 'stop': return (temporary.active ? temporary.running : conversation.running || this.#parts.composer.editing !== null) ? '' : 'Nothing is arriving';
       default: return '';
@@ -105,8 +105,8 @@ export class CommandRunner {
         toasts.show('Pending turns are being committed', { action: { label: 'Show', run: () => inspector.show('pending') } });
       },
       summarize: async () => {
-        await backend.inspect.summarize(branchId);
-        toasts.show('The range summaries that were due are made', { action: { label: 'Show', run: () => inspector.show('state') } });
+        await backend.inspect.summarize(branchId, false);
+        toasts.show('Old turns are summarised', { action: { label: 'Show', run: () => inspector.show('state') } });
       },
       context: () => inspector.show('xray'),
       tabBranches: () => inspector.show('branches'),
@@ -132,10 +132,10 @@ export class CommandRunner {
   #export(scope: string): void {
     const { conversation, exporting, temporary } = this.#parts;
     if (!['', 'turn', 'branch', 'session', 'all'].includes(scope)) throw refused(`“${scope}” cannot be exported`, 'It is /export turn, branch, session or all.');
-    if (temporary.active && scope !== '' && scope !== 'all') throw refused('Nothing of a temporary chat is written', 'Copy from it what you want to keep.');
+    if (temporary.active && scope !== '' && scope !== 'all') throw refused('A temporary chat is not saved', 'Copy what you want to keep.');
     if (temporary.active || !conversation.session) return exporting.show({}, 'all');
     const turn = conversation.newest;
-    if (scope === 'turn' && !turn) throw refused('Nothing was said yet', 'Send a first message.');
+    if (scope === 'turn' && !turn) throw refused('There are no turns yet', 'Send a first message.');
     const target = targetOf(conversation);
     exporting.show(scope === 'turn' && turn ? { ...target, turnId: turn.id, seq: turn.seq } : target, (scope || 'session') as ExportScope);
   }
@@ -143,15 +143,15 @@ export class CommandRunner {
   async #pauseWork(): Promise<void> {
     const { toasts, work } = this.#parts;
     await work.pause(!work.paused);
-    if (work.paused) toasts.show('Background work is paused', { hint: 'Conversations go on; their turns stay pending until it goes on, too.', action: { label: 'Go on', run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
-    else toasts.show('Background work goes on');
+    if (work.paused) toasts.show('Background work is paused', { hint: 'Conversations continue; their turns stay pending until you resume.', action: { label: 'Resume', run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
+    else toasts.show('Background work resumed');
   }
 
   async #model(name: string): Promise<void> {
     const { models, modelSwitch } = this.#parts;
     const model = models.find(name) ?? models.list.find((candidate) => candidate.name.toLowerCase() === name.toLowerCase());
-    if (!model) throw refused(`There is no model “${name}”`, `Known are ${models.list.map((known) => known.name).join(', ')}.`);
-    if (!model.usable) throw refused(`${model.name} cannot be used: ${model.why}`, 'Settings, Keys and models, is where that is mended.');
+    if (!model) throw refused(`There is no model “${name}”`, `The models are ${models.list.map((known) => known.name).join(', ')}.`);
+    if (!model.usable) throw refused(`${model.name} cannot be used: ${model.why}`, 'Settings, Keys and models, is where to fix that.');
     await modelSwitch.ask(model.name);
   }
 
@@ -178,11 +178,11 @@ export class CommandRunner {
     const { branchId: from, sessionId } = conversation;
     const still = conversation.wish();
     const { history, head } = await backend.inspect.state(from);
-    const before = history[history.findIndex((state) => state.id === head.id) + 1];
+    const before = history.find((state) => state.turnSeq < head.turnSeq); // pins make states too, at the same turn
     const state = argument === '' ? before : findState(history, argument);
     if (!state) throw refused(argument === '' ? 'There is no state before the head' : `There is no state “${argument}” on this branch`, 'The State tab lists every one, with its turn.');
     const branch = await backend.sessions.rollback(sessionId, state.id);
-    const told = `Back to #${state.turnSeq}, on the new branch “${branch.label}”`;
+    const told = `Rolled back to #${state.turnSeq} (new branch “${branch.label}”)`;
     if (!still()) return void toasts.show(told);
     await conversation.open(sessionId, branch.id);
     const back = () => void conversation.switchBranch(from, sessionId).catch((error: unknown) => toasts.error(error));

@@ -57,7 +57,7 @@ export class ComposerState {
   /** The text and what the next request holds anyway do not fit the working set together. */
   get overBudget(): boolean {
     const header = this.#conversation.header;
-    return header !== null && header.contextCeiling > 0 && header.contextTokens + this.#tokens > header.contextCeiling;
+    return header !== null && header.contextCeiling > 0 && header.contextTokens - header.contextRecalled + this.#tokens > header.contextCeiling;
   }
 
   /** The name of a command that does not exist, while it is asked whether the text is meant as words. */
@@ -99,7 +99,7 @@ export class ComposerState {
     if (this.waits) return 'A document is still being attached';
     if (this.opening) return 'The conversation is still opening';
     if (!this.#draft.isEmpty) return '';
-    return this.#draft.memories.length > 0 ? 'Write what is to be done with the memory you attached' : 'Write a message first';
+    return this.#draft.memories.length > 0 ? 'Add a message to go with the attached memory' : 'Write a message first';
   }
 
   focus(): void {

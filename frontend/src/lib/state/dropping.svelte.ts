@@ -1,7 +1,7 @@
 import type { GivenFile, Summons } from '$lib/backend/types';
 import type { App } from './app.svelte';
 
-type Parts = Pick<App, 'backend' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'startup' | 'temporary' | 'toasts' | 'work' | 'newSession' | 'openSession'>;
+type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'startup' | 'temporary' | 'toasts' | 'work' | 'newSession' | 'openSession'>;
 
 /** By its name, where nothing else is known of a file: it holds conversations. */
 export const looksLikeHistory = (name: string): boolean => /\.(cinf|zip)$|^conversations.*\.json$/i.test(name);
@@ -52,6 +52,7 @@ export class DroppingState {
     if (!startup.info || startup.fatal) return;
     if (summons.kind === 'files') return this.given(summons.files, summons.x >= 0);
     if (summons.kind === 'report') return work.show();
+    if (summons.kind === 'close') return this.#parts.closing.ask();
     if (startup.firstRun) return;
     if (summons.kind === 'new_chat') await this.#parts.newSession();
     else if (summons.kind === 'open_session' && summons.sessionId !== '') await this.#parts.openSession(summons.sessionId);

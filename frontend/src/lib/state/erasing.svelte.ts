@@ -65,9 +65,9 @@ export class ErasingState {
     return this.#error;
   }
 
-  /** Exactly what is asked for was typed, and nothing stands against it. */
+  /** The word that is asked for was typed, and nothing prevents the deletion. */
   get ready(): boolean {
-    return this.#preview !== null && this.#preview.reason === '' && this.typed === this.#preview.confirm;
+    return this.#preview !== null && this.#preview.reason === '' && this.typed.trim().toLowerCase() === this.#preview.confirm;
   }
 
   /** Moves with each deletion, here or by the command line: lists that were read before may hold what is gone. */

@@ -112,10 +112,10 @@ export class ExportState {
   /** Why it cannot be begun as it is asked for; empty: it can. */
   get why(): string {
     const plan = this.#plan;
-    if (!plan) return 'Looking at what there is';
-    if (this.#path.trim() === '') return 'Say where to';
-    if (plan.exists && !this.#replace) return 'There is a file of that name already';
-    return plan.turns === 0 ? 'There is nothing final in it yet' : '';
+    if (!plan) return 'Counting the turns';
+    if (this.#path.trim() === '') return 'Choose a file';
+    if (plan.exists && !this.#replace) return 'A file with that name exists';
+    return plan.turns === 0 ? 'It has no finished turns yet' : '';
   }
 
   /** The format of the settings, for files dragged out and for the first dialog. */

@@ -80,6 +80,12 @@ export class LayoutState {
     return this.isOpen('inspector') ? this.#widths.inspector : 0;
   }
 
+  /** Nothing lies over the conversation: neither the settings nor a drawer. */
+  get chatInFront(): boolean {
+    const over = (column: Column) => this.isDrawer(column) && this.isOpen(column);
+    return this.#view === 'chat' && !over('sessions') && !over('inspector') && !(this.#searching && this.isDrawer('inspector'));
+  }
+
   width(column: Column): number {
     return this.#widths[column];
   }

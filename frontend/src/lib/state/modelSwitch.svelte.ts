@@ -82,7 +82,7 @@ export class ModelSwitch {
   }
 }
 
-/** No turn comes back, none is compressed, and it fits. */
+/** No turn comes back, none is compressed or left out, and it fits. */
 export function changesNothing(preview: SwitchPreview): boolean {
-  return preview.error === null && preview.returning === 0 && preview.compressed === 0;
+  return preview.error === null && preview.returning === 0 && preview.compressed === 0 && preview.dropped === 0;
 }

@@ -82,7 +82,7 @@ export class SessionsState {
     const done = await this.#do(() => this.#backend.sessions.archive(row.id, archived));
     if (!done) return false;
     const name = `“${row.title || 'New conversation'}”`;
-    this.#undo.did({ text: archived ? `Archived ${name}` : `${name} is back in the list`, undone: archived ? `${name} is back in the list` : `Archived ${name} again`, undo: () => this.#again(() => this.#backend.sessions.archive(row.id, !archived)) });
+    this.#undo.did({ text: archived ? `Archived ${name}` : `Unarchived ${name}`, undone: archived ? `Unarchived ${name}` : `Archived ${name} again`, undo: () => this.#again(() => this.#backend.sessions.archive(row.id, !archived)) });
     return true;
   }
 

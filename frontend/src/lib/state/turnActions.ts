@@ -63,7 +63,7 @@ export class TurnActions {
   async pinText(text: string): Promise<void> {
     const branchId = this.#conversation.branchId;
     const pin = await this.#backend.inspect.addPin(branchId, text);
-    this.#undo.did({ text: 'Pinned: every request from now on holds it', undone: 'It is no longer pinned', undo: () => this.#backend.inspect.removePin(branchId, pin.id) });
+    this.#undo.did({ text: 'Pinned: sent word for word with every request', undone: 'Unpinned', undo: () => this.#backend.inspect.removePin(branchId, pin.id) });
   }
 
   copy = (text: string): Promise<void> =>

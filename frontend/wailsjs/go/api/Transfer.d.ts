@@ -4,13 +4,13 @@ import {api} from '../models';
 
 export function Attach(arg1:string,arg2:string):Promise<api.AttachResult>;
 
-export function DragFile(arg1:api.ExportRequest):Promise<api.DraggedFile>;
-
 export function Export(arg1:api.ExportRequest):Promise<api.TaskView>;
 
 export function ImportFiles(arg1:Array<string>,arg2:string):Promise<Array<api.TaskView>>;
 
 export function Inspect(arg1:Array<string>):Promise<Array<api.GivenFile>>;
+
+export function PastedPicture():Promise<api.ImageUpload>;
 
 export function PickFiles():Promise<Array<string>>;
 

@@ -6,10 +6,6 @@ export function Attach(arg1, arg2) {
   return window['go']['api']['Transfer']['Attach'](arg1, arg2);
 }
 
-export function DragFile(arg1) {
-  return window['go']['api']['Transfer']['DragFile'](arg1);
-}
-
 export function Export(arg1) {
   return window['go']['api']['Transfer']['Export'](arg1);
 }
@@ -20,6 +16,10 @@ export function ImportFiles(arg1, arg2) {
 
 export function Inspect(arg1) {
   return window['go']['api']['Transfer']['Inspect'](arg1);
+}
+
+export function PastedPicture() {
+  return window['go']['api']['Transfer']['PastedPicture']();
 }
 
 export function PickFiles() {

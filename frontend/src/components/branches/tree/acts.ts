@@ -26,16 +26,17 @@ export function actsOf(node: Node, current: string, branches: number, point: Dra
   const open = branch?.id === current;
   const seq = point?.seq ?? 0;
   const unanswered = point?.turnId === run.lastTurn && !final.has(run.state);
-  const why = !point ? 'Nothing was said here yet' : unanswered ? `#${seq} has no final answer yet` : undefined;
+  const why = !point ? 'There are no turns here yet' : unanswered ? `#${seq} has no final answer yet` : undefined;
+  const atEnd = run.ends && point?.seq === run.toSeq ? 'The branch ends here' : undefined;
   return [
     { id: 'open', label: node.lit ? 'Go to it' : 'Open', icon: ArrowRight, hint: 'Enter' },
     { id: 'fork', label: `Fork after #${seq}…`, icon: GitBranch, disabled: why !== undefined, detail: why },
-    { id: 'rollback', label: `Roll back to #${seq}`, icon: Undo, disabled: why !== undefined, detail: why ?? 'A new branch that ends there; nothing is deleted' },
-    { id: 'compare', label: 'Compare with…', icon: Columns2, disabled: branches < 2, detail: branches < 2 ? 'There is one branch only' : undefined },
+    { id: 'rollback', label: `Roll back to #${seq}`, icon: Undo, disabled: (why ?? atEnd) !== undefined, detail: why ?? atEnd ?? 'Creates a branch that ends there; nothing is deleted' },
+    { id: 'compare', label: 'Compare with…', icon: Columns2, disabled: branches < 2, detail: branches < 2 ? 'There is only one branch' : undefined },
     { id: 'context', label: 'What would be sent', icon: ScanEye, disabled: unanswered, detail: unanswered ? why : undefined },
     { id: 'rename', label: 'Rename branch…', icon: Pencil },
     { id: 'export', label: 'Export branch…', icon: Download },
-    { id: 'archive', label: branch?.archived ? 'Bring back from the archive' : 'Archive branch', icon: branch?.archived ? ArchiveRestore : Archive, disabled: open && !branch?.archived, detail: open && !branch?.archived ? 'It is the open one; switch first' : undefined },
+    { id: 'archive', label: branch?.archived ? 'Unarchive branch' : 'Archive branch', icon: branch?.archived ? ArchiveRestore : Archive, disabled: open && !branch?.archived, detail: open && !branch?.archived ? 'This branch is open; switch first' : undefined },
   ];
 }
 

@@ -13,7 +13,7 @@ export const titleOf = (node: Node): string => (node.run.ends ? (node.branch?.la
 
 /** First words: of a branch that ends what was said last. */
 export function wordsOf({ run }: Node): string {
-  if (turnsOf(run) <= 0) return 'no turn of its own yet';
+  if (turnsOf(run) <= 0) return 'empty';
   return run.ends ? run.last || run.first : run.first;
 }
 
@@ -28,7 +28,7 @@ export function signsOf({ run, branch, here }: Node): Sign[] {
   if (here) signs.push({ texture: 'solid', text: 'you are here' });
   if (branch?.archived && run.ends) signs.push({ texture: 'none', text: 'archived' });
   if (['accepted', 'preparing', 'responding'].includes(run.state)) signs.push({ texture: 'striped', text: run.state });
-  if (run.open > 0) signs.push({ texture: 'dashed', text: `${run.open} open` });
+  if (run.open > 0) signs.push({ texture: 'dashed', text: `${run.open} failed` });
   if (run.pending > 0) signs.push({ texture: 'striped', text: `${run.pending} pending` });
   if (run.headSeq > 0) signs.push({ texture: 'none', text: `head #${run.headSeq}` });
   return signs;
@@ -39,7 +39,7 @@ export function sentenceOf(node: Node): string {
   const { run } = node;
   const said = [
     titleOf(node), run.ends && turnsOf(run) > 0 ? spanOf(node) : '', counted(Math.max(0, turnsOf(run)), 'turn'), wordsOf(node), ...signsOf(node).map((sign) => sign.text),
-    node.children.length > 1 ? `${node.children.length} ways on` : '', node.lit && !node.here ? 'on the open branch' : '', run.updatedAt > 0 ? moment(run.updatedAt) : '',
+    node.children.length > 1 ? `${node.children.length} branches from here` : '', node.lit && !node.here ? 'on the open branch' : '', run.updatedAt > 0 ? moment(run.updatedAt) : '',
   ];
   return said.filter((words) => words !== '').join(', ');
 }

@@ -113,9 +113,9 @@ describe('Activity', () => {
     const { backend } = await panel();
     backend.world.jobs.push({ ...backend.world.jobs[2]!, id: 9 });
     backend.world.changed('jobs', '', '');
-    await waitFor(() => expect(screen.getAllByText('Set aside')).toHaveLength(2));
-    await userEvent.click(screen.getByRole('button', { name: 'Retry all set aside' }));
+    await waitFor(() => expect(screen.getAllByText('Failed')).toHaveLength(2));
+    await userEvent.click(screen.getByRole('button', { name: 'Retry all failed' }));
     await waitFor(() => expect(backend.calls.filter((call) => call.name === 'inspect.retryJob').map((call) => call.args[0])).toEqual([3, 9]));
-    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry all set aside' })).toBeNull());
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry all failed' })).toBeNull());
   });
 });

@@ -19,6 +19,16 @@ describe('the account of a state', () => {
     });
   });
 
+  it('says what the model lost and what was added by rule', () => {
+    expect(account('librarian', { tries: 1, required: 5, required_kept: 3, missing: ['Never log a key.', 'old name'], added: ['Never log a key.'] })).toMatchObject({
+      verdict: 'Repaired after 1 try: 1 entry added', short: 'repaired, +1', tone: 'ok', added: ['Never log a key.'], missing: ['old name'], missingCount: 1,
+    });
+  });
+
+  it('says why an answer was not used although another was', () => {
+    expect(account('librarian', { tries: 2, reason: 'it is empty' })).toMatchObject({ verdict: 'Passed on try 2', reason: "The model's summary is empty", added: [] });
+  });
+
   it('puts what had to be kept first', () => {
     expect(account('librarian', { tries: 1, required: 12, required_kept: 11, found: { facts: 3 }, kept: { facts: 3 } })?.checks).toEqual([{ name: 'Required', kept: 11, found: 12 }, { name: 'Facts', kept: 3, found: 3 }]);
   });

@@ -14,12 +14,14 @@ export interface Account {
   tone: 'ok' | 'warn' | 'plain';
   /** One word or two for the history table. */
   short: string;
-  /** Why no model made it; empty if one did. */
+  /** Why a model's answer was not used, or not at once; empty if there was no such answer. */
   reason: string;
   checks: Check[];
   /** What is in the turns and not in the summary. */
   missing: string[];
   missingCount: number;
+  /** What the model's answer lost and the program put back. */
+  added: string[];
   turns: number;
   tries: number;
 }
@@ -32,20 +34,26 @@ export function accountOf(state: Pick<StateView, 'validation' | 'origin'>): Acco
   if (!fields) return null;
   const fellBack = state.origin === 'fallback' || fields['method'] === 'fallback';
   const tries = numberOf(fields, 'tries');
-  const missing = [...textsOf(fields['missing']), ...textsOf(fields['dropped'])];
+  const added = fellBack ? [] : textsOf(fields['added']);
+  const lost = textsOf(fields['missing']).filter((entry) => !added.includes(entry));
+  const missing = [...new Set([...lost, ...textsOf(fields['dropped'])])];
   const missingCount = Math.max(missing.length, numberOf(fields, 'missing_count') + numberOf(fields, 'dropped_count'));
   return {
-    ...verdictOf(fellBack, tries), missing, missingCount, tries,
-    reason: fellBack ? textOf(fields, 'reason') || textOf(fields, 'fallback_reason') : '',
+    ...verdictOf(fellBack, tries, added.length), missing, missingCount, tries, added,
+    reason: reasonWords(textOf(fields, 'reason') || textOf(fields, 'fallback_reason')),
     checks: checksOf(fields), turns: numberOf(fields, 'turns'),
   };
 }
 
-function verdictOf(fellBack: boolean, tries: number): Pick<Account, 'verdict' | 'tone' | 'short'> {
+function verdictOf(fellBack: boolean, tries: number, added: number): Pick<Account, 'verdict' | 'tone' | 'short'> {
   if (fellBack) return { verdict: tries > 0 ? `Made without a model, after ${counted(tries, 'try', 'tries')}` : 'Made without a model', tone: 'warn', short: 'no model' };
+  if (added > 0) return { verdict: `Repaired after ${counted(tries, 'try', 'tries')}: ${counted(added, 'entry', 'entries')} added`, tone: 'ok', short: `repaired, +${added}` };
   if (tries > 1) return { verdict: `Passed on try ${tries}`, tone: 'ok', short: `passed, try ${tries}` };
   return { verdict: tries === 1 ? 'Passed on try 1' : 'Passed', tone: 'ok', short: 'passed' };
 }
+
+/** The librarian records why it refused a summary as "it ...", for the model to read; the window names the subject. */
+const reasonWords = (reason: string): string => reason.replace(/^it /, "The model's summary ");
 
 function checksOf(fields: Fields): Check[] {
   const found = countsOf(fields['found']);

@@ -20,7 +20,7 @@ const looks: Record<string, Look> = {
   summaries: { number: 4, title: 'Range summaries', fill: 'var(--color-section-summaries)', striped: false },
   originals: { number: 5, title: 'Original turns', fill: 'var(--color-section-originals)', striped: false },
   pending: { number: 6, title: 'Pending turns', fill: 'var(--color-section-originals)', striped: true },
-  state: { number: 7, title: 'Head summary', fill: 'var(--color-section-state)', striped: false },
+  state: { number: 7, title: 'State summary', fill: 'var(--color-section-state)', striped: false },
   retrieved: { number: 8, title: 'Retrieved memory', fill: 'var(--color-section-retrieved)', striped: false },
   message: { number: 9, title: 'Your message', fill: 'var(--color-section-message)', striped: false },
 };
@@ -35,7 +35,7 @@ export function extentOf(section: ContextSection): string {
   if (name === 'originals' || name === 'pending') return span(items.map((item) => item.seq), items.map((item) => item.seq));
   if (name === 'summaries') return span(items.map((item) => item.from), items.map((item) => item.to));
   // The program's own words around the items are shown and not counted.
-  const own = items.filter((item) => item.source !== 'config').length;
+  const own = items.filter((item) => !['config', 'day', 'now'].includes(item.source)).length;
   return own > 1 ? grouped(own) : '';
 }
 
@@ -78,7 +78,7 @@ export function doorOf(item: ContextItem): string {
     case 'state':
       return 'state';
     case 'chunk':
-      return item.why && item.why.turnSeq > 0 ? `#${item.why.turnSeq}` : 'source';
+      return item.memory?.chunk ? `#${item.memory.chunk.turnSeq}` : 'source';
     case 'config':
       return 'settings';
     default:
@@ -92,7 +92,7 @@ export function nameOf(item: ContextItem): string {
   return item.role === 'assistant' ? 'the model' : item.role === 'user' ? 'you' : item.role;
 }
 
-/** In what form a piece of memory stands, where it is not whole. */
+/** The form a chunk was packed in. */
 export function formWord(form: string): string {
   return form === 'slice' ? 'in part' : form === 'summary' ? 'summary' : 'whole';
 }

@@ -26,6 +26,7 @@ describe('words of the X-ray', () => {
     expect(extentOf(section('originals', [{ seq: 139 }, { seq: 148 }]))).toBe('#139 to #148');
     expect(extentOf(section('pending', [{ seq: 149 }, { seq: 149 }]))).toBe('#149');
     expect(extentOf(section('summaries', [{ from: 1, to: 90 }, { from: 91, to: 136 }]))).toBe('#1 to #136');
+    expect(extentOf(section('retrieved', ['config', 'day', 'chunk', 'chunk', 'now', 'config'].map((source) => ({ source }))))).toBe('2');
     expect([extentOf(section('pinned', [{}, {}])), extentOf(section('system', [{}])), extentOf(section('originals', []))]).toEqual(['2', '', '']);
   });
 
@@ -61,9 +62,9 @@ describe('the X-ray', () => {
     await user.click(screen.getByRole('radio', { name: 'Saw' }));
     await waitFor(() => expect(app.inspector.seen).toBe(newest.id));
     expect(await screen.findByText(/84.% cached/)).toBeVisible();
-    await user.click(screen.getByRole('button', { name: 'The turn before' }));
+    await user.click(screen.getByRole('button', { name: 'Previous turn' }));
     await waitFor(() => expect(app.conversation.turns.find((turn) => turn.id === app.inspector.seen)?.seq).toBe(newest.seq - 1));
-    await user.click(await screen.findByRole('button', { name: 'The turn after' }));
+    await user.click(await screen.findByRole('button', { name: 'Next turn' }));
     await user.click(await screen.findByRole('button', { name: 'What comes next' }));
     await waitFor(() => expect(app.inspector.seen).toBe(''));
   });
@@ -113,26 +114,34 @@ describe('the X-ray', () => {
   });
 
   it('says why a piece of memory is here, and leads to where it was said', async () => {
-    const why = { rank: 1, score: 0.42, similarity: 0.97, cosine: 0.31, keyword: 0.81, form: 'slice', attached: false, sessionId: '', turnSeq: 12, words: 'It shares rare words with the question.' };
-    const item = { source: 'chunk', id: 'c1', seq: 0, from: 0, to: 0, role: '', label: 'Turn 12, you', tokens: 40, bytes: 160, text: 'The port is 7443.', change: '', turnId: 't12', why };
+    const chunk = { id: 'c1', turnId: 't12', turnSeq: 12, sessionId: '', sessionTitle: '', branchId: 'b', role: 'user', speaker: '', type: 'other', excerpt: 'The port is 7443.', summary: '', tokens: 40, document: '', at: 0 };
+    const why = { words: ['port'], similarity: 0.97, role: 'user', reason: 'Matched: port.' };
+    const memory = { rank: 1, score: 0.424, form: 'slice', attached: false, chunk, why };
+    const item = { source: 'chunk', id: 'c1', seq: 0, from: 0, to: 0, role: '', label: 'Turn 12, you', tokens: 40, bytes: 160, text: '[2 May 2026] user: The port is 7443.', change: '', turnId: 't12', memory };
     const { app, newest } = await xray({ sections: [{ name: 'retrieved', tokens: 40, cap: 6000, items: [item] }], retrievalError: 'The embedder did not answer.' });
     const source = app.conversation.turns.at(-3)!;
     item.turnId = source.id;
     app.inspector.show('xray', newest.id, 'retrieved');
-    const line = await screen.findByRole('button', { name: /^Turn 12, you, 40 tokens/ });
-    expect(line).toHaveTextContent('in part');
+    const line = await screen.findByRole('button', { name: /^The port is 7443\. Turn 12, you, 40 tokens/ });
+    expect(line).toHaveTextContent(/^The port is 7443\.$/);
+    const whole = line.closest('li')!;
+    expect(whole).toHaveTextContent(/you · #12 · .*in part.*Match.*42/);
     expect(screen.getByText('Answered without memory')).toBeVisible();
+    expect(screen.queryByRole('note', { name: 'Why is this here?' })).toBeNull();
     await user.click(line);
-    expect(screen.getByRole('note', { name: 'Why is this here?' })).toHaveTextContent(/rare words.*words 0\.81.*meaning 0\.97.*score 0\.420/);
+    expect(screen.getByRole('note', { name: 'Why is this here?' })).toHaveTextContent('Matched: port. Result 1 of this search.');
+    expect(screen.getByRole('group', { name: 'Turn 12, you, exact text' })).toHaveTextContent('[2 May 2026] user: The port is 7443.');
+    expect(within(whole).getByRole('button', { name: 'Pin Turn 12, you' })).toBeEnabled();
+    expect(within(whole).getByRole('button', { name: 'Attach Turn 12, you' })).toBeEnabled();
     await user.click(screen.getByRole('button', { name: 'Go to the source: Turn 12, you' }));
     await waitFor(() => expect(app.conversation.intent.turnId).toBe(source.id));
   });
 
   it('derives the ceiling', async () => {
     await xray();
-    await user.click(await screen.findByText(/How the ceiling of/));
-    expect(screen.getByText('Window of the model').closest('div')).toHaveTextContent(/200.000/);
-    expect(screen.getByText(/Calibration/).closest('div')).toHaveTextContent('1.05');
+    await user.click(await screen.findByText(/token limit is computed/));
+    expect(screen.getByText('Context window of the model').closest('div')).toHaveTextContent(/200.000/);
+    expect(screen.getByText(/calibration/).closest('div')).toHaveTextContent('1.05');
   });
 
   it('shows the exact request of what was sent, and none of what was not', async () => {

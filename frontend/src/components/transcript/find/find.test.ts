@@ -53,7 +53,7 @@ describe('the bar that finds', () => {
     await user.keyboard('{Enter}');
     expect(screen.getByRole('button', { name: 'Match case' })).toHaveAttribute('aria-pressed', 'true');
     await waitFor(() => expect(screen.getByRole('status')).toHaveTextContent('none'));
-    screen.getByRole('button', { name: /^Close and stay/ }).focus();
+    screen.getByRole('button', { name: /^Close \(Esc returns/ }).focus();
     await user.keyboard('{Enter}');
     expect(app.find.open).toBe(false);
   });

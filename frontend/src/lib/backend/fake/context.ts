@@ -1,7 +1,7 @@
 /** What a program in memory would send: the sections of SPEC 6 with their exact text, enough of it to be looked at. */
 import { BackendError } from '../errors';
 import type { BlockView, ContextDiff, ContextItem, ContextSection, ContextView, Draft, RangeView, SwitchPreview, TurnView } from '../types';
-import { memoryBlocks } from './memory';
+import { chunkRowOf, memoryBlocks } from './memory';
 import { errorView, utf8Length } from './shapes';
 import type { FakeBranch, World } from './world';
 
@@ -18,7 +18,7 @@ const tokensOf = (text: string): number => Math.ceil(text.length / 4);
 
 export function contextItem(more: Partial<ContextItem>): ContextItem {
   const text = more.text ?? '';
-  return { source: 'turn', id: '', seq: 0, from: 0, to: 0, role: 'user', label: '', tokens: tokensOf(text), bytes: utf8Length(text), text, change: '', turnId: '', why: null, ...more };
+  return { source: 'turn', id: '', seq: 0, from: 0, to: 0, role: 'user', label: '', tokens: tokensOf(text), bytes: utf8Length(text), text, change: '', turnId: '', memory: null, ...more };
 }
 
 /** What was sent for a turn. One that was never sent has nothing. */
@@ -77,7 +77,7 @@ export function switchPreview(world: World, branchId: string, model: string): Sw
   const message = kind === 'expanding' ? `${returning} turns come back as originals.` : kind === 'shrinking' ? `${compressed} turns are summarized.` : 'Nothing changes.';
   return {
     model, kind: returning + compressed === 0 ? 'no change' : kind, oldCeiling: old.ceiling, newCeiling: next.ceiling, oldTokens: tokens,
-    newTokens: kind === 'shrinking' ? Math.min(tokens, Math.round(next.ceiling * 0.5)) : tokens, returning, compressed, cost: '', message, error: null,
+    newTokens: kind === 'shrinking' ? Math.min(tokens, Math.round(next.ceiling * 0.5)) : tokens, returning, compressed, needsSummarization: false, unsummarized: 0, dropped: 0, cost: '', message, error: null,
   };
 }
 
@@ -93,13 +93,15 @@ function assemble(world: World, branchId: string, model: string, message: string
   const sections = sectionsOf(world, branch, message, seq, cut, attached);
   const tokens = sections.reduce((sum, section) => sum + section.tokens, 0);
   const percent = Math.round((tokens / ceiling) * 100);
+  const recalled = sections.find((section) => section.name === 'retrieved')?.tokens ?? 0;
+  const firm = Math.round(((tokens - recalled) / ceiling) * 100);
   const reserve = Math.min(4_096, window / 8);
   const margin = Math.round((window - reserve) * 0.05);
   const allowance = Math.round((ceiling - 4_000) / 1.15);
   const summaries = sections.find((section) => section.name === 'summaries')?.items.length ?? 0;
   return {
     turnId: '', turnSeq: 0, model, provider, format: `${(tokens / 1000).toFixed(1)}k / ${ceiling / 1000}k (${percent}%)${summaries > 0 ? ` [${summaries}S]` : ''}`,
-    state: percent < 70 ? 'plenty' : percent < 90 ? 'filling' : 'nearly full', tokens, ceiling, reported: 0, cached: 0, maxOutput: 8_000,
+    state: firm < 70 ? 'plenty' : firm <= 90 ? 'filling' : 'nearly full', tokens, ceiling, reported: 0, cached: 0, maxOutput: 8_000,
     budget: {
       modelLimit: window, responseReserve: reserve, safetyMargin: margin, inputBudget: window - reserve - margin, allowance,
       summaries: Math.round(allowance * 0.15), highWater: Math.round(allowance * 0.85), lowWater: Math.round(allowance * 0.5), calibration: 1.05,
@@ -144,9 +146,10 @@ function turnItems(turn: TurnView): ContextItem[] {
 /** What was attached by hand; a program in memory retrieves nothing by itself. */
 function memoryItems(world: World, blocks: readonly BlockView[]): ContextItem[] {
   return blocks.filter((block) => block.kind === 'memory').map((block, i) => {
-    const from = world.turn(block.id.replace(/-(user|assistant)$/, ''));
-    const why = { rank: i + 1, score: 0, similarity: 0, cosine: 0, keyword: 0, form: 'full', attached: true, sessionId: world.sessionOf(from).row.id, turnSeq: from.seq, words: 'You attached it.' };
-    return contextItem({ source: 'chunk', id: block.id, turnId: from.id, label: `Turn ${from.seq}, ${block.name}`, text: block.text, why });
+    const chunk = chunkRowOf(world, block.id);
+    const why = { words: [], similarity: null, role: chunk.role, reason: 'Attached by hand.' };
+    const memory = { rank: i + 1, score: 0, form: 'full', attached: true, chunk, why };
+    return contextItem({ source: 'chunk', id: block.id, turnId: chunk.turnId, label: `Turn ${chunk.turnSeq}, ${block.name}`, text: block.text, memory });
   });
 }
 

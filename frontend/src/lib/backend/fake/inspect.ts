@@ -1,11 +1,11 @@
 /** What the inspector asks of a program in memory. */
 import type { InspectService } from '../backend';
 import { BackendError } from '../errors';
-import type { ActivityPanel, JobView, PendingView, PinView, RecoveryReport, StatePanel, StateView, StepView, TurnMetrics, TurnView } from '../types';
+import type { ActivityPanel, JobView, PendingView, PinSuggestion, PinView, RecoveryReport, StatePanel, StateView, StepView, TurnMetrics, TurnView } from '../types';
 import { contextOf, cutOf, diffContext, nextContext, switchPreview } from './context';
 import { errorView, jobView } from './shapes';
 import type { Streams } from './streaming';
-import type { World } from './world';
+import type { FakeBranch, World } from './world';
 
 export function inspectService(world: World, streams: Streams): InspectService {
   const branch = (id: string) => world.branch(id);
@@ -17,6 +17,15 @@ export function inspectService(world: World, streams: Streams): InspectService {
     },
     state: async (branchId) => statePanel(world, branchId),
     stateByID: async (stateId) => stateById(world, stateId),
+    suggestedPins: async (branchId) => branch(branchId).suggested.map((suggestion) => ({ ...suggestion })),
+    acceptSuggestedPin: async (id, text) => {
+      const { of, suggestion } = takeSuggestion(world, id);
+      const pin: PinView = { id: world.id('f'), text: text || suggestion.text, position: of.pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: world.now(), inherited: false };
+      of.pins.push(pin);
+      pinsChanged(of.view.id);
+      return pin;
+    },
+    dismissSuggestedPin: async (id) => pinsChanged(takeSuggestion(world, id).of.view.id),
     addPin: async (branchId, text) => {
       const pin: PinView = { id: world.id('f'), text, position: branch(branchId).pins.length, tokens: Math.ceil(text.length / 4), version: 1, createdAt: world.now(), inherited: false };
       branch(branchId).pins.push(pin);
@@ -77,6 +86,17 @@ function stateById(world: World, id: string): StateView {
   throw new BackendError(errorView('There is no such state', '', 'not_found'));
 }
 
+/** Takes a suggestion off its branch, as accepting and dismissing both do. */
+function takeSuggestion(world: World, id: string): { of: FakeBranch; suggestion: PinSuggestion } {
+  for (const of of world.branches.values()) {
+    const suggestion = of.suggested.find((candidate) => candidate.id === id);
+    if (!suggestion) continue;
+    of.suggested = of.suggested.filter((candidate) => candidate.id !== id);
+    return { of, suggestion };
+  }
+  throw new BackendError(errorView('This suggestion was pinned or dismissed already', '', 'not_found'));
+}
+
 function movePin(pins: PinView[], id: string, position: number): void {
   const from = pins.findIndex((pin) => pin.id === id);
   if (from < 0) return;
@@ -104,6 +124,7 @@ export function turnMetrics(turn: TurnView): TurnMetrics {
     cachedTokens: turn.cachedTokens, searchMs: 0, assembleMs: 6 + (turn.seq % 5), firstByteMs: 480 + (turn.seq % 7) * 40, streamMs: 2_100 + (turn.seq % 9) * 160,
     summarizeMs: 12, indexMs: 4, attempts: turn.attempts,
     candidates: 296, selected: turn.memories, packedTokens: turn.memories * 210, similarityMin: turn.memories > 0 ? 0.91 : 0, similarityMax: turn.memories > 0 ? 0.98 : 0,
+    embedMs: 2, retrievalFailed: false, retrievalError: '', validationResult: '', validationTries: 0,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { MemoryService } from '../backend';
 import { BackendError } from '../errors';
-import type { BlockView, ChunkRow, MemoryChip, MemoryFilter, TurnView } from '../types';
+import type { BlockView, ChunkRow, MatchWhy, MemoryChip, MemoryFilter, TurnView } from '../types';
 import { block, errorView } from './shapes';
 import type { World } from './world';
 
@@ -14,11 +14,11 @@ interface Chunk {
   branchId: string;
 }
 
-/** Every message of a finished turn is one chunk; a search counts words, and takes their letters for meaning. */
+/** Every message of a finished turn is one chunk; a search counts the words that match. */
 export function memoryService(world: World): MemoryService {
   const find = (id: string): Chunk => {
     const found = everything(world).find((chunk) => chunk.row.id === id);
-    if (!found) throw new BackendError(errorView('This piece of memory is not there any more', '', 'not_found'));
+    if (!found) throw new BackendError(errorView('This piece of memory no longer exists', '', 'not_found'));
     return found;
   };
   return {
@@ -41,7 +41,7 @@ export function memoryService(world: World): MemoryService {
       const best = found[0]?.shared ?? 1;
       return {
         hits: found.slice(0, filter.limit || 20).map(({ chunk, shared }, i) => ({
-          chunk: chunk.row, rank: i + 1, score: shared / best, cosine: 0.2 + (0.5 * shared) / best, similarity: 0.7 + (0.29 * shared) / best, bm25: shared * 2.5, keyword: shared / best,
+          chunk: chunk.row, rank: i + 1, score: shared / best, why: whyOf(chunk, asked),
         })),
         candidates: scored.length, embedder, warning: '', totalMs: 3.4, embedMs: 0.2, vectorMs: 1.1, keywordMs: 1.9,
       };
@@ -52,6 +52,18 @@ export function memoryService(world: World): MemoryService {
     },
     chip: async (id) => chipOf(find(id)),
   };
+}
+
+function whyOf({ row, text }: Chunk, asked: ReadonlySet<string>): MatchWhy {
+  const words = [...new Set(text.match(/[\p{L}\p{N}]{2,}/gu) ?? [])].filter((word) => asked.has(word.toLowerCase()));
+  return { words, similarity: 0.97, role: row.role, reason: `Matched: ${words.join(', ')} · more similar than 97 % of unrelated text.` };
+}
+
+/** A chunk's row; throws where there is no such chunk. */
+export function chunkRowOf(world: World, id: string): ChunkRow {
+  const found = everything(world).find((chunk) => chunk.row.id === id);
+  if (!found) throw new BackendError(errorView('This piece of memory no longer exists', '', 'not_found'));
+  return found.row;
 }
 
 function chipOf({ row, text }: Chunk): MemoryChip {

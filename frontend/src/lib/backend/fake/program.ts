@@ -89,10 +89,10 @@ export class Program {
     return this.keys;
   }
 
-  /** Keys that contain "bad" are refused, any other of a known form works. */
+  /** Keys that contain "bad" are refused, any other works; one of no known form is sent nowhere before its provider is named. */
   testKey(provider: string, key: string, baseURL: string): KeyTest {
-    const found = provider || (key.startsWith('sk-ant-') ? 'anthropic' : key.startsWith('sk-') ? 'openai' : '');
-    if (found === '' && baseURL === '') return { ok: false, ms: 0, message: 'This does not look like a key of a provider known here. Choose the provider by hand.', models: [], provider: '' };
+    const found = provider || (key.startsWith('sk-ant-') ? 'anthropic' : key.startsWith('sk-proj-') ? 'openai' : '');
+    if (found === '' && baseURL === '') return { ok: false, ms: 0, message: 'The form of this key does not say whose it is. Choose the provider; until then it is sent to nobody.', models: [], provider: '' };
     if (key.includes('bad')) return { ok: false, ms: 212, message: 'The provider refused this key (401). Check that it was copied whole and is still active.', models: [], provider: found };
     const models = baseURL !== '' ? ['llama3.3:70b', 'qwen3:8b'] : found === 'anthropic' ? ['claude-sonnet', 'claude-haiku'] : ['gpt-5', 'gpt-5-mini'];
     return { ok: true, ms: 318, message: `Works, ${models.length} models`, models, provider: found || 'chatcompletions' };
@@ -154,7 +154,7 @@ function seedSettings(): Setting[] {
     setting({ key: 'appearance.theme', group: 'Appearance', label: 'Theme', help: 'Light, dark or high contrast.', type: 'choice', choices: ['system', 'light', 'dark', 'contrast'], value: 'system', default: 'system' }),
     setting({ key: 'appearance.text_zoom', group: 'Appearance', label: 'Text size', help: 'Scales the whole window.', type: 'int', unit: '%', value: '100', default: '100', min: 80, max: 200 }),
     setting({ key: 'appearance.code_size', group: 'Appearance', label: 'Code size', help: 'Size of code beside the rest of the text.', type: 'int', unit: '%', value: '100', default: '100', min: 75, max: 175 }),
-    setting({ key: 'appearance.message_width', group: 'Appearance', label: 'Message width', help: 'How wide a line of the conversation may become.', type: 'choice', choices: ['narrow', 'normal', 'wide', 'full'], value: 'normal', default: 'normal' }),
-    setting({ key: 'appearance.motion', group: 'Appearance', label: 'Motion', help: 'reduced stands still whatever the desktop says.', type: 'choice', choices: ['system', 'reduced'], value: 'system', default: 'system' }),
+    setting({ key: 'appearance.message_width', group: 'Appearance', label: 'Message width', help: 'Maximum line width of the conversation.', type: 'choice', choices: ['narrow', 'normal', 'wide', 'full'], value: 'normal', default: 'normal' }),
+    setting({ key: 'appearance.motion', group: 'Appearance', label: 'Motion', help: 'reduced disables animation whatever the desktop setting.', type: 'choice', choices: ['system', 'reduced'], value: 'system', default: 'system' }),
   ];
 }

@@ -90,8 +90,8 @@ function summaryOf(factLines: string[], decisionLines: string[], open: string): 
 }
 
 const checked = { method: 'librarian', turns: 1, target_tokens: 1200, tokens: 1180, tries: 1, found: { decisions: 8, constraints: 3, numbers: 22, paths: 15 }, kept: { decisions: 8, constraints: 3, numbers: 22, paths: 15 }, missing: [] };
-const retried = { ...checked, tries: 2 };
-const fellBack = { method: 'fallback', turns: 1, target_tokens: 1200, tokens: 1156, tries: 2, reason: 'The model left out 2 facts twice', found: { decisions: 8, constraints: 3 }, kept: { decisions: 8, constraints: 3 }, missing: ['20 000 rows', 'drift --all'], dropped_count: 0, dropped: [] };
+const retried = { ...checked, tries: 2, reason: 'it dropped required facts', required: 6, required_kept: 5, missing: ['Never run drift --all.'], added: ['Never run drift --all.'] };
+const fellBack = { method: 'fallback', turns: 1, target_tokens: 1200, tokens: 1156, tries: 2, reason: 'it is not about the conversation', found: { decisions: 8, constraints: 3 }, kept: { decisions: 8, constraints: 3 }, missing: ['20 000 rows', 'drift --all'], dropped_count: 0, dropped: [] };
 
 function seedHistory(world: World): StateView[] {
   const texts = [
@@ -128,7 +128,7 @@ function seedStates(world: World): void {
   add('List every query that still joins across the two databases.', 'There are three. The report job joins `orders` to `customers` in the nightly export; the refund screen', { outcome: 'stopped', canContinue: true });
   add('How long may an answer be?', 'As long as the model allows. This one was cut at', { outcome: 'truncated', canContinue: true });
   add('Give me the admin password.', '', { assistant: [block('refusal', 'I can’t help with finding or guessing credentials.')], outcome: 'refused' });
-  add('Which model wrote this?', 'Kept as it was when the connection broke', { outcome: 'kept' });
+  add('Which model wrote this?', 'Kept when the connection broke', { outcome: 'kept' });
   add('Repair the twelve rows.', '', { assistant: [block('reasoning', 'The rows are listed in the write log. One job, one transaction.'), block('text', 'I would run this:'), block('tool_use', '{ "job": "repair_order_events", "from": "13:58:04", "to": "13:58:06" }', { name: 'staging-db.run_job', id: 'call_1' }), block('unknown', '{"type":"server_side_note","note":"kept byte for byte"}', { name: 'openai' })] });
   add('And the same for payments.', 'Payments need no repair: drift is 0 since 14 November.', { state: 'degraded', indexStatus: 'degraded' });
   add('Which rows are left?', 'Twelve, all of them from one deploy.', { state: 'head', stateAfter: '01KAD3T9K9Q7', notice: 'The server reports 2 048 input tokens of about 9 800 sent: it seems to have cut the prompt. Raise its context length.' });

@@ -53,10 +53,10 @@ export class FakeDisk {
 
   parts(): StoragePart[] {
     return [
-      { name: 'database', label: 'Conversations', bytes: databaseBytes, files: 3, about: 'Everything that was said, the memory made of it, and its index.' },
+      { name: 'database', label: 'Conversations', bytes: databaseBytes, files: 3, about: 'All conversations, their memory and its index.' },
       { name: 'journals', label: 'Journals', bytes: 6 * megabyte, files: 12, about: 'What arrives of answers, until they are stored.' },
       { name: 'backups', label: 'Backups', bytes: this.backups.reduce((sum, one) => sum + one.bytes, 0), files: this.backups.length, about: 'Copies of everything, made daily, before upgrades and restores, and by hand.' },
-      { name: 'aside', label: 'Set aside', bytes: 0, files: 0, about: 'What a restore replaced and could not copy as data, or a configuration that was not in force.' },
+      { name: 'aside', label: 'Quarantined', bytes: 0, files: 0, about: 'What a restore replaced and could not copy as data, or a configuration that was not in force.' },
       { name: 'other', label: 'Other', bytes: 41_200, files: 4, about: 'The lock, logs, and files that were dragged out.' },
     ];
   }
@@ -80,7 +80,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
   const turnCount = () => [...world.branches.values()].reduce((sum, branch) => sum + branch.turns.length, 0);
   const newest = () => Math.max(0, ...[...world.branches.values()].flatMap((branch) => branch.turns.map((turn) => turn.createdAt)));
   const idle = () => {
-    if (tasks.list.some((task) => task.state === 'running')) throw new BackendError(errorView('Long work is still running, which starting anew would cut short; nothing was changed.', 'wait for it, or cancel it', 'conflict'));
+    if (tasks.list.some((task) => task.state === 'running')) throw new BackendError(errorView('Tasks are still running, and a restart would interrupt them; nothing was changed.', 'wait for it, or cancel it', 'conflict'));
   };
   return {
     storage: async () => {
@@ -136,7 +136,7 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
     deletePreview: async (kind, id) => previewOf(world, disk, kind, id),
     erase: async (kind, id, confirm) => {
       const preview = previewOf(world, disk, kind, id);
-      if (confirm !== preview.confirm) throw new BackendError(errorView(`What was typed is not “${preview.confirm}”; nothing was deleted.`, '', 'invalid'));
+      if (confirm.trim().toLowerCase() !== preview.confirm) throw new BackendError(errorView(`What was typed is not “${preview.confirm}”; nothing was deleted.`, '', 'invalid'));
       if (preview.reason !== '') throw new BackendError(errorView(preview.reason, '', 'conflict'));
       const receipt: ReceiptView = { id: world.id('receipt'), kind, subject: id, at: world.now(), parts: preview.parts, backups: preview.backups };
       disk.receipts = [receipt, ...disk.receipts];
@@ -162,13 +162,13 @@ function previewOf(world: World, disk: FakeDisk, kind: string, id: string): Dele
   const parts = [
     ...(turn ? [] : [...counted('sessions', 'session', 1), ...counted('branches', 'branches', session.branchIds.length)]),
     ...counted('turns', 'messages and answers', many), ...counted('steps', 'calls to a model', many), ...counted('chunks', 'passages of memory', 2 * many), ...counted('units', 'entries of the text index', 5 * many),
-    ...counted('requests', 'stored requests', many + 3), ...counted('states', 'summaries of state', turn ? 0 : many), ...counted('files', 'documents', turn ? 0 : 2), ...counted('events', 'entries of the ledger', 6 * many),
+    ...counted('requests', 'stored requests', many + 3), ...counted('states', 'state summaries', turn ? 0 : many), ...counted('files', 'documents', turn ? 0 : 2), ...counted('events', 'entries of the ledger', 6 * many),
   ];
   const running = turns.some((one) => one.live);
   const others = [...world.sessions.values()].filter((one) => one !== session && one.row.title !== '').slice(0, many > 20 ? 2 : 0).map((one) => one.row.title);
   return {
-    kind, title: turn ? `#${turn.seq} of ${title || '(untitled)'}` : title || '(untitled)', confirm: title || 'erase', parts, sessions: others,
+    kind, title: turn ? `#${turn.seq} of ${title || '(untitled)'}` : title || '(untitled)', confirm: 'delete', parts, sessions: others,
     backups: many > 1 || turn ? disk.backups.filter((one) => one.at > session.row.createdAt).map((one) => `backups/${one.name}`) : [],
-    reason: running ? 'An answer of this conversation is being written; nothing was erased.' : '',
+    reason: running ? 'An answer of this conversation is being written; nothing was deleted.' : '',
   };
 }

@@ -1,7 +1,7 @@
 /** Import and export as a program in memory does them. What a file is its name says: there are no files here. */
 import type { TransferService } from '../backend';
 import { BackendError } from '../errors';
-import type { ExportPlan, ExportRequest, FileView, GivenFile, ImportReport } from '../types';
+import type { DraggedFile, ExportPlan, ExportRequest, FileView, GivenFile, ImageUpload, ImportReport } from '../types';
 import { block, errorView } from './shapes';
 import type { FakeTasks, TaskScript } from './work';
 import type { World } from './world';
@@ -16,9 +16,20 @@ export interface FakeFiles {
   revealed: string[];
   /** That are there. */
   folders: Set<string>;
+  /** What a page is not given that pastes: as WebKitGTK has it. */
+  clipboard: ImageUpload;
 }
 
-export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [], folders: new Set(['/home/ada/.local/share/contextinfinity']) });
+export const fakeFiles = (): FakeFiles => ({ picked: [], target: '', written: new Set(), revealed: [], folders: new Set(['/home/ada/.local/share/contextinfinity']), clipboard: { mediaType: '', data: '', name: '' } });
+
+let dragged = 0;
+
+/** The file of a drag; nothing is written here. */
+export function draggedFile(request: ExportRequest): DraggedFile {
+  const name = `${request.scope}.${request.format || 'cinf'}`;
+  const path = `/home/ada/.local/share/contextinfinity/drags/${++dragged}/${name}`;
+  return { path, uri: `file://${encodeURI(path)}`, name, size: 48_000 };
+}
 
 const home = '/home/ada/Documents';
 const megabyte = 1_000_000;
@@ -53,7 +64,6 @@ const unfinished = ['accepted', 'preparing', 'responding', 'incomplete', 'unsent
 
 export function transferService(world: World, tasks: FakeTasks, files: FakeFiles, formatByDefault: () => string): TransferService {
   const plan = (request: ExportRequest) => planned(world, files, request, request.format || formatByDefault());
-  let dragged = 0;
   return {
     inspect: async (paths) => paths.map(inspected),
     pickFiles: async () => files.picked.splice(0),
@@ -69,11 +79,7 @@ export function transferService(world: World, tasks: FakeTasks, files: FakeFiles
         ends: (cancelled) => (cancelled ? {} : (files.written.add(path), { path })),
       });
     },
-    dragFile: async (request) => {
-      const { name } = plan({ ...request, path: '' });
-      const path = `/home/ada/.local/share/contextinfinity/drags/${++dragged}/${name}`;
-      return { path, uri: `file://${encodeURI(path)}`, name, size: 48_000 };
-    },
+    pastedPicture: async () => files.clipboard,
     reveal: async (path) => {
       if (!files.written.has(path) && !files.folders.has(path)) throw new BackendError(errorView(`${path} is not there any more`, '', 'not_found'));
       files.revealed.push(path);

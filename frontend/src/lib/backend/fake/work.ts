@@ -77,7 +77,7 @@ export class FakeTasks {
   }
 
   dismiss(id: string): void {
-    if (this.find(id).state === 'running') throw new BackendError(errorView('It is still under way', 'Cancel it first.'));
+    if (this.find(id).state === 'running') throw new BackendError(errorView('It is still running', 'Cancel it first.'));
     this.list = this.list.filter((task) => task.id !== id);
     this.#world.changed('task', id, '');
   }

@@ -1,5 +1,5 @@
 /** The data of a program in memory: sessions, branches and turns, and who has to hear when they change. */
-import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinView, RangeView, SessionRow, SessionSettings, SessionSnapshot, StateView, TurnView } from '../types';
+import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, SessionRow, SessionSettings, SessionSnapshot, StateView, TurnView } from '../types';
 import { branchView, emptyDraft, errorView, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
 
@@ -11,6 +11,7 @@ export interface FakeBranch {
   turns: TurnView[];
   draft: Draft;
   pins: PinView[];
+  suggested: PinSuggestion[];
   states: StateView[];
   /** Range summaries, oldest first, orphans last. */
   ranges: RangeView[];
@@ -80,7 +81,7 @@ export class World {
     const id = this.id('b');
     const branch: FakeBranch = {
       view: branchView({ id, label, parentId, forkSeq, updatedAt: this.now() }),
-      sessionId, createdAt: this.now(), turns: [], draft: emptyDraft(), pins: [], states: [], ranges: [],
+      sessionId, createdAt: this.now(), turns: [], draft: emptyDraft(), pins: [], suggested: [], states: [], ranges: [],
     };
     this.branches.set(id, branch);
     this.session(sessionId).branchIds.push(id);
@@ -163,8 +164,8 @@ export class World {
       pending: lineage.filter((turn) => turn.state === 'pending').length,
       turnId: newest?.id ?? '', turnSeq: newest?.seq ?? 0, phase: newest?.phase ?? '', outcome: newest?.outcome ?? '',
       displayed: newest?.displayed ?? 0, durable: newest?.durable ?? 0,
-      contextTokens: tokens, contextCeiling: 50_000, summaries: ranges, infinity: this.infinity,
-      contextState: percent < 70 ? 'plenty' : percent < 90 ? 'filling' : 'nearly full',
+      contextTokens: tokens, contextRecalled: 0, contextCeiling: 50_000, summaries: ranges, infinity: this.infinity,
+      contextState: percent < 70 ? 'plenty' : percent <= 90 ? 'filling' : 'nearly full',
       contextFormat: `${(tokens / 1000).toFixed(1)}k / 50k (${percent}%)${ranges > 0 ? ` [${ranges}S]` : ''}`,
       model: model || session.model, modelWindow: 200_000,
     };

@@ -1,10 +1,10 @@
 import type { Backend } from '$lib/backend/backend';
 import type { ChunkRow, MemoryFilter, MemoryHit, MemorySearch } from '$lib/backend/types';
-import type { MemoryNarrowing } from '$lib/state/memory.svelte';
+import type { MemoryNarrowing } from './memory.svelte';
 
 /** How many chunks are asked for at once. */
 export const pageSize = 50;
-/** How many hits a search shows. */
+/** How many results a search shows. */
 export const mostHits = 30;
 
 /** A line of the list: a chunk, and how it was found if it was searched for. */
@@ -43,7 +43,7 @@ export async function listed(backend: Backend, wanted: Wanted): Promise<Listing>
 }
 
 async function browsed(backend: Backend, filter: MemoryFilter, shown: number): Promise<Listing> {
-  const rows = new Map<string, ChunkRow>(); // by id: a chunk made between two pages would stand on both
+  const rows = new Map<string, ChunkRow>(); // by id: a chunk indexed between two requests would be on both pages
   let total = 0;
   for (let offset = 0; offset < shown; offset += pageSize) {
     const page = await backend.memory.chunks({ ...filter, offset });

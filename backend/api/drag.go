@@ -1,0 +1,42 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"contextinfinity/backend/chat"
+)
+
+// dragPath is where the page asks for the file of a drag (frontend/src/lib/backend/wails.ts).
+const dragPath = "/drag"
+
+// maxDragRequest bounds the request, in bytes: a few identifiers.
+const maxDragRequest = 16 << 10
+
+// DragHandler writes the file that a drag out of the window carries, and returns it. It is no bound method, because the
+// page has to wait for it: the file must be whole before the drag begins, and nothing may be written before that. A page
+// can wait for a request, but not for a bound method.
+func DragHandler(c *Core) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != dragPath || r.Method != http.MethodPost {
+			http.NotFound(w, r)
+			return
+		}
+		var request ExportRequest
+		if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxDragRequest)).Decode(&request); err != nil {
+			http.Error(w, "The request cannot be read.", http.StatusBadRequest)
+			return
+		}
+		err := c.ready()
+		var file DraggedFile
+		if err == nil {
+			file, err = c.Exporter.DragFile(c.ctx(), request)
+		}
+		if err != nil {
+			http.Error(w, errorView(chat.AsError(err)).Message, http.StatusConflict)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(file) // the page is gone: the drag too
+	})
+}

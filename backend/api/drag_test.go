@@ -1,0 +1,61 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestDragHandler(t *testing.T) {
+	d := newDesk(t)
+	ask := func(method, path, body string) (int, string) {
+		w := httptest.NewRecorder()
+		DragHandler(d.core).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body)))
+		return w.Code, w.Body.String()
+	}
+	code, body := ask("POST", "/drag", `{"scope":"session","sessionId":"s1"}`)
+	var file DraggedFile
+	if err := json.Unmarshal([]byte(body), &file); code != 200 || err != nil || file.Path != "/drags/s1" {
+		t.Errorf("%d %s", code, body)
+	}
+	for name, c := range map[string]struct {
+		method, path, body string
+		code               int
+	}{
+		"a picture of the page": {"GET", "/drag", "", 404},
+		"another place":         {"POST", "/dragged", "{}", 404},
+		"no request":            {"POST", "/drag", "scope", 400},
+		"too long":              {"POST", "/drag", `{"scope":"` + strings.Repeat("x", maxDragRequest) + `"}`, 400},
+	} {
+		if code, body := ask(c.method, c.path, c.body); code != c.code {
+			t.Errorf("%s: %d %s", name, code, body)
+		}
+	}
+	d.writer.err = chat.Errorf(chat.CodeNoSpace, "x", "The disk is full.")
+	if code, body := ask("POST", "/drag", `{}`); code != 409 || !strings.Contains(body, "The disk is full.") {
+		t.Errorf("%d %s", code, body)
+	}
+	d.core.Fatal = chat.Errorf(chat.CodeCorrupt, "x", "It is damaged.")
+	if code, body := ask("POST", "/drag", `{}`); code != 409 || !strings.Contains(body, "It is damaged.") {
+		t.Errorf("%d %s", code, body)
+	}
+}
+
+func TestPastedPicture(t *testing.T) {
+	d := newDesk(t)
+	if p, err := d.transfer.PastedPicture(); err != nil || p.Data != "" {
+		t.Errorf("without a window: %+v, %v", p, err)
+	}
+	png := []byte("\x89PNG\r\n\x1a\n....")
+	d.core.Shell.Picture = func() ([]byte, error) { return png, nil }
+	if p, err := d.transfer.PastedPicture(); err != nil || p.MediaType != "image/png" || p.Data != "iVBORw0KGgouLi4u" || p.Name == "" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	png = append(png, make([]byte, 5<<20)...)
+	if p, err := d.transfer.PastedPicture(); chat.CodeOf(err) != chat.CodeInvalid || p.Data != "" {
+		t.Errorf("too large: %+v, %v", p.MediaType, err)
+	}
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/models"
+)
+
+// history is a store of which only its size and settings matter.
+type history struct {
+	Store
+	units    int
+	tokens   int64
+	settings map[string]string
+}
+
+func (h *history) UnitTotals(context.Context) (int, int64, error) { return h.units, h.tokens, nil }
+
+func (h *history) Setting(_ context.Context, key string) (string, bool, error) {
+	v, ok := h.settings[key]
+	return v, ok, nil
+}
+
+func (h *history) PutSetting(_ context.Context, key, value string) error {
+	h.settings[key] = value
+	return nil
+}
+
+// heard is an embedder that keeps what it was sent.
+type heard struct{ texts []string }
+
+func (h *heard) Identity() chat.EmbedderID {
+	return chat.EmbedderID{Name: "ollama", Model: "m", Dimension: 1}
+}
+
+func (h *heard) Embed(_ context.Context, _ embedding.Kind, texts []string) ([][]float32, error) {
+	h.texts = append(h.texts, texts...)
+	out := make([][]float32, len(texts))
+	for i := range out {
+		out[i] = []float32{1}
+	}
+	return out, nil
+}
+
+type embedderEnv struct {
+	*Embedders
+	store   *history
+	config  *config.Store
+	sent    *heard
+	changes int
+}
+
+var offered = []models.EmbedderOption{
+	{Embedding: config.EmbeddingOf("ollama", "nomic-embed-text", "", ""), Server: "Ollama", Host: "this computer"},
+	{Embedding: config.EmbeddingOf("openai", "text-embedding-3-small", "", ""), Server: "OpenAI", Host: "api.openai.com", Remote: true, Price: 0.02},
+	{Embedding: config.EmbeddingOf("openai", "bge-m3", "https://embed.example/v1", ""), Server: "Example", Host: "embed.example", Remote: true},
+}
+
+func newEmbedderEnv(t *testing.T, units int, options []models.EmbedderOption) *embedderEnv {
+	t.Helper()
+	dir := t.TempDir()
+	cfg, err := config.Open(config.Options{Path: filepath.Join(dir, "config.toml"), DataDir: dir, Getenv: func(string) string { return "" }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &embedderEnv{store: &history{units: units, tokens: int64(units) * 100, settings: map[string]string{}}, config: cfg, sent: &heard{}}
+	hub := NewHub()
+	hub.Listen(func(c chat.Change) {
+		if c.Kind == chat.ChangeSettings {
+			e.changes++
+		}
+	})
+	core := &Core{Store: e.store, Hub: hub, Log: slog.New(slog.DiscardHandler), Recollection: Recollection{
+		Connect: func(context.Context, config.Embedding) (embedding.Embedder, error) { return e.sent, nil },
+	}}
+	e.Embedders = NewEmbedders(core, cfg, func(context.Context) []models.EmbedderOption { return options })
+	return e
+}
+
+func (e *embedderEnv) view(t *testing.T) EmbeddersView {
+	t.Helper()
+	v, err := e.Embedders.Embedders()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestEmbedderIsOfferedOnce: the offer is made while the built-in embedder is in use and
+// there is history, until it is answered.
+func TestEmbedderIsOfferedOnce(t *testing.T) {
+	if v := newEmbedderEnv(t, 0, offered).view(t); v.Offer != "" || len(v.Options) != 3 {
+		t.Errorf("offered without history: %+v", v)
+	}
+	if v := newEmbedderEnv(t, 5, nil).view(t); v.Offer != "" || v.Options == nil || !v.Current.BuiltIn {
+		t.Errorf("offered nothing: %+v", v)
+	}
+	e := newEmbedderEnv(t, 5, offered)
+	if v := e.view(t); v.Offer != v.Options[0].ID || v.Tokens != 500 || v.Units != 5 {
+		t.Errorf("not offered: %+v", v)
+	}
+	if err := e.DismissOffer(); err != nil {
+		t.Fatal(err)
+	}
+	if v := e.view(t); v.Offer != "" || len(v.Options) != 3 {
+		t.Errorf("offered again: %+v", v)
+	}
+	if len(e.sent.texts) != 0 {
+		t.Errorf("%d texts were sent by looking", len(e.sent.texts))
+	}
+}
+
+// TestEmbedderEstimate: the cost is of all tokens at the known price; what is sent to
+// measure the time are samples.
+func TestEmbedderEstimate(t *testing.T) {
+	e := newEmbedderEnv(t, 10_000, offered)
+	options := e.view(t).Options
+	for i, want := range []float64{0, 0.02, -1} {
+		got, err := e.Estimate(options[i].ID)
+		if err != nil || got.Cost != want || got.Units != 10_000 || got.Tokens != 1_000_000 || got.Ms < 0 {
+			t.Errorf("%s: %+v, %v, want a cost of %v", options[i].ID, got, err, want)
+		}
+	}
+	for _, text := range e.sent.texts {
+		if !strings.Contains(text, "tide tables") || len(text) > 500 {
+			t.Fatalf("sent to measure: %q", text)
+		}
+	}
+	if _, err := e.Estimate("openai|https://evil.example|m"); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("an address from the window is connected to: %v", err)
+	}
+}
+
+// TestEmbedderSwitch: a switch sets all keys at once, answers the offer, and can be
+// taken back; what cannot be reached any more changes nothing.
+func TestEmbedderSwitch(t *testing.T) {
+	e := newEmbedderEnv(t, 5, offered)
+	for _, key := range []config.Value{{Name: "retrieval.embedding_dimension", Value: "256"}, {Name: "retrieval.embedding_base_url", Value: "https://old.example"}} {
+		if err := e.config.Set(key.Name, key.Value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := e.Use("ollama||gone"); chat.CodeOf(err) != chat.CodeNotFound || e.config.Config().Retrieval.Embedder != config.EmbedderLocal {
+		t.Errorf("used what is gone: %v", err)
+	}
+	v, err := e.Use(e.view(t).Options[0].ID)
+	if err != nil || v.Current.Model != "nomic-embed-text" || v.Current.Server != "Ollama" || v.Current.BuiltIn || v.Offer != "" || len(v.Options) != 2 || e.changes != 1 {
+		t.Errorf("switched: %+v, %v, %d changes", v, err, e.changes)
+	}
+	if got := e.config.Config().Embedding(); got != offered[0].Embedding {
+		t.Errorf("configured %+v", got)
+	}
+	v, err = e.UseBuiltIn()
+	if err != nil || !v.Current.BuiltIn || v.Offer != "" || len(v.Options) != 3 {
+		t.Errorf("switched back: %+v, %v", v, err)
+	}
+	e.c.ReadOnly = "The disk is full."
+	if _, err := e.Use(offered[0].Model); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("switched while nothing can be written: %v", err)
+	}
+	if e.store.settings[embedderAnswered] != "true" {
+		t.Error(e.store.settings)
+	}
+}

@@ -1,0 +1,73 @@
+package api
+
+import (
+	"context"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
+)
+
+// committed makes a turn of the session's active branch that is part of its state.
+func committed(t *testing.T, s *store.Store, session chat.Session, user string) {
+	t.Helper()
+	ctx := context.Background()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn, err := s.Accept(ctx, chat.Acceptance{BranchID: session.ActiveBranch, User: chat.UserText(user), Provider: "p", Model: "m"})
+	must(err)
+	must(s.Prepare(ctx, chat.Preparation{TurnID: turn.ID, Manifest: []byte("{}")}))
+	step, err := s.BeginStep(ctx, chat.StepStart{TurnID: turn.ID, Provider: "p", ModelID: "m", Request: []byte("{}"),
+		StreamPath: func(id chat.StepID) string { return string(id) }})
+	must(err)
+	_, err = s.Finalize(ctx, chat.Finalization{TurnID: turn.ID, Outcome: chat.OutcomeCompleted, Message: chat.AssistantText("ok"),
+		Step: &chat.StepEnd{StepID: step.ID, Outcome: chat.StepOutcome{Status: chat.StepCompleted}}})
+	must(err)
+	b, err := s.Branch(ctx, session.ActiveBranch)
+	must(err)
+	_, err = s.Commit(ctx, chat.Commit{BranchID: b.ID, Epoch: b.Epoch, Turns: []chat.TurnID{turn.ID}, Summary: "x", Origin: chat.StateFallback})
+	must(err)
+}
+
+// A suggestion is pinned or dismissed by its id alone, once, and the window is told.
+func TestSuggestedPinsOfTheWindow(t *testing.T) {
+	c, st, session := chatOver(t)
+	c.c.Turns = turn.NewEngine(turn.Deps{Store: st, Models: small{}, Counter: bytesCounter{}, Settings: func() turn.Settings { return turn.Settings{} }})
+	changes := 0
+	c.c.Hub.Listen(func(ch chat.Change) {
+		if ch.Kind == chat.ChangePins && ch.ID == string(session.ActiveBranch) {
+			changes++
+		}
+	})
+	committed(t, st, session, "Always answer in German. Never use tables. I prefer short answers.")
+	in := NewInspect(c.c)
+	offered, err := in.SuggestedPins(string(session.ActiveBranch))
+	if err != nil || len(offered) != 3 || offered[0].Text != "Always answer in German." || offered[0].TurnSeq != 1 || offered[0].TurnID == "" {
+		t.Fatalf("%+v, %v", offered, err)
+	}
+	if pin, err := in.AcceptSuggestedPin(offered[0].ID, ""); err != nil || pin.Text != "Always answer in German." {
+		t.Errorf("%+v, %v", pin, err)
+	}
+	if pin, err := in.AcceptSuggestedPin(offered[2].ID, "Be brief."); err != nil || pin.Text != "Be brief." {
+		t.Errorf("%+v, %v", pin, err)
+	}
+	before := changes
+	if err := in.DismissSuggestedPin(offered[1].ID); err != nil || changes == before {
+		t.Errorf("dismissed: %v, %d changes told", err, changes-before)
+	}
+	if left, err := in.SuggestedPins(string(session.ActiveBranch)); err != nil || len(left) != 0 {
+		t.Errorf("left are %+v, %v", left, err)
+	}
+	if _, err := in.AcceptSuggestedPin(offered[1].ID, ""); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("accepted after it was dismissed: %v", err)
+	}
+	pins, err := st.Pins(context.Background(), session.ActiveBranch)
+	if err != nil || len(pins) != 2 {
+		t.Errorf("%d pins, %v", len(pins), err)
+	}
+}

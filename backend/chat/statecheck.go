@@ -1,0 +1,47 @@
+package chat
+
+import "encoding/json"
+
+// CheckResult says what became of a model's summary when it was checked (SRD 10.2).
+type CheckResult string
+
+const (
+	CheckPassed   CheckResult = "passed"
+	CheckRepaired CheckResult = "repaired" // what it lost was added by rule
+	CheckFailed   CheckResult = "failed"   // the deterministic summary took its place
+)
+
+// StateCheck is the part of a state's validation that people are shown. It is zero for states
+// that no model was asked for, and where the validation cannot be read.
+type StateCheck struct {
+	Result  CheckResult `json:"check"`
+	Tries   int         `json:"tries"`
+	Reason  string      `json:"reason"`  // why an answer was not used, or not as it was
+	Missing []string    `json:"missing"` // what the model's last answer lost
+	Added   []string    `json:"added"`   // of that, what was added by rule
+}
+
+// CheckOf reads a state's validation. Those of earlier versions have fewer fields.
+func CheckOf(origin StateOrigin, validation json.RawMessage) StateCheck {
+	var c StateCheck
+	if len(validation) == 0 || json.Unmarshal(validation, &c) != nil {
+		c = StateCheck{}
+	}
+	switch {
+	case origin == StateLibrarian && len(c.Added) > 0:
+		c.Result = CheckRepaired
+	case origin == StateLibrarian:
+		c.Result = CheckPassed
+	case origin == StateFallback && c.Tries > 0:
+		c.Result = CheckFailed
+	default:
+		c.Result = ""
+	}
+	if c.Missing == nil {
+		c.Missing = []string{}
+	}
+	if c.Added == nil {
+		c.Added = []string{}
+	}
+	return c
+}

@@ -1,0 +1,84 @@
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/cli"
+)
+
+// remembering lets background work run after each send, and tells before when it begins.
+func (h *home) remembering(begins func()) {
+	h.opened = func(s *cli.Services) {
+		s.AfterSend = func() time.Duration {
+			begins()
+			return time.Minute
+		}
+	}
+}
+
+// TestSendAloneIsRemembered: a script that only sends has its turns committed and indexed,
+// after the answer, the document or the last event was printed.
+func TestSendAloneIsRemembered(t *testing.T) {
+	t.Parallel()
+	for name, flags := range map[string][]string{"text": nil, "json": {"--json"}, "events": {"--events"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t)
+			h.provider.script(say("Noted"))
+			var out, errs bytes.Buffer
+			var printed string
+			h.remembering(func() { printed = out.String() })
+			if code := h.runTo(strings.NewReader(""), &out, &errs, append([]string{"send", "--new", "hi"}, flags...)...); code != 0 {
+				t.Fatalf("exit code %d: %s", code, errs.String())
+			}
+			if printed != out.String() || !strings.Contains(printed, "Noted") {
+				t.Errorf("before the background work %q was printed, in all %q", printed, out.String())
+			}
+			if got := h.onlySession().Turns[0].Phase; got != "Done" {
+				t.Errorf("the turn is %s after the send", got)
+			}
+		})
+	}
+}
+
+// TestInterruptedAfterTheAnswer: Ctrl-C while background work runs leaves a send that
+// succeeded, and what was not done is done by the next one.
+func TestInterruptedAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.signals = make(chan os.Signal) // without a buffer: sent means received
+	h.remembering(func() { h.signals <- syscall.SIGINT })
+	if r := h.run("send", "--new", "hi").exits(0); strings.Contains(r.err, "error") {
+		t.Errorf("stderr %q", r.err)
+	}
+	h.remembering(func() {})
+	h.run("send", "again").exits(0)
+	for _, turn := range h.onlySession().Turns {
+		if turn.Phase != "Done" {
+			t.Errorf("turn #%d is %s", turn.Seq, turn.Phase)
+		}
+	}
+}
+
+// TestDroppedPendingTurnsAreReported: without background work the oldest pending turns
+// leave the request at some point, and standard error says which.
+func TestDroppedPendingTurnsAreReported(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	h.configure(strings.Replace(configText, "context_limit = 32000", "context_limit = 4000", 1))
+	long := strings.Repeat("word ", 300)
+	h.run("send", "--new", long).exits(0)
+	for n := 2; n < 20; n++ {
+		r := h.run("send", long+strconv.Itoa(n)).exits(0)
+		if strings.Contains(r.err, "did not fit into this request") && strings.Contains(r.err, "turn #1 to #") {
+			return
+		}
+	}
+	t.Error("no send reported a turn that was dropped")
+}

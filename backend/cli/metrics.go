@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+type metricsFlags struct {
+	branch string
+	all    bool
+	limit  int
+}
+
+func (c *call) metricsCommand() *cobra.Command {
+	f := metricsFlags{}
+	cmd := &cobra.Command{
+		Use: "metrics [SESSION]", Short: "Print what was measured of turns and of their provider calls", Args: atMost("SESSION"),
+		Long: `Prints, newest first, tokens, times, retrieval, validation and indexing of each turn of a session's
+active branch, of every provider call, and what they add up to. Without SESSION it is the session used last.
+Times are in milliseconds. Everything was measured on this machine and stays on it.`,
+	}
+	cmd.Flags().StringVar(&f.branch, "branch", "", "the branch, instead of the session's active one")
+	cmd.Flags().BoolVar(&f.all, "all", false, "the turns of all sessions")
+	cmd.Flags().IntVar(&f.limit, "limit", 50, "at most so many turns (0: all)")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		switch {
+		case f.limit < 0:
+			return reply{}, usagef("--limit is not negative.")
+		case f.all && (len(args) > 0 || f.branch != ""):
+			return reply{}, usagef("--all excludes SESSION and --branch.")
+		}
+		return c.reading(ctx, func(s *Services) (reply, error) { return s.metrics(ctx, args, f) })
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (s *Services) metrics(ctx context.Context, args []string, f metricsFlags) (reply, error) {
+	b, err := s.measuredBranch(ctx, args, f)
+	if err != nil {
+		return reply{}, err
+	}
+	rows, err := s.Store.Measures(ctx, chat.MeasureQuery{Branch: b.ID, Limit: f.limit})
+	if err != nil {
+		return reply{}, err
+	}
+	doc := metricsReply{SessionID: b.SessionID, BranchID: b.ID, Turns: []turnMetrics{}}
+	for _, r := range rows {
+		m, err := s.turnMetrics(ctx, r)
+		if err != nil {
+			return reply{}, err
+		}
+		doc.Turns = append(doc.Turns, m)
+		doc.Sum.add(m)
+	}
+	if doc.Backlog.Queued, doc.Backlog.Running, doc.Backlog.Dead, err = s.Store.JobCounts(ctx); err == nil {
+		doc.Backlog.Unindexed, err = s.Store.Unindexed(ctx, b.SessionID)
+	}
+	return reply{doc: doc, text: doc.print}, err
+}
+
+// measuredBranch is the branch that is asked for; the zero one stands for all sessions.
+func (s *Services) measuredBranch(ctx context.Context, args []string, f metricsFlags) (chat.Branch, error) {
+	switch {
+	case f.all:
+		return chat.Branch{}, nil
+	case len(args) > 0:
+		_, b, err := s.place(ctx, args[0], f.branch)
+		return b, err
+	case f.branch != "":
+		return s.anyBranch(ctx, f.branch)
+	}
+	last, ok, err := s.recent(ctx)
+	if err != nil || !ok {
+		return chat.Branch{}, err
+	}
+	return s.Store.Branch(ctx, last.ActiveBranch)
+}
+
+// metricsReply is what was measured of some turns, newest first.
+type metricsReply struct {
+	SessionID chat.SessionID `json:"session_id,omitempty"`
+	BranchID  chat.BranchID  `json:"branch_id,omitempty"` // empty: of all sessions
+	Turns     []turnMetrics  `json:"turns"`
+	Sum       metricsSum     `json:"sum"`
+	Backlog   metricsBacklog `json:"backlog"`
+}
+
+// turnMetrics is what was measured of a turn (SRD 15.1).
+type turnMetrics struct {
+	TurnID    chat.TurnID    `json:"turn_id"`
+	TurnSeq   int64          `json:"turn_seq"`
+	SessionID chat.SessionID `json:"session_id"`
+	At        time.Time      `json:"at"`
+	Model     string         `json:"model"`
+	Usage     chat.Usage     `json:"usage"` // as the provider reported it
+	chat.TurnMetrics
+	FirstByteMs int64            `json:"first_byte_ms"`
+	Phase       chat.Phase       `json:"phase"`
+	IndexStatus chat.IndexStatus `json:"index_status"`
+	Steps       []stepMetrics    `json:"steps"`
+}
+
+// stepMetrics is what was measured of a provider call.
+type stepMetrics struct {
+	StepID         chat.StepID     `json:"step_id"`
+	Index          int             `json:"step_index"`
+	Attempt        int             `json:"attempt"`
+	Status         chat.StepStatus `json:"status"`
+	Reason         string          `json:"reason,omitempty"`
+	ErrorCode      chat.Code       `json:"error_code,omitempty"`
+	ErrorMessage   string          `json:"error_message,omitempty"`
+	DisplayedBytes int64           `json:"displayed_bytes"`
+	DurableBytes   int64           `json:"durable_bytes"`
+}
+
+// metricsBacklog is the background work that waits, of all sessions; Unindexed is of the
+// session that was asked for.
+type metricsBacklog struct {
+	Queued    int `json:"queued"`
+	Running   int `json:"running"`
+	Dead      int `json:"dead"`
+	Unindexed int `json:"unindexed"`
+}
+
+func (s *Services) turnMetrics(ctx context.Context, r chat.TurnMeasure) (turnMetrics, error) {
+	m := turnMetrics{
+		TurnID: r.TurnID, TurnSeq: r.TurnSeq, SessionID: r.Session, At: r.At, Model: r.Model, Usage: r.Usage, TurnMetrics: r.Metrics,
+		FirstByteMs: r.FirstByte, Steps: []stepMetrics{},
+	}
+	t, err := s.Store.Turn(ctx, r.TurnID)
+	if err != nil {
+		return m, err
+	}
+	m.Phase, m.IndexStatus = t.Phase, t.IndexStatus
+	steps, err := s.Store.Steps(ctx, r.TurnID)
+	for _, st := range steps {
+		m.Steps = append(m.Steps, stepMetrics{
+			StepID: st.ID, Index: st.Index, Attempt: st.Attempt, Status: st.Outcome.Status, Reason: st.Outcome.Reason,
+			ErrorCode: st.Outcome.Code, ErrorMessage: st.Outcome.Message, DisplayedBytes: st.DisplayedBytes, DurableBytes: st.DurableBytes,
+		})
+	}
+	return m, err
+}
+
+// metricsSum is what the turns add up to.
+type metricsSum struct {
+	Turns              int        `json:"turns"`
+	Usage              chat.Usage `json:"usage"`
+	EstimateTokens     int64      `json:"estimate_tokens"`
+	SearchMs           int64      `json:"search_ms"`
+	EmbedMs            int64      `json:"embed_ms"`
+	AssembleMs         int64      `json:"assemble_ms"`
+	FirstByteMs        int64      `json:"first_byte_ms"`
+	StreamMs           int64      `json:"stream_ms"`
+	SummarizeMs        int64      `json:"summarize_ms"`
+	IndexMs            int64      `json:"index_ms"`
+	Candidates         int64      `json:"candidates"`
+	Selected           int64      `json:"selected"`
+	PackedTokens       int64      `json:"packed_tokens"`
+	RetrievalsFailed   int        `json:"retrievals_failed"`
+	ValidationPassed   int        `json:"validation_passed"`
+	ValidationRepaired int        `json:"validation_repaired"`
+	ValidationFailed   int        `json:"validation_failed"`
+	ValidationTries    int        `json:"validation_tries"`
+	Indexed            int        `json:"indexed"` // turns that can be found
+	Steps              int        `json:"steps"`
+	StepsFailed        int        `json:"steps_failed"`
+	DisplayedBytes     int64      `json:"displayed_bytes"`
+	DurableBytes       int64      `json:"durable_bytes"`
+}
+
+func (s *metricsSum) add(m turnMetrics) {
+	s.Turns++
+	s.Usage = s.Usage.Add(m.Usage)
+	s.EstimateTokens += int64(m.EstimateTokens)
+	s.SearchMs += m.SearchMs
+	s.EmbedMs += m.EmbedMs
+	s.AssembleMs += m.AssembleMs
+	s.FirstByteMs += m.FirstByteMs
+	s.StreamMs += m.StreamMs
+	s.SummarizeMs += m.SummarizeMs
+	s.IndexMs += m.IndexMs
+	s.Candidates += int64(m.Candidates)
+	s.Selected += int64(m.Selected)
+	s.PackedTokens += int64(m.PackedTokens)
+	s.ValidationTries += m.ValidationTries
+	if m.RetrievalFailed {
+		s.RetrievalsFailed++
+	}
+	if m.IndexStatus == chat.IndexOK {
+		s.Indexed++
+	}
+	switch m.ValidationResult {
+	case chat.CheckPassed:
+		s.ValidationPassed++
+	case chat.CheckRepaired:
+		s.ValidationRepaired++
+	case chat.CheckFailed:
+		s.ValidationFailed++
+	}
+	for _, st := range m.Steps {
+		s.Steps++
+		s.DisplayedBytes += st.DisplayedBytes
+		s.DurableBytes += st.DurableBytes
+		if st.Status == chat.StepFailed {
+			s.StepsFailed++
+		}
+	}
+}
+
+func (r metricsReply) print(o *output) {
+	if len(r.Turns) == 0 {
+		o.printf("Nothing was measured yet.\n")
+		return
+	}
+	t := newTable("TURN", "IN", "ESTIMATED", "CACHED", "OUT", "SEARCH", "EMBED", "ASSEMBLE", "FIRST BYTE", "STREAM", "SUMMARIZE", "INDEX",
+		"MEMORY", "SIMILARITY", "CHECK", "INDEXED", "CALLS").numbers(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+	for _, m := range r.Turns {
+		t.add("#"+decimal(m.TurnSeq), decimal(int64(m.Usage.InputTokens)), decimal(int64(m.EstimateTokens)), decimal(int64(m.Usage.CachedInputTokens)),
+			decimal(int64(m.Usage.OutputTokens)), decimal(m.SearchMs), decimal(m.EmbedMs), decimal(m.AssembleMs), decimal(m.FirstByteMs),
+			decimal(m.StreamMs), decimal(m.SummarizeMs), decimal(m.IndexMs), m.memory(), m.similarity(), m.check(), string(m.IndexStatus), m.calls())
+	}
+	s := r.Sum
+	t.add("sum", decimal(int64(s.Usage.InputTokens)), decimal(s.EstimateTokens), decimal(int64(s.Usage.CachedInputTokens)), decimal(int64(s.Usage.OutputTokens)),
+		decimal(s.SearchMs), decimal(s.EmbedMs), decimal(s.AssembleMs), decimal(s.FirstByteMs), decimal(s.StreamMs), decimal(s.SummarizeMs), decimal(s.IndexMs),
+		fmt.Sprintf("%d of %d, %d tokens", s.Selected, s.Candidates, s.PackedTokens), "",
+		fmt.Sprintf("%d passed, %d repaired, %d failed", s.ValidationPassed, s.ValidationRepaired, s.ValidationFailed),
+		fmt.Sprintf("%d of %d", s.Indexed, s.Turns), fmt.Sprintf("%d, %d failed", s.Steps, s.StepsFailed))
+	t.print(o)
+	for _, m := range r.Turns {
+		m.printFailures(o)
+	}
+	o.printf("Tokens and milliseconds. Backlog: %s queued, %d running, %d failed, %s not indexed.\n",
+		plural(r.Backlog.Queued, "job"), r.Backlog.Running, r.Backlog.Dead, plural(r.Backlog.Unindexed, "turn"))
+}
+
+func (m turnMetrics) memory() string {
+	switch {
+	case m.RetrievalFailed:
+		return "failed"
+	case m.Candidates == 0:
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d, %d tokens", m.Selected, m.Candidates, m.PackedTokens)
+}
+
+func (m turnMetrics) similarity() string {
+	if m.SimilarityMax == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f to %.2f", m.SimilarityMin, m.SimilarityMax)
+}
+
+func (m turnMetrics) check() string {
+	if m.ValidationResult == "" {
+		return "-"
+	}
+	return fmt.Sprintf("%s, %s", m.ValidationResult, pluralOf(m.ValidationTries, "try", "tries"))
+}
+
+// calls are the outcomes of a turn's provider calls, each once.
+func (m turnMetrics) calls() string {
+	var out []string
+	for _, st := range m.Steps {
+		out = append(out, fmt.Sprintf("%s %d/%d bytes", st.Status, st.DurableBytes, st.DisplayedBytes))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (m turnMetrics) printFailures(o *output) {
+	if m.RetrievalError != "" {
+		o.printf("#%d: memory was not searched: %s\n", m.TurnSeq, line(m.RetrievalError))
+	}
+	for _, st := range m.Steps {
+		if st.ErrorCode != "" {
+			o.printf("#%d: attempt %d failed (%s): %s\n", m.TurnSeq, st.Attempt, st.ErrorCode, line(st.ErrorMessage))
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+func (c *call) summariesCommand() *cobra.Command {
+	var branch string
+	var orphans, text bool
+	cmd := &cobra.Command{
+		Use: "summaries SESSION", Short: "List a session's range summaries and which of them are in use", Args: exactly("SESSION"),
+		Long: `Lists the range summaries of all branches of a session. "in use" ones stand in the next request of
+the branch, "orphan" ones were replaced by a summary of a longer range and are kept.`,
+	}
+	cmd.Flags().StringVar(&branch, "branch", "", "the branch whose next request is looked at, instead of the active one")
+	cmd.Flags().BoolVar(&orphans, "orphans", false, "only those that were replaced")
+	cmd.Flags().BoolVar(&text, "text", false, "print the whole text of each")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		return c.reading(ctx, func(s *Services) (reply, error) {
+			session, b, err := s.place(ctx, args[0], branch)
+			if err != nil {
+				return reply{}, err
+			}
+			doc := summariesReply{SessionID: session.ID, BranchID: b.ID}
+			doc.Summaries, err = s.rangeSummaries(ctx, b, orphans)
+			return reply{doc: doc, text: func(o *output) { doc.print(o, text) }}, err
+		})
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+type summariesReply struct {
+	SessionID chat.SessionID `json:"session_id"`
+	BranchID  chat.BranchID  `json:"branch_id"`
+	Summaries []summaryRow   `json:"summaries"`
+}
+
+// summaryRow is a range summary, of the turns from_seq up to, and without, to_seq.
+type summaryRow struct {
+	chat.RangeSummary
+	Orphan bool `json:"orphan"`
+	InUse  bool `json:"in_use"`
+}
+
+// rangeSummaries are those of a branch's session, and which its next request holds.
+func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bool) ([]summaryRow, error) {
+	all, err := s.Store.AllSummaries(ctx, b.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	inUse := map[string]bool{}
+	if next, _, err := s.Turns.Preview(ctx, b.ID, "", chat.UserText(" ")); err == nil { // without a usable model nothing is sent
+		for _, piece := range next.Manifest().History.Pieces {
+			inUse[piece.Summary] = true
+		}
+	}
+	out := []summaryRow{}
+	for _, r := range all {
+		if row := (summaryRow{r, r.SupersededBy != "", inUse[r.ID]}); row.Orphan || !orphans {
+			out = append(out, row)
+		}
+	}
+	return out, nil
+}
+
+func (r summariesReply) print(o *output, text bool) {
+	if len(r.Summaries) == 0 {
+		o.printf("No range summaries.\n")
+		return
+	}
+	t := newTable("SUMMARY", "TURNS", "TOKENS", "OF", "BY", "STATUS", "MADE").numbers(2, 3)
+	for _, m := range r.Summaries {
+		t.add(m.ID, fmt.Sprintf("#%d to #%d", m.From, m.To-1), count(m.TokenCount), count(m.OriginalTokens), m.GeneratedBy, m.status(), local(m.CreatedAt))
+	}
+	t.print(o)
+	for _, m := range r.Summaries {
+		if text {
+			o.printf("\n%s\n", o.bold(m.ID))
+			o.text(m.Content + "\n")
+		}
+	}
+}
+
+func (m summaryRow) status() string {
+	switch {
+	case m.Orphan:
+		return "orphan, replaced by " + m.SupersededBy
+	case m.InUse:
+		return "in use"
+	}
+	return "kept"
+}

@@ -1,0 +1,63 @@
+package cli_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
+)
+
+// summaries lists the range summaries of a session, and which of them were replaced.
+func TestSummaries(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	session := h.send("--new", "--wait", "committed", "one").SessionID
+	for _, text := range []string{"two", "three", "four"} {
+		h.run("send", "--wait", "committed", text).exits(0)
+	}
+	if r := h.run("summaries", session).exits(0); r.out != "No range summaries.\n" {
+		t.Errorf("%q", r.out)
+	}
+	w := h.writer()
+	db := w.Store.(*store.Store)
+	ctx := context.Background()
+	s, err := db.Session(ctx, chat.SessionID(session))
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(from, to int64, content string, replaces ...string) string {
+		m, err := db.AddSummary(ctx, chat.NewSummary{
+			BranchID: s.ActiveBranch, From: from, To: to, Content: content, TokenCount: 2, OriginalTokens: 9, GeneratedBy: chat.GeneratedByExtract, Supersedes: replaces,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.ID
+	}
+	old := add(1, 2, "of one")
+	whole := add(1, 3, "of one and two", old)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Summaries []struct {
+			ID       string `json:"summary_id"`
+			Orphan   bool
+			Replaced string `json:"superseded_by"`
+			Content  string
+		}
+	}
+	h.run("summaries", session, "--json").exits(0).into(&doc)
+	if len(doc.Summaries) != 2 {
+		t.Fatalf("%+v", doc)
+	}
+	h.run("summaries", session, "--orphans", "--json").exits(0).into(&doc)
+	if len(doc.Summaries) != 1 || doc.Summaries[0].ID != old || !doc.Summaries[0].Orphan || doc.Summaries[0].Replaced != whole {
+		t.Errorf("orphans are %+v", doc.Summaries)
+	}
+	if r := h.run("summaries", session, "--text").exits(0); !strings.Contains(r.out, "orphan, replaced by "+whole) || !strings.Contains(r.out, "of one and two") {
+		t.Errorf("in words: %s", r.out)
+	}
+}

@@ -1,0 +1,109 @@
+package config
+
+import (
+	"errors"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// Overrides are settings of one run of the program as "key=value", over the file and
+// never written to it. The later of two for one key holds.
+type Overrides []string
+
+const opOverride = "config.override"
+
+// overridden is what a file says with the overrides over it, checked as the file is. Its
+// errors, of CodeInvalid, are the overrides'; the file is sound.
+func overridden(data []byte, set Overrides) (*Config, error) {
+	doc, err := parseDocument(data)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, s := range set {
+		name, value, ok := strings.Cut(s, "=")
+		if name = strings.TrimSpace(name); !ok {
+			return nil, chat.Errorf(chat.CodeInvalid, opOverride, "--set %s has no value.", name).WithHint("write --set KEY=VALUE")
+		}
+		if err := doc.override(name, value); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	r := reader{file: "--set", doc: doc, c: Default()}
+	r.read()
+	if err := r.problems.asError(opOverride); err != nil {
+		return nil, refusedOverride(err)
+	}
+	for _, name := range names {
+		r.c.origin[name] = OriginCommandLine
+	}
+	return r.c, nil
+}
+
+// refusedOverride names each setting that a run cannot have, without a place in a file.
+func refusedOverride(err error) error {
+	var problems Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	words := make([]string, len(problems))
+	for i, p := range problems {
+		words[i] = strings.TrimSpace(p.Key + " " + p.Message)
+	}
+	return chat.WrapError(chat.CodeInvalid, opOverride, err, "With --set: "+strings.Join(words, "; ")+".")
+}
+
+// override puts a value in the place of the file's, of a setting or of a model's field
+// (models.NAME.FIELD).
+func (d *document) override(name, value string) error {
+	path := strings.Split(name, ".")
+	var s spec
+	if k, ok := findKey(name); ok {
+		s = k.spec
+	} else if path, s, ok = d.modelField(name); !ok {
+		e := chat.Errorf(chat.CodeInvalid, opOverride, "--set %s: there is no setting of that name.", name)
+		return e.WithHint("%s", chat.AsError(unknownKey(opOverride, name)).Hint)
+	}
+	raw, problem := s.typed(value)
+	if problem == "" {
+		_, problem = s.decode(raw)
+	}
+	if problem != "" {
+		return chat.Errorf(chat.CodeInvalid, opOverride, "--set %s %s.", name, problem)
+	}
+	if d.values == nil {
+		d.values = map[string]any{}
+	}
+	at := d.values
+	for _, section := range path[:len(path)-1] {
+		below, ok := at[section].(map[string]any)
+		if !ok {
+			below = map[string]any{}
+			at[section] = below
+		}
+		at = below
+	}
+	at[path[len(path)-1]] = raw
+	return nil
+}
+
+// modelField finds what models.NAME.FIELD names, of a model that the file has; a NAME may
+// hold dots.
+func (d *document) modelField(name string) (path []string, s spec, ok bool) {
+	rest, ok := strings.CutPrefix(name, "models.")
+	dot := strings.LastIndex(rest, ".")
+	if !ok || dot < 1 {
+		return nil, s, false
+	}
+	if _, ok := d.lookup([]string{"models", rest[:dot]}); !ok {
+		return nil, s, false
+	}
+	for i := range modelTable {
+		if modelTable[i].name == rest[dot+1:] {
+			return []string{"models", rest[:dot], rest[dot+1:]}, modelTable[i].spec, true
+		}
+	}
+	return nil, s, false
+}

@@ -1,0 +1,42 @@
+package desktop
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// language is a locale's language, with its region if it names one.
+var language = regexp.MustCompile(`^([a-z]{2,3})(?:_([A-Z]{2}))?(?:[.@]|$)`)
+
+const english = "en_US"
+
+// webLanguages are the user's languages by the environment, as spelling checkers name them (de_DE) and as the web does
+// (de-DE). English comes last: it is the window's own, and what is left where the locale is none (C, POSIX).
+func webLanguages(env func(string) string) (spelling, preferred []string) {
+	locale := ""
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if locale = env(name); locale != "" {
+			break
+		}
+	}
+	names := append(strings.Split(env("LANGUAGE"), ":"), locale)
+	if locale == "C" || strings.HasPrefix(locale, "C.") || locale == "POSIX" {
+		names = nil // LANGUAGE counts for real locales alone
+	}
+	for _, name := range append(names, english) {
+		found := language.FindStringSubmatch(name)
+		if found == nil {
+			continue
+		}
+		tag, dictionary := found[1], found[1]
+		if found[2] != "" {
+			tag, dictionary = found[1]+"-"+found[2], found[1]+"_"+found[2]
+		}
+		if slices.Contains(preferred, tag) {
+			continue
+		}
+		spelling, preferred = append(spelling, dictionary), append(preferred, tag)
+	}
+	return spelling, preferred
+}

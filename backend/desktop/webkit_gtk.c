@@ -1,0 +1,54 @@
+//go:build linux && (dev || production)
+
+#include <gtk/gtk.h>
+#include <webkit2/webkit2.h>
+
+#include "_cgo_export.h"
+#include "webkit_gtk.h"
+
+struct languages {
+  char **spelling, **preferred;
+};
+
+static gboolean set_languages(gpointer data) {
+  struct languages *l = data;
+  WebKitWebContext *context = webkit_web_context_get_default(); // the one that Wails' view is in
+  webkit_web_context_set_spell_checking_languages(context, (const gchar *const *)l->spelling);
+  webkit_web_context_set_spell_checking_enabled(context, TRUE);
+  webkit_web_context_set_preferred_languages(context, (const gchar *const *)l->preferred);
+  g_strfreev(l->spelling);
+  g_strfreev(l->preferred);
+  g_free(l);
+  return G_SOURCE_REMOVE;
+}
+
+void web_languages(char **spelling, char **preferred) {
+  struct languages *l = g_new(struct languages, 1);
+  l->spelling = g_strdupv(spelling);
+  l->preferred = g_strdupv(preferred);
+  g_idle_add(set_languages, l);
+}
+
+// An image that is not offered as PNG is converted.
+static void got_image(GtkClipboard *clipboard, GdkPixbuf *image, gpointer handle) {
+  (void)clipboard;
+  gchar *bytes = NULL;
+  gsize size = 0;
+  if (image != NULL && !gdk_pixbuf_save_to_buffer(image, &bytes, &size, "png", NULL, NULL)) size = 0;
+  clipboardAnswered((uintptr_t)handle, bytes, size);
+  g_free(bytes);
+}
+
+static void got_png(GtkClipboard *clipboard, GtkSelectionData *data, gpointer handle) {
+  gint size = gtk_selection_data_get_length(data);
+  if (size > 0) clipboardAnswered((uintptr_t)handle, (char *)gtk_selection_data_get_data(data), size);
+  else gtk_clipboard_request_image(clipboard, got_image, handle);
+}
+
+static gboolean request_picture(gpointer handle) {
+  GtkClipboard *clipboard = gtk_clipboard_get(GDK_SELECTION_CLIPBOARD);
+  gtk_clipboard_request_contents(clipboard, gdk_atom_intern_static_string("image/png"), got_png, handle);
+  return G_SOURCE_REMOVE;
+}
+
+void clipboard_picture(uintptr_t handle) { g_idle_add(request_picture, (gpointer)handle); }

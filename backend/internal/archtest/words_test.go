@@ -1,0 +1,129 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// replacedWords are phrases that the window and the command line no longer use. Each was unclear, or a second name
+// for something that has one name everywhere.
+var replacedWords = []string{
+	// pending turns and states
+	"part of the head", "A waiting turn is never left behind", "wait for the head", "Not pending, needs you", "Nothing waits", "Waits because", "Committed, ", "committed, head",
+	"kept as it is", "Kept as it was", "Accepted, your message", "The answer is there", "Head summary", "head summary", "Summaries of their heads",
+	// turns and the composer
+	"Another answer", "sends it on a new branch", "What the model saw", "Drag it onto", "You need not begin", "What was said here", "this program does not know",
+	"Close and stay here", "What becomes of it", "sends it as it stands", "before it. This one stays", "carries the command out", "what is to be done with",
+	"out of the way and is found", ">Leave it<", "\"Leave it\"",
+	// branches
+	"A name is found if", "It goes on after", "made or sent by looking", "where the two part", "Change sides", "no turn of its own", "on the new branch “",
+	// commands and search
+	"Take back what", "nothing to take back", "To the message", "The find before", "The next find", "Previous find", "Next find", "The turn before",
+	"Make the range summaries", "nothing of it is written", "Theme of the system", "Nothing holds", "No title holds", "more find", "Everything you ever said",
+	"Search everything that was said", "Everything that was said", "only the beginning of one", "Clear the filter<",
+	// memory, context and jobs
+	"on every question", "local vectors complete", "comes about", "Made to fit", "nothing had to be shortened", "done lately", "Reconcile now", "set aside", "Set aside",
+	"lost what must be kept", "what must be kept", "jobs gave up",
+	// tasks, sessions and settings
+	"Long work", "list of long work", "Show long work", "Put away", "under way", "All kept", "Changes it", "Choose none", "Take out of the archive", "Bring back", "Back in sight", "comes into being",
+	"Soundness", "held against its hash", "goes on working", "Together<", "that hang on", "start anew", "starts anew", "begin it anew", "nswered anew", "ends in order",
+	"what nobody knows", "No effect on the token budget", "was not found; check", "Nothing to do",
+	// deleting permanently
+	"for good", "Erase this", "Erase a", "erased for good", "is erased", "was erased for", "Erased on",
+}
+
+// allowedWords are strings that contain a replaced phrase and are not read by a person.
+var allowedWords = map[string]string{
+	"put away delete remove": "search words of the command that archives a session",
+}
+
+var (
+	pageComment = regexp.MustCompile(`(?s)/\*.*?\*/|<!--.*?-->`)
+	lineComment = regexp.MustCompile(`(?m)^\s*//.*$|\s// .*$`)
+)
+
+// TestReplacedWordsStayReplaced reads every string literal of the program and every line of the page that is not a comment.
+func TestReplacedWordsStayReplaced(t *testing.T) {
+	root := moduleRoot(t)
+	texts := 0
+	report := func(file, text string) {
+		texts++
+		for allowed := range allowedWords {
+			text = strings.ReplaceAll(text, allowed, "")
+		}
+		for _, word := range replacedWords {
+			if strings.Contains(text, word) {
+				t.Errorf("%s: %q was replaced, see the words of the same concept beside it", file, word)
+			}
+		}
+	}
+	walk := func(dir string, read func(file string)) {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(file string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				read(file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	walk("frontend/src", func(file string) {
+		if ext := filepath.Ext(file); (ext == ".svelte" || ext == ".ts") && !strings.HasSuffix(file, ".test.ts") {
+			for _, line := range strings.Split(pageText(t, file), "\n") {
+				report(file, line)
+			}
+		}
+	})
+	sources, _ := filepath.Glob(filepath.Join(root, "*.go"))
+	walk("backend", func(file string) {
+		if strings.HasSuffix(file, ".go") && !strings.Contains(file, "/testdata/") {
+			sources = append(sources, file)
+		}
+	})
+	for _, file := range sources {
+		if !strings.HasSuffix(file, "_test.go") {
+			for _, text := range literals(t, file) {
+				report(file, text)
+			}
+		}
+	}
+	if texts < 10_000 {
+		t.Errorf("only %d texts were read", texts)
+	}
+}
+
+func pageText(t *testing.T, file string) string {
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lineComment.ReplaceAllString(pageComment.ReplaceAllString(string(raw), ""), "")
+}
+
+func literals(t *testing.T, file string) []string {
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	ast.Inspect(parsed, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			text, err := strconv.Unquote(lit.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text)
+		}
+		return true
+	})
+	return texts
+}

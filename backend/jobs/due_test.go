@@ -1,0 +1,138 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+)
+
+// unasked fails the test when a model is called.
+type unasked struct{ t *testing.T }
+
+func (unasked) Name() string    { return "unasked" }
+func (unasked) InputLimit() int { return 100_000 }
+func (u unasked) Complete(context.Context, string, string, int) (string, *chat.Usage, error) {
+	u.t.Error("a model was asked")
+	return "", nil, errors.New("asked")
+}
+
+// TestRunDueAsksNoModel: the bounded work commits and indexes everything that is due,
+// by rule, although a librarian model is configured.
+func TestRunDueAsksNoModel(t *testing.T) {
+	b := newBench(t)
+	r := jobs.NewRunner(b.deps(unasked{t}))
+	first, last := b.say("We decided to use plan alpha.", "Fine."), b.say("And plan beta?", "Also fine.")
+	b.must(r.RunDue(t.Context(), last))
+	for _, turn := range []chat.Turn{first, last} {
+		if got := b.phase(turn.ID); got != chat.PhaseDone {
+			t.Errorf("turn #%d is %s", turn.Seq, got)
+		}
+	}
+	if st := b.state(); st.Origin != chat.StateFallback {
+		t.Errorf("the state's origin is %s", st.Origin)
+	}
+}
+
+// TestRunDueWhilePaused: a pause holds for the work after a send too.
+func TestRunDueWhilePaused(t *testing.T) {
+	b := newBench(t)
+	r := jobs.NewRunner(b.deps(nil))
+	r.Pause()
+	turn := b.say("Hello", "Hi")
+	b.must(r.RunDue(t.Context(), turn))
+	if got := b.phase(turn.ID); got != chat.PhaseResponseFinalized {
+		t.Errorf("turn is %s", got)
+	}
+}
+
+// slowVectors never come before the caller gives up.
+type slowVectors struct {
+	asked chan struct{}
+	fast  bool
+}
+
+func (v *slowVectors) Vectors(ctx context.Context, _ []string) (map[int64][][]float32, error) {
+	if v.fast {
+		return nil, nil
+	}
+	close(v.asked)
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (*slowVectors) Step(context.Context) (bool, error) { return false, nil }
+
+// TestRunDueEndsInTime: when the time is over during a call of an embedder, the turn is
+// searchable by its words, the job waits without a counted try, and the next run ends it.
+func TestRunDueEndsInTime(t *testing.T) {
+	b := newBench(t)
+	v := &slowVectors{asked: make(chan struct{})}
+	d := b.deps(nil)
+	d.Vectors = v
+	r := jobs.NewRunner(d)
+	turn := b.say("The port is 5433.", "Noted.")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-v.asked; cancel() }()
+	b.must(r.RunDue(ctx, turn))
+
+	hits, err := b.store.SearchUnits(t.Context(), []string{"5433"}, chat.Within{Scope: chat.ScopeAll}, 5)
+	b.must(err)
+	if len(hits) == 0 {
+		t.Error("the words are not searchable")
+	}
+	job, ok, err := b.store.JobFor(t.Context(), turn.ID, chat.JobIndexTurn)
+	b.must(err)
+	if !ok || job.State != chat.JobQueued || job.Attempts != 0 {
+		t.Errorf("the job is %s after %d tries", job.State, job.Attempts)
+	}
+	v.fast = true
+	b.must(r.RunDue(t.Context(), turn))
+	if got := b.phase(turn.ID); got != chat.PhaseDone {
+		t.Errorf("the turn is %s after the next run", got)
+	}
+}
+
+// TestWaitIndexedCoversEarlierTurns: waiting for one turn indexes what earlier runs of the
+// program left of its session.
+func TestWaitIndexedCoversEarlierTurns(t *testing.T) {
+	b := newBench(t)
+	r := jobs.NewRunner(b.deps(nil))
+	var turns []chat.Turn
+	mine := b.branch
+	_, another, err := b.store.CreateSession(t.Context(), chat.NewSession{Title: "another"})
+	b.must(err)
+	b.branch = another
+	turns = append(turns, b.say("elsewhere", "ok"))
+	b.branch = mine
+	for _, text := range []string{"one", "two"} {
+		turns = append(turns, b.say(text, "ok"))
+	}
+	_, err = r.RunTurn(t.Context(), turns[2].ID, jobs.LevelIndexed)
+	b.must(err)
+	for _, turn := range turns {
+		if got := b.phase(turn.ID); got != chat.PhaseDone {
+			t.Errorf("turn #%d is %s", turn.Seq, got)
+		}
+	}
+}
+
+// TestInstructionsAreAnnounced: the window is told when a commit may have something to
+// suggest as a pin, and only then.
+func TestInstructionsAreAnnounced(t *testing.T) {
+	b := newBench(t)
+	r := jobs.NewRunner(b.deps(nil))
+	for text, want := range map[string]bool{"What is a monad?": false, "From now on, answer in German.": true} {
+		b.changes.seen = nil
+		b.must(r.RunDue(t.Context(), b.say(text, "ok")))
+		told := slices.ContainsFunc(b.changes.seen, func(c chat.Change) bool {
+			return c.Kind == chat.ChangePins && c.ID == string(b.branch.ID)
+		})
+		if told != want {
+			t.Errorf("%q: told %v", text, told)
+		}
+	}
+}

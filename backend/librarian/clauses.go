@@ -1,0 +1,314 @@
+package librarian
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/internal/cues"
+)
+
+// requestMark begins what the user asked for with details worth keeping.
+const requestMark = "Asked: "
+
+// requestStarts begin a clause that asks for something.
+var requestStarts = phrases(`can you|could you|would you|will you|can i|could i|can we|could we|may i|help me|how do|how can|how should|how would|how to|how does
+	how is|how are|how did|how about|how could|what is|what are|what should|what would|what can|what could|what do|what does|what if|what about|what's|what kind|what other
+	what steps|which one|is it|is there|is this|is that|are there|are these|do you|does it|does this|should i|should we|am i|i was wondering|i'm wondering|i am wondering
+	any idea|any ideas|any advice|any suggestions|any tips|let me know|tell me|i need help|i'd appreciate|please help|provide|explain|show me|give me|suggest|describe|summarize|summarise|review
+	i'm not sure|i am not sure|i don't know|i do not know|what do you|do you think
+	kannst du|könntest du|können sie|könnten sie|würdest du|würden sie|hilf mir|bitte hilf|wie kann|wie mache|wie soll|wie würde|wie geht|was ist|was soll|gibt es|hast du|ich weiß nicht|ich frage mich
+	peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|peut-on|aide-moi|aidez-moi|comment|est-ce que|qu'est-ce|je ne sais pas
+	puedes|podrías|puede usted|podría|ayúdame|cómo|qué|no sé
+	você pode|pode me|como posso|puoi|potresti|come posso|kun je|kunt u|hoe kan|możesz|czy możesz|jak|можешь|можете|как|помоги`)
+
+// joinedRequests are those of languages without spaces between words.
+var joinedRequests = []string{"你能", "您能", "你可以", "能不能", "能否", "可以帮我", "请帮我", "请问", "帮我", "怎么", "如何", "为什么", "教えて", "どうやって", "どうすれば", "어떻게", "도와"}
+
+// resumes are the words with which a clause after a request states something again.
+var resumes = setOf(`since because given considering as whereas although though while weil da denn wobei parce puisque porque ya потому`)
+
+// introductions begin a clause that says only that something follows.
+var introductions = phrases("here's|here is|here are|this is|these are|below is|see below|as follows|hier ist|hier sind|voici|aquí está|aquí están")
+
+// longestStart is how many words a phrase in those tables may have.
+const longestStart = 3
+
+// phrases is a table's phrases, each as cues.Words writes it.
+func phrases(table string) map[string]bool {
+	set := map[string]bool{}
+	for line := range strings.Lines(table) {
+		for phrase := range strings.SplitSeq(strings.TrimSpace(line), "|") {
+			words, _ := cues.Words(phrase)
+			set[words] = true
+		}
+	}
+	return set
+}
+
+// startsWith reports that a text of lower case words begins with one of the phrases.
+func startsWith(words string, set map[string]bool) bool {
+	for end, n := 0, 0; n < longestStart && end < len(words); n++ {
+		if next := strings.IndexByte(words[end:], ' '); next >= 0 {
+			end += next
+		} else {
+			end = len(words)
+		}
+		if set[words[:end]] {
+			return true
+		}
+		end++
+	}
+	return false
+}
+
+// clause is a part of a sentence with the punctuation after it.
+type clause struct{ text string }
+
+// clausesOf divides a sentence after its commas, semicolons, colons and dashes where a
+// space follows, and after those of scripts without spaces.
+func clausesOf(s string) []clause {
+	var out []clause
+	start := 0
+	for i, r := range s {
+		next := i + utf8.RuneLen(r)
+		if r == utf8.RuneError || next >= len(s) {
+			continue
+		}
+		wide := strings.ContainsRune("，；、：", r)
+		narrow := strings.ContainsRune(",;:", r) && s[next] == ' ' || (r == '—' || r == '–') && s[next] == ' '
+		if wide || narrow {
+			out = append(out, clause{s[start:next]})
+			start = next
+		}
+	}
+	return append(out, clause{s[start:]})
+}
+
+// lead is a clause's beginning in lower case, without the words that join it to the
+// one before.
+func (c clause) lead() string {
+	words, _ := cues.Words(c.text[:clipAt(c.text, 80)])
+	for {
+		first, rest, ok := strings.Cut(words, " ")
+		if !ok || !joins[first] {
+			return words
+		}
+		words = rest
+	}
+}
+
+var joins = setOf("and but so or also then please now well just oh hmm und aber also oder bitte et mais y pero e ma и но")
+
+func (c clause) asks() bool {
+	if startsWith(c.lead(), requestStarts) {
+		return true
+	}
+	if strings.ContainsFunc(c.text, cues.Unspaced) {
+		text := strings.TrimLeftFunc(c.text, unicode.IsSpace)
+		for _, start := range joinedRequests {
+			if strings.HasPrefix(text, start) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// introduces reports "here's what I have so far:", which says nothing without what follows.
+func (c clause) introduces() bool {
+	return strings.HasSuffix(c.text, ":") && startsWith(c.lead(), introductions)
+}
+
+// states reports that a clause after a request states something again.
+func (c clause) states() bool {
+	first, _, _ := strings.Cut(c.lead(), " ")
+	return (own[first] || resumes[first]) && !c.asks()
+}
+
+// withoutRequests divides a sentence into what it states and what it asks for. People ask and
+// tell in one breath: "I'm building a shop with Go 1.24, can you help me structure it?"
+func withoutRequests(s string) (stated, asked string) {
+	var told, wanted strings.Builder
+	asking := false
+	for i, c := range clausesOf(s) {
+		switch {
+		case c.introduces():
+			continue
+		case c.asks():
+			asking = true
+		case i > 0 && asking && c.states():
+			asking = false
+		}
+		if asking {
+			wanted.WriteString(c.text)
+		} else {
+			told.WriteString(c.text)
+		}
+	}
+	stated = strings.TrimRight(strings.TrimSpace(told.String()), ",;:，；：—–- ")
+	if whole := strings.TrimSpace(s); strings.TrimSpace(told.String()) == whole {
+		stated = whole
+	}
+	return stated, request(wanted.String())
+}
+
+// politeness begins a request and is no part of it.
+var politeness = regexp.MustCompile(`(?i)^(?:(?:and|but|so|also|please|hmm),? )*(?:can|could|would|will) you (?:please )?(?:also )?(?:help me (?:to |with )?)?`)
+
+// request is what a request asks for.
+func request(s string) string {
+	s = strings.TrimSpace(politeness.ReplaceAllString(strings.TrimSpace(s), ""))
+	return withoutJoin(strings.TrimRight(s, ",;:?，；：？ "))
+}
+
+// withoutLead is a sentence without its colon, and without "Sure, here are" before what it names.
+func withoutLead(s string) string {
+	s = plainly(s)
+	for _, words := range []string{"sure, ", "yes, ", "here are ", "here is ", "here's ", "these are ", "hier sind ", "voici ", "aquí están "} {
+		if len(s) > len(words) && strings.EqualFold(s[:len(words)], words) {
+			s = s[len(words):]
+		}
+	}
+	return s
+}
+
+// divide cuts a text that is longer than limit bytes: between sentences, else between
+// clauses, else between words, so that nothing is lost.
+func divide(text string, limit int) []string {
+	var out []string
+	rest := strings.TrimSpace(text)
+	for len(rest) > limit {
+		cut := clipAt(rest, limit)
+		head := rest[:cut]
+		switch {
+		case lastSentence(head) > limit/3:
+			cut = lastSentence(head)
+		case lastStatement(head) > limit/3:
+			cut = lastStatement(head)
+		case lastClause(head) > limit/3:
+			cut = lastClause(head)
+		case lastSubordinate(head) > limit/3:
+			cut = lastSubordinate(head)
+		case strings.LastIndexByte(head, ' ') > limit/2:
+			cut = strings.LastIndexByte(head, ' ')
+		}
+		out = append(out, strings.TrimSpace(rest[:cut]))
+		rest = strings.TrimSpace(rest[cut:])
+	}
+	if rest != "" {
+		out = append(out, rest)
+	}
+	return out
+}
+
+// lines divides a text as divide does and leaves out what joins the parts, so that each is a line of its own.
+func lines(text string, limit int) []string {
+	parts := divide(text, limit)
+	for i := range parts {
+		if i+1 < len(parts) {
+			parts[i] = withoutComma(parts[i])
+		}
+		if i > 0 {
+			parts[i] = withoutJoin(parts[i])
+		}
+	}
+	return parts
+}
+
+// withoutJoin is a part of a sentence without a comma and the one word that join it to the part before.
+func withoutJoin(s string) string {
+	s = strings.TrimLeft(s, ",;:，；：、—– ")
+	if first, rest, ok := strings.Cut(s, " "); ok && joins[strings.ToLower(first)] {
+		return strings.TrimSpace(rest)
+	}
+	return s
+}
+
+// clipAt is the greatest position of at most n bytes between two characters.
+func clipAt(s string, n int) int {
+	if len(s) <= n {
+		return len(s)
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return n
+}
+
+// lastSentence is where the last complete sentence of a text ends, 0 if none does.
+func lastSentence(s string) int {
+	end := 0
+	s = strings.TrimRightFunc(s, unicode.IsSpace) // the part that is cut off ends where the text does
+	for span := range cues.Sentences(s, cues.Span{End: len(s)}) {
+		if span.End < len(s) {
+			end = span.End
+		}
+	}
+	return end
+}
+
+func lastClause(s string) int {
+	all := clausesOf(s)
+	return len(s) - len(all[len(all)-1].text)
+}
+
+// statementStart is where a clause begins that states something by itself: "… and I have booked a room".
+var statementStart = regexp.MustCompile(`(?i)(?:,|;|:| —| –)?(?: (?:and|but|so|because|since|while|although|though|considering|which|und|aber|weil|mais|et|parce que|pero|y|porque|ma|e|mas))? (?:i|i'm|i’m|i've|i’ve|i'll|i’ll|i'd|i’d|my|we|we're|we’re|we've|we’ve|we'll|our|ich|wir|je|nous|yo|nosotros|eu|io|noi) `)
+
+// subordinate begins a clause that can go without harm to the one before it.
+var subordinate = regexp.MustCompile(`(?i) (?:and|but|so that|because|since|while|although|though|considering|which|especially|und|aber|weil|während|mais|parce que|pero|porque) `)
+
+// lastStatement is where the last clause of a text begins that states something by itself, 0 if none does.
+func lastStatement(s string) int {
+	end := 0
+	for _, m := range statementStart.FindAllStringIndex(s, -1) {
+		if lead := strings.TrimLeft(s[m[0]:m[1]], " "); m[0] > 0 && strings.Count(strings.TrimSpace(lead), " ") >= 1 || m[0] > 0 && s[m[0]] != ' ' {
+			end = m[0]
+		}
+	}
+	return end
+}
+
+// lastSubordinate is where the last clause of a text begins that can go without harm, 0 if none does.
+func lastSubordinate(s string) int {
+	all := subordinate.FindAllStringIndex(s, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	return all[len(all)-1][0]
+}
+
+// withoutComma is a part of a sentence without the punctuation and the joining word that led to the rest.
+func withoutComma(s string) string {
+	s = strings.TrimRight(strings.TrimSpace(s), ",;:，；：、—– ")
+	at := strings.LastIndexByte(s, ' ')
+	if at > 0 && joins[strings.ToLower(s[at+1:])] {
+		s = strings.TrimRight(s[:at], ",; ")
+	}
+	return s
+}
+
+// clipClause is the beginning of a text of at most n bytes that ends with a sentence or a clause,
+// "" if none does.
+func clipClause(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	head := s[:clipAt(s, n)]
+	for _, end := range []int{lastSentence(head), lastStatement(head), lastClause(head), lastSubordinate(head)} {
+		if end > n/3 {
+			return withoutComma(head[:end])
+		}
+	}
+	return ""
+}
+
+// clipLine is clipClause, and of a text without clauses its beginning with an ellipsis.
+func clipLine(s string, n int) string {
+	if whole := clipClause(s, n); whole != "" {
+		return whole
+	}
+	return clip(s, n)
+}

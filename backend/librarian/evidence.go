@@ -1,0 +1,308 @@
+package librarian
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/stopwords"
+)
+
+// evidence is a text prepared to be asked whether it says something, in whatever words.
+type evidence struct {
+	text    string // in lower case, without markup
+	stems   map[string]bool
+	numbers map[string]bool
+	lines   []evidenceLine
+}
+
+type evidenceLine struct {
+	stems   map[string]bool
+	numbers map[string]bool
+	negated bool
+	bounded bool // "at most", "by", "under": a limit put without a negation
+}
+
+func evidenceOf(text string) evidence {
+	e := evidence{text: bareName(text), stems: map[string]bool{}, numbers: map[string]bool{}}
+	for line := range strings.Lines(text) {
+		if _, isHeading := headingText(strings.TrimSpace(line)); isHeading {
+			continue
+		}
+		l := evidenceLine{stems: contentStems(line), numbers: numbersIn(line), negated: negated(line), bounded: bounded(line)}
+		for s := range l.stems {
+			e.stems[s] = true
+		}
+		for n := range l.numbers {
+			e.numbers[n] = true
+		}
+		e.lines = append(e.lines, l)
+	}
+	return e
+}
+
+// Shares of a statement that a text must have to say the same: of its words when they are
+// spread over the text or together in one line, and of the names in it.
+const (
+	spreadShare = 0.6
+	lineShare   = 0.5
+	nameShare   = 2.0 / 3
+
+	// Of pairs of letters fewer are found again: those across two words are lost in another order.
+	unspacedShare = 0.4
+)
+
+// holds reports that the text says what a statement says: its numbers, its names, most of its other
+// words, and a negation or a limit where it has one.
+func (e evidence) holds(statement string) bool {
+	numbers := numbersIn(statement)
+	for n := range numbers {
+		if !e.numbers[n] {
+			return false
+		}
+	}
+	q := saying{words: contentStems(statement), names: nameStems(statement), numbers: numbers, spread: spreadShare, line: lineShare, name: nameShare}
+	if 2*len(q.names) > len(q.words) {
+		q.name = lineShare // a language that writes nouns with a capital, or a list of names
+	}
+	if strings.ContainsFunc(statement, cues.Unspaced) {
+		q.spread, q.line = unspacedShare, unspacedShare
+	}
+	if shareOf(q.names, e.stems) < q.name {
+		return false
+	}
+	if len(q.words) == 0 {
+		return len(numbers) > 0 || strings.Contains(e.text, bareName(statement))
+	}
+	if shareOf(q.words, e.stems) < q.spread && !e.inOneLine(q) {
+		return false
+	}
+	return !negated(statement) || e.negates(statement, q.words)
+}
+
+// saying is what a statement consists of, and how much of it must be found again.
+type saying struct {
+	words, names, numbers map[string]bool
+	spread, line, name    float64
+}
+
+func (e evidence) inOneLine(q saying) bool {
+	for _, l := range e.lines {
+		if shareOf(q.words, l.stems) >= q.line && shareOf(q.names, l.stems) >= q.name && shareOf(q.numbers, l.numbers) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// negates reports that a line about the same negates too, or puts the same limit without a
+// negation: "by Friday" is "no later than Friday".
+func (e evidence) negates(statement string, words map[string]bool) bool {
+	isLimit := limits(statement)
+	for _, l := range e.lines {
+		if (l.negated || isLimit && l.bounded) && shareOf(words, l.stems) >= nameShare/2 {
+			return true
+		}
+	}
+	return false
+}
+
+// names reports that the text has a name, however it is marked: an address with or without
+// its scheme, a call with or without its arguments, an assignment with or without spaces.
+func (e evidence) names(name string) bool {
+	name = bareName(name)
+	if strings.Contains(e.text, name) {
+		return true
+	}
+	if bare := strings.TrimSuffix(name, "()"); bare != name && strings.Contains(e.text, bare) {
+		return true
+	}
+	key, value, ok := strings.Cut(name, "=")
+	if !ok {
+		return false
+	}
+	value = strings.Trim(value, ` "'`)
+	for line := range strings.Lines(e.text) {
+		if containsWord(line, strings.TrimSpace(key)) && containsWord(line, value) {
+			return true
+		}
+	}
+	return false
+}
+
+var unmarked = strings.NewReplacer("`", "", `\`, "", "**", "", " = ", "=", "https://", "", "http://", "", "’", "'")
+
+// bareName is a text as names in it are compared: their case does not count, because a
+// summary may begin a sentence with one.
+func bareName(s string) string {
+	return strings.TrimRight(strings.ToLower(unmarked.Replace(s)), "/")
+}
+
+// shareOf is how much of what is wanted is there, 1 if nothing is wanted.
+func shareOf(wanted, there map[string]bool) float64 {
+	if len(wanted) == 0 {
+		return 1
+	}
+	n := 0
+	for w := range wanted {
+		if there[w] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(wanted))
+}
+
+// fillers are words of requests and plans that a summary words in another way or not at all.
+var fillers = setOf(`want wants wanted need needs trying try tries help make making makes sure like going get getting got use used using user assistant
+	please asked know think feel really very much also still currently project work working look looking figure best way ways one two able new bit lot
+	möchte will wollen brauche hilfe bitte versuche gerade`)
+
+// contentStems are the beginnings of the words that a text is about, and pairs of letters of
+// scripts without spaces. Numbers are compared apart.
+func contentStems(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '\'' && r != '’' }) {
+		w = strings.Trim(strings.ReplaceAll(strings.ToLower(w), "’", "'"), "'")
+		w, _, _ = strings.Cut(w, "'")
+		runes := []rune(w)
+		switch {
+		case strings.ContainsFunc(w, cues.Unspaced):
+			for i := 0; i+1 < len(runes); i++ {
+				out[string(runes[i:i+2])] = true
+			}
+		case len(runes) < 3 || unicode.IsNumber(runes[0]) || stopwords.Has(w) || fillers[w] || negations[w] || lastingWords[w] || currencies[w]:
+		default:
+			out[stem(root(w))] = true
+		}
+	}
+	return out
+}
+
+// lastingWords are judged by negated and by cues.IsStanding, not as words.
+var lastingWords = setOf("always must should shall immer muss müssen soll toujours doit siempre debe sempre deve")
+
+// root is a word without the commonest endings of English: "logged" and "logs" are "log".
+func root(w string) string {
+	for _, end := range []string{"ing", "ed", "es", "s", "e"} {
+		rest, ok := strings.CutSuffix(w, end)
+		if !ok || len(rest) < 3 || end == "s" && strings.HasSuffix(rest, "s") {
+			continue
+		}
+		if n := len(rest); (end == "ing" || end == "ed") && n > 3 && rest[n-1] == rest[n-2] {
+			rest = rest[:n-1]
+		}
+		return rest
+	}
+	return w
+}
+
+// stem is the beginning of a word: enough to tell words apart, and little enough to
+// know one again in another form.
+func stem(word string) string {
+	runes := []rune(word)
+	return string(runes[:min(len(runes), stemRunes)])
+}
+
+// nameStems are the stems of a statement's names: words that begin with a capital,
+// except for the first.
+func nameStems(text string) map[string]bool {
+	_, rest, _ := strings.Cut(strings.TrimPrefix(text, requestMark), " ")
+	var names []string
+	for _, w := range strings.Fields(rest) {
+		w = strings.TrimLeft(w, "\"'(“„«`")
+		if isName(w) && !own[strings.ToLower(strings.TrimRight(w, ",.;:!?"))] {
+			names = append(names, w)
+		}
+	}
+	return contentStems(strings.Join(names, " "))
+}
+
+// number is digits with separators of thousands or decimals, a time, or a half of a day after it.
+var number = regexp.MustCompile(`(?i)\d{1,3}(?:[.,'’ \x{202f}]\d{3})+\b(?:[.,]\d+)?|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b)?|\d{1,2}\s?[ap]\.?m\b|\d+(?:[.,]\d+)?`)
+
+// maxNumbers bounds how many numbers of a text are compared.
+const maxNumbers = 4000
+
+// numbersIn are a text's numbers, each in one form: 5,000 and 5000, 09:00 and 9 AM are
+// the same.
+func numbersIn(text string) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range number.FindAllString(text, maxNumbers) {
+		out[normalNumber(strings.ToLower(m))] = true
+	}
+	return out
+}
+
+func normalNumber(s string) string {
+	digits := strings.TrimRight(s, "apm. \u00a0")
+	afternoon, half := strings.Contains(s, "p"), strings.ContainsAny(s, "ap")
+	if hour, minute, ok := strings.Cut(digits, ":"); ok || half {
+		h, _ := strconv.Atoi(hour)
+		if half {
+			if h %= 12; afternoon {
+				h += 12
+			}
+		}
+		if !ok {
+			minute = "00"
+		}
+		return strconv.Itoa(h) + ":" + strings.TrimSuffix(minute, ":00")
+	}
+	groups := strings.FieldsFunc(digits, func(r rune) bool { return !unicode.IsDigit(r) })
+	whole, last := strings.Join(groups, ""), groups[len(groups)-1]
+	if len(groups) > 1 && len(last) != 3 { // decimals
+		whole = strings.TrimRight(strings.Join(groups[:len(groups)-1], "")+"."+last, "0")
+	}
+	whole = strings.TrimRight(strings.TrimLeft(whole, "0"), ".")
+	if whole == "" {
+		return "0"
+	}
+	return whole
+}
+
+// negations are the words whose loss turns a statement into its opposite.
+var negations = setOf(`never no not none nor without don't doesn't didn't mustn't can't cannot won't isn't aren't shouldn't shan't forbidden prohibited
+	avoid except nie niemals nicht kein keine keinen ohne verboten jamais pas ne non sans interdit nunca no jamás sin prohibido não nunca jamais sem
+	mai non senza vietato nooit niet geen nigdy nie bez не никогда нельзя без ні ніколи`)
+
+var joinedNegations = []string{"不", "没", "沒", "禁", "绝", "絕", "ない", "ません", "禁止", "않", "못", "금지", "말"}
+
+func negated(text string) bool {
+	words, _ := cues.Words(text)
+	for w := range strings.FieldsSeq(words) {
+		if negations[w] {
+			return true
+		}
+	}
+	for _, mark := range joinedNegations {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// Limits, as they are put with a negation and without one.
+var (
+	negatedLimits = strings.Split("no later than|no more than|no less than|no longer than|not exceed|not more than|not later than|not over|not above|not below|not be more|not be later"+
+		"|nicht mehr als|nicht später als|nicht über|pas plus de|pas plus tard|no más de|no más tarde|не более|не позднее|не больше|不超过|不得超过|不晚于", "|")
+	plainLimits = strings.Split(" by | at most | under | below | within | up to | maximum | max | before | until | at least | minimum | only | limit| less than | fewer than "+
+		"| bis | höchstens | maximal | spätestens | unter | mindestens | au plus | avant | maximum | como máximo | antes de | до |最多|以内|之前|至少", "|")
+)
+
+func limits(text string) bool { return containsAny(strings.ToLower(text), negatedLimits) }
+
+func bounded(text string) bool {
+	return limits(text) || strings.ContainsAny(text, "≤<") || containsAny(" "+strings.ToLower(oneLine(text))+" ", plainLimits)
+}
+
+func containsAny(text string, list []string) bool {
+	for _, s := range list {
+		if strings.Contains(text, s) {
+			return true
+		}
+	}
+	return false
+}

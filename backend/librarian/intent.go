@@ -1,0 +1,123 @@
+package librarian
+
+import (
+	"regexp"
+	"strings"
+
+	"contextinfinity/backend/internal/cues"
+)
+
+// unbinding matches phrases that contain the cue word of a constraint, a decision or a task but bind nobody:
+// what the speaker intends ("I want to make sure"), feels ("I'll never forget") or waits for ("until the decision").
+var unbinding = regexp.MustCompile(`(?:(?:\b(?:want|need|like|plan|planning|hope|hoping|try|trying|going|have|how|ways?|steps?|aspects|tips|just|and)(?: \w+){0,2} |, )to (?:also )?|\bgonna |\b(?:i|we)(?:'ll| will)(?: \w+){0,2} |\b(?:i|we) )(?:make|made) sure\b` +
+	`|\bhelp (?:me|us)(?: to)? (?:make sure|ensure)\b|\bif (?:you|i|we|it|they) don't\b|\b(?:when|if|why|whether|what|where|how|know|heard|know that|heard that) (?:i|we) need to\b(?: ensure that| make sure)?|\bso (?:that )?(?:i|we) don't\b` +
+	`|\bto make sure (?:i|we|my|our|everything|it|that i|that we|that my|that it)\b|\band make sure (?:i|we)\b|\bmade sure\b` +
+	`|\b(?:i|we)(?:'ll| will)(?: \w+)? ensure that\b|\b(?:want|need|like|trying) to ensure that\b` +
+	`|\b(?:is|are|was|were|am|it's|that's|there's|he's|she's|i'm|we're|they're|you're) (?:just )?(?:always|never)\b` +
+	`|\b(?:i|we|it|they|he|she|this|that|you|who)(?:'ll|'d| will| would)? (?:always|never) (?:remember|forget|remind|refresh|look|feel|love|enjoy|make|bring|give|think|thought|seem|get|have|had)\w*` +
+	`|\b(?:it|they|he|she|that|this|those|these|times|things) (?:just |really )?(?:don't|doesn't|always|never)\b` +
+	`|\bi (?:just |really |still )?don't (?:really |even )?(?:know|have|think|feel|see|get|understand|remember|mind|go)\b|\bwe don't (?:know|have|think|see|go|get)\b` +
+	`|\b(?:i|we|he|she|they)(?:'ve| have|'s| has)(?: \w+)? (?:never|always)\b` +
+	`|\b(?:it|they|you|he|she|that|this|there) must have\b|\bremind(?:s|ing)? me (?:of|how|that)\b` +
+	`|\b(?:i'll|i will|we'll|we will) use (?:these|those|your|this|that|them|it|one of|some of)\b` +
+	`|\b(?:for|about|on|await|awaiting|until|big|hard|tough|difficult|their|his|her) (?:a |an |the |your |my )?(?:\S+ ){0,3}?decisions?\b`)
+
+// quotation is what somebody else says, or a message of a program.
+var quotation = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”")
+
+// addressed matches a request in which the phrase is addressed to the assistant.
+var addressed = regexp.MustCompile(`\b(?:you|please|remember|always|must) (?:\w+ )?to make sure\b`)
+
+// cueKind is what a sentence states by its cue words, without the phrases that bind nobody.
+func cueKind(sentence string) (kind cues.Kind, states bool) {
+	kind, states = cues.Of(sentence)
+	if kind == "" || kind == cues.Fact {
+		return kind, states
+	}
+	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
+	if addressed.MatchString(lower) {
+		return kind, states
+	}
+	lower = quotation.ReplaceAllString(lower, " , ")
+	if rest := unbinding.ReplaceAllString(lower, " ,"); rest != strings.ToLower(sentence) {
+		kind, _ = cues.Of(rest + " .")
+	}
+	return kind, states
+}
+
+// promise is an answer to advice: "I'll look into that." Without a detail of its own it tells nothing.
+var promise = regexp.MustCompile(`^(?:i'll|i will|we'll|we will|i'm gonna|i'm going to|(?:i )?just want to make sure|i(?:'ll| will)? (?:definitely|really) (?:need|want|appreciate))\b`)
+
+func isPromise(sentence string) bool {
+	return promise.MatchString(strings.ReplaceAll(strings.ToLower(plainly(sentence)), "’", "'"))
+}
+
+// worried begins a clause that tells a mood or a doubt.
+var worried = regexp.MustCompile(`^(?:i'm|i am|i feel|i'm feeling|we're|we are)(?: \w+){0,2}? (?:stuck|worried|concerned|nervous|anxious|unsure|stressed|overwhelmed|struggling|torn|afraid|scared|confused|hesitant|wondering|trying to decide)\b`)
+
+// referring are the words by which a clause depends on the one before it.
+var referring = setOf("it its it's this that them they their there those these")
+
+// splitMood divides a sentence that tells a mood and a decision or a constraint in one breath into
+// the two, so that each is judged for itself: "I'm stuck on my schedule, so I chose to skip the fair."
+func splitMood(s string) []string {
+	parts := clausesOf(s)
+	if len(parts) < 2 || !worried.MatchString(strings.ReplaceAll(clauseStart(parts[0].text), "’", "'")) {
+		return []string{s}
+	}
+	at := len(parts[0].text)
+	for _, c := range parts[1:] {
+		if first, _, _ := strings.Cut(c.lead(), " "); own[first] || resumes[first] || first == "like" {
+			break
+		}
+		at += len(c.text)
+	}
+	mood, rest := strings.TrimRight(s[:at], ",;: "), withoutJoins(s[at:])
+	if kind, _ := cueKind(rest); kind != cues.Decision && kind != cues.Constraint || refers(rest) {
+		return []string{s}
+	}
+	return []string{mood, rest}
+}
+
+func clauseStart(s string) string { return strings.ToLower(strings.TrimSpace(s[:clipAt(s, 80)])) }
+
+// withoutJoins is a clause without the words that join it to the one before.
+func withoutJoins(s string) string {
+	s = strings.TrimSpace(s)
+	for {
+		first, rest, ok := strings.Cut(s, " ")
+		if word := strings.ToLower(strings.TrimRight(first, ",")); !ok || !joins[word] && !resumes[word] && word != "like" {
+			return s
+		}
+		s = strings.TrimSpace(rest)
+	}
+}
+
+// refers reports that the beginning of a clause needs the words before it to be understood.
+func refers(clause string) bool {
+	words, _ := cues.Words(clause)
+	for i, w := range strings.Fields(words) {
+		if i == 6 {
+			return false
+		}
+		if referring[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// acknowledging are the words with which people answer before they say something.
+var acknowledging = setOf("yeah yes yep yup sure thanks thank ok okay great cool awesome perfect nice hmm wow hi hello hey danke merci gracias obrigado grazie")
+
+// withoutThanks is a sentence without its acknowledgement: "Yeah, thanks for the tips, my flight is on May 3".
+func withoutThanks(s string) string {
+	for parts := clausesOf(s); len(parts) > 1; parts = clausesOf(s) {
+		first, _, _ := strings.Cut(parts[0].lead(), " ")
+		if !acknowledging[first] || details(parts[0].text) >= tellsEnough {
+			break
+		}
+		s = strings.TrimSpace(s[len(parts[0].text):])
+	}
+	return s
+}

@@ -1,0 +1,94 @@
+package librarian
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/dates"
+)
+
+// intended are the words with which people speak of what they have before them.
+var intended = regexp.MustCompile(`\b(?:planning|waiting|expecting|plan to|plan on|preparing|prepare for|scheduled|booked|arranged|upcoming|due|deadline|going to|gonna|i'll|i will|we'll|we will|i have (?:a|an|my|to|another)|i've got (?:a|an|my|to|another)|i need to|we need to|have to|want to|aim to|aiming|hope to|hoping|starts|begins|leaving|moving|flying|meeting|interview|appointment|negotiation|presentation|launch|release|exam|flight|move|by|before|until` +
+	`|plane|geplant|termin|frist|bis|werde|muss|rendez-vous|prévu|avant|échéance|cita|plazo|previsto|antes|prazo|scadenza|entro)\b`)
+
+// done are the words that tell what has been, whatever date stands beside them.
+var done = regexp.MustCompile(`\b(?:did|was|were|went|met|sent|submitted|finished|completed|attended|celebrated|uploaded|applied|signed|received|got back|launched|released|decided|chose|agreed)\b`)
+
+// writtenDate is a day as people write it in a sentence, with or without a year.
+var writtenDate = regexp.MustCompile(`(?i)\b\d{4}-\d{2}-\d{2}\b|\b` + monthName + `\.? \d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?|\b\d{1,2}(?:st|nd|rd|th|\.)? (?:of |de )?` + monthName + `\b(?:,? (?:de )?\d{4}\b)?`)
+
+const monthName = `(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)`
+
+// halfYear is how far ahead a date without a year may lie: what would be further is past.
+const halfYear = 183 * 24 * time.Hour
+
+// isAhead reports a statement with a day that is not past at the time of a turn.
+func isAhead(statement string, now time.Time) bool {
+	if now.IsZero() {
+		return false
+	}
+	today := now.UTC().Truncate(24 * time.Hour)
+	for _, m := range writtenDate.FindAllString(statement, maxNumbers) {
+		if day, ok := dayOf(m, today); ok && !day.Before(today) {
+			return true
+		}
+	}
+	return false
+}
+
+// ordinal is the ending of a day's number.
+var ordinal = regexp.MustCompile(`(\d)(?:st|nd|rd|th)\b`)
+
+// hasYear reports a date that is written with its year.
+var hasYear = regexp.MustCompile(`\d{4}`)
+
+func dayOf(written string, today time.Time) (time.Time, bool) {
+	written = ordinal.ReplaceAllString(strings.ReplaceAll(written, " of ", " "), "$1")
+	if hasYear.MatchString(written) {
+		return dates.Parse(written)
+	}
+	for _, year := range []int{today.Year(), today.Year() + 1} {
+		day, ok := dates.Parse(strings.TrimSuffix(written, ".") + " " + time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Format("2006"))
+		if ok && !day.Before(today) {
+			return day, day.Sub(today) <= halfYear
+		}
+	}
+	return time.Time{}, false
+}
+
+// isPlan reports that the user has something before them on a day that is not past.
+func isPlan(statement string, now time.Time) bool {
+	if strings.HasPrefix(statement, requestMark) || strings.HasPrefix(statement, assistantMark) || !isAhead(statement, now) {
+		return false
+	}
+	lower := strings.ReplaceAll(strings.ToLower(statement), "’", "'")
+	if done.MatchString(lower) && !strings.Contains(lower, "booked") && !strings.Contains(lower, "scheduled") {
+		return false
+	}
+	return intended.MatchString(lower)
+}
+
+// settlePlans makes facts of the plans of an earlier summary whose day is past: they are open no more.
+func settlePlans(s Summary, now time.Time) Summary {
+	var open []string
+	for _, e := range s.entries[OpenTasks] {
+		if kind, _ := cueKind(e); kind != cues.Task && writtenDate.MatchString(e) && !now.IsZero() && !isAhead(e, now) {
+			s.entries[Facts] = append(s.entries[Facts][:len(s.entries[Facts]):len(s.entries[Facts])], e)
+			continue
+		}
+		open = append(open, e)
+	}
+	s.entries[OpenTasks] = open
+	return s
+}
+
+// saidAt is when a turn was taken.
+func saidAt(turns []chat.Turn) time.Time {
+	if len(turns) == 0 {
+		return time.Time{}
+	}
+	return turns[len(turns)-1].CreatedAt
+}

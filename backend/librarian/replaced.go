@@ -1,0 +1,191 @@
+package librarian
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/internal/cues"
+)
+
+// replacing are the words before the name of what no longer holds: "PostgreSQL instead of SQLite".
+var replacing = regexp.MustCompile(`(?i:(?:\binstead of|\brather than|\bin place of|\bno longer(?: use| using| with| on)?|\breplac(?:es|ed|ing|e)|\b(?:switch|switched|switching|migrate|migrated|migrating|move|moved|moving|change|changed|changing) (?:\w+ ){0,3}?(?:away )?from|\bdrop(?:ped|ping)?|\bstatt|\banstatt|\banstelle von|\bau lieu de|\ben lugar de|\ben vez de|вместо)\s+(?:using |the |a |an |our |my |der |die |das |dem |den )?)([^\s,;:.!?()]+(?:[ -][A-Z0-9][^\s,;:.!?()]*)?)`)
+
+// replacingJoined is that of Chinese and Japanese.
+var replacingJoined = regexp.MustCompile(`(?:代替|取代|而不是|不再使用|不再用|替换)\s*([A-Za-z0-9][A-Za-z0-9_.+#-]*|\p{Han}{2,6})`)
+
+// changes are the words with which a statement says that something is not as it was.
+var changes = setOf(`now instead rather changed change changes moved move postponed rescheduled updated update switch switched switching replaced replace
+	actually correction corrected longer anymore new increased decreased raised lowered reduced adjusted extended revised jetzt nun stattdessen geändert verschoben doch neu neue neuer neues aktualisiert maintenant désormais
+	reporté changé ahora cambiado aplazado теперь перенесли изменили`)
+
+var changesJoined = []string{"改为", "改成", "改用", "现在", "推迟", "提前到", "変更", "에서", "바뀌", "변경"}
+
+// replacedNames are the names that a statement says no longer hold.
+func replacedNames(statement string) []string {
+	var out []string
+	for _, re := range []*regexp.Regexp{replacing, replacingJoined} {
+		for _, m := range re.FindAllStringSubmatch(statement, -1) {
+			if name := strings.Trim(m[1], "`\"'*"); len(name) >= 2 {
+				out = append(out, strings.ToLower(name))
+			}
+		}
+	}
+	return out
+}
+
+func saysChange(statement string) bool {
+	words, _ := cues.Words(statement)
+	for w := range strings.FieldsSeq(words) {
+		if changes[w] {
+			return true
+		}
+	}
+	if strings.ContainsFunc(statement, cues.Unspaced) {
+		for _, mark := range changesJoined {
+			if strings.Contains(statement, mark) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// replacement is what a new statement takes the place of.
+type replacement struct {
+	names   []string
+	change  bool
+	content evidence
+}
+
+func replacementBy(statement string) replacement {
+	r := replacement{names: replacedNames(statement), change: saysChange(statement)}
+	if r.change || len(r.names) > 0 {
+		r.content = evidenceOf(statement)
+	}
+	return r
+}
+
+// subjectShare is how much of an earlier statement's subject a later one must
+// share to take its place.
+const subjectShare = 0.6
+
+// takesPlaceOf reports that an earlier entry no longer holds: it is about a name that was
+// replaced, or the later statement says of the same subject that something has changed.
+// Standing instructions end only by name.
+func (r replacement) takesPlaceOf(sec Section, earlier string) bool {
+	lower := strings.ToLower(earlier)
+	for _, name := range r.names {
+		if sec == Artifacts && strings.Trim(lower, "`") == name {
+			return true
+		}
+		if sec == Artifacts || !containsWord(lower, name) || len(replacedNames(earlier)) > 0 {
+			continue
+		}
+		if sec == Decisions && decidesOnly(earlier, name) || r.sameSubject(earlier, name) {
+			return true
+		}
+	}
+	if !r.change || sec == Artifacts || cues.IsStanding(earlier) || r.content.holds(earlier) {
+		return false
+	}
+	words := subjectOf(earlier)
+	shared := 0
+	for w := range words {
+		if r.content.stems[w] {
+			shared++
+		}
+	}
+	if shared == 1 && len(words) == 1 {
+		return len(numbersIn(earlier)) > 0 && len(r.content.numbers) > 0 // another date or amount of the same thing
+	}
+	return shared >= 2 && float64(shared) >= subjectShare*float64(len(words))
+}
+
+// decidesOnly reports a decision for a name and for no other: nothing else is lost with it.
+func decidesOnly(decision, name string) bool {
+	names := nameStems(decision)
+	for w := range contentStems(name) {
+		delete(names, w)
+	}
+	return len(names) == 0 && len(numbersIn(decision)) == 0
+}
+
+// sameSubject reports that an entry about a replaced name says little else: what it says
+// besides would be lost with it.
+func (r replacement) sameSubject(earlier, name string) bool {
+	names := contentStems(name)
+	others, shared := 0, 0
+	for w := range subjectOf(earlier) {
+		if names[w] || generic[w] {
+			continue
+		}
+		if others++; r.content.stems[w] {
+			shared++
+		}
+	}
+	return others <= 1 || 2*shared >= others
+}
+
+// generic are the stems of words with which any decision is worded.
+var generic = setOf("decid choos chos agre will stor keep entsc verwe nutze nutz nehm")
+
+// subjectOf is what a statement is about: its words without numbers and names of days and months.
+func subjectOf(statement string) map[string]bool {
+	words := contentStems(statement)
+	for w := range words {
+		if strings.ContainsFunc(w, unicode.IsNumber) || monthStems[w] {
+			delete(words, w)
+		}
+	}
+	return words
+}
+
+var monthStems = func() map[string]bool {
+	set := map[string]bool{}
+	for name := range calendar {
+		if name != "deadline" && name != "birthday" && name != "anniversary" {
+			set[stem(root(name))] = true
+		}
+	}
+	return set
+}()
+
+func containsWord(text, word string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return false
+		}
+		begin, end := at+i, at+i+len(word)
+		if !insideWord(text[:begin], true) && !insideWord(text[end:], false) {
+			return true
+		}
+		at = end
+	}
+}
+
+// insideWord reports that a letter or digit touches the position between two texts.
+func insideWord(side string, before bool) bool {
+	r, _ := utf8.DecodeRuneInString(side)
+	if before {
+		r, _ = utf8.DecodeLastRuneInString(side)
+	}
+	return r < 0x2E80 && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// forgetReplaced drops the entries that a new statement takes the place of.
+func (d *draft) forgetReplaced(statement string) {
+	r := replacementBy(statement)
+	if !r.change && len(r.names) == 0 {
+		return
+	}
+	for _, sec := range []Section{Facts, Decisions, Constraints, Artifacts} {
+		for i := range d.entries[sec] {
+			if e := &d.entries[sec][i]; !e.gone && r.takesPlaceOf(sec, e.text) {
+				d.drop(sec, e.text)
+			}
+		}
+	}
+}

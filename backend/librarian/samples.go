@@ -1,0 +1,107 @@
+package librarian
+
+import (
+	"regexp"
+	"strings"
+
+	"contextinfinity/backend/internal/cues"
+)
+
+// sampleWords begin an assistant's sentence that illustrates and states nothing.
+var sampleWords = regexp.MustCompile(`(?i)^(?:\W*)(?:examples?|samples?|templates?|e\.g\.|for (?:example|instance)|before|after|original|revised|zum beispiel|beispiel|z\. ?b\.|(?:par )?exemple|(?:por )?ejemplo|(?:por )?exemplo|(?:per )?esempio)\b[^.!?]{0,40}?[:,]`)
+
+// sampleTitles are the words of a heading, or of a sentence that ends in a colon, under which an
+// assistant writes text for others to use.
+var sampleTitles = regexp.MustCompile(`(?i)\b(?:examples?|samples?|templates?|drafts?|cover letter|e-?mail|revised|rewritten|version|statement|script|beispiele?|vorlage|entwurf|exemples?|modèle|ejemplos?|plantilla|exemplos?|esempi?)\b`)
+
+// ownVoice are words that an assistant uses only when it writes in another person's name.
+var ownVoice = setOf("my mine our ours mein meine meinen unser unsere mon ma mes notre nos mi mis nuestro nuestra")
+
+// isSample reports an assistant's sentence that is an example, a quotation or text with gaps to be filled in.
+func isSample(sentence string) bool {
+	sentence = strings.TrimSpace(sentence)
+	if sampleWords.MatchString(sentence) || strings.HasPrefix(sentence, "\"") || strings.HasPrefix(sentence, "“") || placeholderGap.MatchString(sentence) {
+		return true
+	}
+	if _, quoted, ok := strings.Cut(sentence, ": "); ok && strings.IndexAny(quoted, "\"“") == 0 {
+		return true
+	}
+	words, _ := cues.Words(sentence)
+	for w := range strings.FieldsSeq(words) {
+		if ownVoice[w] {
+			return true
+		}
+	}
+	return false
+}
+
+// placeholderGap is a gap of a template: "[Company Name]", "<your name>", "{date}".
+var placeholderGap = regexp.MustCompile(`\[[A-Z][A-Za-z' /-]{2,}\]|<[a-zA-Z][a-z]+ [a-zA-Z ]+>|\{\{`)
+
+// titlesSample reports a heading or a sentence that announces an assistant's sample text.
+func titlesSample(title string) bool { return sampleTitles.MatchString(title) }
+
+// sampleHosts are addresses that stand for any address.
+var sampleHosts = regexp.MustCompile(`(?i)(?:^|[/@.])example\.(?:com|org|net|edu)\b`)
+
+// samplePart is a part of a name that stands for any name: "your-project", "firstname".
+var samplePart = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:your|my|some)?(?:first_?name|last_?name|user_?name|company_?name|website|domain|placeholder|lorem|ipsum|xxx+|foobar)(?:$|[^a-z])|(?:^|[^a-zA-Z])(?:your|YOUR|Your)(?:[_A-Z-]|[^a-zA-Z]|website|domain|name|company|project|app|site|user)|^(?:/?path/to/)|(?:jane|john)[._]?(?:doe|smith)@`)
+
+// isPlaceholder reports a name that names nothing: a bare file extension, a gap of a template, an
+// address of example.com.
+func isPlaceholder(name string) bool {
+	name = strings.Trim(name, "`\\")
+	if name == "" {
+		return true
+	}
+	if strings.ContainsRune("[<{", rune(name[0])) && !strings.Contains(name, "=") {
+		return true
+	}
+	if ext, ok := strings.CutPrefix(name, "."); ok && extensions[strings.ToLower(ext)] && !bareFiles[name] {
+		return true
+	}
+	return sampleHosts.MatchString(name) || samplePart.MatchString(name)
+}
+
+// maxLinks is how many addresses outside of code an answer may have that is no list of links.
+const maxLinks = 2
+
+// settledNames are the names in an assistant's text that a memory keeps: those in code, and in prose those
+// with a form that only work has. Links, e-mail addresses and brands of what it suggests become part of the
+// memory when the user names them.
+func settledNames(names []Entity) []Entity {
+	links := 0
+	for _, e := range names {
+		if e.Kind == KindURL && !e.inCode {
+			links++
+		}
+	}
+	var out []Entity
+	for _, e := range names {
+		switch {
+		case isMail(e.Text), e.inItem && e.Kind == KindURL:
+			continue
+		case !e.inCode && e.Kind == KindURL && (links > maxLinks || !specific(e.Text)):
+			continue
+		case !e.inCode && (isBrand(e.Text) || formula.MatchString(e.Text)):
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// formula matches a quantity of a calculation: "x_1", "h_c = 4", "ABC = 50", "\( \angle \)".
+var formula = regexp.MustCompile(`^[A-Za-z]{1,2}_\w{1,2}(?: ?= ?.*)?$|^[A-Z]{1,3} ?= ?[\d.,]+\S?$|^\\|^[a-zA-Z]{1,2}$`)
+
+// specific reports an address that leads further than to a site.
+func specific(url string) bool {
+	_, rest, _ := strings.Cut(url, "://")
+	host, path, _ := strings.Cut(rest, "/")
+	return path != "" || strings.Contains(host, ":")
+}
+
+// isBrand reports letters alone that begin with a capital, as products are written: "PocketGuard".
+func isBrand(name string) bool {
+	return name != "" && name[0] >= 'A' && name[0] <= 'Z' && only(name, isASCIILetter, "")
+}

@@ -1,0 +1,68 @@
+package models
+
+import (
+	"strings"
+
+	"contextinfinity/backend/config"
+)
+
+// keyForm is the beginning of a provider's keys.
+type keyForm struct {
+	prefix   string
+	provider string // what it is stored under if the program knows the vendor, else the name of the form
+	name     string
+	server   string // where such keys are used, if that is not a vendor's own service
+}
+
+// keyForms are beginnings that belong to one provider, longer ones first. A bare sk-
+// belongs to nobody: OpenAI's oldest keys have it, and those of many others.
+var keyForms = []keyForm{
+	{"sk-ant-", config.ProviderAnthropic, "Anthropic", ""},
+	{"sk-proj-", config.ProviderOpenAI, "OpenAI", ""},
+	{"sk-svcacct-", config.ProviderOpenAI, "OpenAI", ""},
+	{"sk-admin-", config.ProviderOpenAI, "OpenAI", ""},
+	{"sk-or-", "openrouter", "OpenRouter", "https://openrouter.ai/api/v1"},
+	{"gsk_", "groq", "Groq", "https://api.groq.com/openai/v1"},
+	{"xai-", "xai", "xAI", "https://api.x.ai/v1"},
+	{"AIza", "google", "Google", "https://generativelanguage.googleapis.com/v1beta/openai"},
+	{"pplx-", "perplexity", "Perplexity", "https://api.perplexity.ai"},
+	{"csk-", "cerebras", "Cerebras", "https://api.cerebras.ai/v1"},
+	{"hf_", "huggingface", "Hugging Face", "https://router.huggingface.co/v1"},
+	{"nvapi-", "nvidia", "NVIDIA", "https://integrate.api.nvidia.com/v1"},
+	{"fw_", "fireworks", "Fireworks", "https://api.fireworks.ai/inference/v1"},
+	{"tgp_v1_", "together", "Together", "https://api.together.xyz/v1"},
+	{"github_pat_", "github", "GitHub", "https://models.github.ai/inference"},
+	{"ghp_", "github", "GitHub", "https://models.github.ai/inference"},
+}
+
+// openAIMark stands in the middle of OpenAI's older keys, and in no other's.
+const openAIMark = "T3BlbkFJ"
+
+// formOf is whose key it is by its form alone, empty if that does not tell.
+func formOf(key string) keyForm {
+	key = strings.TrimSpace(key)
+	for _, f := range keyForms {
+		if strings.HasPrefix(key, f.prefix) {
+			return f
+		}
+	}
+	if strings.HasPrefix(key, "sk-") && strings.Contains(key, openAIMark) {
+		return keyForm{"sk-", config.ProviderOpenAI, "OpenAI", ""}
+	}
+	return keyForm{}
+}
+
+// unplaced is the answer where no provider was named and the key's form names none of
+// the vendors: nothing is sent anywhere. An empty Provider asks the person to choose.
+func unplaced(key string, f keyForm) TestResult {
+	if strings.TrimSpace(key) == "" {
+		return TestResult{Message: "There is no key to test."}
+	}
+	if f.server == "" {
+		return TestResult{Message: "The form of this key does not say whose it is. Choose the provider; until then it is sent to nobody."}
+	}
+	return TestResult{
+		Provider: f.provider,
+		Message:  "This looks like a key of " + f.name + ". It was sent to nobody. Add " + f.server + " as a server under Settings, Providers, and paste it there.",
+	}
+}

@@ -1,0 +1,139 @@
+package prompt
+
+import "slices"
+
+// Draft is a context without what will be recalled for it: it says how many tokens
+// there are for that, and up to which turn memory is to be searched.
+type Draft struct{ a *assembler }
+
+// NewDraft builds a context with what was attached by hand alone. Where even that
+// does not fit, history makes room for it and for some memory; after a refusal memory
+// was chosen before, and Finish shrinks.
+func NewDraft(in Input) (*Draft, error) {
+	a := newAssembler(in)
+	if in.Replay == nil {
+		a.in.Retrieved = slices.DeleteFunc(slices.Clone(in.Retrieved), func(r Artifact) bool { return !r.Attached })
+	}
+	if err := a.build(); err != nil {
+		return nil, err
+	}
+	if in.Replay == nil && in.Reduce == 0 && a.in.Policy.History == HistoryElastic && !a.fits() {
+		return &Draft{a}, a.shrinkHistory(share(a.budget.Caps.Retrieved, a.budget.Ceiling, recallShare))
+	}
+	return &Draft{a}, nil
+}
+
+// Cut is the turn_seq up to which history is not in the context as it was said.
+func (d *Draft) Cut() int64 { return d.a.plan.Cut }
+
+// Room is how many tokens artifacts may take beside what is there, their days
+// included: up to their cap, all that the other sections leave.
+func (d *Draft) Room() int {
+	a := d.a
+	frame := 0
+	if len(a.retrieved) == 0 {
+		frame = total(a.memoryWith([]rendered{a.frameItem("config", selection)})) - total(a.memory())
+	}
+	return max(0, min(a.budget.Ceiling-a.used(), a.budget.Caps.Retrieved-total(a.recalled()))-frame)
+}
+
+// Finish adds the artifacts, best first, what was attached among them, and shrinks
+// until the context fits. failure is why memory was not searched, in words.
+func (d *Draft) Finish(retrieved []Artifact, failure string) (PreparedContext, error) {
+	a := d.a
+	a.in.Retrieved, a.in.RetrievalError = retrieved, failure
+	a.renderRetrieved()
+	if a.in.Replay != nil {
+		return a.prepared(), nil
+	}
+	if err := a.shrink(); err != nil {
+		return PreparedContext{}, err
+	}
+	return a.prepared(), nil
+}
+
+// PlanOf is how an assembly of the same input would represent history before
+// anything is shrunk, and the budget that it goes by.
+func PlanOf(in Input) (Plan, Budget, error) {
+	a := newAssembler(in)
+	if err := a.buildFixed(); err != nil {
+		return Plan{}, a.budget, err
+	}
+	return a.makePlan(), a.budget, nil
+}
+
+func (a *assembler) build() error {
+	if err := a.buildFixed(); err != nil {
+		return err
+	}
+	if m := a.in.Replay; m != nil {
+		a.plan = Plan{Cut: m.History.Cut, Ranges: m.History.Ranges}
+		a.dropped, a.steps, a.notes = m.DroppedPending, m.Shrink, m.Notes
+		if !m.has(SectionState) {
+			a.state = nil
+		}
+	} else {
+		a.plan = a.makePlan()
+	}
+	if err := a.renderHistory(); err != nil {
+		return err
+	}
+	a.noteSizes()
+	return nil
+}
+
+// buildFixed renders what does not depend on how history is represented, and
+// divides the budget for it.
+func (a *assembler) buildFixed() error {
+	a.system = []rendered{a.textItem(Part{Source: "config"}, systemText(a.in.System, a.in.Policy), messageOverhead)}
+	a.pinned = a.renderPins()
+	a.state = a.renderState(a.in.Head.Summary)
+	a.now = a.renderNow()
+	a.last = a.renderCurrent()
+	a.renderRetrieved()
+	reduced := a.budget.Ceiling
+	a.budget.Ceiling = a.full
+	a.budget = a.budget.withPrefix(a.in.Policy, total(a.system), total(a.pinned))
+	a.budget.Ceiling = reduced
+	if a.in.Replay != nil {
+		return nil
+	}
+	return a.checkCaps()
+}
+
+// makePlan leaves history as it is while everything fits: no part is held back for
+// recalled memory then, since all that it could find is in the prompt, nor for the
+// state summary, which says less than the turns themselves.
+func (a *assembler) makePlan() Plan {
+	if a.in.Policy.History != HistoryElastic {
+		return MakePlan(a.in.Sizes, a.budget, a.in.Policy)
+	}
+	if a.outsideHistory()-total(a.state)+weight(a.in.Sizes) <= a.full {
+		return Plan{}
+	}
+	return Compact(a.in.Sizes, a.budget, a.in.Policy)
+}
+
+// outsideHistory is what the sections but history take.
+func (a *assembler) outsideHistory() int {
+	return total(a.system) + total(a.pinned) + total(a.memory()) + total(a.last)
+}
+
+// noteSizes says which sections are not what their caps foresee, and leaves the
+// state summary out where every turn is there as it was said and it does not fit
+// beside them.
+func (a *assembler) noteSizes() {
+	if a.in.Replay != nil {
+		return
+	}
+	if a.in.HeadCapped && len(a.state) > 0 {
+		a.note("The state summary is shortened to its cap of %d tokens.", a.budget.Caps.State)
+	}
+	if n := total(a.last); n > a.budget.Caps.Message {
+		a.note("The message takes %d tokens, over its cap of %d: it uses what the other sections leave.", n, a.budget.Caps.Message)
+	}
+	if a.plan.Cut == 0 && a.in.Policy.History == HistoryElastic && len(a.originals) > 0 && len(a.state) > 0 && a.used() > a.full {
+		a.note("The state summary (%d tokens) is left out: every turn is in the context as it was said.", total(a.state))
+		a.state = nil
+	}
+}

@@ -1,0 +1,123 @@
+// Package reranking orders passages with a model, through a server's /rerank as
+// llama.cpp, vLLM, Jina and Cohere have it. It sends one request once: a search does not
+// wait for a second try, it goes on with the plain order.
+package reranking
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/wire"
+	"contextinfinity/backend/llm"
+)
+
+// maxAnswer bounds what is read of an answer, in bytes. Some servers send the passages back.
+const maxAnswer = 8 << 20
+
+// Options say which server and which model.
+type Options struct {
+	Client  *http.Client // nil: a sound default
+	BaseURL string       // with or without /rerank at its end
+	Key     llm.Secret   // empty: none is sent
+	Model   string       // empty: the server's only one
+}
+
+// Reranker scores passages. It is safe for concurrent use.
+type Reranker struct {
+	o    Options
+	base string
+}
+
+// New makes a reranker. Nothing is sent.
+func New(o Options) (*Reranker, error) {
+	u, err := wire.CheckBase(o.BaseURL)
+	if err != nil {
+		return nil, chat.Errorf(chat.CodeConfig, "rerank.new", "The reranker's address %q is not a web address.", o.BaseURL).
+			WithHint("correct retrieval.reranker_base_url")
+	}
+	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/rerank"), ""
+	o.Client = wire.Client(o.Client)
+	return &Reranker{o: o, base: u.String()}, nil
+}
+
+type request struct {
+	Model     string   `json:"model,omitempty"`
+	Query     string   `json:"query"`
+	Documents []string `json:"documents"`
+}
+
+type answer struct {
+	Results []struct {
+		Index int      `json:"index"`
+		Score *float64 `json:"relevance_score"`
+	} `json:"results"`
+}
+
+// Rerank returns a score for each passage, in their order; a higher one is more relevant.
+func (r *Reranker) Rerank(ctx context.Context, query string, passages []string) ([]float64, error) {
+	body, err := json.Marshal(request{Model: r.o.Model, Query: query, Documents: passages})
+	if err != nil {
+		return nil, err
+	}
+	data, err := r.call(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	var a answer
+	if json.Unmarshal(data, &a) != nil {
+		return nil, unusable("no JSON that could be read")
+	}
+	scores, seen := make([]float64, len(passages)), make([]bool, len(passages))
+	for _, one := range a.Results {
+		if one.Index < 0 || one.Index >= len(passages) || one.Score == nil || math.IsNaN(*one.Score) || math.IsInf(*one.Score, 0) || seen[one.Index] {
+			return nil, unusable("a score that belongs to no passage")
+		}
+		scores[one.Index], seen[one.Index] = *one.Score, true
+	}
+	if len(a.Results) != len(passages) {
+		return nil, unusable("scores for some of the passages only")
+	}
+	return scores, nil
+}
+
+func unusable(what string) error {
+	return chat.Errorf(chat.CodeProvider, "rerank", "The reranker answered with %s.", what).
+		WithHint("check retrieval.reranker_base_url and retrieval.reranker_model")
+}
+
+func (r *Reranker) call(ctx context.Context, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+"/rerank", bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if r.o.Key != "" {
+		req.Header.Set("Authorization", "Bearer "+r.o.Key.Reveal())
+	}
+	ep := llm.Endpoint{BaseURL: r.base, Key: r.o.Key}
+	resp, err := r.o.Client.Do(req)
+	if err != nil {
+		return nil, failure(wire.TransportError(ctx, ep, r.base, err))
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, failure(wire.ResponseError(ep, resp))
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	if err != nil {
+		return nil, failure(wire.TransportError(ctx, ep, r.base, err))
+	}
+	return data, nil
+}
+
+// failure is an error for people; wire has taken keys out of its words.
+func failure(e *llm.Error) error {
+	return chat.WrapError(e.Code, "rerank", e, "The reranker could not be used: "+e.Error()+".").
+		WithHint("check retrieval.reranker_base_url, or leave it empty to search without a reranker")
+}

@@ -1,0 +1,102 @@
+package reranking
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+func serve(t *testing.T, status int, body string, got func(*http.Request, request)) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in request
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			t.Error(err)
+		}
+		if got != nil {
+			got(r, in)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestRerank: scores come back in the order of the passages, whatever order and further
+// fields a server answers with.
+func TestRerank(t *testing.T) {
+	const body = `{"id":"1","model":"m","usage":{"total_tokens":9},"results":[{"index":1,"relevance_score":0.9,"document":{"text":"b"}},{"index":0,"relevance_score":-2.5}]}`
+	for _, tail := range []string{"/v1", "/v1/", "/v1/rerank", "/v1/rerank/"} {
+		base := serve(t, 200, body, func(r *http.Request, in request) {
+			if r.URL.Path != "/v1/rerank" || r.Header.Get("Authorization") != "Bearer k" || in.Model != "m" || in.Query != "q" || !slices.Equal(in.Documents, []string{"a", "b"}) {
+				t.Errorf("%s %v %+v", r.URL.Path, r.Header, in)
+			}
+		})
+		r, err := New(Options{BaseURL: base + tail, Key: "k", Model: "m"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.Rerank(t.Context(), "q", []string{"a", "b"})
+		if err != nil || !slices.Equal(got, []float64{-2.5, 0.9}) {
+			t.Errorf("%s: %v, %v", tail, got, err)
+		}
+	}
+	base := serve(t, 200, `{"results":[{"index":0,"relevance_score":1}]}`, func(r *http.Request, _ request) {
+		if r.URL.Path != "/rerank" || r.Header.Get("Authorization") != "" {
+			t.Errorf("without a key: %s %v", r.URL.Path, r.Header)
+		}
+	})
+	r, err := New(Options{BaseURL: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Rerank(t.Context(), "q", []string{"a"}); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRerankRefuses: an answer that does not score each passage once is an error, and
+// no error holds the key.
+func TestRerankRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		body   string
+		code   chat.Code
+	}{
+		"no JSON":        {200, "<html>", chat.CodeProvider},
+		"nothing":        {200, "{}", chat.CodeProvider},
+		"one of two":     {200, `{"results":[{"index":0,"relevance_score":1}]}`, chat.CodeProvider},
+		"one twice":      {200, `{"results":[{"index":0,"relevance_score":1},{"index":0,"relevance_score":2}]}`, chat.CodeProvider},
+		"of a third":     {200, `{"results":[{"index":0,"relevance_score":1},{"index":2,"relevance_score":2}]}`, chat.CodeProvider},
+		"without scores": {200, `{"results":[{"index":0},{"index":1}]}`, chat.CodeProvider},
+		"key refused":    {401, `{"error":{"message":"bad key secret-key"}}`, chat.CodeAuth},
+		"no endpoint":    {404, "not found", chat.CodeProvider},
+	} {
+		r, err := New(Options{BaseURL: serve(t, c.status, c.body, nil), Key: "secret-key"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Rerank(t.Context(), "q", []string{"a", "b"})
+		if chat.CodeOf(err) != c.code || strings.Contains(err.Error()+chat.AsError(err).Hint, "secret-key") {
+			t.Errorf("%s: %v (%s)", name, err, chat.CodeOf(err))
+		}
+	}
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	r, err := New(Options{BaseURL: gone.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Rerank(t.Context(), "q", []string{"a"}); chat.CodeOf(err) != chat.CodeUnavailable {
+		t.Errorf("nobody answers: %v", err)
+	}
+	if _, err := New(Options{BaseURL: "ftp://x"}); chat.CodeOf(err) != chat.CodeConfig {
+		t.Errorf("not the web: %v", err)
+	}
+}

@@ -1,0 +1,149 @@
+package retrieval
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/highlight"
+	"contextinfinity/backend/prompt"
+)
+
+const (
+	// maxMatchWords bounds the words of a Match.
+	maxMatchWords = 24
+	// namedWords is how many of them its sentence names.
+	namedWords = 5
+)
+
+// Match is why a passage was found, ready to be shown: of a hit, or of a passage in a
+// stored request.
+type Match struct {
+	Words      []string // of the question, as the passage writes them
+	Around     []string // of the question, that only its surroundings say
+	Similarity float64  // calibrated; 0 where vectors did not find it
+	Keyword    float64
+	Turn       int64 // sequence number of the turn it is from; 0: unknown
+	Reasons    []chat.Reason
+	Attached   bool // by hand, whatever was searched
+}
+
+// Match explains a hit of a query.
+func (h Hit) Match(query string) Match {
+	m := Match{
+		Around: h.Why.Around, Similarity: h.Similarity, Keyword: h.Keyword, Turn: h.TurnSeq, Reasons: h.Why.Reasons(),
+	}
+	switch {
+	case len(h.Why.Words) > 0:
+		m.Words = matchedWords(h.Why.Words, h.Text, true)
+	case len(h.Why.Around) == 0 && !h.Why.Continues: // the plain ranking explains nothing
+		m.Words = matchedWords(Terms(Ends(query)), h.Text, false)
+	}
+	return m
+}
+
+// MatchOf explains a passage of a stored request by what was stored with it, and by the
+// words that it shares with the question.
+func MatchOf(question, text string, p prompt.Part, turn int64) Match {
+	return Match{
+		Words: matchedWords(Terms(Ends(question)), text, false), Similarity: p.Similarity, Keyword: p.Keyword,
+		Turn: turn, Reasons: p.Reasons, Attached: p.Attached,
+	}
+}
+
+// matchedWords returns the terms as a text writes them, in the order of the query. A term
+// that only a similar spelling matched is returned as it is asked for, if certain says
+// that all terms match.
+func matchedWords(terms []string, text string, certain bool) []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(word string) {
+		if folded := highlight.Fold(word); !seen[folded] {
+			seen[folded] = true
+			out = append(out, word)
+		}
+	}
+	for _, term := range terms {
+		found := false
+		// The space makes it a complete word instead of the beginning of one.
+		for _, parsed := range highlight.Parse(term + " ") {
+			for _, s := range parsed.Spans(text) {
+				found = true
+				add(text[s.Start:s.End])
+			}
+		}
+		if certain && !found {
+			add(term)
+		}
+		if len(out) >= maxMatchWords {
+			return out[:maxMatchWords]
+		}
+	}
+	return out
+}
+
+// String says it in one line: "matched: dual, writes · answer to the question of #19".
+func (m Match) String() string {
+	if m.Attached {
+		return "attached by hand"
+	}
+	var parts []string
+	if len(m.Words) > 0 {
+		parts = append(parts, "matched: "+listed(m.Words))
+	}
+	if len(m.Around) > 0 {
+		parts = append(parts, "nearby: "+listed(m.Around))
+	}
+	if len(parts) == 0 && m.Keyword > 0 {
+		parts = append(parts, "shares words with the question")
+	}
+	if m.Similarity > 0 {
+		parts = append(parts, "more similar than "+percent(m.Similarity)+" unrelated text")
+	}
+	if len(parts) == 0 {
+		parts = append(parts, "next to a passage that matches")
+	}
+	for _, r := range m.Reasons {
+		if text := m.reason(r); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (m Match) reason(r chat.Reason) string {
+	switch r {
+	case chat.ReasonAnswer:
+		if m.Turn > 0 {
+			return fmt.Sprintf("answer to the question of #%d", m.Turn)
+		}
+		return "answer to a question"
+	case chat.ReasonStanding:
+		return "standing instruction"
+	case chat.ReasonRepeat:
+		return "repeats the question"
+	case chat.ReasonQuestion:
+		return "only asks"
+	case chat.ReasonOverview:
+		return "chosen for an overview over time"
+	}
+	return ""
+}
+
+func listed(words []string) string {
+	list := strings.Join(words[:min(len(words), namedWords)], ", ")
+	if rest := len(words) - namedWords; rest > 0 {
+		list += fmt.Sprintf(" and %d more", rest)
+	}
+	return list
+}
+
+// percent is a share in words, rounded down so that it never claims too much.
+func percent(share float64) string {
+	if share >= 1 {
+		return "all"
+	}
+	return strconv.FormatFloat(math.Floor(share*100+1e-6), 'f', -1, 64) + " % of"
+}

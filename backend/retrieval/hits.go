@@ -1,0 +1,53 @@
+package retrieval
+
+import (
+	"math"
+
+	"contextinfinity/backend/chat"
+)
+
+// forHits gives every item its place among the hits. Packing prefers what is needed to
+// understand a conversation; a list of hits is read from the top, by somebody who wants
+// the answer, so that here counts what an item itself says of the query. What only asks
+// stands below its answer.
+func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float64) {
+	for _, x := range c.items {
+		x.relevance = x.match * (1 - coveredHit + coveredHit*x.covers)
+		if x.own != nil && !x.says && x.similar < surelySimilar {
+			x.relevance *= continuesHit
+		}
+		switch {
+		case said(x.unit) && c.in.aim == aimUser:
+			x.relevance += userHit * c.p.s.RolePrior * math.Min(1, x.match/fullPrior)
+		case said(x.unit) && c.in.aim == aimAny:
+			x.relevance += statementHit * c.p.s.RolePrior * x.states * x.covers
+		case isReply(x.unit) && c.in.aim == aimReply:
+			x.relevance += replyAsked
+		}
+		x.relevance += c.p.s.Recency * age(x.unit)
+	}
+	for _, x := range c.items {
+		if said(x.unit) && x.own != nil {
+			c.exchange(x, answers[x.Turn])
+		}
+	}
+}
+
+// exchange lowers a message of the user by what it only asks, and gives that to the
+// passage which answers it.
+func (c *collector) exchange(x, answer *item) {
+	asked := 1 - x.states
+	if c.in.aim == aimUser {
+		asked *= askedOfUser
+	}
+	if x.repeats {
+		asked = 1
+	}
+	if answer != nil {
+		answer.relevance += exchangeHit * asked * math.Max(0, x.relevance-answer.relevance)
+	}
+	x.relevance *= 1 - (1-askingHit)*asked
+	if answer != nil && asked > mostlyAsks {
+		x.relevance = math.Min(x.relevance, answer.relevance*belowAnswer)
+	}
+}

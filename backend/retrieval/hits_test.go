@@ -1,0 +1,81 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestHitsAnswerBeforeTheyAsk: the answer is the first hit, whatever the request before it
+// looks like, and whatever was said of it afterwards.
+func TestHitsAnswerBeforeTheyAsk(t *testing.T) {
+	exchanges := []struct{ ask, reply, query, answer string }{
+		{"How big should the Kestrel instance be and what does it cost", "Take 8 GB. The size is called m6.large, for 210 EUR a month.", "size and cost of the Kestrel instance", "210 EUR"},
+		{"can you give me the reconciliation query for invoices", "Sure: SELECT id FROM ledger EXCEPT SELECT id FROM bank.", "the reconciliation query for invoices", "EXCEPT"},
+		{"Write me a short status about the tannery migration", "Status: the tannery is at 80 percent.", "short status about the tannery migration", "80 percent"},
+		{"when exactly is the cutover, I mix up the dates", "The cutover is on Sunday at 04:00.", "When is the cutover?", "Sunday"},
+		{"I'm wondering what glaze suits the porcelain kiln", "For the porcelain kiln a celadon glaze.", "Which glaze for the porcelain kiln?", "celadon"},
+		{"Kannst du mir sagen, welche Hefe ins Roggenbrot kommt", "Ins Roggenbrot kommen 20 g Frischhefe.", "Welche Hefe kommt ins Roggenbrot?", "20 g"},
+	}
+	m := chatter()
+	for i, x := range exchanges {
+		m.exchange(int64(100+2*i), x.ask, x.reply)
+		m.exchange(int64(101+2*i), "Thanks, that makes sense!", "You are welcome.")
+	}
+	for _, x := range exchanges {
+		res := find(t, m.engine(), Query{Text: x.query})
+		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, x.answer) {
+			t.Errorf("%q: %q is not the first hit of %q", x.query, x.answer, textsOf(res.Hits))
+		}
+	}
+}
+
+// TestHitsStatementsOfTheUserStay: a message that states the answer and asks something
+// else is a hit before replies that only touch the subject.
+func TestHitsStatementsOfTheUserStay(t *testing.T) {
+	m := chatter()
+	m.exchange(100, "I'm having trouble with Orion. I've set Orion up with 3 workers, can you review it?", "Orion looks good. More memory would help it.")
+	m.exchange(102, "What about logs for Orion?", "Send the logs of Orion to a file.")
+	for _, query := range []string{"How many workers did I set up for Orion?", "workers of Orion"} {
+		res := find(t, m.engine(), Query{Text: query})
+		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, "3 workers") {
+			t.Errorf("%q: %q", query, textsOf(res.Hits))
+		}
+	}
+}
+
+// TestHitsSayWhatIsAsked: a standing order that says nothing of the query is below what does.
+func TestHitsSayWhatIsAsked(t *testing.T) {
+	m := chatter()
+	m.exchange(100, "Always give exact figures.", "I will.")
+	m.exchange(101, "What does the lighthouse weigh?", "The lighthouse weighs 410 tonnes.")
+	res := find(t, m.engine(), Query{Text: "What is the weight of the lighthouse?", Limit: 9})
+	texts := textsOf(res.Hits)
+	order, answer := slices.Index(texts, "Always give exact figures."), slices.Index(texts, "The lighthouse weighs 410 tonnes.")
+	if answer != 0 || order >= 0 && order < answer {
+		t.Errorf("%q", texts)
+	}
+}
+
+func textsOf(hits []Hit) []string {
+	var out []string
+	for _, h := range hits {
+		out = append(out, h.Text)
+	}
+	return out
+}
+
+// TestStatementsArePackedBeforeRequests: of two messages of the user that say the same
+// words, the one that states them has the preference.
+func TestStatementsArePackedBeforeRequests(t *testing.T) {
+	m := chatter()
+	m.exchange(100, "The heron pump is in the cellar, tell me more.", "Noted.")
+	m.exchange(110, "I am here, tell me more of the heron pump.", "Noted as well.")
+	res := find(t, m.engine(), Query{Text: "heron pump", MaxTokens: 200})
+	if len(res.Artifacts) < 2 || !strings.Contains(res.Artifacts[0].Text, "cellar") {
+		t.Errorf("%+v", res.Artifacts)
+	}
+	if res.Artifacts[0].TurnSeq != 100 {
+		t.Errorf("turn %d first", res.Artifacts[0].TurnSeq)
+	}
+}

@@ -1,0 +1,221 @@
+package retrieval
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/internal/cues"
+)
+
+// aim is whose words a question asks for.
+type aim uint8
+
+const (
+	aimAny   aim = iota // either side may have said it
+	aimUser             // the user asks about themselves: "did I", "my", "I told you"
+	aimReply            // the user asks what they were answered: "did you tell me", "your advice"
+)
+
+// intent is what the wording of a question tells about its answer.
+type intent struct {
+	aim      aim
+	told     bool // the user asks what they said or asked themselves
+	overview bool // the course of things: a summary, the order of events
+	gather   bool // all pieces about something: a list, a count
+}
+
+// replyCues ask for what the assistant said before. They name the assistant as the one
+// who acted, in the past: "can you list" is a request and asks for nothing that was said.
+var replyCues = cueSet(`did you, have you, had you, you told, you tell me, you said, you gave, you suggested, you recommended, you advised, you proposed, you mentioned,
+	you explained, you wrote, you showed, you listed, you named, you answered, you provided, you described, you calculated, you came up with, you used, you were,
+	you've, you had, was i told, was i advised, was i given, was recommended, was suggested, were recommended, were suggested, was the answer,
+	your answer, your answers, your suggestion, your suggestions, your recommendation, your recommendations, your advice, your example, your explanation,
+	your reply, your replies, your response, your proposal, your estimate, your command, your query, your script, your code, your table, your list,
+	according to you, the assistant, the answer you,
+	hast du, hattest du, haben sie, hatten sie, du gesagt, du mir, sie mir, dein vorschlag, deine empfehlung, deine antwort, dein rat, deiner antwort,
+	as-tu, as tu, avez-vous, avez vous, tu m'as, vous m'avez, tu as dit, vous avez dit, ta réponse, votre réponse, ton conseil, votre conseil,
+	me dijiste, dijiste, me recomendaste, recomendaste, me sugeriste, sugeriste, me diste, diste, tu respuesta, tu recomendación, has dicho, me ha dicho,
+	você disse, você me, você recomendou, você sugeriu, sua resposta, hai detto, mi hai, hai consigliato, hai suggerito, la tua risposta,
+	heb je, had je, je zei, jouw antwoord, powiedziałeś, poleciłeś, twoja odpowiedź, söyledin, önerdin, verdiğin,
+	ты сказал, ты говорил, ты посоветовал, ты предложил, вы сказали, вы посоветовали, твой ответ, ваш ответ, ти казав, ти порадив`)
+
+// userCues ask about the user: what they did, have, said. A possessive is none: "my form"
+// may be what the assistant wrote.
+var userCues = cueSet(`did i, have i, had i, was i, were we, have we, did we, do i have, do i use, do i usually, do i want, do i prefer, i told, i tell, i said, i say,
+	i mention, i mentioned, i brought, i bring, i gave, i asked, i wanted, i want, i was, i am, i'm, i've, i'd, i had, i have, i use, i used, i chose, i decided, i planned, i plan,
+	i completed, i finished, i started, habe ich, hatte ich, bin ich, ich habe, ich hatte, ai-je, j'ai, je suis, tengo, dije, eu, ho detto, heb ik, ik heb, я`)
+
+// toldCues ask what the user said or asked.
+var toldCues = cueSet(`did i tell, did i say, did i ask, did i mention, did i bring, did i describe, did i write, did i give, have i told, have i asked, have i said, have i mentioned,
+	i told, i said, i mentioned, i mention, i asked, i brought, i bring, i described, i wrote, my question, my questions, my messages, habe ich gesagt, habe ich gefragt, habe ich erwähnt,
+	ich gesagt, ich gefragt, ich erwähnt, meine frage, meine fragen, j'ai dit, j'ai demandé, ma question, mes questions, te dije, te pregunté, mi pregunta, mis preguntas,
+	я сказал, я говорил, я спросил, мой вопрос`)
+
+// overviewCues ask for the course of things: what came when, in which order, in short.
+// Such a question names few words of what it wants.
+var overviewCues = cueSet(`summarize, summarise, summary, overview, recap, timeline, chronological, chronologically, in order, the order, order in which, in which order, in what order, sequence of,
+	over time, throughout, evolve, evolved, history of, how did my, step by step history, walk me through our,
+	zusammenfassung, fasse, überblick, reihenfolge, verlauf, chronologisch, fais un résumé, résume-moi, l'ordre, aperçu, chronologie, resumen, orden, cronología,
+	resumo, ordem, riassunto, riassumi, ordine, samenvatting, volgorde, overzicht, podsumowanie, kolejność, özet, sıra, итог, порядок, обзор, хронология, підсумок`)
+
+// gatherCues ask for all pieces about something that the question names.
+var gatherCues = cueSet(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
+	alle, alles, jede, jeden, jedes, wie viele, wie oft, insgesamt, liste, auflistung, welche der, tous, toutes, combien, todos, todas, cuántos, cuántas, lista, en total,
+	quantos, quantas, tutti, tutte, quanti, quante, elenco, hoeveel, lijst, wszystkie, ile, hepsi, bütün, kaç, все, всё, сколько, список, перечисли, усі, скільки`)
+
+// joinedAims are cues of scripts that put no spaces between words.
+var joinedAims = []struct {
+	cue string
+	aim aim
+}{
+	{"你告诉", aimReply}, {"你说", aimReply}, {"你建议", aimReply}, {"你推荐", aimReply}, {"你给", aimReply}, {"你的回答", aimReply}, {"您说", aimReply}, {"您建议", aimReply},
+	{"教えてくれた", aimReply}, {"言ってた", aimReply}, {"おすすめしてくれた", aimReply}, {"提案してくれた", aimReply}, {"알려준", aimReply}, {"추천해", aimReply}, {"말해준", aimReply},
+	{"我", aimUser}, {"私", aimUser}, {"내가", aimUser}, {"제가", aimUser},
+}
+
+var (
+	joinedOverview = []string{"总结", "顺序", "概述", "时间线", "まとめ", "順番", "概要", "요약", "순서"}
+	joinedGather   = []string{"所有", "全部", "多少", "几个", "列出", "すべて", "全て", "いくつ", "一覧", "모든", "모두", "몇 ", "목록"}
+)
+
+// longestIntentCue is how many words a cue may have.
+const longestIntentCue = 4
+
+func cueSet(list string) map[string]bool {
+	set := map[string]bool{}
+	for cue := range strings.SplitSeq(list, ",") {
+		set[strings.Join(strings.Fields(cue), " ")] = true
+	}
+	return set
+}
+
+// intentOf reads a question by its cue words. It knows no grammar: a wrong guess only
+// changes the order of what is found.
+func intentOf(text string) intent {
+	words, ends := cues.Words(text)
+	var in intent
+	user := false
+	start := 0
+	for i, end := range ends {
+		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
+			phrase := words[start:ends[n]]
+			if replyCues[phrase] {
+				in.aim = aimReply
+			}
+			in.told = in.told || toldCues[phrase]
+			user = user || userCues[phrase]
+			in.overview = in.overview || overviewCues[phrase]
+			in.gather = in.gather || gatherCues[phrase]
+		}
+		start = end + 1
+	}
+	for _, j := range joinedAims {
+		if strings.Contains(text, j.cue) && in.aim == aimAny {
+			in.aim = j.aim
+		}
+	}
+	for _, cue := range joinedOverview {
+		in.overview = in.overview || strings.Contains(text, cue)
+	}
+	for _, cue := range joinedGather {
+		in.gather = in.gather || strings.Contains(text, cue)
+	}
+	if user && in.aim == aimAny {
+		in.aim = aimUser
+	}
+	return in
+}
+
+// anyCue reports that a text holds a cue.
+func anyCue(text string, set map[string]bool) bool {
+	words, ends := cues.Words(text)
+	return hasCue(words, ends, set)
+}
+
+// hasCue reports that words, which end at these places, hold a cue.
+func hasCue(words string, ends []int, set map[string]bool) bool {
+	start := 0
+	for i, end := range ends {
+		for n := i; n < len(ends) && n < i+longestIntentCue; n++ {
+			if set[words[start:ends[n]]] {
+				return true
+			}
+		}
+		start = end + 1
+	}
+	return false
+}
+
+// standingCues begin orders and preferences that hold for everything after them.
+var standingCues = cueSet(`always, never, from now on, whenever, every time, i prefer, i'd prefer, in future, in the future, when i ask, by default,
+	immer, niemals, ab jetzt, von nun an, jedes mal, ich bevorzuge, künftig, toujours, jamais, désormais, dorénavant, à chaque fois, je préfère,
+	siempre, nunca, a partir de ahora, cada vez, prefiero, sempre, mai, d'ora in poi, ogni volta, preferisco, de agora em diante, prefiro,
+	altijd, nooit, voortaan, zawsze, nigdy, od teraz, her zaman, asla, bundan sonra, всегда, никогда, отныне, каждый раз, завжди, ніколи`)
+
+func isStanding(text string) bool { return anyCue(text, standingCues) }
+
+// selfCues are words by which somebody states something of themselves within a question.
+var selfCues = cueSet(`i'm, i am, i've, i have, i'd, i was, i want, i need, i use, i used, i got, i had, i think, i prefer, i like, i tried, i keep, we're, we are, we've, we have, my, our, i'll,
+	ich bin, ich habe, ich will, ich möchte, mein, meine, meinen, wir haben, unser, unsere, je suis, j'ai, mon, ma, mes, notre, tengo, estoy, mi, mis, nuestro, tenho, estou, meu, minha,
+	sono, mio, mia, ik ben, ik heb, mijn, mam, jestem, mój, moja, у меня, мой, моя, мои, я, у нас`)
+
+// longestBare is how many words a text may have that only asks: longer ones describe
+// what they ask about.
+const longestBare = 14
+
+// onlyAsks reports a text that consists of questions and states nothing: "I use Redis,
+// can it expire keys?" states something, "Can Redis expire keys?" does not.
+func onlyAsks(text string) bool {
+	if len(text) > 16*longestBare || !asks(text) {
+		return false
+	}
+	question := false
+	for _, r := range text {
+		switch {
+		case cues.EndsSentence(r):
+			if question = isQuestionMark(r); !question {
+				return false
+			}
+		case unicode.IsLetter(r) || unicode.IsNumber(r):
+			question = false
+		}
+	}
+	_, ends := cues.Words(text)
+	return question && len(ends) <= longestBare && !anyCue(text, selfCues)
+}
+
+// asks reports a text that ends with a question.
+func asks(text string) bool {
+	last, _ := utf8.DecodeLastRuneInString(strings.TrimSpace(text))
+	return isQuestionMark(last)
+}
+
+func isQuestionMark(r rune) bool { return r == '?' || r == '？' || r == '؟' }
+
+// queryWords are the words of a query, to recognise it where it was asked before.
+type queryWords map[string]bool
+
+func newQueryWords(query string) queryWords {
+	set := queryWords{}
+	for _, t := range Terms(query) {
+		set[stemOf(t)] = true
+	}
+	return set
+}
+
+// repeatedBy reports a text that asks nearly the same.
+func (q queryWords) repeatedBy(text string) bool {
+	if len(q) < 2 || len(text) > 64*(len(q)+8) {
+		return false
+	}
+	both, all := 0, len(q)
+	for word := range newQueryWords(text) {
+		if q[word] {
+			both++
+		} else {
+			all++
+		}
+	}
+	return 5*both >= 4*all
+}

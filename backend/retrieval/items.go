@@ -1,0 +1,251 @@
+package retrieval
+
+import (
+	"context"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// item is what is ordered and packed: a unit, or a passage of a long reply.
+type item struct {
+	*unit
+	span   chat.Span // in the source
+	lead   chat.Span // packed with it: the header of its table, "Run this:"; empty: none
+	tokens int
+	own    []bool // which terms it says itself; nil: its words were not read
+	says   bool   // any of them
+	covers float64
+	states float64 // of a message of the user: the share of its terms that it states, not only asks about
+
+	match     float64 // how well it says what is asked; the best has 1
+	relevance float64 // the same with what the question's wording prefers: the order of hits
+	score     float64 // the same with the preference for the user's statements: the order of packing
+
+	bare     bool  // it is nothing but a question, or the query once more: packed with its answer or not at all
+	repeats  bool  // it asks the query once more
+	standing bool  // a short order or preference that holds for everything after it
+	answer   *item // of a bare question: the passage that answers it
+}
+
+// text is what an item says, behind what introduces it.
+func (x *item) text(c chat.ChunkText) string {
+	lead, span := inside(c, x.lead), inside(c, x.span)
+	return strings.TrimSpace(c.Source[lead.Start:lead.End] + "\n" + c.Source[span.Start:span.End])
+}
+
+// collector makes items of a pool's units. It reads the words of the most promising.
+type collector struct {
+	p     *pool
+	in    intent
+	query queryWords
+	match *matcher
+	texts map[chat.ChunkID]chat.ChunkText
+	items []*item
+	first map[chat.TurnID]*item // how each reply begins that says nothing of the query
+}
+
+const (
+	// readUnits is how many units are read at least for either side of a conversation.
+	readUnits = 120
+	// tokensPerRead is for how many tokens of the budget one more is read.
+	tokensPerRead = 40
+)
+
+// items are the pool's units and the passages of its replies, best first.
+func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk *packer) ([]*item, error) {
+	if p.s.SRD {
+		var out []*item
+		for _, u := range p.rank() {
+			out = append(out, wholeUnit(u))
+		}
+		return pk.selected(ctx, e.Store, out)
+	}
+	p.measured()
+	c := &collector{
+		p: p, in: intentOf(q.Text), query: newQueryWords(q.Text), match: newMatcher(terms),
+		texts: pk.texts, first: map[chat.TurnID]*item{},
+	}
+	units := p.byMatch()
+	read := c.worthReading(units, max(readUnits, q.MaxTokens/tokensPerRead))
+	if err := pk.read(ctx, e.Store, read); err != nil {
+		return nil, err
+	}
+	isRead := make(map[*unit]bool, len(read))
+	for _, u := range read {
+		isRead[u] = true
+	}
+	for _, u := range units {
+		c.add(u, isRead[u])
+	}
+	out := c.ordered()
+	pk.explain = newExplainer(c, terms)
+	return out, nil
+}
+
+func wholeUnit(u *unit) *item {
+	return &item{unit: u, span: chat.Span{Start: u.Start, End: u.End}, tokens: u.Tokens, score: u.score, relevance: u.score}
+}
+
+// worthReading are the best units of either side, so many of each. Replies that share
+// nothing with the query are not read unless replies are asked for.
+func (c *collector) worthReading(units []*unit, most int) []*unit {
+	var out []*unit
+	users, replies := 0, 0
+	for _, u := range units {
+		switch {
+		case !isReply(u):
+			if users++; users <= most {
+				out = append(out, u)
+			}
+		case u.tf != nil || u.vector > 0 || c.in.aim == aimReply:
+			if replies++; replies <= most {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// isReply reports words of the assistant; in a group chat nobody's are.
+func isReply(u *unit) bool {
+	return u.Role == chat.RoleAssistant && u.Speaker == "" && u.File == ""
+}
+
+// add makes items of a unit: passages of a long reply, else the unit whole.
+func (c *collector) add(u *unit, read bool) {
+	x := wholeUnit(u)
+	x.match = u.base + u.lent
+	text, ok := c.texts[u.Chunk]
+	if !ok || !read {
+		c.items = append(c.items, x)
+		return
+	}
+	x.span = bounded(text, u)
+	if isReply(u) && u.Tokens > longReply {
+		c.passages(text.Source, u, x.span)
+		return
+	}
+	words := text.Source[x.span.Start:x.span.End]
+	c.count(x, words, make([]int, len(c.p.weight)))
+	if u.Speaker != "" && onlyAsks(words) {
+		x.match *= bareOfPeople
+	}
+	if said(u) {
+		if x.says {
+			x.states = c.stated(x, words)
+		}
+		x.repeats = asks(words) && c.query.repeatedBy(words)
+		x.bare = x.repeats || !c.in.told && onlyAsks(words)
+		x.standing = u.Tokens <= longestOrder && isStanding(words)
+	}
+	c.items = append(c.items, x)
+}
+
+// count notes which terms a text says and returns its length in words.
+func (c *collector) count(x *item, text string, counts []int) int {
+	length := c.match.count(text, counts)
+	x.own = make([]bool, len(counts))
+	if x.Speaker != "" {
+		c.match.count(x.Speaker, counts)
+	}
+	for t, n := range counts {
+		x.own[t] = n > 0
+		x.says = x.says || n > 0
+	}
+	x.covers = c.share(x.own)
+	return length
+}
+
+// stated is the share of what a message says of the query that stands in clauses which
+// state something.
+func (c *collector) stated(x *item, text string) float64 {
+	counts := make([]int, len(c.p.weight))
+	for _, part := range clauses(text) {
+		if !part.asks {
+			c.match.count(part.text, counts)
+		}
+	}
+	own := make([]bool, len(counts))
+	for t, n := range counts {
+		own[t] = n > 0
+	}
+	return ratio(c.share(own), x.covers)
+}
+
+// share is the part of the query, by weight of its terms, that own says.
+func (c *collector) share(own []bool) float64 {
+	sum, all := 0.0, 0.0
+	for t, weight := range c.p.weight {
+		all += weight
+		if own[t] {
+			sum += weight
+		}
+	}
+	return ratio(sum, all)
+}
+
+// passages adds the passages of a long reply, each with its own words, and the rest of
+// the reply for less.
+func (c *collector) passages(source string, u *unit, span chat.Span) {
+	share := c.p.context(u, c.in.aim == aimReply)
+	counts, lead := make([]int, len(c.p.weight)), make([]int, len(c.p.weight))
+	for _, part := range partsOf(source, span) {
+		clear(counts)
+		clear(lead)
+		x := &item{unit: u, span: part.Span}
+		length := c.match.count(source[part.Start:part.End], counts)
+		if part.lead.Start < part.lead.End {
+			leadLength := c.match.count(source[part.lead.Start:part.lead.End], lead)
+			if part.table || adds(lead, counts) {
+				x.lead = part.lead
+				length += leadLength
+			} else {
+				clear(lead)
+			}
+		}
+		says := adds(counts, nil) || part.table && adds(lead, nil)
+		for t := range counts {
+			counts[t] += lead[t]
+		}
+		c.score(x, counts, share, length)
+		if x.says = says; !says {
+			if c.first[u.Turn] == nil {
+				c.first[u.Turn] = x
+			}
+			if c.in.aim != aimReply {
+				x.match *= restOfReply
+			}
+		}
+		c.items = append(c.items, x)
+	}
+}
+
+// adds reports that counts hold a term which others lack.
+func adds(counts, others []int) bool {
+	for t, n := range counts {
+		if n > 0 && (others == nil || others[t] == 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// score is how well a passage says the query: a term counts where the passage says it,
+// and for a share where the reply around it does.
+func (c *collector) score(x *item, counts []int, share []float64, length int) {
+	x.own = make([]bool, len(counts))
+	sum := 0.0
+	for t, weight := range c.p.weight {
+		own := 0.0
+		if n := counts[t]; n > 0 {
+			x.own[t] = true
+			k := 1 + repeatedTerm*float64(n-1)
+			own = k * saturation / (k + 1.2*(0.25+0.75*float64(length)/averageUnit))
+		}
+		sum += weight * max(own, share[t])
+	}
+	x.covers = c.share(x.own)
+	x.tokens = (x.span.End - x.span.Start + x.lead.End - x.lead.Start + 3) / 4
+	x.match = ((1-c.p.share)*ratio(sum, c.p.top)+c.p.share*x.vector)*c.p.lengthFactor(x.tokens, false) + lentToPassage*x.lent
+}

@@ -1,0 +1,174 @@
+package retrieval
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// ordered gives every item its scores and sorts them for packing.
+func (c *collector) ordered() []*item {
+	c.normalise()
+	answers, replied, age := c.answers(), c.replied(), c.p.ages()
+	for _, x := range c.items {
+		x.score = x.match
+		switch {
+		case x.bare:
+			x.score *= bareQuestion
+			if x.answer = answers[x.Turn]; x.answer == nil {
+				x.answer = c.first[x.Turn]
+			}
+		case said(x.unit):
+			c.prefer(x, replied[x.Turn])
+		case isReply(x.unit) && c.in.aim == aimReply:
+			x.score += replyAsked
+		}
+		x.score += c.p.s.Recency * age(x.unit)
+	}
+	c.forHits(answers, age)
+	sortItems(c.items)
+	c.yield()
+	if c.in.overview {
+		c.spread()
+	}
+	return c.items
+}
+
+// normalise makes the best match 1 and drops what has none.
+func (c *collector) normalise() {
+	top := 0.0
+	for _, x := range c.items {
+		top = max(top, x.match)
+	}
+	c.items = slices.DeleteFunc(c.items, func(x *item) bool {
+		x.match = ratio(x.match, top)
+		return x.match == 0
+	})
+}
+
+// answers are the best passages of the replies, by turn.
+func (c *collector) answers() map[chat.TurnID]*item {
+	best := map[chat.TurnID]*item{}
+	for _, x := range c.items {
+		if isReply(x.unit) && (best[x.Turn] == nil || x.match > best[x.Turn].match) {
+			best[x.Turn] = x
+		}
+	}
+	return best
+}
+
+// replied is how well the reply of each turn matches as a whole: it says what its
+// question was about, which the question itself may not.
+func (c *collector) replied() map[chat.TurnID]float64 {
+	best, top := map[chat.TurnID]float64{}, 0.0
+	for i := range c.p.units {
+		u := &c.p.units[i]
+		top = max(top, u.base+u.lent)
+		if isReply(u) {
+			best[u.Turn] = max(best[u.Turn], u.base)
+		}
+	}
+	for turn, base := range best {
+		best[turn] = ratio(base, top)
+	}
+	return best
+}
+
+// prior is what statements of the user have before replies.
+func (c *collector) prior() float64 {
+	switch c.in.aim {
+	case aimUser:
+		return c.p.s.RolePrior
+	case aimReply:
+		return 0
+	}
+	return c.p.s.RolePrior * undecided
+}
+
+// prefer adds what the user's own words have before replies. Where the question does
+// not ask about the user, only statements that say some of it have it.
+func (c *collector) prefer(x *item, replied float64) {
+	prior := c.prior() * math.Min(1, x.match/fullPrior)
+	if c.in.aim == aimAny && x.says {
+		prior *= 1 - (1-onlyAsked)*(1-x.states)
+	}
+	x.score += c.p.s.ReplyBest * replied
+	if c.in.aim == aimUser {
+		x.score += prior
+		return
+	}
+	if x.own == nil || x.says || x.standing || x.similar >= surelySimilar {
+		x.score += prior
+	}
+	if x.standing && c.in.aim == aimAny {
+		x.score += standingOrder
+	}
+}
+
+// strength is what an item has for saying nearly all of the query itself.
+func (c *collector) strength(x *item) float64 {
+	return strongMatch * c.prior() * max(0, (x.covers-strongFrom)/(1-strongFrom))
+}
+
+// yield lets the best replies that say nearly all of the query come before statements
+// of the user that say less.
+func (c *collector) yield() {
+	if c.in.aim == aimReply {
+		return
+	}
+	n := 0
+	for _, x := range c.items {
+		if n == strongReplies {
+			break
+		}
+		if strong := c.strength(x); strong > 0 && isReply(x.unit) {
+			x.score += strong
+			n++
+		}
+	}
+	sortItems(c.items)
+}
+
+// spread divides an overview over the days of a conversation: what began a day says
+// what it was about, and each further piece of a day counts less.
+func (c *collector) spread() {
+	first, taken := map[string]int64{}, map[string]int{}
+	for _, x := range c.items {
+		if seq, ok := first[dayOf(x)]; !ok || x.Seq < seq {
+			first[dayOf(x)] = x.Seq
+		}
+	}
+	for _, x := range c.items {
+		if said(x.unit) && !x.bare && x.Seq < first[dayOf(x)]+openingTurns {
+			x.score += opening
+		}
+	}
+	sortItems(c.items)
+	for _, x := range c.items {
+		taken[dayOf(x)]++
+		x.score *= math.Pow(float64(taken[dayOf(x)]), -sameDay)
+	}
+	sortItems(c.items)
+}
+
+func dayOf(x *item) string { return x.thread + " " + x.At.UTC().Format(time.DateOnly) }
+
+func sortItems(list []*item) {
+	slices.SortFunc(list, func(a, b *item) int { return cmp.Or(cmp.Compare(b.score, a.score), inOrder(a, b)) })
+}
+
+// byRelevance is the order of hits.
+func byRelevance(list []*item) []*item {
+	out := slices.Clone(list)
+	slices.SortFunc(out, func(a, b *item) int { return cmp.Or(cmp.Compare(b.relevance, a.relevance), inOrder(a, b)) })
+	return out
+}
+
+// inOrder breaks ties: newer first, then by place.
+func inOrder(a, b *item) int {
+	return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.Chunk, b.Chunk),
+		cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.span.Start, b.span.Start))
+}

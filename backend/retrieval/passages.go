@@ -1,0 +1,183 @@
+package retrieval
+
+import (
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// part is a piece of a reply that can be understood by itself: a sentence or two, an
+// entry of a list, a row of a table, a few lines of code. lead is the line it belongs
+// to (the header of its table, "Run this:", the heading above); empty: none.
+type part struct {
+	chat.Span
+	lead  chat.Span
+	table bool // the lead is needed to read it
+}
+
+const (
+	// partBytes is the size that sentences and lines of code are joined up to, and that
+	// a paragraph may have without being cut.
+	partBytes = 240
+	// leadBytes is the longest line that is packed as a lead.
+	leadBytes = 200
+)
+
+// splitter cuts a reply into parts.
+type splitter struct {
+	text  string
+	base  int // where text begins in the source
+	out   []part
+	lead  chat.Span
+	head  chat.Span // header of the table
+	fence string
+	open  int // where the block being read begins, -1: there is none
+}
+
+// partsOf cuts source[span] into parts, in order, without overlap.
+func partsOf(source string, span chat.Span) []part {
+	s := &splitter{text: source[span.Start:span.End], base: span.Start, open: -1}
+	at := 0
+	for line := range strings.Lines(s.text) {
+		s.line(at, line)
+		at += len(line)
+	}
+	s.close(len(s.text))
+	return s.out
+}
+
+func (s *splitter) line(at int, line string) {
+	trimmed := strings.TrimSpace(line)
+	end := at + len(strings.TrimRight(line, " \t\r\n"))
+	switch {
+	case s.fence != "":
+		s.codeLine(at, end, trimmed)
+	case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
+		s.close(at)
+		s.fence, s.open = trimmed[:3], at
+	case trimmed == "":
+		s.close(at)
+		s.head = chat.Span{}
+	case strings.HasPrefix(trimmed, "|"):
+		s.row(at, end, trimmed)
+	case strings.HasPrefix(trimmed, "#"):
+		s.close(at)
+		s.lead = s.short(at, end)
+	case listEntry(trimmed):
+		s.close(at)
+		s.open = at
+	default:
+		if s.open < 0 {
+			s.open = at
+		}
+	}
+	if s.fence == "" && end > at && strings.HasSuffix(trimmed, ":") && !strings.HasPrefix(trimmed, "#") {
+		s.close(end) // it introduces what follows
+		s.lead = s.short(at, end)
+	}
+}
+
+// codeLine continues a fenced block, which is cut at blank lines once it is long.
+func (s *splitter) codeLine(at, end int, trimmed string) {
+	switch {
+	case strings.HasPrefix(trimmed, s.fence) && strings.Trim(trimmed, s.fence[:1]) == "":
+		if s.open < 0 {
+			s.open = at
+		}
+		s.emit(s.open, end)
+		s.fence, s.open = "", -1
+	case trimmed == "" && s.open >= 0 && at-s.open >= partBytes, s.open >= 0 && at-s.open >= 2*partBytes:
+		s.emit(s.open, at)
+		s.open = at
+	case s.open < 0:
+		s.open = at
+	}
+}
+
+// row is a line of a table: the first is the header of those below.
+func (s *splitter) row(at, end int, trimmed string) {
+	s.close(at)
+	switch {
+	case s.head == (chat.Span{}):
+		s.head = s.short(at, end)
+		if s.head == (chat.Span{}) {
+			s.emit(at, end)
+		}
+	case strings.Trim(trimmed, "|-: ") == "":
+		// the line of dashes says nothing
+	default:
+		s.put(part{Span: s.span(at, end), lead: s.head, table: true})
+	}
+}
+
+// close ends the block of prose that is open.
+func (s *splitter) close(at int) {
+	if s.open < 0 || s.open >= at {
+		return
+	}
+	if s.fence != "" {
+		s.emit(s.open, at)
+	} else {
+		s.prose(s.open, at)
+	}
+	s.open = -1
+}
+
+// prose adds a paragraph or list entry, by its sentences where it is long.
+func (s *splitter) prose(from, to int) {
+	if to-from <= partBytes {
+		s.emit(from, to)
+		return
+	}
+	start := from
+	for i := from; i < to; i++ {
+		if sentenceEnd(s.text, i, to) && i+1-start >= partBytes/3 {
+			s.emit(start, i+1)
+			start = i + 1
+		}
+	}
+	s.emit(start, to)
+}
+
+// sentenceEnd reports a mark that ends a sentence at i.
+func sentenceEnd(text string, i, to int) bool {
+	switch text[i] {
+	case '.', '!', '?':
+		return i+1 < to && (text[i+1] == ' ' || text[i+1] == '\n')
+	case 0x82: // the last byte of the ideographic full stop
+		return i >= 2 && text[i-2:i+1] == "。"
+	}
+	return false
+}
+
+func (s *splitter) emit(from, to int) {
+	if strings.TrimSpace(s.text[from:to]) != "" {
+		s.put(part{Span: s.span(from, to), lead: s.lead})
+	}
+}
+
+func (s *splitter) put(p part) { s.out = append(s.out, p) }
+
+func (s *splitter) span(from, to int) chat.Span {
+	return chat.Span{Start: s.base + from, End: s.base + to}
+}
+
+// short is the place of a line that may be packed as a lead.
+func (s *splitter) short(from, to int) chat.Span {
+	if to-from > leadBytes {
+		return chat.Span{}
+	}
+	return s.span(from, to)
+}
+
+// listEntry reports a line that begins an entry of a list.
+func listEntry(line string) bool {
+	if strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ") || strings.HasPrefix(line, "• ") {
+		return true
+	}
+	digits := 0
+	for digits < len(line) && digits < 4 && line[digits] >= '0' && line[digits] <= '9' {
+		digits++
+	}
+	return digits > 0 && digits+1 < len(line) && (line[digits] == '.' || line[digits] == ')') && line[digits+1] == ' '
+}

@@ -1,0 +1,100 @@
+package retrieval
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestPartsOf(t *testing.T) {
+	long := strings.Repeat("This sentence is about gardens and roses in general. ", 6)
+	for name, tt := range map[string]struct {
+		text string
+		want []string // lead > words
+	}{
+		"table":   {"Results:\n\n| Way | Rows |\n|---|---|\n| dump | 1 |\n| dual | 2 |\n", []string{"Results:", "| Way | Rows | > | dump | 1 |", "| Way | Rows | > | dual | 2 |"}},
+		"list":    {"Steps:\n- one\n- two\n  more of two\n", []string{"Steps:", "Steps: > - one", "Steps: > - two\n  more of two"}},
+		"numbers": {"1. First\n2. Second", []string{"1. First", "2. Second"}},
+		"code":    {"Run this:\n```sh\nmake all\n```\nThen wait.", []string{"Run this:", "Run this: > ```sh\nmake all\n```", "Run this: > Then wait."}},
+		"heading": {"# Keys\nRotate them.", []string{"# Keys > Rotate them."}},
+		"open":    {"```\nnever closed", []string{"```\nnever closed"}},
+		"prose":   {long, slices.Repeat([]string{"This sentence is about gardens and roses in general. This sentence is about gardens and roses in general."}, 3)},
+	} {
+		var got []string
+		for _, p := range partsOf(tt.text, chat.Span{End: len(tt.text)}) {
+			words := strings.TrimSpace(tt.text[p.Start:p.End])
+			if p.lead.Start < p.lead.End {
+				words = strings.TrimSpace(tt.text[p.lead.Start:p.lead.End]) + " > " + words
+			}
+			got = append(got, words)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestPartsAreInOrderAndWithinBounds, whatever the text.
+func TestPartsAreInOrderAndWithinBounds(t *testing.T) {
+	words := []string{"```", "\n", "| a | b |", "|---|", "- x", "# h", "end:", ". ", "naïve", "数据库。", "1. y", "text ", strings.Repeat("z", 300)}
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom(words)).Draw(rt, "text"), "")
+		last := 0
+		for _, p := range partsOf(text, chat.Span{End: len(text)}) {
+			if p.Start < last || p.Start >= p.End || p.End > len(text) || p.lead.End > p.Start && p.lead.Start < p.lead.End {
+				rt.Fatalf("%+v after %d of %q", p, last, text)
+			}
+			last = p.End
+		}
+	})
+}
+
+func TestIntentOf(t *testing.T) {
+	for text, want := range map[string]intent{
+		"Which command did you give me for that?":            {aim: aimReply},
+		"What was recommended for the timeout?":              {aim: aimReply},
+		"Was hast du mir empfohlen?":                         {aim: aimReply},
+		"你建议我用什么？":                                           {aim: aimReply},
+		"Which port did I choose for my server?":             {aim: aimUser},
+		"What did I tell you about the server?":              {aim: aimUser, told: true},
+		"How many rows were copied?":                         {gather: true},
+		"Can you walk me through the order of the releases?": {overview: true},
+		"Fass den Verlauf zusammen":                          {overview: true},
+		"What would you suggest for my resume?":              {},
+		"the gateway":                                        {},
+	} {
+		if got := intentOf(text); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+}
+
+func TestOnlyAsks(t *testing.T) {
+	for text, want := range map[string]bool{
+		"How many rows were copied?":          true,
+		"Why? And how?":                       true,
+		"何行コピーされましたか？":                        true,
+		"I use Redis, can it expire keys?":    false,
+		"We moved to Postgres. Is that fine?": false,
+		"It is fine.":                         false,
+		"":                                    false,
+		"Is 4.5 bar right?":                   false, // a full stop inside: better kept than dropped
+		strings.Repeat("What of the garden ", 5) + "?": false, // long enough to describe something
+	} {
+		if got := onlyAsks(text); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
+func TestMatcherFindsFormsOfTerms(t *testing.T) {
+	m := newMatcher([]string{"copied", "迁移", "über"})
+	counts := make([]int, 3)
+	if n := m.count("Copying copies; über 数据库迁移 naïve copy", counts); n < 5 || !slices.Equal(counts, []int{3, 1, 1}) {
+		t.Errorf("%d words, %v", n, counts)
+	}
+}

@@ -1,0 +1,31 @@
+package retrieval
+
+import "context"
+
+// plain is the ranking of SRD 8.2: similarity and words by weight, a boost for what is new,
+// and a threshold that applies after it. The similarity is the calibrated one (SPEC 8): a
+// raw cosine of 0.72 is next to identity for one embedder and common for another. What
+// shares words with the query is never dropped.
+func (p *pool) plain() {
+	age := p.ages()
+	for i := range p.units {
+		u := &p.units[i]
+		boost := p.s.Recency * age(u)
+		if u.keyword == 0 && u.similar+boost < p.s.Threshold {
+			continue
+		}
+		u.score = (p.share*u.similar+(1-p.share)*u.keyword)*p.decision(u) + boost
+	}
+}
+
+// selected are the units of the TopK chunks that the plain ranking packs: the best or, with
+// MMR, those that repeat each other least.
+func (k *packer) selected(ctx context.Context, store Store, ranked []*item) ([]*item, error) {
+	if k.s.MMR {
+		if err := k.read(ctx, store, unitsOf(ranked)); err != nil {
+			return nil, err
+		}
+		ranked = k.varied(ranked)
+	}
+	return within(ranked, bestOfChunks(ranked, k.s.TopK)), nil
+}

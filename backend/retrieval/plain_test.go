@@ -1,0 +1,133 @@
+package retrieval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+func plainly(change ...func(*Settings)) func(*Settings) {
+	return func(s *Settings) {
+		s.SRD, s.Recency, s.MMR = true, 0.1, true // SRD 8.2
+		for _, f := range change {
+			f(s)
+		}
+	}
+}
+
+// facts are what a person said once, each with a question about it in other words of the
+// same kind a person would use.
+var facts = [][2]string{
+	{"We moved the nightly backup to Rotterdam because Dublin ran out of space.", "Where does the nightly backup go?"},
+	{"Ines approved the budget of 41000 euros on Tuesday.", "How large is the budget that Ines approved?"},
+	{"The gateway rejects tokens older than ninety seconds.", "When does the gateway reject tokens?"},
+	{"My sister plays the cello in Leipzig.", "Which instrument does my sister play?"},
+	{"Please never deploy on Fridays after lunch.", "May we deploy on Fridays?"},
+	{"The parser chokes on semicolons inside quoted fields.", "What does the parser choke on with quoted fields?"},
+	{"Our landlord wants the deposit before the first of March.", "When does the landlord want the deposit?"},
+	{"Version 7 of the schema dropped the column legacy_id.", "Which column did the schema drop?"},
+	{"I am allergic to hazelnuts but walnuts are fine.", "What am I allergic to?"},
+	{"The retention period of audit logs is eleven months.", "How long is the retention of audit logs?"},
+	{"Tomas keeps the spare key under the blue flowerpot.", "Where does Tomas keep the spare key?"},
+	{"Invoices above 900 euros need two signatures.", "Which invoices need two signatures?"},
+	{"Die Seriennummer der Pumpe lautet 88-1203.", "Seriennummern der Pumpen"},
+	{"The choir rehearses in the old tram depot.", "Where does the choir rehearse?"},
+	{"Cache entries expire after 15 minutes unless pinned.", "When do cache entries expire?"},
+}
+
+// smallTalk is one of many sentences that have little in common.
+func smallTalk(n int) string {
+	pick := func(step int, list ...string) string { return list[n*step%len(list)] }
+	return pick(1, "This morning", "Later", "In the end", "Between two calls", "As usual", "After lunch", "On the train") + " " +
+		pick(3, "the painter", "our neighbour", "a tall stranger", "the new intern", "everybody", "the cat", "Bela", "no committee", "the weather") + " " +
+		pick(5, "ignored", "admired", "rewrote", "borrowed", "misplaced", "photographed", "explained", "watered", "folded", "whistled at", "outlived") + " " +
+		pick(7, "seven umbrellas", "that old piano", "the chess club", "a jar of honey", "half of the slides", "the ferns", "a crooked bicycle", "the lighthouse",
+			"some thunder", "the menu", "two oranges", "a map of Iceland", "the elevator") + "."
+}
+
+// workday is a conversation in which the facts are said, far apart.
+func workday() *memory {
+	m := newMemory()
+	for i, fact := range facts {
+		seq := int64(4*i + 1)
+		m.say(line{seq: seq, text: fact[0]}, line{seq: seq, role: chat.RoleAssistant, text: "Noted, I will keep that in mind."})
+		for j := range int64(3) {
+			m.say(line{seq: seq + j + 1, text: smallTalk(7*i + int(j))}, line{seq: seq + j + 1, role: chat.RoleAssistant, text: smallTalk(5*i + int(j) + 40)})
+		}
+	}
+	return m
+}
+
+// TestPlainProfileRecalls: what was said is packed, with the embedder that needs no model
+// and the defaults of SRD 8.2.
+func TestPlainProfileRecalls(t *testing.T) {
+	e, found := workday().engine(plainly()), 0
+	for _, fact := range facts {
+		res := find(t, e, Query{Text: fact[1], Within: chat.Within{Branch: "b"}, MaxTokens: 6000})
+		if len(res.Artifacts) == 0 || len(res.Artifacts) > 6 || len(res.Hits) > 6 {
+			t.Errorf("%q: %d artifacts, %d hits", fact[1], len(res.Artifacts), len(res.Hits))
+		}
+		if slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return strings.Contains(a.Text, fact[0]) }) {
+			found++
+		}
+	}
+	if found < len(facts)-1 {
+		t.Errorf("%d of %d facts were packed", found, len(facts))
+	}
+}
+
+// TestPlainProfileKeepsToItsNumbers: each key of SRD 8.2 does what it says.
+func TestPlainProfileKeepsToItsNumbers(t *testing.T) {
+	m := newMemory()
+	for i := range 40 {
+		m.say(line{seq: int64(i + 1), text: fmt.Sprintf("Harbour report %d: calm sea and quiet docks.", i)})
+	}
+	ask := func(query string, change func(*Settings)) Result {
+		return find(t, m.engine(plainly(change)), Query{Text: query, Within: chat.Within{Branch: "b"}, MaxTokens: 6000})
+	}
+	first := func(r Result) string { return r.Hits[0].Text }
+	if r := ask("harbour report", func(s *Settings) { s.TopK, s.Overfetch = 3, 10 }); len(r.Artifacts) != 3 || r.Candidates != 10 {
+		t.Errorf("%d packed of %d candidates, want 3 of 10", len(r.Artifacts), r.Candidates)
+	}
+	candidates := func(recency float64) func(*Settings) {
+		return func(s *Settings) { s.Overfetch, s.MMR, s.Recency, s.LocalWeight = 40, false, recency, 0 }
+	}
+	if got := first(ask("harbour report", candidates(0.5))); !strings.Contains(got, "report 39") {
+		t.Errorf("the newest of equals is to be first, not %q", got)
+	}
+	if got := ask("harbour report 3", candidates(0.1)); !strings.Contains(first(got), "report 3:") || got.Hits[0].Score > 1.1 {
+		t.Errorf("a mild boost is not to outweigh the best match: %+v", got.Hits[0])
+	}
+	// A form that no word matches: vectors alone, by the threshold.
+	if r := ask("harbourmaster", func(s *Settings) { s.Recency = 0 }); len(r.Hits) == 0 || r.Hits[0].Similarity < 0.72 {
+		t.Errorf("%+v", r.Hits)
+	}
+	if r := ask("harbourmaster", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 0 {
+		t.Errorf("%d hits above the threshold of 1, the first at %f", len(r.Hits), r.Hits[0].Similarity)
+	}
+	// The threshold applies after the boost.
+	if r := ask("harbourmaster", func(s *Settings) { s.Recency, s.Threshold = 1, 1 }); len(r.Hits) == 0 {
+		t.Error("what is new was not lifted over the threshold")
+	}
+	if r := ask("quiet docks", func(s *Settings) { s.Recency, s.Threshold = 0, 1 }); len(r.Hits) != 6 {
+		t.Errorf("%d hits: the threshold took away what words found", len(r.Hits))
+	}
+}
+
+// TestPlainProfilePrefersVariety: MMR chooses among all candidates what is packed.
+func TestPlainProfilePrefersVariety(t *testing.T) {
+	m := newMemory()
+	for i := range 8 {
+		m.say(line{seq: int64(i + 1), text: fmt.Sprintf("Contoso invoices come by mail on Monday number %d", i)})
+	}
+	m.say(line{seq: 90, text: "Contoso invoices: all lost in the harbour of Oslo, with the mail and many other things besides"})
+	for _, mmr := range []bool{false, true} {
+		res := find(t, m.engine(plainly(func(s *Settings) { s.MMR, s.TopK, s.Recency = mmr, 3, 0 })), Query{Text: "Contoso invoices mail", MaxTokens: 500})
+		if got := slices.ContainsFunc(res.Artifacts, func(a Artifact) bool { return strings.Contains(a.Text, "Oslo") }); got != mmr {
+			t.Errorf("MMR %v: what says something else is packed: %v", mmr, got)
+		}
+	}
+}

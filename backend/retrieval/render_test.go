@@ -1,0 +1,65 @@
+package retrieval
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/prompt"
+)
+
+// A passage begins with its turn, hour and speaker; a day that is known without its hour
+// gives none, and what another conversation said is marked as that.
+func TestPassage(t *testing.T) {
+	at := time.Date(2026, 5, 2, 16, 5, 0, 0, time.FixedZone("", 2*60*60))
+	c := chat.ChunkText{Chunk: chat.Chunk{ID: "c", SessionID: "s", Role: chat.RoleUser, Text: " words ", Ordinal: 3}, TurnSeq: 12, At: at}
+	named := c
+	named.Speaker, named.At = "Ann", time.Date(2026, 5, 3, 0, 0, 0, 0, time.UTC)
+	document := c
+	document.File = &chat.File{Name: "plan.md"}
+	for _, x := range []struct {
+		c         chat.ChunkText
+		here      chat.SessionID
+		day, text string
+	}{
+		{c, "s", "2 May 2026", "#12 14:05 user: words"},
+		{c, "", "2 May 2026", "#12 14:05 user: words"},
+		{c, "other", "2 May 2026, another conversation", "#12 14:05 user: words"},
+		{named, "s", "3 May 2026", "#12 Ann: words"},
+		{document, "s", "2 May 2026", "#12 14:05 plan.md: words"},
+	} {
+		a := Passage(x.c, chat.PackedFull, nil, x.here)
+		if a.Day != x.day || a.Text != x.text || a.Seq != 12 || a.Ordinal != 3 || a.At != x.c.At.UnixMilli() {
+			t.Errorf("%+v, want %q, %q", a, x.day, x.text)
+		}
+	}
+}
+
+// The lines of days are part of the budget, and each is paid for once.
+func TestDaysArePaidFor(t *testing.T) {
+	k := newPacker(Query{MaxTokens: 120, Count: bytesOf}, Settings{TopK: 9})
+	day := func(n int) chat.ChunkText {
+		return chat.ChunkText{Chunk: chat.Chunk{Role: chat.RoleUser}, At: time.Date(2026, 5, n, 1, 0, 0, 0, time.UTC)}
+	}
+	line := prompt.DayCost("1 May 2026", bytesOf)
+	for _, step := range []struct{ day, cost, left int }{{1, 10, 110 - line}, {1, 10, 100 - line}, {2, 10, 90 - 2*line}} {
+		if !k.pay(day(step.day), step.cost) || k.left != step.left {
+			t.Fatalf("after %+v %d are left", step, k.left)
+		}
+	}
+	if k.pay(day(3), k.left-line+1) || k.days["3 May 2026"] {
+		t.Error("a day was paid for that does not fit")
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	source := "one two three"
+	c := chat.ChunkText{Chunk: chat.Chunk{Text: source, Summary: "short"}, Source: source}
+	for form, want := range map[chat.PackedAs]string{chat.PackedFull: source, chat.PackedSlice: "one|three", chat.PackedSummary: ""} {
+		a := Artifact{Hit: Hit{ChunkText: c}, Form: form, Slices: []chat.Span{{Start: 0, End: 4}, {Start: 8, End: 13}, {Start: 9, End: 99}}}
+		if got := strings.Join(a.Quoted(), "|"); got != want {
+			t.Errorf("%s: %q, want %q", form, got, want)
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package retrieval
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// TestClausesThatAsk: brackets mark what only asks.
+func TestClausesThatAsk(t *testing.T) {
+	for _, want := range []string{
+		"[How big should the instance be and what does it cost]",
+		"[can you give me the reconciliation query]",
+		"[Write me a short status]",
+		"Hmm,[ so how do I restart it]",
+		"[Thanks for the tips! I'll try them.]",
+		"I use Redis,[ can it expire keys?]",
+		"[I'm trying to speed it up,] I've already reduced it to 85 lines,[ can you review it?]",
+		"We moved to Postgres on Monday.[ Is that fine?]",
+		"The backup runs at 02:30, and takes 1.5 hours.",
+		"[Three workers are enough?]",
+		"Wir haben Brot gebacken,[ kannst du mir das Rezept geben]",
+		"[¿Cuánto cuesta?] Vivo en Lima.",
+		"[这个多少钱？]我住在上海。",
+	} {
+		text := strings.NewReplacer("[", "", "]", "").Replace(want)
+		var b strings.Builder
+		for _, c := range clauses(text) {
+			if c.asks {
+				b.WriteString("[" + c.text + "]")
+			} else {
+				b.WriteString(c.text)
+			}
+		}
+		if got := strings.ReplaceAll(b.String(), "][", ""); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestClausesLoseNothing, whatever the text.
+func TestClausesLoseNothing(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"can you ", "I've ", "and ", ", ", "? ", ". ", "\n", "(", "的", "。", "naïve ", "\xff", "1.5", "’s "})).Draw(rt, "text"), "")
+		var b strings.Builder
+		for _, c := range clauses(text) {
+			if c.text == "" {
+				rt.Fatal("an empty clause")
+			}
+			b.WriteString(c.text)
+		}
+		if b.String() != text {
+			rt.Fatalf("%q became %q", text, b.String())
+		}
+	})
+}

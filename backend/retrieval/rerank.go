@@ -1,0 +1,145 @@
+package retrieval
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// Reranker scores passages by how well they answer a query, in their order; a higher
+// score is better.
+type Reranker interface {
+	Rerank(ctx context.Context, query string, passages []string) ([]float64, error)
+}
+
+const (
+	// reranked is how many of the best candidates a reranker is asked about.
+	reranked = 40
+	// passageMax bounds each of their texts, in bytes.
+	passageMax = 2000
+	// rerankTime bounds the wait. A turn waits for its search.
+	rerankTime = 4 * time.Second
+)
+
+// rerank puts the best candidates in a reranker's order, if one is configured. They keep
+// their scores among them, so that scores still fall with the rank and mean what they
+// meant. If the reranker fails the plain order stays, and the result says why.
+func (e *Engine) rerank(ctx context.Context, q Query, s Settings, ranked []*item, res *Result) ([]*item, error) {
+	if e.Reranker == nil || s.SRD || len(ranked) < 2 {
+		return ranked, nil
+	}
+	model, err := e.Reranker()
+	if model == nil && err == nil {
+		return ranked, nil
+	}
+	var order []*item
+	if err == nil {
+		order, err = e.reorder(ctx, model, q.Text, ranked[:min(len(ranked), reranked)])
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		res.addWarning("Not reranked: " + chat.AsError(err).Message)
+		return ranked, nil
+	}
+	return append(order, ranked[len(order):]...), nil
+}
+
+// reorder sorts units by a reranker's scores. Units without a text any more stay behind
+// those that have one, in their order.
+func (e *Engine) reorder(ctx context.Context, model Reranker, query string, best []*item) ([]*item, error) {
+	ids := make([]chat.ChunkID, 0, len(best))
+	for _, u := range best {
+		if !slices.Contains(ids, u.Chunk) {
+			ids = append(ids, u.Chunk)
+		}
+	}
+	texts, err := e.Store.ChunkTexts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	sources := map[chat.ChunkID]chat.ChunkText{}
+	for _, c := range texts {
+		sources[c.ID] = c
+	}
+	var known, gone []*item
+	var passages []string
+	for _, u := range best {
+		c, ok := sources[u.Chunk]
+		if !ok {
+			gone = append(gone, u)
+			continue
+		}
+		known, passages = append(known, u), append(passages, cutText(u.text(c), passageMax))
+	}
+	if len(known) < 2 {
+		return best, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, rerankTime)
+	defer cancel()
+	scores, err := model.Rerank(ctx, query, passages)
+	if err != nil {
+		return nil, err
+	}
+	if len(scores) != len(passages) {
+		return nil, chat.Errorf(chat.CodeProvider, "memory.rerank", "The reranker scored %d of %d passages.", len(scores), len(passages))
+	}
+	return withScoresOf(best, append(byScore(known, scores), gone...)), nil
+}
+
+// byScore are the units in the order of scores; of equals the first stays the first.
+func byScore(units []*item, scores []float64) []*item {
+	at := make([]int, len(units))
+	for i := range at {
+		at[i] = i
+	}
+	slices.SortStableFunc(at, func(a, b int) int {
+		switch {
+		case scores[a] > scores[b]:
+			return -1
+		case scores[a] < scores[b]:
+			return 1
+		}
+		return 0
+	})
+	out := make([]*item, len(units))
+	for i, k := range at {
+		out[i] = units[k]
+	}
+	return out
+}
+
+// withScoresOf gives the units, in their new order, the scores that the ranks had.
+func withScoresOf(ranks, units []*item) []*item {
+	scores, relevances := make([]float64, len(ranks)), make([]float64, len(ranks))
+	for i, u := range ranks {
+		scores[i], relevances[i] = u.score, u.relevance
+	}
+	slices.SortFunc(relevances, func(a, b float64) int { return cmp.Compare(b, a) })
+	for i, u := range units {
+		u.score, u.relevance = scores[i], relevances[i]
+	}
+	return units
+}
+
+// cutText is the beginning of a text of at most so many bytes, at the border of a character.
+func cutText(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && text[limit]&0xC0 == 0x80 {
+		limit--
+	}
+	return text[:limit]
+}
+
+func (r *Result) addWarning(text string) {
+	if r.Warning != "" {
+		text = r.Warning + " " + text
+	}
+	r.Warning = text
+}

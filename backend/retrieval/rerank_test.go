@@ -1,0 +1,151 @@
+package retrieval
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// judge is a reranker that likes passages with a word best.
+type judge struct {
+	word   string
+	err    error
+	few    bool
+	bound  time.Duration // until the deadline it was asked with
+	asked  []string
+	called int
+}
+
+func (j *judge) Rerank(ctx context.Context, _ string, passages []string) ([]float64, error) {
+	j.called++
+	j.asked = passages
+	if deadline, ok := ctx.Deadline(); ok {
+		j.bound = time.Until(deadline)
+	}
+	scores := make([]float64, len(passages))
+	for i, p := range passages {
+		if strings.Contains(p, j.word) {
+			scores[i] = 1
+		}
+	}
+	if j.few {
+		scores = scores[1:]
+	}
+	return scores, j.err
+}
+
+func rerankMemory() *memory {
+	m := newMemory()
+	m.say(line{text: "The harbour crane lifts harbour crane loads."}, line{text: "The harbour crane was sold in spring."}, line{text: "A crane nests near the harbour."})
+	return m
+}
+
+func judged(m *memory, j *judge) *Engine {
+	e := m.engine()
+	e.Reranker = func() (Reranker, error) { return j, nil }
+	return e
+}
+
+func texts(r Result) []string {
+	var out []string
+	for _, h := range r.Hits {
+		out = append(out, h.Text)
+	}
+	return out
+}
+
+// TestRerank: the best candidates are put in the reranker's order and keep the scores of
+// their ranks, so that these still fall.
+func TestRerank(t *testing.T) {
+	m := rerankMemory()
+	q := Query{Text: "harbour crane", Limit: 3, MaxTokens: 500}
+	plain := find(t, m.engine(), q)
+	last := plain.Hits[len(plain.Hits)-1]
+	j := &judge{word: last.Text}
+	got := find(t, judged(m, j), q)
+	if got.Hits[0].Text != last.Text || got.Warning != "" || len(j.asked) != 3 || len(got.Hits) != len(plain.Hits) {
+		t.Fatalf("%q, %q, asked of %q", texts(got), got.Warning, j.asked)
+	}
+	for i, h := range got.Hits {
+		if h.Score != plain.Hits[i].Score || h.Rank != i+1 {
+			t.Errorf("rank %d has the score %v, the plain one %v", h.Rank, h.Score, plain.Hits[i].Score)
+		}
+	}
+	if j.bound <= 0 || j.bound > rerankTime {
+		t.Errorf("it may take %s", j.bound)
+	}
+	if got.Artifacts[0].Text != find(t, judged(m, j), q).Artifacts[0].Text || !strings.Contains(got.Artifacts[0].Text, last.Text) {
+		t.Errorf("packed %+v", got.Artifacts)
+	}
+}
+
+// TestRerankFails: whatever goes wrong, the plain order is returned, with the reason.
+func TestRerankFails(t *testing.T) {
+	m := rerankMemory()
+	q := Query{Text: "harbour crane", Limit: 3}
+	plain := texts(find(t, m.engine(), q))
+	broken := m.engine()
+	broken.Reranker = func() (Reranker, error) { return nil, chat.Errorf(chat.CodeConfig, "x", "The address is wrong.") }
+	for name, c := range map[string]struct {
+		engine *Engine
+		want   string
+	}{
+		"an error":        {judged(m, &judge{err: chat.Errorf(chat.CodeProvider, "x", "It is away.")}), "Not reranked: It is away."},
+		"too few scores":  {judged(m, &judge{few: true}), "Not reranked: The reranker scored 2 of 3 passages."},
+		"a wrong setting": {broken, "Not reranked: The address is wrong."},
+	} {
+		got := find(t, c.engine, q)
+		if !slices.Equal(texts(got), plain) || got.Warning != c.want {
+			t.Errorf("%s: %q, %q", name, texts(got), got.Warning)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := judged(m, &judge{}).Search(ctx, q); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled search: %v", err)
+	}
+}
+
+// TestRerankIsLeftOut: without a reranker, with the specification's profile and with
+// nothing to order, none is asked.
+func TestRerankIsLeftOut(t *testing.T) {
+	m := rerankMemory()
+	none := m.engine()
+	none.Reranker = func() (Reranker, error) { return nil, nil }
+	if got := find(t, none, Query{Text: "harbour crane"}); got.Warning != "" || len(got.Hits) == 0 {
+		t.Errorf("%+v", got)
+	}
+	j := &judge{}
+	plain := m.engine(func(s *Settings) { s.SRD = true })
+	plain.Reranker = func() (Reranker, error) { return j, nil }
+	find(t, plain, Query{Text: "harbour crane"})
+	find(t, judged(m, j), Query{Text: "zygomorphic"})
+	if j.called != 0 {
+		t.Errorf("asked %d times", j.called)
+	}
+}
+
+func TestWhatIsRerankedIsBounded(t *testing.T) {
+	many, long := newMemory(), newMemory()
+	for range 2 * reranked {
+		many.say(line{text: "crane"})
+	}
+	long.say(line{text: "crane " + strings.Repeat("ö漢 ", 1000)}, line{text: "crane"})
+	j := &judge{}
+	find(t, judged(many, j), Query{Text: "crane"})
+	if len(j.asked) != reranked {
+		t.Errorf("asked about %d passages", len(j.asked))
+	}
+	find(t, judged(long, j), Query{Text: "crane"})
+	for _, p := range j.asked {
+		if len(p) > passageMax || !utf8.ValidString(p) || len(p) > len("crane") && len(p) < passageMax-utf8.UTFMax {
+			t.Errorf("%d bytes, valid %v", len(p), utf8.ValidString(p))
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package retrieval
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+func TestLikeness(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		like bool
+	}{
+		{"faheem", "fahim", true}, {"fahim", "faheem", true}, {"jhon", "john", true}, {"katharine", "katherine", true},
+		{"kubernets", "kubernetes", true}, {"müller", "mueller", true}, {"postgers", "postgres", true},
+		{"rechnungen", "rechnung", true}, {"rechnungs", "rechnungen", true}, {"maisons", "maison", true},
+		{"anna", "adam", false}, {"mark", "mail", false}, {"parse", "horse", false}, {"configure", "confident", false},
+		{"contract", "contrast", true}, // the price of guessing: only for a word that memory does not hold
+		{"planning", "platform", false}, {"test", "testament", false},
+	} {
+		if _, ok := likeness([]rune(tt.a), []rune(tt.b)); ok != tt.like {
+			t.Errorf("%s and %s: %v", tt.a, tt.b, ok)
+		}
+	}
+}
+
+func TestEdits(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "ab", 2}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"abcd", "badc", 2}, {"kitten", "sitting", 3}, {"öl", "ol", 1}} {
+		if got := edits([]rune(tt.a), []rune(tt.b)); got != tt.want || edits([]rune(tt.b), []rune(tt.a)) != got {
+			t.Errorf("%q to %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// TestMisspeltNamesAreFound: by words, not by the vectors of the whole scope.
+func TestMisspeltNamesAreFound(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "Fahim starts in the warehouse on Monday."}, line{seq: 41, text: "Die Rechnung von Kowalczyk ist offen."})
+	for query, want := range map[string]string{
+		"When does Faheem start?": "Fahim", "Kowalcyzk": "Kowalczyk", "Rechnungen?": "Kowalczyk",
+	} {
+		res := find(t, m.engine(), Query{Text: query, Within: chat.Within{Branch: "b"}})
+		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, want) || res.Hits[0].Keyword != 1 {
+			t.Errorf("%q: %+v", query, res.Hits)
+		}
+	}
+	if m.asked["vectors"] != 0 {
+		t.Error("the whole scope was searched by vectors")
+	}
+}
+
+func TestMisspeltSpeakersAreNamed(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, speaker: "Nadia", text: "The marathon was hard, said Fahim."}, line{seq: 41, speaker: "Fahim", text: "The marathon was easy, Nadia."})
+	res := find(t, m.engine(), Query{Text: "Faheem and the marathon", Within: chat.Within{Branch: "b"}})
+	if len(res.Hits) == 0 || res.Hits[0].Speaker != "Fahim" {
+		t.Errorf("%+v", res.Hits)
+	}
+}
+
+// TestGuessesAreFewAndOnlyForUnknownWords: what memory holds is searched for as it is.
+func TestGuessesAreFewAndOnlyForUnknownWords(t *testing.T) {
+	known := []chat.TermCount{{Term: "contrast", Units: 9}, {Term: "contract", Units: 3}, {Term: "contracts", Units: 2}, {Term: "contrary", Units: 1},
+		{Term: "contrasted", Units: 400}, {Term: "4711", Units: 1}}
+	var names []string
+	for _, c := range closest("contrast", known, 0, 1000) {
+		names = append(names, c.Term)
+	}
+	if !slices.Equal(names, []string{"contract", "contracts"}) {
+		t.Errorf("%q: the form itself and common words are no guesses", names)
+	}
+	m := chatter()
+	m.say(line{seq: 40, text: "Fahim is here."}, line{seq: 41, text: "Faheem is there."})
+	for _, h := range find(t, m.engine(), Query{Text: "Faheem", Within: chat.Within{Branch: "b"}}).Hits {
+		if h.BM25 > 0 && !strings.Contains(h.Text, "Faheem") {
+			t.Errorf("a word that is there as often was respelt: %+v", h)
+		}
+	}
+	find(t, m.engine(), Query{Text: "garden", Within: chat.Within{Branch: "b"}})
+	if m.asked["Vocabulary"] != 1 {
+		t.Error("words like one that is held often were looked up")
+	}
+	// A misspelt question that was asked before does not hide the name.
+	for i := range 5 {
+		m.say(line{seq: int64(50 + 3*i), text: fmt.Sprintf("Fahim was at station %d.", i)})
+	}
+	res := find(t, m.engine(), Query{Text: "Faheem", Within: chat.Within{Branch: "b"}})
+	if held := func(h Hit) bool { return strings.Contains(h.Text, "Fahim was") }; len(slices.DeleteFunc(res.Hits, func(h Hit) bool { return !held(h) })) < 4 {
+		t.Errorf("%+v", res.Hits)
+	}
+	for query, looked := range map[string]int{"4712": 0, "xyz": 0, "x9f3ab77": 0, "zzzzb zzzzc zzzzd zzzze zzzzf zzzzg": respelled} {
+		m.asked["Vocabulary"] = 0
+		find(t, m.engine(), Query{Text: query, Within: chat.Within{Branch: "b"}})
+		if m.asked["Vocabulary"] != looked {
+			t.Errorf("%q: %d words were looked up, want %d", query, m.asked["Vocabulary"], looked)
+		}
+	}
+	m.fail["Vocabulary"] = errBroken
+	if _, err := m.engine().Search(t.Context(), Query{Text: "Faheemm"}); !errors.Is(err, errBroken) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestAGuessCountsLessThanTheWord: of two words of the same rarity, the one that was asked
+// for decides.
+func TestAGuessCountsLessThanTheWord(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "Fahim lives in Bergen."}, line{seq: 50, text: "Oslo hosts a regatta."})
+	res := find(t, m.engine(), Query{Text: "Faheem regatta", Within: chat.Within{Branch: "b"}})
+	if len(res.Hits) < 2 || !strings.Contains(res.Hits[0].Text, "regatta") || !strings.Contains(res.Hits[1].Text, "Fahim") {
+		t.Errorf("%+v", res.Hits)
+	}
+}
+
+// TestVastMemoriesAreLookedUpNarrowly: words then agree in two letters, so that little of
+// the index is read.
+func TestVastMemoriesAreLookedUpNarrowly(t *testing.T) {
+	m := chatter()
+	m.say(line{seq: 40, text: "Fahim starts on Monday."})
+	for _, tt := range []struct {
+		term       string
+		all, found int
+	}{{"faheem", 100, 1}, {"fhaim", 100, 1}, {"faheem", vastMemory + 1, 1}, {"fhaim", vastMemory + 1, 0}} {
+		guessed, err := m.engine().spelled(t.Context(), []string{tt.term}, map[string]int{}, tt.all)
+		if err != nil || len(guessed) != tt.found {
+			t.Errorf("%+v: %v %v", tt, guessed, err)
+		}
+	}
+}

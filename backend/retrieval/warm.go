@@ -1,0 +1,19 @@
+package retrieval
+
+import "context"
+
+// Warm reads ahead what the first search would wait for: how words are split, the noise of
+// the serving vectors, and the vectors themselves. It embeds nothing and asks no server.
+func (e *Engine) Warm(ctx context.Context) error {
+	if _, err := e.Store.TermFrequencies(ctx, []string{"first"}); err != nil {
+		return err
+	}
+	ns, ok, err := e.Store.Serving(ctx)
+	if err != nil || !ok {
+		return err
+	}
+	if _, err := e.noiseOf(ctx, ns); err != nil {
+		return err
+	}
+	return e.Vectors.Warm(ctx, ns)
+}

@@ -1,0 +1,81 @@
+package retrieval
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// explainer turns what ranking knows of items into what people are told.
+type explainer struct {
+	c     *collector
+	terms []string
+	top   float64 // the best relevance
+	best  float64 // Score of the item that has it
+	asked map[chat.TurnID]chat.ChunkID
+}
+
+// leastScore is the Score of the best hit where nothing of the query is said.
+const leastScore = 0.05
+
+func newExplainer(c *collector, terms []string) *explainer {
+	e := &explainer{c: c, terms: terms, asked: map[chat.TurnID]chat.ChunkID{}}
+	var best *item
+	for _, x := range c.items {
+		if best == nil || x.relevance > best.relevance {
+			best = x
+		}
+		if said(x.unit) && x.ChunkOrdinal == 0 {
+			e.asked[x.Turn] = x.Chunk
+		}
+	}
+	if best != nil {
+		e.top = best.relevance
+		around := c.p.context(best.unit, false)
+		said := make([]bool, len(around))
+		for t := range around {
+			said[t] = around[t] > 0 || best.own != nil && best.own[t]
+		}
+		e.best = min(max(c.share(said), best.similar, leastScore), 1)
+	}
+	return e
+}
+
+// score is an item's share of the best relevance, on the scale of the best.
+func (e *explainer) score(x *item) float64 { return min(ratio(x.relevance, e.top), 1) * e.best }
+
+// why says what brought an item in.
+func (e *explainer) why(x *item) Why {
+	y := Why{Standing: x.standing, Question: x.bare, Repeats: x.repeats, Overview: e.c.in.overview}
+	around := e.c.p.context(x.unit, false)
+	for t, term := range e.terms {
+		switch {
+		case x.own != nil && x.own[t], x.own == nil && x.tf != nil && x.tf[t] > 0:
+			y.Words = append(y.Words, term)
+		case around[t] > 0:
+			y.Around = append(y.Around, term)
+		}
+	}
+	y.Continues = len(y.Words) == 0 && x.vector == 0
+	if isReply(x.unit) {
+		y.Answers = e.question(x.Turn)
+	}
+	return y
+}
+
+// longestQuestion is how much of a question is quoted, in bytes.
+const longestQuestion = 160
+
+// question is how the user's message of a turn begins, where it was read.
+func (e *explainer) question(turn chat.TurnID) string {
+	text := strings.Join(strings.Fields(e.c.texts[e.asked[turn]].Text), " ")
+	if len(text) <= longestQuestion {
+		return text
+	}
+	cut := longestQuestion
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + "…"
+}

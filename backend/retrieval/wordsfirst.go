@@ -1,0 +1,55 @@
+package retrieval
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+)
+
+// smallShare is the share of a score below which vectors hardly change the order of what
+// words find: a unit that only vectors find would rank below all of it.
+const smallShare = 0.1
+
+// wordsFirst reports that the vectors of an embedder are compared only with what words
+// found. An index over all vectors of the scope is then needed only for a query whose
+// words find nothing, so that an ordinary search reads no index and waits for none.
+func (s Settings) wordsFirst(embedder string) bool { return s.share(embedder) < smallShare }
+
+// afterWords completes the vector half of a search that began with words: with the
+// cosines of what words found or, if they found nothing, with the nearest in the scope.
+func (e *Engine) afterWords(ctx context.Context, q Query, s Settings, w words, v *similar) error {
+	if v.query.Vector == nil || !s.wordsFirst(v.name) {
+		return nil
+	}
+	begun := time.Now()
+	defer func() { v.searchMs += since(begun) }()
+	if len(w.tf) == 0 {
+		return e.nearest(ctx, q, v)
+	}
+	vectors, err := e.Store.VectorsOf(ctx, v.query.Namespace.ID, w.bestUnits(s.Candidates))
+	for n, vector := range vectors {
+		v.cosine[n] = dot(v.query.Vector, vector)
+	}
+	return err
+}
+
+// bestUnits returns up to limit units with the best scores by words.
+func (w *words) bestUnits(limit int) []int64 {
+	units, score := make([]int64, 0, len(w.tf)), make(map[int64]float64, len(w.tf))
+	for n := range w.tf {
+		units = append(units, n)
+		score[n] = w.own(n)
+	}
+	slices.SortFunc(units, func(a, b int64) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b, a)) })
+	return units[:min(len(units), limit)]
+}
+
+// dot is the cosine of two vectors of length 1.
+func dot(a, b []float32) float64 {
+	sum := 0.0
+	for i := range min(len(a), len(b)) {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}

@@ -1,0 +1,82 @@
+package retrieval
+
+import (
+	"math"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestWordsFirst: vectors that hardly count are read for what words found, and searched
+// only where words found nothing.
+func TestWordsFirst(t *testing.T) {
+	for _, tt := range []struct {
+		name, query string
+		weight      float64
+		searched    bool
+	}{
+		{"words find something", "roses", 0.03, false},
+		{"words find nothing", "gardening", 0.03, true},
+		{"vectors count", "roses", 0.5, true},
+	} {
+		m := chatter()
+		e := m.engine(func(s *Settings) { s.LocalWeight = tt.weight })
+		res := find(t, e, Query{Text: tt.query, Within: chat.Within{Branch: "b"}})
+		if got := m.asked["vectors"] > 0; got != tt.searched || m.asked["Sieve"] != m.asked["vectors"] {
+			t.Errorf("%s: the index was searched: %v", tt.name, got)
+		}
+		if len(res.Hits) == 0 {
+			t.Errorf("%s: %+v", tt.name, res.Hits)
+		}
+		if res.Embedder == "" {
+			t.Errorf("%s: the vectors that were used are not named", tt.name)
+		}
+	}
+}
+
+// TestWordsFirstComparesExactly: the cosine of what words found is the one an index gives.
+func TestWordsFirstComparesExactly(t *testing.T) {
+	q := Query{Text: "garden number 7 weather", Within: chat.Within{Branch: "b"}, Limit: 100}
+	cosines := func(weight float64) map[chat.ChunkID]float64 {
+		out := map[chat.ChunkID]float64{}
+		for _, h := range find(t, chatter().engine(func(s *Settings) { s.LocalWeight = weight }), q).Hits {
+			if h.Keyword > 0 && h.Cosine != 0 {
+				out[h.ID] = h.Cosine
+			}
+		}
+		return out
+	}
+	first, indexed := cosines(0.03), cosines(0.5)
+	if len(first) == 0 || len(first) != len(indexed) {
+		t.Fatalf("%d and %d cosines", len(first), len(indexed))
+	}
+	for id, c := range indexed {
+		if math.Abs(first[id]-c) > 1e-6 {
+			t.Errorf("%s: %v, want %v", id, first[id], c)
+		}
+	}
+}
+
+func TestWarm(t *testing.T) {
+	m := chatter()
+	for range 4 { // enough to sample noise from
+		m.say(line{text: "We pay on Fridays."})
+	}
+	m.fail["Embedder"] = errBroken // nobody is asked
+	e := m.engine()
+	if err := e.Warm(t.Context()); err != nil || m.asked["warm"] != 1 || m.asked["SampleVectors"] == 0 || m.asked["TermFrequencies"] == 0 {
+		t.Errorf("%v %v", err, m.asked)
+	}
+	m.serving = false
+	if err := e.Warm(t.Context()); err != nil || m.asked["warm"] != 1 {
+		t.Errorf("without vectors: %v %v", err, m.asked)
+	}
+	for _, method := range []string{"TermFrequencies", "Serving", "SampleVectors", "warm"} {
+		m := chatter()
+		m.say(line{text: "a"}, line{text: "b"}, line{text: "c"}, line{text: "d"})
+		m.fail[method] = errBroken
+		if err := m.engine().Warm(t.Context()); err == nil {
+			t.Errorf("%s failed, and nothing is reported", method)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+func (f *fixture) suggested(b chat.BranchID) []chat.PinSuggestion {
+	f.Helper()
+	found, err := f.SuggestedPins(f.ctx, b)
+	f.ok(err)
+	return found
+}
+
+func (f *fixture) expectSuggested(b chat.BranchID, want ...string) {
+	f.Helper()
+	got := []string{}
+	for _, s := range f.suggested(b) {
+		got = append(got, s.Text)
+	}
+	if !slices.Equal(got, want) {
+		f.Errorf("suggested are %q, want %q", got, want)
+	}
+}
+
+func (f *fixture) suggestion(b chat.BranchID, text string) chat.PinSuggestion {
+	f.Helper()
+	for _, s := range f.suggested(b) {
+		if s.Text == text {
+			return s
+		}
+	}
+	f.Fatalf("%q is not suggested", text)
+	return chat.PinSuggestion{}
+}
+
+// A standing instruction of the user's is suggested once its turn is committed; the
+// assistant's words, questions and what repeats a pin are not.
+func TestSuggestedPins(t *testing.T) {
+	f := newFixture(t)
+	_, main := f.session("s")
+	f.say(main.ID, "Hello. From now on, answer in German.", "Always glad to help. Never mind the weather.")
+	f.expectSuggested(main.ID)
+	f.commitAll(main.ID)
+	f.expectSuggested(main.ID, "From now on, answer in German.")
+	f.full(main.ID, "Should I always use a mutex? I prefer short answers.", "Always use one.")
+	f.full(main.ID, "i prefer  short answers!", "ok") // said again: the newest is offered
+	f.expectSuggested(main.ID, "i prefer  short answers!", "From now on, answer in German.")
+	_, err := f.AddPin(f.ctx, main.ID, "From now on, answer in German. And be polite.", 9)
+	f.ok(err)
+	f.expectSuggested(main.ID, "i prefer  short answers!")
+	f.verifyClean()
+}
+
+// A dismissal and an acceptance are remembered, in other words and after unpinning too.
+func TestSuggestionsAreSettledOnce(t *testing.T) {
+	f := newFixture(t)
+	_, main := f.session("s")
+	f.full(main.ID, "Never use tables. Always cite your sources.", "ok")
+	never, always := f.suggestion(main.ID, "Never use tables."), f.suggestion(main.ID, "Always cite your sources.")
+	f.ok(f.DismissSuggestion(f.ctx, main.ID, never.ID))
+	f.expectSuggested(main.ID, always.Text)
+	pin, err := f.AddPin(f.ctx, main.ID, "Cite sources with page numbers.", 5)
+	f.ok(err)
+	f.ok(f.SuggestionPinned(f.ctx, main.ID, always.ID, pin.ID))
+	f.expectSuggested(main.ID)
+	f.ok(f.RemovePin(f.ctx, main.ID, pin.ID))
+	f.full(main.ID, "never use tables", "ok")
+	f.expectSuggested(main.ID)
+	f.refused(f.DismissSuggestion(f.ctx, main.ID, "01M7"), chat.CodeNotFound)
+}
+
+// A fork shares what was said before it, dismissed or not; what was pinned after it was
+// left is offered on it still.
+func TestSuggestionsFollowTheLineage(t *testing.T) {
+	f := newFixture(t)
+	_, main := f.session("s")
+	one := f.full(main.ID, "Always use metric units. Never round.", "ok")
+	f.full(main.ID, "From now on, call me Ada.", "ok")
+	child := f.fork(main.ID, one.ID)
+	f.expectSuggested(child.ID, "Always use metric units.", "Never round.")
+	f.full(child.ID, "I prefer tabs.", "ok")
+	f.expectSuggested(child.ID, "I prefer tabs.", "Always use metric units.", "Never round.")
+	f.expectSuggested(main.ID, "From now on, call me Ada.", "Always use metric units.", "Never round.")
+	f.ok(f.DismissSuggestion(f.ctx, child.ID, f.suggestion(child.ID, "Never round.").ID))
+	units := f.suggestion(main.ID, "Always use metric units.")
+	pin, err := f.AddPin(f.ctx, main.ID, "Metric units.", 2)
+	f.ok(err)
+	f.ok(f.SuggestionPinned(f.ctx, main.ID, units.ID, pin.ID))
+	f.expectSuggested(main.ID, "From now on, call me Ada.")
+	f.expectSuggested(child.ID, "I prefer tabs.", "Always use metric units.")
+	f.refused(f.DismissSuggestion(f.ctx, main.ID, f.suggestion(child.ID, "I prefer tabs.").ID), chat.CodeNotFound)
+}
+
+// Deleting a turn or a session permanently takes its suggestions along.
+func TestErasedSuggestions(t *testing.T) {
+	f := newFixture(t)
+	s, main := f.session("s")
+	said := f.full(main.ID, "Always sign with "+canary+".", "ok")
+	f.full(main.ID, "Never shout.", "ok")
+	if !strings.Contains(f.suggested(main.ID)[1].Text, canary) {
+		t.Fatal("the instruction is not suggested")
+	}
+	_, err := f.Erase(f.ctx, chat.EraseTurn, string(said.ID))
+	f.ok(err)
+	f.expectSuggested(main.ID, "Never shout.")
+	f.noTrace(canary)
+	_, err = f.Erase(f.ctx, chat.EraseSession, string(s.ID))
+	f.ok(err)
+	left, err := one[int](f.reader, "table", "pin_suggestions", `SELECT count(*) FROM pin_suggestions`)
+	f.ok(err)
+	if left != 0 {
+		t.Errorf("%d suggestions are left", left)
+	}
+}

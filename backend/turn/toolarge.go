@@ -1,0 +1,67 @@
+package turn
+
+import (
+	"context"
+	"errors"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/prompt"
+)
+
+// maxShrinks is how often a context is made smaller because the provider refused it for
+// its size; shrinkBy is what is left of it each time, where the provider does not say how
+// much it takes (SPEC 6).
+const (
+	maxShrinks = 3
+	shrinkBy   = 0.9
+)
+
+// slackOf is kept below a limit that the provider named: its count and ours differ from
+// text to text.
+const slackOf = 0.97
+
+func tooLarge(err error) bool {
+	var le *llm.Error
+	return errors.As(err, &le) && le.ContextTooLarge()
+}
+
+// fitting is how many tokens, by our count, a context may have after one of so many was
+// refused. It is always less.
+func fitting(refused int, cause error) int {
+	most := int(float64(refused) * shrinkBy)
+	var le *llm.Error
+	if !errors.As(cause, &le) || le.SizeLimit <= 0 {
+		return most
+	}
+	switch {
+	case le.SizeCounted > le.SizeLimit:
+		most = int(float64(refused) * float64(le.SizeLimit) / float64(le.SizeCounted) * slackOf)
+	case float64(le.SizeLimit)*slackOf < float64(most): // it names its limit alone, and may count more than we do
+		most = int(float64(le.SizeLimit) * slackOf)
+	}
+	return most
+}
+
+// shrink closes an attempt that was refused for its size and assembles again: the
+// context has to become smaller than what was refused, whatever its ceiling was.
+func (r *run) shrink(ctx context.Context) state {
+	if err := r.closeAttempt(); err != nil {
+		return r.failWith(ctx, err)
+	}
+	m := r.context.Manifest()
+	r.refusal = r.end.failure
+	r.reduce = float64(fitting(m.TotalTokens, r.end.cause)) / float64(prompt.NewBudget(m.Limits, m.Policy, m.Budget.Calibration).Ceiling)
+	r.shrunk++
+	return r.prepare
+}
+
+// unshrinkable says that a request which was refused for its size cannot be made
+// smaller: the provider's own words, then what is in the way.
+func (r *run) unshrinkable(err error) error {
+	if r.refusal == nil || chat.CodeOf(err) != chat.CodeOverBudget {
+		return err
+	}
+	e := chat.AsError(err)
+	return chat.WrapError(chat.CodeTooLarge, "turn.shrink", err, r.refusal.Message+" Nothing more can be left out of it: "+e.Message).WithHint("%s", e.Hint)
+}

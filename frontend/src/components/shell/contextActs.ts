@@ -1,0 +1,73 @@
+import { isTyping } from '$lib/shortcuts';
+import type { App } from '$lib/state/app.svelte';
+import { textOf } from '$lib/state/composer.svelte';
+import { targetOf } from '$lib/state/exporting.svelte';
+import { Copy, GitBranch, Pin, ScanEye } from '$shared/icons';
+import type { MenuItem } from '$shared/menu';
+import Download from '@lucide/svelte/icons/download';
+import ExternalLink from '@lucide/svelte/icons/external-link';
+import Search from '@lucide/svelte/icons/search';
+import TextSelect from '@lucide/svelte/icons/text-select';
+
+export interface ContextAct extends MenuItem {
+  run: () => unknown;
+}
+
+/** Characters of a selection that name it in the menu, and that a search takes. */
+const namedLength = 24;
+const searchedLength = 200;
+
+/** What can be done at a place of the page; null where the system's own menu is better. */
+export function contextActs(app: App, target: Element): ContextAct[] | null {
+  if (isTyping(target)) return null;
+  return [...ofSelection(app, target), ...ofLink(app, target), ...ofCode(app, target), ...ofTurn(app, target)];
+}
+
+function ofSelection(app: App, target: Element): ContextAct[] {
+  const selection = getSelection();
+  const text = selection?.toString().trim() ?? '';
+  if (!selection || text === '' || !selection.getRangeAt(0).intersectsNode(target)) return [];
+  const line = text.replace(/\s+/g, ' ');
+  const name = line.length > namedLength ? `${line.slice(0, namedLength)}…` : line;
+  const acts: ContextAct[] = [
+    { id: 'copy', label: 'Copy', icon: Copy, hint: 'Ctrl+C', run: () => app.turnActions.copy(text) },
+    { id: 'search', label: `Search for “${name}”`, icon: Search, run: () => app.search.show(line.slice(0, searchedLength)) },
+  ];
+  if (target.closest('article[data-turn]') && app.conversation.session) acts.push({ id: 'pin', label: 'Pin the selection', icon: Pin, run: () => app.turnActions.pin(text) });
+  return acts;
+}
+
+function ofLink(app: App, target: Element): ContextAct[] {
+  const href = target.closest('a[href]')?.getAttribute('href') ?? '';
+  if (!/^https?:/i.test(href)) return [];
+  return [
+    { id: 'open', label: 'Open link', icon: ExternalLink, run: () => app.backend.settings.openExternal(href).catch((error: unknown) => app.toasts.error(error)) },
+    { id: 'address', label: 'Copy link address', icon: Copy, run: () => app.turnActions.copy(href) },
+  ];
+}
+
+function ofCode(app: App, target: Element): ContextAct[] {
+  const code = target.closest('.code')?.querySelector('code')?.textContent;
+  return code ? [{ id: 'code', label: 'Copy code', icon: Copy, run: () => app.turnActions.copy(code) }] : [];
+}
+
+function ofTurn(app: App, target: Element): ContextAct[] {
+  const article = target.closest<HTMLElement>('article[data-turn]');
+  const turn = app.conversation.turns.find((candidate) => candidate.id === article?.dataset['turn']);
+  if (!article || !turn || turn.erasedAt > 0) return [];
+  const { conversation, exporting, inspector, turnActions } = app;
+  const answer = textOf(turn.assistant);
+  const final = !['accepted', 'preparing', 'responding', 'incomplete', 'failed', 'unsent', 'unsaved'].includes(turn.state);
+  const group = `Turn #${turn.seq}`;
+  const acts: ContextAct[] = [
+    { id: 'selectAll', label: 'Select all', icon: TextSelect, group, run: () => getSelection()?.selectAllChildren(article) },
+    { id: 'message', label: 'Copy the message', icon: Copy, group, run: () => turnActions.copy(textOf(turn.user)) },
+  ];
+  if (answer) acts.push({ id: 'answer', label: 'Copy the answer', icon: Copy, group, run: () => turnActions.copy(answer) });
+  if (final) {
+    acts.push({ id: 'fork', label: 'Fork from here', icon: GitBranch, group, run: () => turnActions.fork(turn) });
+    acts.push({ id: 'export', label: 'Export this turn…', icon: Download, group, run: () => exporting.show({ ...targetOf(conversation), turnId: turn.id, seq: turn.seq }, 'turn') });
+  }
+  if (turn.state !== 'unsent') acts.push({ id: 'xray', label: 'Show the prompt', icon: ScanEye, group, run: () => inspector.show('xray', turn.id) });
+  return acts;
+}

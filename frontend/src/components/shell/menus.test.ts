@@ -1,0 +1,127 @@
+import { fireEvent, screen, waitFor } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import Tooltip from '$shared/Tooltip.svelte';
+import { mountIn, startedApp } from '../../test/mount';
+import { mountWith } from '$shared/testing/harness';
+import SessionLine from '../sessions/SessionLine.svelte';
+import ChooseBranch from '../branches/ChooseBranch.svelte';
+import CloseWindow from './CloseWindow.svelte';
+import ContextMenu from './ContextMenu.svelte';
+import { onWindowKey } from './keys';
+
+const lines = () => screen.queryAllByRole('menuitem').map((line) => line.textContent?.trim());
+
+afterEach(() => vi.useRealTimers());
+
+describe('the right button', () => {
+  it('opens the acts of a turn, and of a link in it', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    const turn = app.conversation.newest!;
+    const article = document.createElement('article');
+    article.dataset['turn'] = turn.id;
+    article.innerHTML = '<p>Words and <a href="https://example.com/x">a link</a></p>';
+    document.body.append(article);
+    mountIn(app, ContextMenu, {});
+    expect(await fireEvent.contextMenu(article.querySelector('a')!, { clientX: 5, clientY: 6 })).toBe(false); // not the system's
+    expect(lines()).toEqual(expect.arrayContaining(['Open link', 'Copy link address', 'Copy the message', 'Show the prompt']));
+    await userEvent.click(screen.getByRole('menuitem', { name: 'Show the prompt' }));
+    expect([app.inspector.tab, app.inspector.seen, lines()]).toEqual(['xray', turn.id, []]);
+    article.remove();
+  });
+
+  it('searches for what is selected', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    const text = document.createElement('p');
+    text.textContent = 'the lag of the replica';
+    document.body.append(text);
+    getSelection()!.selectAllChildren(text);
+    mountIn(app, ContextMenu, {});
+    await fireEvent.contextMenu(text);
+    await userEvent.click(screen.getByRole('menuitem', { name: 'Search for “the lag of the replica”' }));
+    expect([app.search.text, app.layout.searching]).toEqual(['the lag of the replica', true]);
+    text.remove();
+  });
+
+  it('leaves fields to the system, which has the spelling suggestions', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    const field = document.createElement('textarea');
+    document.body.append(field);
+    mountIn(app, ContextMenu, {});
+    expect(await fireEvent.contextMenu(field)).toBe(true);
+    expect(lines()).toEqual([]);
+    field.remove();
+  });
+
+  it('opens the menu of a session’s line, which Esc closes', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    const row = app.sessions.list[0]!;
+    const none = () => undefined;
+    mountIn(app, SessionLine, { row, open: false, reachable: true, renaming: false, onrename: none, onrenamed: none, onfocus: none, onchoose: none });
+    const line = screen.getByRole('button', { name: new RegExp(`^${row.title}`) });
+    await fireEvent.contextMenu(line);
+    expect(lines().join()).toMatch(/Select.*Rename.*Export….*Archive.*Delete/);
+    const outer = vi.fn();
+    document.body.addEventListener('keydown', outer);
+    await userEvent.keyboard('{End}');
+    expect(screen.getByRole('menuitem', { name: /^Delete/ })).toHaveFocus();
+    await userEvent.keyboard('{Escape}');
+    expect(lines()).toEqual([]);
+    expect(line).toHaveFocus();
+    expect(outer).not.toHaveBeenCalled(); // the list around it has keys of its own
+    document.body.removeEventListener('keydown', outer);
+  });
+});
+
+describe('a tooltip', () => {
+  it('is ours and not the system’s, is gone with a press, and gives the title back', async () => {
+    vi.useFakeTimers();
+    const { app } = await startedApp({ data: 'rich' });
+    const button = document.createElement('button');
+    button.title = 'What it does';
+    document.body.append(button);
+    mountIn(app, Tooltip, {});
+    await fireEvent.pointerOver(button);
+    expect(button).not.toHaveAttribute('title'); // the system's would come after a while
+    await vi.advanceTimersByTimeAsync(600);
+    expect(screen.getByRole('tooltip')).toHaveTextContent('What it does');
+    await fireEvent.pointerDown(button);
+    expect(screen.queryByRole('tooltip')).toBeNull();
+    await fireEvent.pointerOver(document.body);
+    expect(button).toHaveAttribute('title', 'What it does');
+    button.setAttribute('aria-expanded', 'true'); // its menu is open: nothing lies over that
+    await fireEvent.pointerOver(button);
+    await vi.advanceTimersByTimeAsync(600);
+    expect(screen.queryByRole('tooltip')).toBeNull();
+    button.remove();
+  });
+});
+
+describe('Esc', () => {
+  // WebKit's search field takes Esc for itself: the dialog's own cancelling, which jsdom has not either, never comes.
+  it('closes a dialog from its search field, and shortcuts do nothing beneath', async () => {
+    const onclose = vi.fn();
+    const { app } = await mountWith(ChooseBranch, (started) => ({ left: started.conversation.branchId, onchoose: () => undefined, onclose }));
+    const field = screen.getByRole('searchbox');
+    field.focus();
+    const open = app.conversation.sessionId;
+    const press = new KeyboardEvent('keydown', { key: 'n', ctrlKey: true, bubbles: true, cancelable: true });
+    onWindowKey(app, press);
+    expect([press.defaultPrevented, app.conversation.sessionId]).toEqual([true, open]);
+    await userEvent.keyboard('ab{Escape}');
+    expect(field).toHaveValue('ab');
+    expect(onclose).toHaveBeenCalledOnce();
+  });
+});
+
+describe('closing in the middle of an answer', () => {
+  it('is asked for by the program, and answered once', async () => {
+    const { app, backend } = await startedApp({ data: 'rich' });
+    await app.dropping.heed({ kind: 'close', sessionId: '', files: [], x: -1, y: -1 });
+    expect(app.closing.asked).toBe(true);
+    mountIn(app, CloseWindow, {});
+    await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+    app.closing.answer(true); // nobody asks any more
+    await waitFor(() => expect(backend.calls.filter(({ name }) => name === 'closeWindow').map(({ args }) => args)).toEqual([[false]]));
+  });
+});

@@ -1,0 +1,25 @@
+import type { Backend } from '$lib/backend/backend';
+
+/** Whether to close the window although answers are arriving: the program asks when there is no tray to hide in. */
+export class ClosingState {
+  #asked = $state(false);
+  readonly #backend: Pick<Backend, 'closeWindow'>;
+
+  constructor(backend: Pick<Backend, 'closeWindow'>) {
+    this.#backend = backend;
+  }
+
+  get asked(): boolean {
+    return this.#asked;
+  }
+
+  ask(): void {
+    this.#asked = true;
+  }
+
+  answer(close: boolean): void {
+    if (!this.#asked) return;
+    this.#asked = false;
+    this.#backend.closeWindow(close);
+  }
+}

@@ -1,0 +1,136 @@
+import type { Backend } from '$lib/backend/backend';
+import { toBackendError, type BackendError } from '$lib/backend/errors';
+import type { EmbedderEstimate, EmbeddersView, EmbedderView } from '$lib/backend/types';
+import type { ToastsState } from './toasts.svelte';
+
+interface Parts {
+  readonly backend: Backend;
+  readonly toasts: ToastsState;
+}
+
+/**
+ * Which embedder indexes the history. A model embedder that could be used is offered once; it is reviewed, with its
+ * cost and time, before anything is switched.
+ */
+export class EmbeddersState {
+  #view = $state.raw<EmbeddersView>();
+  #error = $state.raw<BackendError>();
+  #loading = $state(false);
+  #reviewing = $state.raw<EmbedderView>();
+  #estimate = $state.raw<EmbedderEstimate>();
+  #reviewError = $state.raw<BackendError>();
+  #switching = $state(false);
+  #looked = false;
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  get view(): EmbeddersView | undefined {
+    return this.#view;
+  }
+
+  get error(): BackendError | undefined {
+    return this.#error;
+  }
+
+  get loading(): boolean {
+    return this.#loading;
+  }
+
+  /** The option to offer; undefined where there is none or the user has answered. */
+  get offer(): EmbedderView | undefined {
+    return this.#view?.options.find((option) => option.id === this.#view?.offer);
+  }
+
+  /** The option whose cost and time are shown. */
+  get reviewing(): EmbedderView | undefined {
+    return this.#reviewing;
+  }
+
+  /** Undefined while it is being measured, or if that failed. */
+  get estimate(): EmbedderEstimate | undefined {
+    return this.#estimate;
+  }
+
+  get reviewError(): BackendError | undefined {
+    return this.#reviewError;
+  }
+
+  get switching(): boolean {
+    return this.#switching;
+  }
+
+  /** Looks for embedders once in a run of the program, for the offer. A failure offers nothing. */
+  async lookOnce(): Promise<void> {
+    if (this.#looked) return;
+    await this.look();
+  }
+
+  async look(): Promise<void> {
+    if (this.#loading) return;
+    this.#looked = true;
+    this.#loading = true;
+    try {
+      this.#view = await this.#parts.backend.embedders.embedders();
+      this.#error = undefined;
+    } catch (error) {
+      this.#error = toBackendError(error);
+    } finally {
+      this.#loading = false;
+    }
+  }
+
+  /** Shows an option's cost and time. Only sample texts are sent to measure it. */
+  async review(option: EmbedderView): Promise<void> {
+    this.#reviewing = option;
+    this.#estimate = undefined;
+    this.#reviewError = undefined;
+    try {
+      const estimate = await this.#parts.backend.embedders.estimate(option.id);
+      if (this.#reviewing === option) this.#estimate = estimate;
+    } catch (error) {
+      if (this.#reviewing === option) this.#reviewError = toBackendError(error);
+    }
+  }
+
+  cancelReview(): void {
+    if (!this.#switching) this.#reviewing = undefined;
+  }
+
+  /** Switches to the reviewed option. */
+  async use(): Promise<void> {
+    const option = this.#reviewing;
+    if (!option) return;
+    await this.#switch(() => this.#parts.backend.embedders.use(option.id));
+  }
+
+  async useBuiltIn(): Promise<void> {
+    await this.#switch(() => this.#parts.backend.embedders.useBuiltIn());
+  }
+
+  async #switch(act: () => Promise<EmbeddersView>): Promise<void> {
+    if (this.#switching) return;
+    this.#switching = true;
+    try {
+      this.#view = await act();
+      this.#reviewing = undefined;
+    } catch (error) {
+      if (this.#reviewing) this.#reviewError = toBackendError(error);
+      else this.#parts.toasts.error(error);
+    } finally {
+      this.#switching = false;
+    }
+  }
+
+  async dismiss(): Promise<void> {
+    if (!this.#view) return;
+    this.#view = { ...this.#view, offer: '' };
+    try {
+      await this.#parts.backend.embedders.dismissOffer();
+    } catch (error) {
+      this.#parts.toasts.error(error);
+    }
+  }
+}
