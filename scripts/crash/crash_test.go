@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -154,6 +156,27 @@ func TestDamageIsNamedAndTheRestReads(t *testing.T) {
 	r.stride = 120
 	rows, err := runDamage(t.Context(), r)
 	clean(t, rows, err)
+}
+
+// A failed turn that is discarded has two events of one type; one that only failed has one.
+func TestFailingTwiceIsFoundAndDiscardingIsNot(t *testing.T) {
+	t.Parallel()
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1) // each connection would have a database of its own
+	defer func() { _ = db.Close() }()
+	if _, err := db.ExecContext(t.Context(), `CREATE TABLE turns (id TEXT, outcome TEXT); CREATE TABLE events (type TEXT, entity_id TEXT);
+		INSERT INTO turns VALUES ('once', 'failed'), ('twice', 'failed'), ('failed, discarded', 'discarded'), ('and again', 'discarded');
+		INSERT INTO events VALUES ('turn_failed', 'once'), ('turn_failed', 'twice'), ('turn_failed', 'twice'), ('turn_failed', 'failed, discarded'),
+			('turn_failed', 'failed, discarded'), ('turn_failed', 'and again'), ('turn_failed', 'and again'), ('turn_failed', 'and again')`); err != nil {
+		t.Fatal(err)
+	}
+	found, err := column(t.Context(), db, failedTwice+" ORDER BY 1")
+	if err != nil || !slices.Equal(found, []string{"turn_failed and again", "turn_failed twice"}) {
+		t.Fatalf("found %q, %v", found, err)
+	}
 }
 
 // The oracles themselves, on answers that are wrong.

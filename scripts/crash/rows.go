@@ -23,7 +23,8 @@ var rowRules = []struct{ what, query string }{
 	{"DOUBLED: vectors", `SELECT unit_n FROM unit_embeddings GROUP BY +namespace_id, +unit_n HAVING count(*) > 1`},
 	{"DOUBLED: events with one number", `SELECT session_id || ' #' || event_seq FROM events GROUP BY +session_id, +event_seq HAVING count(*) > 1`},
 	{"DOUBLED: events that can happen once", `SELECT type || ' ' || entity_id FROM events WHERE type IN ('session_created', 'branch_created', 'turn_accepted',
-		'turn_finalized', 'turn_failed', 'turn_indexed', 'step_started', 'step_ended', 'state_committed', 'pin_added', 'summary_created') GROUP BY +type, +entity_id HAVING count(*) > 1`},
+		'turn_finalized', 'turn_indexed', 'step_started', 'step_ended', 'state_committed', 'pin_added', 'summary_created') GROUP BY +type, +entity_id HAVING count(*) > 1`},
+	{"DOUBLED: failures of a turn", failedTwice},
 	{"gaps in the ledger", `SELECT session_id FROM events GROUP BY +session_id HAVING max(event_seq) <> count(*)`},
 	{"DOUBLED: live summaries", `SELECT branch_id FROM summaries WHERE superseded_by IS NULL GROUP BY +branch_id, +from_seq, +to_seq HAVING count(*) > 1`},
 	{"DOUBLED: jobs", `SELECT job_key FROM jobs GROUP BY +job_key HAVING count(*) > 1`},
@@ -36,6 +37,11 @@ var rowRules = []struct{ what, query string }{
 	{"turns behind their branch's head that no state covers", `SELECT t.id FROM turns t JOIN branches b ON b.id = t.branch_id JOIN states s ON s.id = b.head_state
 		WHERE t.turn_seq <= s.covers_seq AND t.turn_seq > b.base_seq AND t.phase <> 'Failed' AND t.state_after IS NULL`},
 }
+
+// failedTwice finds turns that failed more than once. A turn that failed may be
+// discarded afterwards, which the ledger records as a second event of that type.
+const failedTwice = `SELECT e.type || ' ' || e.entity_id FROM events e LEFT JOIN turns t ON t.id = e.entity_id WHERE e.type = 'turn_failed'
+	GROUP BY +e.entity_id HAVING count(*) > iif(t.outcome = 'discarded', 2, 1)`
 
 // rows checks the tables themselves on a copy of the files, because opening a
 // database mends it. thorough adds SQLite's own check.
