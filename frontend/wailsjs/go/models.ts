@@ -2208,6 +2208,7 @@ export namespace api {
 	    originalTokens: number;
 	    by: string;
 	    content: string;
+	    validation: string;
 	    orphan: boolean;
 	    inUse: boolean;
 	    createdAt: number;
@@ -2225,6 +2226,7 @@ export namespace api {
 	        this.originalTokens = source["originalTokens"];
 	        this.by = source["by"];
 	        this.content = source["content"];
+	        this.validation = source["validation"];
 	        this.orphan = source["orphan"];
 	        this.inUse = source["inUse"];
 	        this.createdAt = source["createdAt"];
