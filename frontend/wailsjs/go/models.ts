@@ -1811,6 +1811,8 @@ export namespace api {
 	    message: string;
 	    models: string[];
 	    provider: string;
+	    vendor: string;
+	    server: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new KeyTest(source);
@@ -1823,6 +1825,8 @@ export namespace api {
 	        this.message = source["message"];
 	        this.models = source["models"];
 	        this.provider = source["provider"];
+	        this.vendor = source["vendor"];
+	        this.server = source["server"];
 	    }
 	}
 	export class KeyView {
