@@ -129,3 +129,37 @@ func TestImportsAreFoundAndCarriedOut(t *testing.T) {
 	}
 	h.clean()
 }
+
+// A plan of a dated conversation that was imported stands among the open tasks of the prompt's state
+// summary while its day is ahead, as seen from the conversation; one whose day is past does not.
+func TestImportedPlansReachThePrompt(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, shipped(t), "[budget]\nworking_set_tokens = 6000\n")
+	var b strings.Builder
+	said := func(day int, role, text string) {
+		fmt.Fprintf(&b, `{"conv":"c","date":"May-%02d-2024","role":%q,"text":%q}`+"\n", day, role, text)
+	}
+	for i := range 40 {
+		text := fmt.Sprintf("Tell me more about lighthouse %d.", i)
+		switch i {
+		case 2:
+			text = "The harbour tour is booked for May 8, 2024, so I'm excited."
+		case 3:
+			text = "My talk at the museum is scheduled for June 21, 2024."
+		}
+		said(1+i/2, "user", text)
+		said(1+i/2, "assistant", strings.Repeat(fmt.Sprintf("The lamp of lighthouse %d shines far over the sea. ", i), 30))
+	}
+	file := filepath.Join(h.dir, "dated.jsonl")
+	write(t, file, []byte(b.String()))
+	var doc importedDoc
+	h.ok("import", file, "--json").document(&doc)
+	h.ok("reconcile")
+	text := h.ok("context", doc.Files[0].Made[0], "--text").stdout
+	_, state, _ := strings.Cut(text, "<state_summary>\n")
+	state, _, _ = strings.Cut(state, "</state_summary>")
+	_, tasks, _ := strings.Cut(state, "## Open tasks")
+	if !strings.Contains(tasks, "June 21") || strings.Contains(tasks, "May 8") || !strings.Contains(state, "May 8") {
+		t.Errorf("the state summary of the prompt:\n%s", state)
+	}
+}

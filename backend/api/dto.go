@@ -333,9 +333,11 @@ type RangeView struct {
 	OriginalTokens int    `json:"originalTokens"`
 	By             string `json:"by"` // a model id, or "extract"
 	Content        string `json:"content"`
-	Orphan         bool   `json:"orphan"` // superseded, kept
-	InUse          bool   `json:"inUse"`  // the next context holds it
-	CreatedAt      int64  `json:"createdAt"`
+	// Validation is the librarian's own account as JSON, as a state's; empty if no model was asked.
+	Validation string `json:"validation"`
+	Orphan     bool   `json:"orphan"` // superseded, kept
+	InUse      bool   `json:"inUse"`  // the next context holds it
+	CreatedAt  int64  `json:"createdAt"`
 }
 
 // StatePanel is the State tab.

@@ -46,6 +46,10 @@ type KeyTest struct {
 	Models  []string `json:"models"`  // model ids the server lists, at most 200
 	// Provider is what the key turned out to be, by its form and answer.
 	Provider string `json:"provider"`
+	// Vendor and Server are whose key it is by its form and the address such keys are used at, where nothing
+	// was sent because that is none of the services the program knows; else empty.
+	Vendor string `json:"vendor"`
+	Server string `json:"server"`
 }
 
 // LocalServer is a model server that answered on this machine.

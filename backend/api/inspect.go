@@ -163,7 +163,7 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 	for _, r := range all {
 		p.Ranges = append(p.Ranges, RangeView{
 			ID: r.ID, FromSeq: r.From, ToSeq: r.To - 1, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens, By: r.GeneratedBy,
-			Content: r.Content, Orphan: r.SupersededBy != "", InUse: inUse[r.ID], CreatedAt: ms(r.CreatedAt),
+			Content: r.Content, Validation: string(r.Validation), Orphan: r.SupersededBy != "", InUse: inUse[r.ID], CreatedAt: ms(r.CreatedAt),
 		})
 	}
 	slices.SortStableFunc(p.Ranges, func(a, b RangeView) int {

@@ -232,7 +232,7 @@ func (s *Settings) TestKey(provider, key, baseURL string) KeyTest {
 	r := s.catalog.Test(s.c.ctx(), provider, key, baseURL)
 	return KeyTest{
 		OK: r.OK, Ms: r.Elapsed.Milliseconds(), Message: r.Message,
-		Models: append([]string{}, r.Models...), Provider: r.Provider,
+		Models: append([]string{}, r.Models...), Provider: r.Provider, Vendor: r.Vendor, Server: r.Server,
 	}
 }
 

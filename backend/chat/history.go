@@ -1,6 +1,9 @@
 package chat
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // RangeSummary compresses the contiguous, half-open range [From, To) of a
 // lineage's turn_seqs (FORGE's Summary). It never changes; a better or wider one
@@ -16,7 +19,9 @@ type RangeSummary struct {
 	OriginalTokens int       `json:"original_tokens"`
 	GeneratedBy    string    `json:"generated_by"` // a model id, or "extract"
 	SupersededBy   string    `json:"superseded_by,omitempty"`
-	CreatedAt      time.Time `json:"created_at"`
+	// Validation is the librarian's account of how the summary was made; empty if no model was asked.
+	Validation json.RawMessage `json:"validation,omitempty"`
+	CreatedAt  time.Time       `json:"created_at"`
 }
 
 // GeneratedByExtract marks a range summary that no model made.
@@ -33,6 +38,7 @@ type NewSummary struct {
 	TokenCount     int
 	OriginalTokens int
 	GeneratedBy    string
+	Validation     json.RawMessage // JSON, or empty
 	Supersedes     []string
 	Job            Hold // completed in the same transaction, which is refused if it is held no more
 }

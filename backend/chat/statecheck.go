@@ -21,6 +21,14 @@ type StateCheck struct {
 	Added   []string    `json:"added"`   // of that, what was added by rule
 }
 
+// Check reads a range summary's validation.
+func (r RangeSummary) Check() StateCheck {
+	if r.GeneratedBy == GeneratedByExtract {
+		return CheckOf(StateFallback, r.Validation)
+	}
+	return CheckOf(StateLibrarian, r.Validation)
+}
+
 // CheckOf reads a state's validation. Those of earlier versions have fewer fields.
 func CheckOf(origin StateOrigin, validation json.RawMessage) StateCheck {
 	var c StateCheck

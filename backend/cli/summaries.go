@@ -44,6 +44,7 @@ type summariesReply struct {
 // summaryRow is a range summary, of the turns from_seq up to, and without, to_seq.
 type summaryRow struct {
 	chat.RangeSummary
+	chat.StateCheck
 	Orphan bool `json:"orphan"`
 	InUse  bool `json:"in_use"`
 }
@@ -62,7 +63,9 @@ func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bo
 	}
 	out := []summaryRow{}
 	for _, r := range all {
-		if row := (summaryRow{r, r.SupersededBy != "", inUse[r.ID]}); row.Orphan || !orphans {
+		row := summaryRow{RangeSummary: r, StateCheck: r.Check(), Orphan: r.SupersededBy != "", InUse: inUse[r.ID]}
+		row.Validation = nil // the check says what of it is of use
+		if row.Orphan || !orphans {
 			out = append(out, row)
 		}
 	}
@@ -74,9 +77,9 @@ func (r summariesReply) print(o *output, text bool) {
 		o.printf("No range summaries.\n")
 		return
 	}
-	t := newTable("SUMMARY", "TURNS", "TOKENS", "OF", "BY", "STATUS", "MADE").numbers(2, 3)
+	t := newTable("SUMMARY", "TURNS", "TOKENS", "OF", "BY", "CHECK", "STATUS", "MADE").numbers(2, 3)
 	for _, m := range r.Summaries {
-		t.add(m.ID, fmt.Sprintf("#%d to #%d", m.From, m.To-1), count(m.TokenCount), count(m.OriginalTokens), m.GeneratedBy, m.status(), local(m.CreatedAt))
+		t.add(m.ID, fmt.Sprintf("#%d to #%d", m.From, m.To-1), count(m.TokenCount), count(m.OriginalTokens), m.GeneratedBy, checkWords(m.StateCheck), m.status(), local(m.CreatedAt))
 	}
 	t.print(o)
 	for _, m := range r.Summaries {

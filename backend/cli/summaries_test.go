@@ -29,7 +29,8 @@ func TestSummaries(t *testing.T) {
 	}
 	add := func(from, to int64, content string, replaces ...string) string {
 		m, err := db.AddSummary(ctx, chat.NewSummary{
-			BranchID: s.ActiveBranch, From: from, To: to, Content: content, TokenCount: 2, OriginalTokens: 9, GeneratedBy: chat.GeneratedByExtract, Supersedes: replaces,
+			BranchID: s.ActiveBranch, From: from, To: to, Content: content, TokenCount: 2, OriginalTokens: 9, GeneratedBy: "haiku", Supersedes: replaces,
+			Validation: []byte(`{"tries":2,"reason":"it is empty","missing":["port 8080","old name"],"added":["port 8080"]}`),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -47,6 +48,11 @@ func TestSummaries(t *testing.T) {
 			Orphan   bool
 			Replaced string `json:"superseded_by"`
 			Content  string
+			Check    string
+			Tries    int
+			Reason   string
+			Missing  []string
+			Added    []string
 		}
 	}
 	h.run("summaries", session, "--json").exits(0).into(&doc)
@@ -56,6 +62,12 @@ func TestSummaries(t *testing.T) {
 	h.run("summaries", session, "--orphans", "--json").exits(0).into(&doc)
 	if len(doc.Summaries) != 1 || doc.Summaries[0].ID != old || !doc.Summaries[0].Orphan || doc.Summaries[0].Replaced != whole {
 		t.Errorf("orphans are %+v", doc.Summaries)
+	}
+	if s := doc.Summaries[0]; s.Check != "repaired" || s.Tries != 2 || s.Reason != "it is empty" || len(s.Missing) != 2 || len(s.Added) != 1 {
+		t.Errorf("the check is %+v", s)
+	}
+	if r := h.run("summaries", session).exits(0); !strings.Contains(r.out, "repaired: 1 added, 2 tries") {
+		t.Errorf("no check in %s", r.out)
 	}
 	if r := h.run("summaries", session, "--text").exits(0); !strings.Contains(r.out, "orphan, replaced by "+whole) || !strings.Contains(r.out, "of one and two") {
 		t.Errorf("in words: %s", r.out)

@@ -247,6 +247,11 @@ func TestRangeJobs(t *testing.T) {
 	if len(live) != 2 || live[0].GeneratedBy != "faulty" || live[0].TokenCount >= live[0].OriginalTokens || !strings.Contains(live[1].Content, "plan 7") {
 		t.Fatalf("%+v", live)
 	}
+	for _, s := range live { // how it was checked is kept with it, as with a state
+		if c := s.Check(); c.Tries < 1 || c.Result != chat.CheckPassed && c.Result != chat.CheckRepaired {
+			t.Errorf("turns %d to %d: %+v of %s", s.From, s.To-1, c, s.Validation)
+		}
+	}
 	sent := b.say("We decided to use plan 12.", "ok")
 	b.must(setManifest(b, sent, live[1].ID))
 	enqueue(1, 11)

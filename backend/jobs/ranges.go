@@ -55,7 +55,7 @@ func (r *Runner) summarizeRange(ctx context.Context, job chat.Job, last chat.Tur
 	}
 	return r.keepSummary(ctx, job, w, chat.NewSummary{
 		BranchID: job.BranchID, From: w.from, To: w.to, Content: sum.Text, TokenCount: sum.Tokens,
-		OriginalTokens: original, GeneratedBy: sum.GeneratedBy, Job: job.Hold(),
+		OriginalTokens: original, GeneratedBy: sum.GeneratedBy, Validation: sum.Validation, Job: job.Hold(),
 	})
 }
 

@@ -213,7 +213,7 @@ func (s *State) applyHistory(e Event, data json.RawMessage) error {
 		return reduce(data, func(p SummaryCreated) error {
 			s.Summaries[e.Entity] = &Summary{
 				BranchID: string(p.BranchID), From: p.From, To: p.To, Tokens: p.Tokens, OriginalTokens: p.OriginalTokens,
-				GeneratedBy: p.GeneratedBy, CreatedAt: e.CreatedAt, Content: SumOfText(p.Content),
+				GeneratedBy: p.GeneratedBy, CreatedAt: e.CreatedAt, Content: SumOfText(p.Content), Validation: SumOfRaw(p.Validation),
 			}
 			return nil
 		})

@@ -153,6 +153,8 @@ type (
 		Tokens         int           `json:"token_count"`
 		OriginalTokens int           `json:"original_tokens"`
 		GeneratedBy    string        `json:"generated_by"`
+		// Validation is left out where there is none, as before there was any.
+		Validation json.RawMessage `json:"validation,omitempty"`
 	}
 	SummarySuperseded struct {
 		By string `json:"superseded_by"`

@@ -206,6 +206,7 @@ type (
 		SupersededBy   string `json:"superseded_by"`
 		CreatedAt      string `json:"created_at"`
 		Content        Sum    `json:"content"`
+		Validation     Sum    `json:"validation,omitempty"`
 	}
 	File struct {
 		TurnID    string `json:"turn_id"`

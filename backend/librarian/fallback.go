@@ -107,7 +107,7 @@ func Fallback(u Update) Result {
 		d.takeTurn(t)
 	}
 	whole := d.summary()
-	kept, text, tokens := stateLayout.trim(whole, u.Target, u.Count)
+	kept, text, tokens := stateLayout.at(d.now).trim(whole, u.Target, u.Count)
 	v := Validation{
 		Method: string(chat.StateFallback), Turns: len(u.Turns), TargetTokens: u.Target, Tokens: tokens,
 		Found: whole.sizes(), Kept: kept.sizes(),

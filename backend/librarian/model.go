@@ -2,6 +2,7 @@ package librarian
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"time"
@@ -279,18 +280,27 @@ func escapeAll(list []string) []string {
 func (r *run) result(s Summary, turns int) Result {
 	text := s.Render()
 	tokens := r.count(text)
+	return Result{
+		Summary: text, Tokens: tokens, Origin: chat.StateLibrarian, Model: r.model.Name(), Usage: r.usage, Tries: r.tries,
+		Validation: r.account(string(chat.StateLibrarian), s, turns, tokens),
+	}
+}
+
+// account is the Validation of a summary that a model was asked for.
+func (r *run) account(method string, s Summary, turns, tokens int) json.RawMessage {
 	v := Validation{
-		Method: string(chat.StateLibrarian), Turns: turns, TargetTokens: r.target, Tokens: tokens, Found: s.sizes(), Kept: s.sizes(),
+		Method: method, Turns: turns, TargetTokens: r.target, Tokens: tokens, Found: s.sizes(), Kept: s.sizes(),
 		Dropped: r.dropped, DroppedCount: r.droppedCount, Tries: r.tries, Required: r.required, RequiredKept: r.kept,
 		Reason: r.problem, Missing: recorded(r.missing), Added: recorded(r.added), Usage: r.usage,
+	}
+	if method == methodExtract {
+		v.Asked = r.model.Name()
 	}
 	if v.Dropped == nil {
 		v.Dropped = []string{}
 	}
-	raw, _ := chat.MarshalJSON(v)
-	return Result{
-		Summary: text, Tokens: tokens, Origin: chat.StateLibrarian, Model: r.model.Name(), Validation: raw, Usage: r.usage, Tries: r.tries,
-	}
+	raw, _ := chat.MarshalJSON(v) // plain strings and numbers always encode
+	return raw
 }
 
 // fellBack is the fallback's result with the reason for it, held to the same check as a model's.

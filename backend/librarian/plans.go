@@ -18,7 +18,7 @@ var intended = regexp.MustCompile(`\b(?:planning|waiting|expecting|plan to|plan 
 var done = regexp.MustCompile(`\b(?:did|was|were|went|met|sent|submitted|finished|completed|attended|celebrated|uploaded|applied|signed|received|got back|launched|released|decided|chose|agreed)\b`)
 
 // writtenDate is a day as people write it in a sentence, with or without a year.
-var writtenDate = regexp.MustCompile(`(?i)\b\d{4}-\d{2}-\d{2}\b|\b` + monthName + `\.? \d{1,2}(?:st|nd|rd|th)?\b(?:,? \d{4}\b)?|\b\d{1,2}(?:st|nd|rd|th|\.)? (?:of |de )?` + monthName + `\b(?:,? (?:de )?\d{4}\b)?`)
+var writtenDate = regexp.MustCompile(`(?i)\b\d{4}-\d{2}-\d{2}\b|\b` + monthName + `\.?[ -]\d{1,2}(?:st|nd|rd|th)?\b(?:,?[ -]\d{4}\b)?|\b\d{1,2}(?:st|nd|rd|th|\.)?[ -](?:of |de )?` + monthName + `\b(?:,?[ -](?:de )?\d{4}\b)?`)
 
 const monthName = `(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)`
 

@@ -2,6 +2,7 @@ package librarian
 
 import (
 	"context"
+	"encoding/json"
 
 	"contextinfinity/backend/chat"
 )
@@ -39,7 +40,11 @@ type RangeSummary struct {
 	Missing     []string // from the answer that was used
 	Added       []string // of that, by rule
 	Usage       *chat.Usage
+	Validation  json.RawMessage // stored with the summary; empty if no model was asked
 }
+
+// methodExtract is the Validation's method where the extract took the place of a model's summary.
+const methodExtract = chat.GeneratedByExtract
 
 // SummarizeRange makes a range's summary: a model's, if it is about the range,
 // keeps what must be kept and is smaller than what it stands for, within three
@@ -64,6 +69,7 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	if tokens := r.count(text); ok && tokens < g.Original {
 		return RangeSummary{
 			Text: text, Tokens: tokens, GeneratedBy: g.Model.Name(), Tries: r.tries, Reason: r.problem, Missing: r.missing, Added: r.added, Usage: r.usage,
+			Validation: r.account(string(chat.StateLibrarian), s, len(g.Turns), tokens),
 		}
 	}
 	if ok {
@@ -71,6 +77,9 @@ func (l Librarian) SummarizeRange(ctx context.Context, g Range) RangeSummary {
 	}
 	out := g.extract()
 	out.Tries, out.Reason, out.Usage = r.tries, r.problem, r.usage
+	// What was found in an answer that is not used says nothing about the extract.
+	unused := &run{model: r.model, target: r.target, tries: r.tries, problem: r.problem, usage: r.usage}
+	out.Validation = unused.account(methodExtract, Parse(out.Text), len(g.Turns), out.Tokens)
 	return out
 }
 

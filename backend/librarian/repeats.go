@@ -66,3 +66,79 @@ func repeatShareOf(sec Section, text string) float64 {
 	}
 	return repeatShare
 }
+
+// RepeatedLines are the lines of a range summary, counted from 0, that a state summary says as well, each
+// in a statement of its own or as names that it holds, and the headings that are left without a line. A
+// line with a number, a name or several words that the state lacks is none of them.
+func RepeatedLines(text, state string) []int {
+	said := statedBy(state)
+	var out, section []int // section: the lines under the last heading that are repeated
+	heading, under := -1, 0
+	close := func() {
+		if heading >= 0 && under > 0 && len(section) == under {
+			out = append(out, heading)
+		}
+		out = append(out, section...)
+		section, under = nil, 0
+	}
+	sec := Happened
+	for i, line := range strings.Split(clip(text, maxParse), "\n") {
+		line = strings.TrimSpace(line)
+		if title, ok := headingText(line); ok {
+			close()
+			heading, sec = i, pieceSection(title)
+			continue
+		}
+		if line == "" {
+			continue
+		}
+		under++
+		if line, _ = cutBullet(line); said.says(sec, line) {
+			section = append(section, i)
+		}
+	}
+	close()
+	slices.Sort(out)
+	return out
+}
+
+// stated is what a state summary says, prepared to be compared.
+type stated struct {
+	exact      map[string]bool
+	statements []repeated
+	names      evidence
+}
+
+func statedBy(state string) stated {
+	s := Parse(state)
+	s.entries[LastExchange] = nil
+	out := stated{exact: map[string]bool{}, names: evidenceOf(s.Render())}
+	for sec := range sectionCount {
+		if sec == Artifacts {
+			continue
+		}
+		for _, e := range s.entries[sec] {
+			out.exact[key(sec, e)] = true
+			out.statements = append(out.statements, repeatedOf(e))
+		}
+	}
+	return out
+}
+
+func (s stated) says(sec Section, line string) bool {
+	if sec == Artifacts {
+		for name := range strings.SplitSeq(line, artifactSeparator) {
+			if !s.names.names(name) {
+				return false
+			}
+		}
+		return true
+	}
+	if s.exact[key(sec, plainLine(line))] {
+		return true
+	}
+	r, share := repeatedOf(line), repeatShareOf(sec, line)
+	return slices.ContainsFunc(s.statements, func(state repeated) bool {
+		return state.repeats(r, share) && shareOf(r.words, state.words) >= share
+	})
+}

@@ -3,6 +3,7 @@ package librarian
 import (
 	"sort"
 	"strings"
+	"time"
 
 	"contextinfinity/backend/internal/cues"
 )
@@ -13,13 +14,21 @@ type layout struct {
 	// shares are the parts of the budget that a section's newest entries have for
 	// themselves; what one does not use is shared by the others in proportion.
 	shares [sectionCount]float64
+	// now tells tasks that are still ahead from overdue ones; zero: any date counts as ahead.
+	now time.Time
+}
+
+// at is the layout for a summary of that time.
+func (l layout) at(now time.Time) layout {
+	l.now = now
+	return l
 }
 
 var (
-	stateLayout = layout{Summary.Render, [sectionCount]float64{
+	stateLayout = layout{render: Summary.Render, shares: [sectionCount]float64{
 		Facts: 0.18, Decisions: 0.25, Constraints: 0.26, Artifacts: 0.18, OpenTasks: 0.06, LastExchange: 0.07,
 	}}
-	rangeLayout = layout{renderRange, [sectionCount]float64{
+	rangeLayout = layout{render: renderRange, shares: [sectionCount]float64{
 		Happened: 0.30, Facts: 0.22, Decisions: 0.14, Constraints: 0.18, Artifacts: 0.10, OpenTasks: 0.06,
 	}}
 )
@@ -40,9 +49,18 @@ type candidate struct {
 	tier    int  // within its section: the lowest goes last
 }
 
-// tierOf orders entries of a section before their age does: standing instructions before
-// other constraints; who the user is and what they want before other facts, then outcomes with numbers,
-// dates and names, and last what the assistant said, what was asked for and mere remarks.
+// tier orders entries of a section before their age does. Tasks whose day is still ahead come before
+// other tasks: there may be many newer tasks without a date.
+func (l layout) tier(sec Section, entry string) int {
+	if sec == OpenTasks && writtenDate.MatchString(entry) && (l.now.IsZero() || isAhead(entry, l.now)) {
+		return 0
+	}
+	return tierOf(sec, entry)
+}
+
+// tierOf orders entries by what they say: standing instructions before other constraints; who the
+// user is and what they want before other facts, then outcomes with numbers, dates and names, and
+// last what the assistant said, what was asked for and mere remarks.
 func tierOf(sec Section, entry string) int {
 	switch {
 	case sec == Constraints && cues.IsStanding(entry):
@@ -113,7 +131,7 @@ func (l layout) candidates(s Summary, budget int, count func(string) int) []cand
 		for i := len(s.entries[sec]) - 1; i >= 0; i-- {
 			cost := count("- " + s.entries[sec][i] + "\n")
 			demand[sec] += cost
-			list = append(list, candidate{sec: sec, index: i, rank: rank, cost: cost, tier: tierOf(sec, s.entries[sec][i])})
+			list = append(list, candidate{sec: sec, index: i, rank: rank, cost: cost, tier: l.tier(sec, s.entries[sec][i])})
 		}
 		of := list[from:]
 		sort.SliceStable(of, func(a, b int) bool { return of[a].tier < of[b].tier })

@@ -186,6 +186,9 @@ func TestKeyGoesOnlyWhereItBelongs(t *testing.T) {
 		if r.Provider != want || r.OK != sent || r.Message == "" || strings.Contains(r.Message, "0123456789") {
 			t.Errorf("%q: %+v, want %s", key, r, want)
 		}
+		if elsewhere := want != "" && !sent; elsewhere != strings.HasPrefix(r.Server, "https://") || elsewhere != (r.Vendor != "") {
+			t.Errorf("%q is offered for %q at %q", key, r.Vendor, r.Server)
+		}
 		if sent && (len(asked) != 1 || asked[0] != want+" "+strings.TrimSpace(key)) || !sent && len(asked) != 0 {
 			t.Errorf("%q was sent to %q", key, asked)
 		}

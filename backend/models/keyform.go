@@ -62,7 +62,7 @@ func unplaced(key string, f keyForm) TestResult {
 		return TestResult{Message: "The form of this key does not say whose it is. Choose the provider; until then it is sent to nobody."}
 	}
 	return TestResult{
-		Provider: f.provider,
-		Message:  "This looks like a key of " + f.name + ". It was sent to nobody. Add " + f.server + " as a server under Settings, Providers, and paste it there.",
+		Provider: f.provider, Vendor: f.name, Server: f.server,
+		Message: "This looks like a key for " + f.name + ". It was not sent anywhere. To use it, add " + f.server + " as a server under Settings, Providers.",
 	}
 }

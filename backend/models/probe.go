@@ -20,6 +20,9 @@ type TestResult struct {
 	Message  string
 	Models   []string
 	Provider string
+	// Vendor and Server say whose key it is by its form, and the address such keys are used at, where that is
+	// none of the vendors' own services that the program knows. Nothing was sent there.
+	Vendor, Server string
 }
 
 // testTimeout bounds a test: somebody is looking at the button.

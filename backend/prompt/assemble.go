@@ -9,7 +9,7 @@ import (
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
-const AssemblerVersion = 5
+const AssemblerVersion = 6
 
 // messageOverhead is the tokens that role markers and framing cost a message.
 const messageOverhead = 4
@@ -44,6 +44,9 @@ type Input struct {
 	// Remember, if not nil, returns what extract made of the same piece before, or
 	// has it made.
 	Remember func(p Piece, extract func() (string, error)) (string, error)
+	// Repeats returns the lines of a range summary, counted from 0, that a state summary says as well;
+	// nil: none is left out. It must be pure.
+	Repeats func(text, state string) []int
 	// Summaries are the lineage's live range summaries. Previous is how the
 	// request before represented history.
 	Summaries []Summary
@@ -174,7 +177,11 @@ func (a *assembler) renderHistory() error {
 	if a.in.Replay != nil {
 		a.pieces = a.in.Replay.History.Pieces
 	} else {
-		a.pieces = Choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
+		pieces, kept := choose(a.plan, a.in.Summaries, a.in.Previous, a.budget, a.in.Policy)
+		var err error
+		if a.pieces, err = a.omitRepeats(pieces, kept); err != nil {
+			return err
+		}
 	}
 	a.summaries, a.originals, a.pending = nil, nil, nil
 	a.redactedHistory, a.found = nil, &a.redactedHistory
@@ -186,36 +193,6 @@ func (a *assembler) renderHistory() error {
 		a.summaries = append(a.summaries, r)
 	}
 	return a.renderTurns()
-}
-
-func (a *assembler) renderPiece(p Piece) (rendered, error) {
-	if p.Summary != "" {
-		for _, s := range a.in.Summaries {
-			if s.ID == p.Summary {
-				return a.derived(Part{Source: "summary", ID: s.ID, From: p.From, To: p.To}, s.Text, rangeText(p)), nil
-			}
-		}
-	}
-	text, err := a.extract(p)
-	if err != nil {
-		return rendered{}, err
-	}
-	return a.derived(Part{Source: "extract", From: p.From, To: p.To}, text, rangeText(p)), nil
-}
-
-// extract is the piece's extract, made before if the caller remembers it.
-func (a *assembler) extract(p Piece) (string, error) {
-	extract := func() (string, error) {
-		turns, err := a.in.Fetch(p.From, p.To)
-		if err != nil {
-			return "", err
-		}
-		return a.in.Extract(turns, p.Target), nil
-	}
-	if a.in.Remember == nil {
-		return extract()
-	}
-	return a.in.Remember(p, extract)
 }
 
 func (a *assembler) renderTurns() error {
@@ -314,10 +291,8 @@ func (a *assembler) renderPins() []rendered {
 	return items
 }
 
-func (a *assembler) renderState(summary string) []rendered {
-	if a.in.HeadShrunk != "" {
-		summary = a.in.HeadShrunk
-	}
+func (a *assembler) renderState() []rendered {
+	summary := a.stateSummary()
 	if a.in.Policy.History == HistoryOff || strings.TrimSpace(summary) == "" {
 		return nil
 	}

@@ -87,7 +87,7 @@ func (a *assembler) build() error {
 func (a *assembler) buildFixed() error {
 	a.system = []rendered{a.textItem(Part{Source: "config"}, systemText(a.in.System, a.in.Policy), messageOverhead)}
 	a.pinned = a.renderPins()
-	a.state = a.renderState(a.in.Head.Summary)
+	a.state = a.renderState()
 	a.now = a.renderNow()
 	a.last = a.renderCurrent()
 	a.renderRetrieved()

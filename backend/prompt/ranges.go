@@ -19,6 +19,8 @@ type Piece struct {
 	To      int64  `json:"to"`
 	Summary string `json:"summary,omitempty"` // id; empty: an extract
 	Target  int    `json:"target,omitempty"`  // of an extract, tokens
+	// Omit are the lines, counted from 0, that the state summary of the same request says as well.
+	Omit []int `json:"omit,omitempty"`
 }
 
 // Choose decides what stands for each range of a plan. A summary is usable only
@@ -29,15 +31,21 @@ type Piece struct {
 // were made for they are kept, even if better summaries came since: a prompt
 // that changes in front loses the provider's cache.
 func Choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) []Piece {
+	pieces, _ := choose(plan, usable, previous, b, p)
+	return pieces
+}
+
+// choose also reports that the pieces are those of the request before.
+func choose(plan Plan, usable []Summary, previous *Pinned, b Budget, p Policy) (pieces []Piece, kept bool) {
 	if previous != nil && previous.holds(plan, b) && available(previous.Pieces, usable) {
-		return previous.Pieces
+		return previous.Pieces, true
 	}
 	usable = wholly(usable, plan.Cut)
 	var out []Piece
 	for _, r := range plan.Ranges {
 		out = append(out, choosePieces(r, usable, b, p)...)
 	}
-	return out
+	return out, false
 }
 
 // Pinned is what a manifest keeps of how history was represented.

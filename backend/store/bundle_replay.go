@@ -222,10 +222,14 @@ func (p *replayer) pinsMoved(e ledger.Event, d ledger.PinsMoved) error {
 }
 
 func (p *replayer) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error {
-	return p.db.Create(&rangeSummaryRow{
+	row := rangeSummaryRow{
 		ID: e.Entity, SessionID: p.session, BranchID: string(d.BranchID), FromSeq: d.From, ToSeq: d.To, TokenCount: d.Tokens,
 		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: hashBytes([]byte(d.Content)), Content: d.Content,
-	}).Error
+	}
+	if len(d.Validation) > 0 && string(d.Validation) != "null" {
+		row.ValidationJSON = orNull(string(d.Validation))
+	}
+	return p.db.Create(&row).Error
 }
 
 func (p *replayer) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) error {

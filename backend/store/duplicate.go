@@ -264,7 +264,7 @@ func (c *copier) ranges() error {
 	for _, r := range list {
 		n := chat.NewSummary{
 			BranchID: chat.BranchID(c.branch.ID), From: r.From, To: r.To, Content: r.Content, TokenCount: r.TokenCount,
-			OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy,
+			OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy, Validation: r.Validation,
 		}
 		for _, old := range list {
 			if old.SupersededBy == r.ID && ids[old.ID] != "" {

@@ -87,7 +87,9 @@ func (f *fixture) sameKnowledge(a, b chat.BranchID) {
 	f.ok(err)
 	y, err := f.UsableSummaries(f.ctx, b)
 	f.ok(err)
-	same := func(p, q chat.RangeSummary) bool { return p.From == q.From && p.To == q.To && p.Content == q.Content }
+	same := func(p, q chat.RangeSummary) bool {
+		return p.From == q.From && p.To == q.To && p.Content == q.Content && string(p.Validation) == string(q.Validation)
+	}
 	if !slices.EqualFunc(x, y, same) {
 		f.Errorf("range summaries %+v and %+v", x, y)
 	}

@@ -146,7 +146,7 @@ func (x *erasingTurn) covering() ([]rangeSummaryRow, error) {
 		}
 		for _, r := range rows {
 			known := slices.ContainsFunc(out, func(o rangeSummaryRow) bool { return o.ID == r.ID })
-			if !known && x.words.without(r.Content) != r.Content {
+			if !known && (x.words.without(r.Content) != r.Content || r.ValidationJSON != nil && x.words.in(*r.ValidationJSON)) {
 				out = append(out, r)
 			}
 		}
@@ -162,11 +162,11 @@ func (x *erasingTurn) summaries() error {
 	}
 	for _, r := range rows {
 		r.Content = x.words.without(r.Content)
-		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ? WHERE id = ?`, r.Content, hashBytes([]byte(r.Content)), r.ID); err != nil {
+		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, hashBytes([]byte(r.Content)), r.ID); err != nil {
 			return err
 		}
 		if err := reword(x.erasing, chat.SessionID(x.subject.Session), r.ID, []ledger.Type{ledger.EventSummaryCreated}, func(p *ledger.SummaryCreated) {
-			p.Content = r.Content
+			p.Content, p.Validation = r.Content, nil
 		}); err != nil {
 			return err
 		}

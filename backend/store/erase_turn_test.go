@@ -62,6 +62,10 @@ func (f *fixture) leaky() (chat.Branch, chat.Turn, []chat.Turn) {
 	n.Content += "\n- logs in with " + canary
 	_, err = f.AddSummary(f.ctx, n)
 	f.ok(err)
+	n = summaryOf(b.ID, 1, 3) // of which only the check speaks of it
+	n.Validation = []byte(`{"missing":["logs in with ` + canary + `"]}`)
+	_, err = f.AddSummary(f.ctx, n)
+	f.ok(err)
 	f.ok(os.MkdirAll(filepath.Join(f.dir, StreamDir), 0o700))
 	steps, err := f.Steps(f.ctx, leak.ID)
 	f.ok(err)

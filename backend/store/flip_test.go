@@ -24,7 +24,7 @@ var contentColumns = []struct {
 	{"steps", "items_z", "id"}, {"steps", "outcome_json", "id"}, {"steps", "usage_json", "id"},
 	{"states", "summary", "id"}, {"states", "summary_z", "id"}, {"states", "pinned_facts", "id"}, {"states", "validation_json", "id"},
 	{"states", "content_hash", "id"}, {"pins", "text", "id"}, {"pins", "content_hash", "id"}, {"pin_orders", "pins_json", "id"},
-	{"summaries", "content", "id"}, {"summaries", "content_hash", "id"}, {"files", "content", "id"}, {"files", "content_hash", "id"}, {"files", "name", "id"},
+	{"summaries", "content", "id"}, {"summaries", "content_hash", "id"}, {"summaries", "validation_json", "id"}, {"files", "content", "id"}, {"files", "content_hash", "id"}, {"files", "name", "id"},
 	{"chunks", "summary", "id"}, {"chunks", "content_hash", "id"}, {"units", "text", "id"}, {"units", "content_hash", "id"},
 	{"events", "payload", "session_id || '/' || event_seq"}, {"events", "payload_hash", "session_id || '/' || event_seq"},
 	{"events", "prev_hash", "session_id || '/' || event_seq"}, {"events", "hash", "session_id || '/' || event_seq"},

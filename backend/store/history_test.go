@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"testing"
 	"time"
 
@@ -14,6 +15,7 @@ func summaryOf(b chat.BranchID, from, to int64, supersedes ...string) chat.NewSu
 	return chat.NewSummary{
 		BranchID: b, From: from, To: to, Content: fmt.Sprintf("## Facts\n- turns %d to %d", from, to-1), TokenCount: 8,
 		OriginalTokens: 100, GeneratedBy: chat.GeneratedByExtract, Supersedes: supersedes,
+		Validation: json.RawMessage(fmt.Sprintf(`{"tries":1,"missing":["turn %d"]}`, from)),
 	}
 }
 
@@ -55,6 +57,7 @@ func TestSummaryIsRefused(t *testing.T) {
 		"no smaller":         {func(n *chat.NewSummary) { n.TokenCount = n.OriginalTokens }, chat.CodeInvalid},
 		"larger":             {func(n *chat.NewSummary) { n.TokenCount = 101 }, chat.CodeInvalid},
 		"uncounted":          {func(n *chat.NewSummary) { n.TokenCount = 0 }, chat.CodeInvalid},
+		"unreadable check":   {func(n *chat.NewSummary) { n.Validation = json.RawMessage("{") }, chat.CodeInvalid},
 		"of no origin":       {func(n *chat.NewSummary) { n.GeneratedBy = "" }, chat.CodeInvalid},
 		"no range":           {func(n *chat.NewSummary) { n.To = n.From }, chat.CodeInvalid},
 		"before the first":   {func(n *chat.NewSummary) { n.From = 0 }, chat.CodeInvalid},
@@ -146,7 +149,7 @@ func TestSummariesRace(t *testing.T) {
 		f.refused(err, chat.CodeConflict)
 		got, err := f.Summaries(f.ctx, b.ID)
 		f.ok(err)
-		if len(got) != 1 || got[0] != won {
+		if len(got) != 1 || !reflect.DeepEqual(got[0], won) {
 			t.Errorf("live: %+v", got)
 		}
 		f.verifyClean()

@@ -184,10 +184,7 @@ func (m *importer) summarize(part importPart) error {
 		if err != nil {
 			return err
 		}
-		var turns []chat.Turn
-		for _, t := range run.answered() {
-			turns = append(turns, chat.Turn{User: t.User, Assistant: t.Assistant, Provider: t.Provider, Model: t.Model})
-		}
+		turns := m.toSummarize(run)
 		if len(turns) > 0 {
 			run.state = m.rules.Summarize(*run.on.summary, pins, turns)
 			run.state.Summary = strings.Clone(run.state.Summary)
@@ -196,6 +193,24 @@ func (m *importer) summarize(part importPart) error {
 		m.at[run.turns[len(run.turns)-1].Key].summary = run.on.summary
 	}
 	return nil
+}
+
+// toSummarize are a run's answered turns as the librarian needs them. Each has its date, or the last one
+// known before it, so that plans are told from what is past; without any date it has none, since the time
+// of the import says nothing about when something was said.
+func (m *importer) toSummarize(run *importRun) []chat.Turn {
+	at := m.moment(m.c.CreatedAt)
+	if run.from != nil && !run.from.at.IsZero() {
+		at = run.from.at
+	}
+	var turns []chat.Turn
+	for _, t := range run.answered() {
+		if own := m.moment(t.CreatedAt); !own.IsZero() {
+			at = own
+		}
+		turns = append(turns, chat.Turn{User: t.User, Assistant: t.Assistant, Provider: t.Provider, Model: t.Model, CreatedAt: at})
+	}
+	return turns
 }
 
 // before finds the summary that a run goes on from, and the pins that stand there.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -28,16 +29,21 @@ type rangeSummaryRow struct {
 	CreatedAt      string
 	ContentHash    []byte
 	Content        string
+	ValidationJSON *string
 }
 
 func (rangeSummaryRow) TableName() string { return "summaries" }
 
 func (r rangeSummaryRow) summary() chat.RangeSummary {
-	return chat.RangeSummary{
+	out := chat.RangeSummary{
 		ID: r.ID, SessionID: chat.SessionID(r.SessionID), BranchID: chat.BranchID(r.BranchID), From: r.FromSeq, To: r.ToSeq,
 		Content: r.Content, TokenCount: r.TokenCount, OriginalTokens: r.OriginalTokens, GeneratedBy: r.GeneratedBy,
 		SupersededBy: text(r.SupersededBy), CreatedAt: moment(r.CreatedAt),
 	}
+	if r.ValidationJSON != nil && json.Valid([]byte(*r.ValidationJSON)) {
+		out.Validation = json.RawMessage(*r.ValidationJSON)
+	}
+	return out
 }
 
 // intact reports that the content is what was stored.
@@ -92,7 +98,7 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	row := rangeSummaryRow{
 		ID: t.newID(), SessionID: own.Session, BranchID: own.Branch, FromSeq: n.From, ToSeq: n.To, TokenCount: n.TokenCount,
 		OriginalTokens: n.OriginalTokens, GeneratedBy: clean(n.GeneratedBy), CreatedAt: t.stamp(),
-		ContentHash: hashBytes([]byte(body)), Content: body,
+		ContentHash: hashBytes([]byte(body)), Content: body, ValidationJSON: orNull(string(n.Validation)),
 	}
 	if err := t.supersede(row, n.Supersedes); err != nil {
 		return row, err
@@ -108,7 +114,7 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	}
 	return row, t.event(chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{
 		BranchID: chat.BranchID(row.BranchID), From: row.FromSeq, To: row.ToSeq, Content: row.Content,
-		Tokens: row.TokenCount, OriginalTokens: row.OriginalTokens, GeneratedBy: row.GeneratedBy,
+		Tokens: row.TokenCount, OriginalTokens: row.OriginalTokens, GeneratedBy: row.GeneratedBy, Validation: n.Validation,
 	})
 }
 
@@ -123,6 +129,8 @@ func checkSummary(n chat.NewSummary) error {
 			n.From, n.To-1, n.TokenCount, n.OriginalTokens)
 	case strings.TrimSpace(n.GeneratedBy) == "":
 		return invalid("The summary of turns %d to %d does not say what made it.", n.From, n.To-1)
+	case len(n.Validation) > 0 && !json.Valid(n.Validation):
+		return invalid("The validation of the summary of turns %d to %d is not JSON.", n.From, n.To-1)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package store
 // What stands for turns in a prompt, and what they weigh.
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -19,6 +20,7 @@ func (a *audit) summaries() {
 		a.expect(r.intact(), findContent, "summaries", r.ID, "Its text does not match its hash.")
 		a.expect(r.TokenCount < r.OriginalTokens && strings.TrimSpace(r.Content) != "", findContent, "summaries", r.ID,
 			"It has %d tokens for turns of %d, and does not reduce them.", r.TokenCount, r.OriginalTokens)
+		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), findContent, "summaries", r.ID, "Its validation cannot be read.")
 		a.summaryRange(r, lineages)
 		if r.SupersededBy != nil {
 			by, ok := ranges[*r.SupersededBy]

@@ -63,7 +63,8 @@ func (r pinRow) told() *ledger.Pin {
 
 func (r rangeSummaryRow) told() *ledger.Summary {
 	return &ledger.Summary{BranchID: r.BranchID, From: r.FromSeq, To: r.ToSeq, Tokens: r.TokenCount, OriginalTokens: r.OriginalTokens,
-		GeneratedBy: r.GeneratedBy, SupersededBy: text(r.SupersededBy), CreatedAt: r.CreatedAt, Content: ledger.SumOfText(r.Content)}
+		GeneratedBy: r.GeneratedBy, SupersededBy: text(r.SupersededBy), CreatedAt: r.CreatedAt, Content: ledger.SumOfText(r.Content),
+		Validation: ledger.SumOfRaw([]byte(text(r.ValidationJSON)))}
 }
 
 func (r chunkRow) told(said string) *ledger.Chunk {

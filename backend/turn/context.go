@@ -163,6 +163,7 @@ func (e *Engine) history(ctx context.Context, in *prompt.Input, a assembly) erro
 	in.Extract = func(turns []chat.Turn, target int) string {
 		return librarian.Extract(turns, target, in.Count)
 	}
+	in.Repeats = librarian.RepeatedLines
 	in.Remember = e.remembered(a.branch, e.counter.Encoding(a.model.Endpoint.ModelID))
 	summaries, err := e.store.UsableSummaries(ctx, a.branch)
 	if err != nil {

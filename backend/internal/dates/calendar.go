@@ -84,7 +84,7 @@ var dayNumber = regexp.MustCompile(`^(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?$`)
 
 // namedDate reads a date with its month by name, the year first or last.
 func namedDate(text string) (year, month, day int, ok bool) {
-	parts := strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == '-' || r == '/' })
+	parts := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" -/.", r) })
 	if len(parts) != 3 {
 		return 0, 0, 0, false
 	}

@@ -1811,6 +1811,8 @@ export namespace api {
 	    message: string;
 	    models: string[];
 	    provider: string;
+	    vendor: string;
+	    server: string;
 	
 	    static createFrom(source: any = {}) {
 	        return new KeyTest(source);
@@ -1823,6 +1825,8 @@ export namespace api {
 	        this.message = source["message"];
 	        this.models = source["models"];
 	        this.provider = source["provider"];
+	        this.vendor = source["vendor"];
+	        this.server = source["server"];
 	    }
 	}
 	export class KeyView {
@@ -2208,6 +2212,7 @@ export namespace api {
 	    originalTokens: number;
 	    by: string;
 	    content: string;
+	    validation: string;
 	    orphan: boolean;
 	    inUse: boolean;
 	    createdAt: number;
@@ -2225,6 +2230,7 @@ export namespace api {
 	        this.originalTokens = source["originalTokens"];
 	        this.by = source["by"];
 	        this.content = source["content"];
+	        this.validation = source["validation"];
 	        this.orphan = source["orphan"];
 	        this.inUse = source["inUse"];
 	        this.createdAt = source["createdAt"];

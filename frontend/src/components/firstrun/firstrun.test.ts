@@ -1,4 +1,4 @@
-import { screen, waitFor } from '@testing-library/svelte';
+import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { describe, expect, test } from 'vitest';
 import type { FakeBackend, FakeOptions } from '$lib/backend/fake';
@@ -48,11 +48,36 @@ describe('a key', () => {
     expect(await screen.findByText(/does not say whose it is/)).toBeInTheDocument();
     expect(screen.queryByRole('button', { name: /Start with gpt/ })).not.toBeInTheDocument();
     expect(called('settings.setKey')).toEqual([]);
+    await user.click(screen.getByRole('button', { name: 'Another server…' }));
+    expect(within(await screen.findByRole('dialog')).getByLabelText('Address')).toHaveValue('');
+    await user.click(screen.getByRole('button', { name: 'Cancel' }));
     await user.click(screen.getByRole('button', { name: 'OpenAI' }));
     await user.click(await screen.findByRole('button', { name: 'Start with gpt' }));
     await begun();
     expect(called('settings.testKey')).toEqual([['', 'sk-anybody', ''], ['openai', 'sk-anybody', '']]);
     expect(called('settings.setKey')).toEqual([['openai', 'sk-anybody']]);
+  });
+
+  test('of another vendor is sent nowhere; its server is added once the person agrees to the host', async () => {
+    const { app, called, begun, user } = await open();
+    await user.click(screen.getByLabelText('API key'));
+    await user.paste('gsk_pasted');
+    expect(await screen.findByText(/a key for Groq\. It was not sent anywhere/)).toBeInTheDocument();
+    expect(screen.queryByRole('dialog')).not.toBeInTheDocument();
+    expect(called('settings.setKey')).toEqual([]);
+    await user.click(screen.getByRole('button', { name: 'Use it at api.groq.com…' }));
+    const form = within(await screen.findByRole('dialog'));
+    expect(form.getByLabelText('Address')).toHaveValue('https://api.groq.com/openai/v1');
+    expect(called('settings.testKey')).toEqual([['', 'gsk_pasted', '']]); // by its form alone
+    await user.click(form.getByRole('button', { name: 'Test' }));
+    await waitFor(() => expect(called('settings.testKey')[1]).toEqual(['chatcompletions', 'gsk_pasted', 'https://api.groq.com/openai/v1']));
+    await user.click(form.getByRole('button', { name: 'Save' }));
+    const start = await screen.findByRole('button', { name: /^Start with llama/ });
+    expect(called('settings.setKey')).toEqual([['api.groq.com', 'gsk_pasted']]);
+    expect(app.models.list.find((model) => model.baseUrl === 'https://api.groq.com/openai/v1')).toBeDefined();
+    await user.click(start);
+    await begun();
+    expect(called('settings.finishFirstRun')).toEqual([['llama3-3-70b']]);
   });
 
   test('pasted over one still being tested is the one that counts', async () => {

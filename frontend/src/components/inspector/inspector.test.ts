@@ -224,6 +224,9 @@ describe('State: how it came about', () => {
     await user.click(await screen.findByRole('button', { name: 'Summary of turns 91 to 136' }));
     expect(screen.getByRole('group', { name: 'Summary of turns 91 to 136' })).toHaveTextContent('Turns 91 to 136: the orders tables');
     expect(screen.getByText('replace all turns up to #136')).toBeInTheDocument();
+    expect(screen.queryByText(/^Repaired after/)).not.toBeInTheDocument();
+    await user.click(screen.getByRole('button', { name: 'Summary of turns 1 to 90' }));
+    expect(screen.getByText('Repaired after 1 try: 1 entry added')).toBeInTheDocument();
     expect(screen.queryByRole('button', { name: 'Summary of turns 1 to 44' })).not.toBeInTheDocument();
     await user.click(screen.getByText('2 superseded ones, kept'));
     expect(await screen.findByRole('button', { name: 'Summary of turns 1 to 44' })).toBeInTheDocument();

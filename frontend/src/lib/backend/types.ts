@@ -383,6 +383,8 @@ export interface RangeView {
   /** a model id, or "extract" */
   by: string;
   content: string;
+  /** Validation is the librarian's own account as JSON, as a state's; empty if no model was asked. */
+  validation: string;
   /** superseded, kept */
   orphan: boolean;
   /** the next context holds it */

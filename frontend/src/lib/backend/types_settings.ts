@@ -63,6 +63,9 @@ export interface KeyTest {
   models: string[];
   /** Provider is what the key turned out to be, by its form and answer. */
   provider: string;
+  /** Vendor and server are whose key it is by its form and the address such keys are used at, where nothing was sent because that is none of the services the program knows; else empty. */
+  vendor: string;
+  server: string;
 }
 
 /** LocalServer is a model server that answered on this machine. */

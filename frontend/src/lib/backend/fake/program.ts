@@ -91,11 +91,13 @@ export class Program {
 
   /** Keys that contain "bad" are refused, any other works; one of no known form is sent nowhere before its provider is named. */
   testKey(provider: string, key: string, baseURL: string): KeyTest {
+    const nowhere = { ok: false, ms: 0, models: [], vendor: '', server: '' };
+    if (provider === '' && key.startsWith('gsk_')) return { ...nowhere, message: 'This looks like a key for Groq. It was not sent anywhere. To use it, add https://api.groq.com/openai/v1 as a server under Settings, Providers.', provider: 'groq', vendor: 'Groq', server: 'https://api.groq.com/openai/v1' };
     const found = provider || (key.startsWith('sk-ant-') ? 'anthropic' : key.startsWith('sk-proj-') ? 'openai' : '');
-    if (found === '' && baseURL === '') return { ok: false, ms: 0, message: 'The form of this key does not say whose it is. Choose the provider; until then it is sent to nobody.', models: [], provider: '' };
-    if (key.includes('bad')) return { ok: false, ms: 212, message: 'The provider refused this key (401). Check that it was copied whole and is still active.', models: [], provider: found };
+    if (found === '' && baseURL === '') return { ...nowhere, message: 'The form of this key does not say whose it is. Choose the provider; until then it is sent to nobody.', provider: '' };
+    if (key.includes('bad')) return { ...nowhere, ms: 212, message: 'The provider refused this key (401). Check that it was copied whole and is still active.', provider: found };
     const models = baseURL !== '' ? ['llama3.3:70b', 'qwen3:8b'] : found === 'anthropic' ? ['claude-sonnet', 'claude-haiku'] : ['gpt-5', 'gpt-5-mini'];
-    return { ok: true, ms: 318, message: `Works, ${models.length} models`, models, provider: found || 'chatcompletions' };
+    return { ok: true, ms: 318, message: `Works, ${models.length} models`, models, provider: found || 'chatcompletions', vendor: '', server: '' };
   }
 
   #setting(key: string): Setting {

@@ -110,6 +110,7 @@ function seedHistory(world: World): StateView[] {
 function seedRanges(world: World): RangeView[] {
   const range = (fromSeq: number, toSeq: number, by: string, more: Partial<RangeView>): RangeView => ({
     id: `r${fromSeq}-${toSeq}`, fromSeq, toSeq, tokens: 920, originalTokens: (toSeq - fromSeq + 1) * 310, by, orphan: false, inUse: true, createdAt: world.epoch - 6 * hour,
+    validation: by === 'extract' ? '' : JSON.stringify({ method: 'librarian', tries: 1, required: 6, required_kept: 5, missing: ['Roll back in under 5 minutes.'], added: ['Roll back in under 5 minutes.'] }),
     content: `Turns ${fromSeq} to ${toSeq}: the orders tables were mapped one by one, dual writes went live in #36, and the on-call team was promised that no change goes out on a Friday and that one person can roll back in under five minutes.\n\nDecisions: keep dual writes on throughout (#35). Open: who announces the cutover.`, ...more,
   });
   return [range(1, 90, 'haiku', {}), range(91, 136, 'extract', { tokens: 610 }), range(1, 44, 'haiku', { orphan: true, inUse: false, createdAt: world.epoch - 9 * day }), range(45, 90, 'extract', { orphan: true, inUse: false, createdAt: world.epoch - 7 * day })];

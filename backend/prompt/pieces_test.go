@@ -1,0 +1,98 @@
+package prompt
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// linesIn finds the lines of a text that stand in a state word for word.
+func linesIn(text, state string) []int {
+	var out []int
+	for i, line := range strings.Split(text, "\n") {
+		if strings.Contains(state, line) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// repeating is a long conversation of which range and state say partly the same.
+func repeating(state string) Input {
+	in := sample().over(long(40, 300), nil)
+	in.Head.Summary = state
+	in.Extract = func([]chat.Turn, int) string { return "- the port is 8080\n- the owner is Ada" }
+	in.Repeats = linesIn
+	return in
+}
+
+// What the state summary says is not said again by the ranges of turns before it, and what that saves is
+// room for recalled memory.
+func TestTheStateIsNotRepeated(t *testing.T) {
+	whole, state := repeating("- the port is 8080"), "- the port is 8080"
+	whole.Repeats = nil
+	var rooms []int
+	for _, in := range []Input{whole, repeating(state)} {
+		d, err := NewDraft(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rooms = append(rooms, d.a.budget.Ceiling-d.a.used())
+	}
+	c := must(t, repeating(state))
+	text := sent(c)
+	if strings.Count(text, "the port is 8080") != 1 || !strings.Contains(text, "the owner is Ada") || rooms[1] <= rooms[0] {
+		t.Errorf("left %v; the prompt:\n%s", rooms, text)
+	}
+	c = must(t, repeating("- the port is 8080\n- the owner is Ada"))
+	if text := sent(c); strings.Count(text, "the owner is Ada") != 1 || !strings.Contains(text, repeatedInState) {
+		t.Errorf("a range that the state repeats wholly:\n%s", text)
+	}
+}
+
+// While the plan holds, the same lines are left out whatever becomes of the state, so that the prompt
+// begins with the same bytes; an assembly of the manifest gives the same prompt.
+func TestOmittedLinesStayOmitted(t *testing.T) {
+	first := must(t, repeating("- the port is 8080"))
+	m := first.Manifest()
+	next := repeating("- the owner is Ada")
+	next.Previous = &m.History
+	again := must(t, next)
+	if !slices.Equal(again.Manifest().History.Pieces[0].Omit, []int{0}) || summariesOf(first) != summariesOf(again) {
+		t.Errorf("the ranges changed with the state:\n%s\n%s", summariesOf(first), summariesOf(again))
+	}
+	replay := repeating("- the port is 8080")
+	replay.Repeats, replay.Replay = nil, &m
+	if got := must(t, replay); got.Manifest().SHA256 != m.SHA256 {
+		t.Error("the manifest does not give the same prompt")
+	}
+	bare := repeating("")
+	bare.Previous = &m.History
+	if !strings.Contains(summariesOf(must(t, bare)), "8080") {
+		t.Error("without a state summary a line is left out all the same")
+	}
+}
+
+func must(t *testing.T, in Input) PreparedContext {
+	t.Helper()
+	c, err := Assemble(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// sent is the text of the given sections, of all if none is given.
+func sent(c PreparedContext, sections ...string) string {
+	var b strings.Builder
+	for _, text := range c.Texts() {
+		if len(sections) == 0 || slices.Contains(sections, text.Section) {
+			b.WriteString(text.Text)
+		}
+	}
+	return b.String()
+}
+
+func summariesOf(c PreparedContext) string { return sent(c, SectionSummaries) }
