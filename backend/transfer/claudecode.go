@@ -13,7 +13,7 @@ import (
 type codeLine struct {
 	Type          str             `json:"type"`
 	UUID          str             `json:"uuid"`
-	Parent        str             `json:"parentUuid"`
+	Parent        json.RawMessage `json:"parentUuid"`
 	LogicalParent str             `json:"logicalParentUuid"`
 	SessionID     str             `json:"sessionId"`
 	AgentID       str             `json:"agentId"`
@@ -28,7 +28,13 @@ type codeLine struct {
 	CustomTitle   str             `json:"customTitle"`
 	AITitle       str             `json:"aiTitle"`
 	Title         str             `json:"title"`
+	Subtype       str             `json:"subtype"`
 	Message       json.RawMessage `json:"message"`
+	Attachment    struct {
+		Type   str             `json:"type"`
+		Mode   str             `json:"commandMode"`
+		Prompt json.RawMessage `json:"prompt"`
+	} `json:"attachment"`
 }
 
 type codeMessage struct {
@@ -45,6 +51,11 @@ type codeNode struct {
 	node
 	sidechain bool
 	agent     string
+	message   string // id of the model's message, which may be spread over several lines
+	logical   string // the line before a compaction, where parent names none
+	root      bool   // its parent is written as null
+	boundary  bool   // a compaction
+	record    bool   // a line in the user's name that the program wrote: nobody edits one
 }
 
 // claudeCode reads a session of Claude Code: lines threaded by parentUuid. What it
@@ -56,11 +67,12 @@ type claudeCode struct {
 	summaries map[string]string // by leafUuid
 	summary   string            // the last one
 	title     string
+	uuids     map[string]bool
 }
 
 func newClaudeCode(name string) builder {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
-	return &claudeCode{main: newDraft(SourceClaudeCode), file: strings.TrimSuffix(base, path.Ext(base)), summaries: map[string]string{}}
+	return &claudeCode{main: newDraft(SourceClaudeCode), file: strings.TrimSuffix(base, path.Ext(base)), summaries: map[string]string{}, uuids: map[string]bool{}}
 }
 
 func (b *claudeCode) line(raw json.RawMessage) string {
@@ -77,6 +89,8 @@ func (b *claudeCode) line(raw json.RawMessage) string {
 	switch l.Type {
 	case "user", "assistant":
 		b.message(l, raw)
+	case "attachment":
+		b.attachment(l, raw)
 	case "summary":
 		b.summary = string(l.Summary)
 		b.summaries[string(l.Leaf)] = b.summary
@@ -106,13 +120,29 @@ func short(s string) string {
 	return s
 }
 
-func (b *claudeCode) append(l codeLine, n node) {
+func (b *claudeCode) append(l codeLine, n node) *codeNode {
 	n.key, n.at = string(l.UUID), l.Timestamp
-	n.parent = string(l.Parent)
-	if n.parent == "" {
-		n.parent = string(l.LogicalParent)
+	if n.key == "" {
+		n.key = "line-" + strconv.Itoa(len(b.nodes)+1)
 	}
-	b.nodes = append(b.nodes, codeNode{node: n, sidechain: bool(l.Sidechain), agent: string(l.AgentID)})
+	n.parent, _ = wordsOf(l.Parent)
+	b.uuids[n.key] = true
+	b.nodes = append(b.nodes, codeNode{
+		node: n, sidechain: bool(l.Sidechain), agent: string(l.AgentID), logical: string(l.LogicalParent),
+		root: string(l.Parent) == "null", boundary: l.Subtype == "compact_boundary",
+	})
+	return &b.nodes[len(b.nodes)-1]
+}
+
+// attachment adds what the program attached to the conversation. A prompt that was typed
+// while the model worked is there and nowhere else.
+func (b *claudeCode) attachment(l codeLine, raw json.RawMessage) {
+	n := node{kind: kindHidden, blocks: chat.Blocks{b.main.unknown(raw)}}
+	a := l.Attachment
+	if said := parts(SourceClaudeCode, a.Prompt); a.Type == "queued_command" && (a.Mode == "" || a.Mode == "prompt") && len(said) > 0 {
+		n = node{kind: kindUser, blocks: said}
+	}
+	b.append(l, n).record = true // never edited: it was sent as it was typed
 }
 
 func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
@@ -142,7 +172,7 @@ func (b *claudeCode) message(l codeLine, raw json.RawMessage) {
 		b.user(l, n)
 		return
 	}
-	b.append(l, n)
+	b.append(l, n).message = string(m.ID)
 }
 
 // user adds a message in the user's name: what they wrote, or the results of tools, or
@@ -158,55 +188,96 @@ func (b *claudeCode) user(l codeLine, n node) {
 	}
 	if len(results) == 0 {
 		n.kind = kindUser
-		b.append(l, n)
+		b.append(l, n).record = isRecord(n.blocks)
 		return
 	}
 	n.kind, n.blocks = kindTool, results
-	b.append(l, n)
+	first := b.append(l, n)
 	if len(said) == 0 {
 		return
 	}
-	first := &b.nodes[len(b.nodes)-1]
 	key := first.key
 	first.key = key + "/results"
-	l.Parent, l.UUID = str(first.key), str(key)
-	b.append(l, node{kind: kindUser, blocks: said})
+	l.UUID = str(key)
+	second := b.append(l, node{kind: kindUser, blocks: said})
+	second.parent, second.logical, second.root, second.record = key+"/results", "", false, isRecord(said)
+}
+
+// recordBegins are the beginnings of what the program writes in the user's name.
+var recordBegins = []string{
+	"<command-name>", "<command-message>", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "[Request interrupted by user",
+}
+
+func isRecord(bs chat.Blocks) bool {
+	text := strings.TrimSpace(bs.RenderedText())
+	for _, begins := range recordBegins {
+		if strings.HasPrefix(text, begins) {
+			return true
+		}
+	}
+	return false
 }
 
 func (b *claudeCode) drafts() []*draft {
-	b.thread()
-	d := b.main
-	sides := map[string]*draft{} // by the key of each of its messages
-	out := []*draft{d}
+	var chains [][]codeNode // the session's own first
+	out := []*draft{b.main}
+	chains = append(chains, nil)
+	sides, last := map[string]int{}, 0 // by the key of each of its messages
 	for _, n := range b.nodes {
 		if !n.sidechain {
-			d.add(n.node)
+			chains[0] = append(chains[0], n)
 			continue
 		}
-		side := sides["agent "+n.agent]
-		if n.agent == "" {
-			side = sides[n.parent]
-		}
-		if side == nil {
-			side = newDraft(SourceClaudeCode)
-			side.ID, side.Parent, side.Folder = n.key, d.ID, d.Folder
+		at := b.side(n, sides, last)
+		if at == 0 {
+			at = len(out)
+			out = append(out, b.agentDraft(n))
+			chains = append(chains, nil)
 			if n.agent != "" {
-				side.ID = "agent-" + n.agent
-				sides["agent "+n.agent] = side
+				sides["agent "+n.agent] = at
 			}
-			side.ID = d.ID + "/" + side.ID
-			out = append(out, side)
 		}
-		sides[n.key] = side
-		side.add(n.node)
+		sides[n.key], last = at, at
+		chains[at] = append(chains[at], n)
 	}
-	d.Provider = "anthropic"
+	for i, d := range out {
+		thread(d, chains[i])
+	}
+	b.main.Provider = "anthropic"
 	b.name()
-	if len(d.nodes) == 0 && len(out) > 1 {
-		d.Notices = nil
+	for _, d := range out[1:] {
+		d.Parent, d.ID = b.main.ID, b.main.ID+"/"+d.ID
+	}
+	if len(b.main.nodes) == 0 && len(out) > 1 {
+		b.main.Notices = nil
 		out = out[1:] // a file that is one agent's alone
 	}
 	return out
+}
+
+// side is the place of the agent's conversation that a message belongs to; 0: a new one.
+func (b *claudeCode) side(n codeNode, sides map[string]int, last int) int {
+	if n.agent != "" {
+		return sides["agent "+n.agent]
+	}
+	for _, before := range []string{n.parent, n.logical} {
+		if at := sides[before]; before != "" && at > 0 {
+			return at
+		}
+	}
+	if n.root || n.parent == "" || b.uuids[n.parent] {
+		return 0
+	}
+	return last // its parent was never written
+}
+
+func (b *claudeCode) agentDraft(n codeNode) *draft {
+	d := newDraft(SourceClaudeCode)
+	d.ID, d.Folder, d.Provider = n.key, b.main.Folder, "anthropic"
+	if n.agent != "" {
+		d.ID = "agent-" + n.agent
+	}
+	return d
 }
 
 // name gives the session its title: the user's, else the summary of where it ends.
@@ -220,41 +291,5 @@ func (b *claudeCode) name() {
 	}
 	if b.main.ID == "" {
 		b.main.ID = b.file
-	}
-}
-
-// thread gives a message without a parent the one before it, and puts the results of
-// calls that ran side by side to their calls: each hangs on its own call, where the
-// conversation goes on below one of them alone.
-func (b *claudeCode) thread() {
-	place := make(map[string]int, len(b.nodes))
-	children := make([]int, len(b.nodes))
-	before := map[bool]string{}
-	for i := range b.nodes {
-		n := &b.nodes[i]
-		if n.key == "" {
-			n.key = "line-" + strconv.Itoa(i+1)
-		}
-		if _, taken := place[n.key]; !taken {
-			place[n.key] = i
-		}
-		if n.parent == "" && !n.sidechain {
-			n.parent = before[false]
-		}
-		before[n.sidechain] = n.key
-	}
-	for _, n := range b.nodes {
-		if p, ok := place[n.parent]; ok {
-			children[p]++
-		}
-	}
-	for i := range b.nodes {
-		n := &b.nodes[i]
-		p, ok := place[n.parent]
-		if !ok || p == i || n.kind != kindTool || children[i] > 0 || children[p] < 2 || b.nodes[p].kind != kindAssistant {
-			continue
-		}
-		b.nodes[p].blocks = append(b.nodes[p].blocks, n.blocks...)
-		n.kind, n.blocks = kindVoid, nil
 	}
 }

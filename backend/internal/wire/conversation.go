@@ -27,8 +27,9 @@ type spoken struct {
 // Conversation puts a prepared context into the order that providers demand
 // (SRD 11.3): sides alternate, a tool result follows its call at once and stands
 // first in its message. Opaque blocks of another producer and empty ones are
-// dropped; a call without its result, or the reverse, is told in words, because
-// every provider refuses half a pair.
+// dropped. Every provider refuses half a pair: a call without its result is told in
+// words, and a result without its call gets one (see withCalls). Names and ids of calls
+// that providers refuse are replaced (see ToolName).
 func Conversation(r llm.Request, provider string) ([]Group, error) {
 	if !r.Context.Valid() {
 		return nil, &llm.Error{
@@ -45,11 +46,12 @@ func Conversation(r llm.Request, provider string) ([]Group, error) {
 			}
 		}
 	}
-	groups := group(flat)
+	groups := group(withCalls(group(flat)))
 	for i := range groups {
 		pairTools(groups, i)
 	}
 	groups = group(flatten(groups))
+	nameCalls(groups, definedTools(r.Endpoint.Options))
 	if len(groups) == 0 || groups[len(groups)-1].Role != chat.RoleUser {
 		return nil, &llm.Error{Code: chat.CodeInvalid, Message: "the message is empty; nothing was sent"}
 	}
@@ -103,66 +105,44 @@ func flatten(groups []Group) []spoken {
 	return out
 }
 
-// pairTools keeps the calls of group i that the next group answers, with those
-// answers first and in the calls' order, and turns the others into words.
+// pairTools keeps the calls of group i that the next group answers, whose answers it puts
+// into the calls' order, and turns the others into words. Every result answers a call of
+// the group before its own: withCalls sees to that.
 func pairTools(groups []Group, i int) {
 	if groups[i].Role == chat.RoleUser {
-		if i == 0 {
-			answerTools(&groups[i], nil)
-		}
 		return
 	}
-	var answered map[string]bool
+	var answers map[string]chat.Block
 	if i+1 < len(groups) {
-		answered = resultIDs(groups[i+1].Blocks)
+		answers = results(groups[i+1].Blocks)
 	}
-	var calls []string
+	var front chat.Blocks
 	for k, b := range groups[i].Blocks {
 		use, ok := b.(chat.ToolUse)
-		switch {
-		case !ok:
-		case answered[use.ToolUseID] && !slices.Contains(calls, use.ToolUseID):
-			calls = append(calls, use.ToolUseID)
-		default:
-			groups[i].Blocks[k] = chat.Text{Text: "[Tool call, not run: " + use.Name + " " + string(use.Input) + "]"}
+		if !ok {
+			continue
 		}
+		if answer, ok := answers[use.ToolUseID]; ok {
+			front = append(front, answer)
+			delete(answers, use.ToolUseID)
+			continue
+		}
+		groups[i].Blocks[k] = chat.Text{Text: "[Tool call, not run: " + use.Name + " " + string(use.Input) + "]"}
 	}
-	if i+1 < len(groups) {
-		answerTools(&groups[i+1], calls)
+	if len(front) > 0 {
+		rest := slices.DeleteFunc(groups[i+1].Blocks, func(b chat.Block) bool { _, ok := b.(chat.ToolResult); return ok })
+		groups[i+1].Blocks = append(front, rest...)
 	}
 }
 
-func resultIDs(blocks chat.Blocks) map[string]bool {
-	ids := map[string]bool{}
+func results(blocks chat.Blocks) map[string]chat.Block {
+	out := map[string]chat.Block{}
 	for _, b := range blocks {
 		if res, ok := b.(chat.ToolResult); ok {
-			ids[res.ToolUseID] = true
+			out[res.ToolUseID] = res
 		}
 	}
-	return ids
-}
-
-// answerTools moves the results of calls to the front of g, in their order.
-func answerTools(g *Group, calls []string) {
-	front := make(chat.Blocks, 0, len(g.Blocks))
-	var rest chat.Blocks
-	found := map[string]chat.ToolResult{}
-	for _, b := range g.Blocks {
-		res, ok := b.(chat.ToolResult)
-		if !ok {
-			rest = append(rest, b)
-			continue
-		}
-		if _, dup := found[res.ToolUseID]; slices.Contains(calls, res.ToolUseID) && !dup {
-			found[res.ToolUseID] = res
-			continue
-		}
-		rest = append(rest, chat.Text{Text: "[Tool result: " + res.Content.RenderedText() + "]"})
-	}
-	for _, id := range calls {
-		front = append(front, found[id])
-	}
-	g.Blocks = append(front, rest...)
+	return out
 }
 
 // SystemText joins the parts of the system prompt. It adds nothing between them:

@@ -220,7 +220,7 @@ func (d *decoder) call(place int, body callBody) []llm.Delta {
 		p.ID = body.ID
 	}
 	if p.Name == "" {
-		p.Name = body.Function.Name
+		p.Name = wire.OriginalToolName(body.Function.Name)
 	}
 	deltas := d.draft.Announce(p)
 	args := body.Function.Arguments

@@ -243,6 +243,16 @@ func (s *suite) tools(t *testing.T) {
 			t.Errorf("the deltas of the call say %s", shown)
 		}
 	})
+	t.Run("a name that was sent escaped", func(t *testing.T) {
+		var events []chat.RawEvent
+		for _, e := range s.Wire.ToolCall {
+			events = append(events, chat.RawEvent{Type: e.Type, Data: bytes.ReplaceAll(e.Data, []byte("get_weather"), []byte("weather--x2Eget"))})
+		}
+		p := s.play(t, llm.ToolsParseOnly, events)
+		if use, _ := p.Result.Blocks[len(p.Result.Blocks)-1].(chat.ToolUse); use.Name != "weather.get" {
+			t.Errorf("the call is %+v", use)
+		}
+	})
 }
 
 func (s *suite) streamFailures(t *testing.T) {

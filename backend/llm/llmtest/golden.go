@@ -61,6 +61,9 @@ func requests(t *testing.T) map[string]llm.Request {
 		"blocks":       {Context: Prepare(t, blocks), Endpoint: llm.Endpoint{Stream: true}},
 		"blocks-store": {Context: Prepare(t, blocks), Endpoint: llm.Endpoint{Stream: true, Store: true, Effort: "low"}},
 		"tools":        {Context: Prepare(t, tools), Endpoint: llm.Endpoint{Stream: true, Temperature: &temperature}},
+		"tools-imported": {Context: Prepare(t, Context{System: []string{"S"}, Messages: importedTools()}), Endpoint: llm.Endpoint{
+			Options: map[string]any{"tools": []any{map[string]any{"name": "defined", "function": map[string]any{"name": "defined"}}}},
+		}},
 		"completion-tokens": {Context: Prepare(t, Context{Messages: []chat.Message{chat.UserText("No system")}}),
 			Endpoint: llm.Endpoint{Options: map[string]any{"max_completion_tokens": 55}}},
 	}
@@ -122,5 +125,28 @@ func toolHistory() []chat.Message {
 			chat.Text{Text: "Go on."},
 			chat.ToolResult{ToolUseID: "call_9", Content: text("nobody asked")},
 		}},
+	}
+}
+
+// importedTools holds calls as other programs name them: names and ids that providers
+// refuse or that are taken, and results without a call.
+func importedTools() []chat.Message {
+	text := func(s string) chat.Blocks { return chat.Blocks{chat.Text{Text: s}} }
+	call := func(id, name string) chat.Block {
+		return chat.ToolUse{ToolUseID: id, Name: name, Input: json.RawMessage(`{}`)}
+	}
+	answer := func(id, said string) chat.Block { return chat.ToolResult{ToolUseID: id, Content: text(said)} }
+	return []chat.Message{
+		chat.UserText("Write it."),
+		{Role: chat.RoleAssistant, Blocks: chat.Blocks{
+			call("1", "canmore.create_textdoc"), answer("1", "made"),
+			call("1", "<b>web search</b>"), answer("1", "found"),
+			call("functions.list:0", "canmore--x2Ecreate_textdoc"), answer("functions.list:0", "listed"),
+			call("long", strings.Repeat("tool.", 30)), answer("long", "done"),
+			answer("gone", "the call was left out"),
+		}},
+		chat.UserText("Thanks."),
+		{Role: chat.RoleAssistant, Blocks: chat.Blocks{answer("", "first"), answer("", "second"), chat.Text{Text: "Done."}}},
+		chat.UserText("And now?"),
 	}
 }

@@ -59,7 +59,7 @@ func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.D
 	case "redacted_thinking":
 		b.part.Encrypted, b.part.Raw = body.Data, b.start
 	case "tool_use":
-		b.part.ID, b.part.Name, b.part.Input = body.ID, body.Name, objectOrNil(body.Input)
+		b.part.ID, b.part.Name, b.part.Input = body.ID, wire.OriginalToolName(body.Name), objectOrNil(body.Input)
 		return d.draft.Announce(b.part)
 	default:
 		b.part.Raw = b.start

@@ -167,7 +167,7 @@ func (d *decoder) reasoning(o *output, body itemBody) []llm.Delta {
 // arguments (an action, a patch) stands for its arguments.
 func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	p := o.part(wire.PartTool)
-	p.Name, p.ID = body.Name, o.callID
+	p.Name, p.ID = wire.OriginalToolName(body.Name), o.callID
 	if p.Name == "" {
 		p.Name = fallback
 	}

@@ -1,0 +1,250 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+)
+
+// Providers take names and ids of tool calls of 1 to 64 of these characters:
+// ^[a-zA-Z0-9_-]{1,64}$. Other programs, whose conversations are imported, know no such
+// limit ("canmore.create_textdoc").
+const maxToolName = 64
+
+func plainByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-'
+}
+
+func acceptable(name string) bool {
+	if name == "" || len(name) > maxToolName {
+		return false
+	}
+	for i := range len(name) {
+		if !plainByte(name[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// toolEscape begins a byte of a name that providers refuse, as two hexadecimal digits.
+const toolEscape = "--x"
+
+// ToolName is the name under which a tool is sent: its own where providers take it, else
+// one with the other bytes escaped, from which OriginalToolName makes the name again. One
+// that would be too long is cut, and ends with a digest.
+func ToolName(name string) string {
+	if acceptable(name) {
+		return name
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		if plainByte(name[i]) {
+			b.WriteByte(name[i])
+			continue
+		}
+		b.WriteString(toolEscape + strings.ToUpper(hex.EncodeToString([]byte{name[i]})))
+	}
+	if escaped := b.String(); acceptable(escaped) {
+		return escaped
+	}
+	return digestName(name)
+}
+
+// digestName is a name that is shortened, and like that of no other tool.
+func digestName(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name) && b.Len() < maxToolName-18; i++ {
+		if plainByte(name[i]) {
+			b.WriteByte(name[i])
+		} else {
+			b.WriteByte('_')
+		}
+	}
+	sum := sha256.Sum256([]byte(name))
+	return b.String() + "--" + hex.EncodeToString(sum[:8])
+}
+
+// OriginalToolName undoes ToolName: a model that calls a tool by the name that it was
+// sent under calls the one that the transcript shows. Any other name is returned as it is.
+func OriginalToolName(sent string) string {
+	if !strings.Contains(sent, toolEscape) {
+		return sent
+	}
+	var b strings.Builder
+	for rest := sent; rest != ""; {
+		if code, ok := strings.CutPrefix(rest, toolEscape); ok && len(code) >= 2 {
+			if raw, err := hex.DecodeString(code[:2]); err == nil {
+				b.WriteByte(raw[0])
+				rest = code[2:]
+				continue
+			}
+		}
+		b.WriteByte(rest[0])
+		rest = rest[1:]
+	}
+	if name := b.String(); utf8.ValidString(name) && ToolName(name) == sent {
+		return name
+	}
+	return sent
+}
+
+// definedTools are the names of the tools that a model's options define.
+func definedTools(options map[string]any) map[string]string {
+	var tools []struct {
+		Name     string
+		Function struct{ Name string }
+	}
+	taken := map[string]string{}
+	raw, err := json.Marshal(options["tools"])
+	if err != nil || json.Unmarshal(raw, &tools) != nil {
+		return taken
+	}
+	for _, t := range tools {
+		for _, name := range []string{t.Name, t.Function.Name} {
+			if name != "" {
+				taken[name] = name
+			}
+		}
+	}
+	return taken
+}
+
+// nameCalls gives every call a name that providers take, and an id that they take and
+// that no other call of the conversation has, and its result the same id. taken are the
+// names that are in use, with what they name.
+func nameCalls(groups []Group, taken map[string]string) {
+	ids := map[string]bool{}
+	for _, g := range groups {
+		for _, b := range g.Blocks {
+			if use, ok := b.(chat.ToolUse); ok && acceptable(use.Name) {
+				taken[use.Name] = use.Name // a name that needs no other keeps it
+			}
+		}
+	}
+	calls := 0
+	for i, g := range groups {
+		renamed := map[string]string{}
+		for k, b := range g.Blocks {
+			use, ok := b.(chat.ToolUse)
+			if !ok {
+				continue
+			}
+			calls++
+			use.Name = freeName(use.Name, taken)
+			id := use.ToolUseID
+			for n := calls; !acceptable(id) || ids[id]; n++ {
+				id = "call-" + strconv.Itoa(n)
+			}
+			ids[id], renamed[use.ToolUseID] = true, id
+			use.ToolUseID = id
+			g.Blocks[k] = use
+		}
+		if i+1 == len(groups) {
+			return
+		}
+		for k, b := range groups[i+1].Blocks {
+			if res, ok := b.(chat.ToolResult); ok && renamed[res.ToolUseID] != "" {
+				res.ToolUseID = renamed[res.ToolUseID]
+				groups[i+1].Blocks[k] = res
+			}
+		}
+	}
+}
+
+func freeName(name string, taken map[string]string) string {
+	sent := ToolName(name)
+	if of, used := taken[sent]; used && of != name {
+		sent = digestName(name)
+	}
+	taken[sent] = name
+	return sent
+}
+
+// noCall is the name of the call that stands before a result whose own is not known, as in
+// imported conversations. So the result stays what it is, a tool's words, which are neither
+// the user's nor the model's.
+const noCall = "call_not_recorded"
+
+// withCalls puts a call before every result that answers none of the group before it.
+// Results that answer one come first in their group, as providers demand.
+func withCalls(groups []Group) []spoken {
+	var out []spoken
+	for i, g := range groups {
+		said := flatten([]Group{g})
+		if g.Role != chat.RoleUser {
+			out = append(out, said...)
+			continue
+		}
+		open := map[string]bool{}
+		if i > 0 {
+			open = callIDs(groups[i-1].Blocks)
+		}
+		var answers, rest []spoken
+		for _, s := range said {
+			if res, ok := s.block.(chat.ToolResult); ok && open[res.ToolUseID] {
+				delete(open, res.ToolUseID)
+				answers = append(answers, s)
+			} else {
+				rest = append(rest, s)
+			}
+		}
+		out = append(append(out, answers...), recorded(rest, i == 0, len(out))...)
+	}
+	return out
+}
+
+// recorded puts calls before the results in what a user's side says. A conversation
+// cannot begin with a call; there the result is told in words.
+func recorded(said []spoken, first bool, n int) []spoken {
+	out := make([]spoken, 0, len(said))
+	for k := 0; k < len(said); {
+		run := k
+		for run < len(said) && isResult(said[run]) {
+			run++
+		}
+		if run == k {
+			out = append(out, said[k])
+			k++
+			continue
+		}
+		var results []spoken
+		for ; k < run; k++ {
+			s := said[k]
+			res, _ := s.block.(chat.ToolResult)
+			if first && len(out) == 0 {
+				s.block = chat.Text{Text: "[Tool result: " + res.Content.RenderedText() + "]\n\n"}
+				results = append(results, s)
+				continue
+			}
+			res.ToolUseID = noCall + "-" + strconv.Itoa(n+k)
+			out = append(out, spoken{role: chat.RoleAssistant, stable: s.stable, block: chat.ToolUse{
+				ToolUseID: res.ToolUseID, Name: noCall, Input: json.RawMessage("{}"),
+			}})
+			s.block = res
+			results = append(results, s)
+		}
+		out = append(out, results...)
+	}
+	return out
+}
+
+func isResult(s spoken) bool {
+	_, ok := s.block.(chat.ToolResult)
+	return ok
+}
+
+func callIDs(blocks chat.Blocks) map[string]bool {
+	ids := map[string]bool{}
+	for _, b := range blocks {
+		if use, ok := b.(chat.ToolUse); ok {
+			ids[use.ToolUseID] = true
+		}
+	}
+	return ids
+}

@@ -1,0 +1,303 @@
+package transfer
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+)
+
+// codeLog writes a session as Claude Code does.
+type codeLog struct {
+	lines  []string
+	parent string // of the next line, as it is written
+	n      int
+	said   []string // texts, calls and results that were written
+}
+
+func newCodeLog() *codeLog { return &codeLog{parent: "null"} }
+
+// put writes a line below the one before it, and returns its quoted uuid.
+func (l *codeLog) put(kind, rest string) string {
+	l.n++
+	uuid := fmt.Sprintf("%q", fmt.Sprintf("id-%d", l.n))
+	l.lines = append(l.lines, fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"uuid":%s,"sessionId":"s","timestamp":"2026-02-01T10:%02d:%02d.000Z",%s}`,
+		l.parent, kind, uuid, l.n/60%60, l.n%60, rest))
+	l.parent = uuid
+	return uuid
+}
+
+func (l *codeLog) word(kind string) string {
+	w := fmt.Sprintf("%s%d.", kind, l.n)
+	l.said = append(l.said, w)
+	return w
+}
+
+func (l *codeLog) prompt() string {
+	return l.put("user", fmt.Sprintf(`"message":{"role":"user","content":%q}`, l.word("prompt")))
+}
+
+func (l *codeLog) answer() {
+	l.put("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","content":[{"type":"text","text":%q}]}`, l.n, l.word("text")))
+}
+
+func (l *codeLog) progress(event string) {
+	l.put("progress", fmt.Sprintf(`"data":{"type":"hook_progress","hookEvent":%q}`, event))
+}
+
+// calls writes n calls of one message, each a line, and their results: below their own
+// calls, those of the later ones first if late.
+func (l *codeLog) calls(n int, hooks, late bool) {
+	message, first := l.n, len(l.said)
+	at := make([]string, n)
+	for i := range n {
+		id := l.word("call")
+		at[i] = l.put("assistant", fmt.Sprintf(`"message":{"id":"m%d","role":"assistant","content":[{"type":"tool_use","id":%q,"name":"Read","input":{}}]}`, message, id))
+	}
+	for i := range n {
+		if late {
+			i = n - 1 - i
+		}
+		l.parent = at[i]
+		if hooks {
+			l.progress("PreToolUse")
+		}
+		l.put("user", fmt.Sprintf(`"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, l.said[first+i], l.word("result")))
+		if hooks {
+			l.put("attachment", `"attachment":{"type":"hook_success"}`)
+		}
+	}
+}
+
+func (l *codeLog) compact(logical string) {
+	l.parent = "null"
+	l.put("system", `"subtype":"compact_boundary","logicalParentUuid":`+logical)
+	l.put("user", `"isCompactSummary":true,"message":{"role":"user","content":"This session is being continued."}`)
+}
+
+func (l *codeLog) String() string { return strings.Join(l.lines, "\n") }
+
+// lineOf is the turns up to the one at which a conversation was left, the first first.
+func lineOf(c Conversation) []Turn {
+	at := map[string]Turn{}
+	for _, turn := range c.Turns {
+		at[turn.Key] = turn
+	}
+	var out []Turn
+	for key := c.Current; key != ""; key = at[key].Parent {
+		out = append([]Turn{at[key]}, out...)
+	}
+	return out
+}
+
+// wordsOn is what stands on the active branch: texts, ids of calls, words of results.
+func wordsOn(c Conversation) map[string]int {
+	out := map[string]int{}
+	for _, turn := range lineOf(c) {
+		blocks := append(chat.Blocks{}, turn.User.Blocks...)
+		if turn.Assistant != nil {
+			blocks = append(blocks, turn.Assistant.Blocks...)
+		}
+		for _, b := range blocks {
+			switch b := b.(type) {
+			case chat.Text:
+				out[b.Text]++
+			case chat.ToolUse:
+				out[b.ToolUseID]++
+			case chat.ToolResult:
+				out[b.Content.RenderedText()]++
+			}
+		}
+	}
+	return out
+}
+
+// TestClaudeCodeWithoutEditsHasOneBranch: whatever hooks, progress lines, parallel calls
+// and compactions leave in the log, and whichever parents were never written, a session in
+// which nothing was edited is one line that holds every prompt, text, call and result.
+func TestClaudeCodeWithoutEditsHasOneBranch(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newCodeLog()
+		yes := func(what string) bool { return rapid.Bool().Draw(rt, what) }
+		for range rapid.IntRange(0, 2).Draw(rt, "starts") {
+			l.parent = "null"
+			l.progress("SessionStart")
+		}
+		for range rapid.IntRange(1, 5).Draw(rt, "prompts") {
+			switch rapid.IntRange(0, 9).Draw(rt, "before") {
+			case 0:
+				l.compact(l.parent)
+			case 1:
+				l.compact(`"never-written"`)
+			case 2:
+				l.parent = fmt.Sprintf(`"lost-%d"`, l.n)
+			case 3:
+				if len(l.said) > 0 { // the session was resumed, its hooks ran again
+					l.parent = "null"
+					l.progress("SessionStart")
+				}
+			}
+			l.prompt()
+			for range rapid.IntRange(0, 3).Draw(rt, "steps") {
+				l.calls(rapid.IntRange(1, 4).Draw(rt, "calls"), yes("hooks"), yes("late"))
+				if yes("lost") {
+					l.parent = fmt.Sprintf(`"lost-%d"`, l.n)
+				}
+				if yes("queued") {
+					l.put("attachment", fmt.Sprintf(`"attachment":{"type":"queued_command","commandMode":"prompt","prompt":%q}`, l.word("queued")))
+				}
+				if yes("says") {
+					l.answer()
+				}
+			}
+			l.answer()
+			if yes("summary") {
+				l.put("system", `"subtype":"stop_hook_summary"`)
+				l.put("system", `"subtype":"turn_duration"`)
+			}
+		}
+		c := one(t, "session.jsonl", l.String())
+		checkSound(t, c)
+		if len(lineOf(c)) != len(c.Turns) {
+			rt.Fatalf("%d turns, %d of them on the active branch\n%s", len(c.Turns), len(lineOf(c)), l)
+		}
+		on := wordsOn(c)
+		for _, word := range l.said {
+			if on[word] != 1 {
+				rt.Fatalf("%q stands %d times on the active branch\n%s", word, on[word], l)
+			}
+		}
+	})
+}
+
+// TestClaudeCodeEditsAreBranches: two prompts of a person with one place are two branches,
+// whatever stands between them and it, and the later one is the active.
+func TestClaudeCodeEditsAreBranches(t *testing.T) {
+	for name, write := range map[string]func(l *codeLog){
+		"the first prompt": func(l *codeLog) {
+			l.prompt()
+			l.answer()
+			l.parent = "null"
+			l.prompt()
+			l.answer()
+		},
+		"a later prompt": func(l *codeLog) {
+			l.prompt()
+			l.calls(2, true, false)
+			l.answer()
+			end := l.parent
+			l.progress("Stop")
+			l.prompt()
+			l.answer()
+			l.parent = end
+			l.prompt()
+			l.answer()
+		},
+		"a place that was never written": func(l *codeLog) {
+			l.prompt()
+			l.answer()
+			l.parent = `"lost"`
+			l.prompt()
+			l.answer()
+			l.parent = `"lost"`
+			l.prompt()
+			l.answer()
+		},
+		"after a compaction": func(l *codeLog) {
+			l.prompt()
+			l.answer()
+			l.compact(`"lost"`)
+			end := l.parent
+			l.prompt()
+			l.answer()
+			l.parent = end
+			l.prompt()
+			l.answer()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newCodeLog()
+			write(l)
+			c := one(t, "session.jsonl", l.String())
+			line, on := lineOf(c), wordsOn(c)
+			if len(c.Turns) != len(line)+1 {
+				t.Errorf("%d turns, %d of them on the active branch\n%s", len(c.Turns), len(line), l)
+			}
+			if last := l.said[len(l.said)-1]; on[last] != 1 {
+				t.Errorf("%q is not on the active branch", last)
+			}
+		})
+	}
+}
+
+// TestClaudeCodeRecordsAreNoEdits: a command of the program and an interruption are not
+// edits of the prompt that has the same parent.
+func TestClaudeCodeRecordsAreNoEdits(t *testing.T) {
+	for _, text := range []string{"<command-name>/model</command-name>", "<local-command-stdout>set</local-command-stdout>", "[Request interrupted by user]"} {
+		l := newCodeLog()
+		l.prompt()
+		l.answer()
+		end := l.parent
+		l.put("user", fmt.Sprintf(`"message":{"role":"user","content":%q}`, text))
+		l.parent = end
+		l.prompt()
+		l.answer()
+		if c := one(t, "session.jsonl", l.String()); len(lineOf(c)) != 3 || len(c.Turns) != 3 {
+			t.Errorf("%s: %d turns, %d on the active branch", text, len(c.Turns), len(lineOf(c)))
+		}
+	}
+}
+
+// TestClaudeCodeAgents: an agent's conversation is one line too, whoever its calls ran
+// beside, and stands below the session.
+func TestClaudeCodeAgents(t *testing.T) {
+	l := newCodeLog()
+	l.prompt()
+	l.calls(3, true, true)
+	l.answer()
+	text := strings.ReplaceAll(l.String(), `"isSidechain":false`, `"isSidechain":true,"agentId":"77"`)
+	c := one(t, "agent-77.jsonl", text)
+	if on := wordsOn(c); len(c.Turns) != 1 || len(on) != len(l.said) || c.Parent != "s" || c.ID != "s/agent-77" {
+		t.Errorf("%d turns of %q below %q, with %v", len(c.Turns), c.ID, c.Parent, on)
+	}
+}
+
+// TestAnyClaudeCodeLog: whatever the parents, in cycles, later, their own or missing,
+// every prompt, text and call stands in some turn.
+func TestAnyClaudeCodeLog(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		l := newCodeLog()
+		for range rapid.IntRange(1, 20).Draw(rt, "lines") {
+			if p := rapid.IntRange(-1, 24).Draw(rt, "parent"); p >= 0 {
+				l.parent = fmt.Sprintf(`"id-%d"`, p)
+			}
+			switch rapid.IntRange(0, 4).Draw(rt, "kind") {
+			case 0:
+				l.prompt()
+			case 1:
+				l.calls(2, false, false)
+			case 2:
+				l.progress("Stop")
+			case 3:
+				l.compact(l.parent)
+			default:
+				l.answer()
+			}
+		}
+		l.prompt()
+		c := one(t, "session.jsonl", l.String())
+		checkSound(t, c)
+		raw, err := chat.MarshalJSON(c)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, word := range l.said {
+			if !strings.Contains(string(raw), word) {
+				rt.Fatalf("%q is nowhere in %s", word, raw)
+			}
+		}
+	})
+}

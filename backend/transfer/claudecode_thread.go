@@ -1,0 +1,259 @@
+package transfer
+
+import (
+	"strconv"
+
+	"contextinfinity/backend/chat"
+)
+
+// codeThread puts the lines of one conversation of Claude Code into turns.
+//
+// The log links each line to the one before it, but its tree is not that of the
+// conversation: calls that ran at the same time, their results, hooks and progress lines
+// all leave side lines, and a parent may never have been written. So only prompts branch,
+// and only where two of them have the same place: everything else that followed a prompt
+// belongs to its turn, in the order in which it was written.
+type codeThread struct {
+	nodes  []codeNode
+	parent []int // of each line; -1: none
+	turn   []int // the last prompt up to each line, itself included; -1: none yet
+	place  []int // the last line up to each that is shown or a compaction; -1: none
+}
+
+// thread adds lines, in the order of the file, to a draft.
+func thread(d *draft, lines []codeNode) {
+	t := codeThread{nodes: once(d, lines)}
+	t.link()
+	t.walk()
+	t.emit(d)
+}
+
+// once gives every line a key of its own, and takes one that is repeated once.
+func once(d *draft, lines []codeNode) []codeNode {
+	out := make([]codeNode, 0, len(lines))
+	at, again := make(map[string]int, len(lines)), map[string]int{}
+	for _, n := range lines {
+		first, taken := at[n.key]
+		if taken && sameSaid(n.node, out[first].node) {
+			d.notice(noticeRepeated, 1)
+			continue
+		}
+		if taken {
+			d.notice(noticeSameKey, 1)
+			key := n.key
+			for taken {
+				again[key]++
+				n.key = key + "#" + strconv.Itoa(again[key]+1)
+				_, taken = at[n.key]
+			}
+		}
+		at[n.key] = len(out)
+		out = append(out, n)
+	}
+	return out
+}
+
+// link finds the line before each. A parent that is not there is one that the program
+// held in memory and never wrote: the conversation continues with the line above.
+func (t *codeThread) link() {
+	at, calls := make(map[string]int, len(t.nodes)), map[string]int{}
+	threaded := true
+	for i, n := range t.nodes {
+		at[n.key] = i
+		threaded = threaded && (i == 0 || n.kind < kindAssistant || n.parent != "")
+		for _, b := range n.blocks {
+			if call, ok := b.(chat.ToolUse); ok {
+				calls[call.ToolUseID] = i
+			}
+		}
+	}
+	t.parent = make([]int, len(t.nodes))
+	unwritten := map[string]int{}
+	for i, n := range t.nodes {
+		p, ok := at[n.parent]
+		if !ok || p == i {
+			p, ok = at[n.logical]
+		}
+		if !ok || p == i {
+			p, ok = unwritten[n.parent]
+		}
+		if !ok && n.kind == kindTool {
+			p, ok = callOf(n, calls)
+		}
+		switch {
+		case ok && p != i:
+		case threaded && n.root && n.kind == kindUser && !n.record:
+			p = -1 // the first prompt, edited
+		default:
+			p = i - 1
+		}
+		if t.parent[i] = p; n.parent != "" {
+			if _, written := at[n.parent]; !written {
+				unwritten[n.parent] = p
+			}
+		}
+	}
+}
+
+// callOf is the line of the call that a result answers.
+func callOf(n codeNode, calls map[string]int) (int, bool) {
+	for _, b := range n.blocks {
+		if r, ok := b.(chat.ToolResult); ok {
+			if at, ok := calls[r.ToolUseID]; ok {
+				return at, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// walk finds each line's turn and place. A cycle is opened where it is met.
+func (t *codeThread) walk() {
+	const fresh, walking, done = 0, 1, 2
+	state := make([]int, len(t.nodes))
+	t.turn, t.place = make([]int, len(t.nodes)), make([]int, len(t.nodes))
+	for start := range t.nodes {
+		var path []int
+		i := start
+		for i >= 0 && state[i] == fresh {
+			state[i] = walking
+			path = append(path, i)
+			i = t.parent[i]
+		}
+		if i >= 0 && state[i] == walking {
+			t.parent[path[len(path)-1]] = -1
+		}
+		for k := len(path) - 1; k >= 0; k-- {
+			i, n := path[k], t.nodes[path[k]]
+			t.turn[i], t.place[i], state[i] = -1, -1, done
+			if p := t.parent[i]; p >= 0 {
+				t.turn[i], t.place[i] = t.turn[p], t.place[p]
+			}
+			if n.kind == kindUser {
+				t.turn[i] = i
+			}
+			if n.kind >= kindUser || n.boundary {
+				t.place[i] = i
+			}
+		}
+	}
+}
+
+// emit adds the turns, each below the one that it follows.
+func (t *codeThread) emit(d *draft) {
+	lines := make(map[int][]int, len(t.nodes)) // of each turn
+	for i := range t.nodes {
+		lines[t.turn[i]] = append(lines[t.turn[i]], i)
+	}
+	end := map[int]string{-1: t.emitTurn(d, "", lines[-1])} // key of each turn's last line
+	f := follower{first: map[int]int{}, above: map[int]int{}, tips: map[int]int{}}
+	for _, p := range t.prompts() {
+		place := -1
+		if up := t.parent[p]; up >= 0 {
+			place = t.place[up]
+		}
+		end[p] = t.emitTurn(d, end[f.follow(p, place, t.before(p), t.nodes[p].record)], lines[p])
+	}
+	if len(t.nodes) > 0 {
+		d.leaf = end[t.lastPrompt()]
+	}
+}
+
+// before is the prompt that a line stands below; -1: none.
+func (t *codeThread) before(i int) int {
+	if up := t.parent[i]; up >= 0 {
+		return t.turn[up]
+	}
+	return -1
+}
+
+// prompts lists the prompts in the order of the file, but none before the one that it
+// stands below.
+func (t *codeThread) prompts() []int {
+	var out []int
+	listed := make([]bool, len(t.nodes))
+	for i, n := range t.nodes {
+		if n.kind != kindUser {
+			continue
+		}
+		var way []int
+		for p := i; p >= 0 && !listed[p]; p = t.before(p) {
+			listed[p] = true
+			way = append(way, p)
+		}
+		for k := len(way) - 1; k >= 0; k-- {
+			out = append(out, way[k])
+		}
+	}
+	return out
+}
+
+func (t *codeThread) lastPrompt() int {
+	for i := len(t.nodes) - 1; i >= 0; i-- {
+		if t.nodes[i].kind == kindUser {
+			return i
+		}
+	}
+	return -1
+}
+
+// emitTurn adds the lines of a turn below the line named before, and returns the key of
+// the last. The lines of one message stand together: results that came before its last
+// line follow it.
+func (t *codeThread) emitTurn(d *draft, before string, lines []int) string {
+	rest := map[string][]int{} // lines of each message of the model
+	for _, i := range lines {
+		if m := t.nodes[i].message; m != "" {
+			rest[m] = append(rest[m], i)
+		}
+	}
+	add := func(i int) {
+		n := t.nodes[i].node
+		n.parent = before
+		before = d.add(n)
+	}
+	for _, i := range lines {
+		m := t.nodes[i].message
+		if m == "" {
+			add(i)
+			continue
+		}
+		for _, k := range rest[m] {
+			add(k)
+		}
+		rest[m] = nil
+	}
+	return before
+}
+
+// follower decides which turn each prompt follows.
+type follower struct {
+	first map[int]int // the first prompt at each place
+	above map[int]int // the turn that each prompt follows
+	tips  map[int]int // a turn that follows each, as far as is known
+}
+
+// follow is the turn that a prompt follows: that of the prompt which had its place before,
+// if a person wrote both, as one of them is then the other edited or sent again; else the
+// last turn of the line that it stands in.
+func (f *follower) follow(p, place, turn int, record bool) int {
+	if first, taken := f.first[place]; taken && !record {
+		f.above[p] = f.above[first]
+		f.tips[f.above[p]] = p
+		return f.above[p]
+	}
+	if !record {
+		f.first[place] = p
+	}
+	tip := turn
+	var way []int
+	for next, ok := f.tips[tip]; ok; next, ok = f.tips[tip] {
+		way = append(way, tip)
+		tip = next
+	}
+	for _, i := range way {
+		f.tips[i] = p
+	}
+	f.above[p], f.tips[tip] = tip, p
+	return tip
+}
