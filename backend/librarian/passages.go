@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/untrusted"
 )
 
 // passage is a piece of what a model is given: what one side said in a turn, a
@@ -38,7 +39,7 @@ func renderPassages(ps []passage) string {
 func passagesOf(turns []chat.Turn, m mask) []passage {
 	var out []passage
 	add := func(role string, seq int64, text string) {
-		if text = strings.TrimSpace(m.hide(text)); text != "" {
+		if text = strings.TrimSpace(m.hide(untrusted.Visible(text))); text != "" {
 			out = append(out, passage{role: role, turn: seq, text: text})
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"embed"
 	"strings"
 	"text/template"
+
+	"contextinfinity/backend/internal/untrusted"
 )
 
 //go:embed prompts/*.md
@@ -39,8 +41,9 @@ func render(name string, q question) string {
 
 var (
 	escaper   = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	unescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
+	unescaper = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#91;", "[", "&#93;", "]", "&amp;", "&")
 )
 
-// escape makes data that cannot close the element around it.
-func escape(s string) string { return escaper.Replace(strings.ToValidUTF8(s, "\uFFFD")) }
+// escape makes data that cannot close the element around it, or speak as a control
+// token, and in which nothing is unseen.
+func escape(s string) string { return untrusted.Document(escaper.Replace(untrusted.Visible(s))) }

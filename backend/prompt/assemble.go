@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/untrusted"
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
@@ -353,7 +354,7 @@ func (a *assembler) textItem(source Part, text string, overhead int) rendered {
 // derived is an item of text that the program made or recalled. Secrets are taken
 // out of the words as they are read, before anything is escaped.
 func (a *assembler) derived(source Part, text string, frame func(string) string) rendered {
-	return a.item(source, frame(a.redact(visible(text))), 0)
+	return a.item(source, frame(a.redact(untrusted.Visible(text))), 0)
 }
 
 func (a *assembler) item(source Part, text string, overhead int) rendered {

@@ -52,15 +52,26 @@ func (a Artifact) Quoted() []string {
 	return []string{a.ChunkText.Text}
 }
 
-// speaker is who said a chunk, or the document that it is of.
+// speaker is who said a chunk, or the document that it is of. Names are given by anybody:
+// one of several lines, or with a colon, could pass for words of somebody else.
 func speaker(c chat.ChunkText) string {
 	switch {
 	case c.File != nil:
-		return c.File.Name
+		return "document " + label(c.File.Name)
 	case c.Speaker != "":
-		return c.Speaker
+		return label(c.Speaker)
 	}
 	return string(c.Role)
+}
+
+const maxLabel = 100 // bytes
+
+func label(name string) string {
+	name = strings.Join(strings.Fields(strings.NewReplacer(":", " ", "：", " ").Replace(name)), " ")
+	if len(name) > maxLabel {
+		name = strings.ToValidUTF8(name[:maxLabel], "") + "…"
+	}
+	return name
 }
 
 // hour is empty at midnight sharp: an import that knows the day alone says so.

@@ -178,7 +178,7 @@ var withinRules = []within{
 		reason: "the provider contract is small, and knows no provider",
 	},
 	{
-		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat"},
+		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat", module + "/backend/internal/untrusted"},
 		reason: "assembly is a pure function of domain values",
 	},
 	{

@@ -86,6 +86,7 @@ func scalar(raw json.RawMessage) string {
 func ResponseError(ep llm.Endpoint, resp *http.Response) *llm.Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	_ = resp.Body.Close()
+	body = redactRaw(body, ep.Key) // the codes in it are kept too
 	words, ok := ReadWords(body)
 	if !ok {
 		words.Message = plainWords(resp, body)

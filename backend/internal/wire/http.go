@@ -121,9 +121,7 @@ func Receive(ctx context.Context, ep llm.Endpoint, base string, resp *http.Respo
 	}
 	defer func() { _ = resp.Body.Close() }()
 	src := bufio.NewReader(resp.Body)
-	deliver := func(kind string, data []byte) error {
-		return yield(chat.RawEvent{Type: kind, Data: redactRaw(data, ep.Key)})
-	}
+	out := newEchoes(ep.Key, yield)
 	kind, err := bodyKind(resp.Header.Get("Content-Type"), src)
 	switch {
 	case err != nil:
@@ -141,9 +139,13 @@ func Receive(ctx context.Context, ep llm.Endpoint, base string, resp *http.Respo
 		if err != nil {
 			return TransportError(ctx, ep, base, err)
 		}
-		return deliver(llm.EventResponse, data)
+		return out.deliver(llm.EventResponse, data)
 	}
-	return receiveEvents(ctx, ep, base, src, deliver)
+	err = receiveEvents(ctx, ep, base, src, out.deliver)
+	if rest := out.finish(); err == nil {
+		err = rest
+	}
+	return err
 }
 
 func receiveEvents(ctx context.Context, ep llm.Endpoint, base string, src io.Reader, deliver func(string, []byte) error) error {
@@ -235,7 +237,7 @@ func ReadModels(ep llm.Endpoint, resp *http.Response) (ids []string, next string
 			m.ID = m.Name
 		}
 		if m.ID != "" {
-			ids = append(ids, m.ID)
+			ids = append(ids, string(redactRaw([]byte(m.ID), ep.Key)))
 		}
 	}
 	if page.HasMore {

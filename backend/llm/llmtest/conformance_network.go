@@ -234,6 +234,27 @@ func (s *suite) keys(t *testing.T) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
+	t.Run("echoed in pieces", func(t *testing.T) {
+		pieces := strings.NewReplacer(`"Hello, "`, `"It is `+canary[:9]+`"`, `"w\u00f6rld"`, `"`+canary[9:20]+`"`, `" 🌍"`, `"`+canary[20:]+`."`,
+			`Hello, w\u00f6rld 🌍`, `It is `+canary+`.`, `Hello, wörld 🌍`, `It is `+canary+`.`)
+		var events []chat.RawEvent
+		for _, ev := range s.Wire.Text {
+			events = append(events, chat.RawEvent{Type: ev.Type, Data: []byte(pieces.Replace(string(ev.Data)))})
+		}
+		got, err := s.run(t, t.Context(), Stream(events...))
+		d := s.provider.NewDecoder(llm.ToolsDisabled)
+		for _, ev := range got {
+			d.Decode(ev)
+			for _, part := range []string{canary[:9], canary[9:20], canary[20:]} {
+				if bytes.Contains(ev.Data, []byte(part)) {
+					t.Errorf("a part of the key is in %s", ev.Data)
+				}
+			}
+		}
+		if text := d.Result().Text(); err != nil || len(got) != len(events) || text != "It is [redacted]." {
+			t.Errorf("%d of %d events, %q, %v", len(got), len(events), text, err)
+		}
+	})
 	t.Run("sent in its header alone", func(t *testing.T) {
 		server := NewServer(t, Stream(s.Wire.Text...))
 		if _, err := s.call(t, t.Context(), s.endpoint(server.URL), nil); err != nil {

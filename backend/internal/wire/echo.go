@@ -1,0 +1,337 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// echoes keeps a key out of a stream whose server writes it into the answer, also where
+// it is split over events: text, thinking and arguments arrive in pieces, and each piece
+// of a key looks innocent. An event is withheld only while the end of its text is the
+// beginning of the key; all others pass at once and stay exact.
+type echoes struct {
+	key   llm.Secret
+	forms []string // of the key, as a decoded string may hold it
+	yield func(chat.RawEvent) error
+	open  map[string]*begun // texts that end with a beginning of the key, by where they stand
+	held  []*heldEvent      // in order; the first is withheld
+	bytes int               // of held
+	err   error             // of yield
+}
+
+const (
+	// leastBegun is how much of a key must have come, in bytes, for an event to be
+	// withheld. Less is the end of too many words.
+	leastBegun = 3
+	// leastCut is how much of a key is taken out although the rest of it did not come.
+	leastCut = 8
+	// What is withheld at most, in events and bytes, and how many texts are watched: a
+	// server must not fill memory, or stop an answer, by never going on.
+	maxHeld      = 64
+	maxHeldBytes = 4 << 20
+	maxOpen      = 512
+)
+
+// heldEvent is an event with the strings in it.
+type heldEvent struct {
+	event    chat.RawEvent
+	literals []literal
+	changed  bool
+	sent     bool
+}
+
+// literal is a string in an event's JSON.
+type literal struct {
+	place    string // where it stands: the same place in the next event continues it
+	from, to int    // in the event's bytes, with its quotes
+	text     string
+}
+
+// begun is the end of a text, as far as it is a beginning of the key. Its pieces
+// together are as long as the text.
+type begun struct {
+	text   string
+	pieces []piece // oldest first
+}
+
+// piece is the end of a string.
+type piece struct {
+	ev      *heldEvent
+	literal int
+	length  int // bytes
+}
+
+func newEchoes(key llm.Secret, yield func(chat.RawEvent) error) *echoes {
+	e := &echoes{key: key, yield: yield, open: map[string]*begun{}}
+	k := key.Reveal()
+	if len(k) < minKey {
+		return e
+	}
+	quoted, _ := chat.MarshalJSON(k) // as it stands in the arguments of a call
+	for _, form := range []string{k, url.QueryEscape(k), url.PathEscape(k), string(quoted[1 : len(quoted)-1])} {
+		if !slices.Contains(e.forms, form) {
+			e.forms = append(e.forms, form)
+		}
+	}
+	return e
+}
+
+// deliver passes an event on, at once or with those that follow it.
+func (e *echoes) deliver(kind string, data []byte) error {
+	ev := chat.RawEvent{Type: string(redactRaw([]byte(kind), e.key)), Data: redactRaw(data, e.key)}
+	if len(e.forms) == 0 || kind == llm.EventResponse {
+		return e.yield(ev)
+	}
+	if len(e.open) == 0 && len(e.held) == 0 && !e.mayBegin(ev.Data) {
+		return e.yield(ev)
+	}
+	h := &heldEvent{event: ev, literals: literalsOf(ev.Data)}
+	for i := range h.literals {
+		e.extend(h, i)
+	}
+	e.held = append(e.held, h)
+	e.bytes += len(ev.Data)
+	if len(e.held) > maxHeld || e.bytes > maxHeldBytes || len(e.open) > maxOpen {
+		return e.finish()
+	}
+	return e.release(e.firstWithheld())
+}
+
+// mayBegin reports an event in which a string could end with a beginning of the key. It
+// spares most events being taken apart.
+func (e *echoes) mayBegin(data []byte) bool {
+	if bytes.IndexByte(data, '\\') >= 0 {
+		return true // what its escapes say is not looked at here
+	}
+	text := string(data)
+	for i := range len(text) {
+		isEnd := text[i] == '"' && !strings.HasPrefix(text[i+1:], ":")
+		if isEnd && e.beginning(text[:i]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// extend adds a string to the text that it continues, and takes the key out where that
+// completes it.
+func (e *echoes) extend(h *heldEvent, i int) {
+	l := &h.literals[i]
+	b := e.open[l.place]
+	delete(e.open, l.place)
+	if b == nil {
+		b = &begun{}
+	}
+	all := b.text + l.text
+	if at, length := e.find(all, len(b.text)); length > 0 {
+		b.cut(len(b.text) - at)
+		all = all[at+length:]
+		l.text, h.changed = redacted+all, true
+		b = &begun{}
+	}
+	keep := e.beginning(all)
+	if keep == 0 {
+		return
+	}
+	own := min(keep, len(all)-len(b.text))
+	b.keepLast(keep - own)
+	b.text = all[len(all)-keep:]
+	if own > 0 {
+		b.pieces = append(b.pieces, piece{h, i, own})
+	}
+	e.open[l.place] = b
+}
+
+// find is the first form of the key that begins before a place and ends behind it.
+func (e *echoes) find(s string, before int) (at, length int) {
+	for _, form := range e.forms {
+		if i := strings.Index(s, form); i >= 0 && i < before && (length == 0 || i < at) {
+			at, length = i, len(form)
+		}
+	}
+	return at, length
+}
+
+// beginning is the length of the longest end of s that is a beginning of the key, not
+// all of it.
+func (e *echoes) beginning(s string) int {
+	longest := 0
+	for _, form := range e.forms {
+		for n := min(len(form)-1, len(s)); n > longest; n-- {
+			if form[n-1] == s[len(s)-1] && strings.HasSuffix(s, form[:n]) {
+				longest = n
+			}
+		}
+	}
+	return longest
+}
+
+// cut takes the last n bytes of the text out of the events that are not sent yet.
+func (b *begun) cut(n int) {
+	for i := len(b.pieces) - 1; i >= 0 && n > 0; i-- {
+		p := b.pieces[i]
+		length := min(n, p.length)
+		n -= length
+		if l := &p.ev.literals[p.literal]; !p.ev.sent {
+			l.text, p.ev.changed = l.text[:len(l.text)-length], true
+		}
+	}
+}
+
+// keepLast forgets all but the last n bytes.
+func (b *begun) keepLast(n int) {
+	for i := len(b.pieces) - 1; i >= 0; i-- {
+		if n <= 0 {
+			b.pieces = b.pieces[i+1:]
+			return
+		}
+		b.pieces[i].length = min(b.pieces[i].length, n)
+		n -= b.pieces[i].length
+	}
+}
+
+// firstWithheld is the number of events at the front that can go.
+func (e *echoes) firstWithheld() int {
+	first := len(e.held)
+	for _, b := range e.open {
+		if len(b.text) < leastBegun {
+			continue
+		}
+		for _, p := range b.pieces {
+			if i := slices.Index(e.held, p.ev); i >= 0 {
+				first = min(first, i)
+			}
+		}
+	}
+	return first
+}
+
+func (e *echoes) release(n int) error {
+	for _, h := range e.held[:n] {
+		h.sent = true
+		e.bytes -= len(h.event.Data)
+		if e.err == nil {
+			e.err = e.yield(h.written())
+		}
+	}
+	e.held = slices.Delete(e.held, 0, n)
+	return e.err
+}
+
+// finish passes on all that is withheld, at the end of the stream or of what may be
+// withheld. What is clearly a part of the key is taken out of it; what is not is still
+// known, so that the rest of the key is recognized if it comes.
+func (e *echoes) finish() error {
+	for _, b := range e.open {
+		if len(b.text) < leastCut || len(b.pieces) == 0 {
+			continue
+		}
+		b.cut(len(b.text))
+		if last := b.pieces[len(b.pieces)-1]; !last.ev.sent {
+			last.ev.literals[last.literal].text += redacted
+		}
+	}
+	if len(e.open) > maxOpen {
+		clear(e.open)
+	}
+	return e.release(len(e.held))
+}
+
+// written is the event as it is passed on: its own bytes, where nothing was taken out.
+func (h *heldEvent) written() chat.RawEvent {
+	if !h.changed {
+		return h.event
+	}
+	var out []byte
+	at := 0
+	for _, l := range h.literals {
+		quoted, err := chat.MarshalJSON(l.text)
+		if err != nil {
+			continue // a string always marshals
+		}
+		out = append(append(out, h.event.Data[at:l.from]...), quoted...)
+		at = l.to
+	}
+	return chat.RawEvent{Type: h.event.Type, Data: append(out, h.event.Data[at:]...)}
+}
+
+// literalsOf are the strings in a JSON document, in order. In what is no JSON they end
+// where it ends to be some.
+func literalsOf(data []byte) []literal {
+	w := walker{data: data, dec: json.NewDecoder(bytes.NewReader(data))}
+	w.dec.UseNumber()
+	w.value("")
+	return w.found
+}
+
+// maxDepth bounds how deep strings are looked for: no answer's text is so deep.
+const maxDepth = 64
+
+type walker struct {
+	data  []byte
+	depth int
+	dec   *json.Decoder
+	found []literal
+}
+
+// value reads one value at a place and reports whether it could. Strings below an object
+// that has numbers by the name of index, as parallel blocks and calls have, are told
+// apart by them.
+func (w *walker) value(place string) (json.Token, bool) {
+	before := w.dec.InputOffset()
+	token, err := w.dec.Token()
+	if err != nil {
+		return nil, false
+	}
+	if w.depth++; w.depth > maxDepth {
+		return nil, false
+	}
+	defer func() { w.depth-- }()
+	switch token {
+	case json.Delim('{'):
+		return token, w.object(place)
+	case json.Delim('['):
+		for i := 0; w.dec.More(); i++ {
+			if _, ok := w.value(place + "." + strconv.Itoa(i)); !ok {
+				return nil, false
+			}
+		}
+		_, err = w.dec.Token()
+		return token, err == nil
+	}
+	if text, ok := token.(string); ok {
+		from := int(before) + bytes.IndexByte(w.data[before:], '"')
+		w.found = append(w.found, literal{place: place, from: from, to: int(w.dec.InputOffset()), text: text})
+	}
+	return token, true
+}
+
+func (w *walker) object(place string) bool {
+	first, index := len(w.found), ""
+	for w.dec.More() {
+		name, err := w.dec.Token()
+		if err != nil {
+			return false
+		}
+		key, _ := name.(string)
+		token, ok := w.value(place + "." + key)
+		if !ok {
+			return false
+		}
+		if n, ok := token.(json.Number); ok && strings.HasSuffix(key, "index") {
+			index += ";" + key + "=" + n.String()
+		}
+	}
+	for i := range w.found[first:] {
+		w.found[first+i].place += index
+	}
+	_, err := w.dec.Token()
+	return err == nil
+}
