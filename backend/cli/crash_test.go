@@ -67,6 +67,42 @@ func TestShowReadsWhatACrashLeft(t *testing.T) {
 	}
 }
 
+// An answer that streams in another process and so far is reasoning only is not hidden: show counts it.
+func TestShowCountsReasoningOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	h := newHome(t)
+	begun := make(chan struct{})
+	thinking := hang(begun)
+	thinking.events = []string{ev("reasoning", 0, "Let me "), ev("reasoning", 0, "think.")}
+	h.provider.script(thinking)
+	s := h.writer()
+	_, b, err := s.Store.CreateSession(t.Context(), chat.NewSession{Title: "slow"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle, err := s.Turns.Send(t.Context(), turn.Message{Branch: b.ID, Content: chat.UserText("hi")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	journaled(t, h, "think.")
+	const bytes = int64(len("Let me think."))
+	got := h.show(string(handle.Turn.SessionID)).Turns[0]
+	for tries := 0; got.Reasoning == nil || got.Reasoning.Durable < bytes; tries++ {
+		if tries == 1000 { // the counters are stored once a second
+			t.Fatalf("%+v", got)
+		}
+		time.Sleep(10 * time.Millisecond)
+		got = h.show(string(handle.Turn.SessionID)).Turns[0]
+	}
+	if got.Phase != "Responding" || got.Reasoning.Received != bytes || got.Reasoning.Durable != bytes || *got.Partial != "" {
+		t.Errorf("%+v", got)
+	}
+	if r := h.run("show", string(handle.Turn.SessionID)).exits(0); !strings.Contains(r.out, "reasoning: 13 bytes received, 13 bytes durable") {
+		t.Errorf("%s", r.out)
+	}
+}
+
 func TestTheNextWritingVerbRecovers(t *testing.T) {
 	t.Parallel()
 	h, turn := crashed(t, "said before the end")

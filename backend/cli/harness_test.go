@@ -366,15 +366,19 @@ type shown struct {
 		Turns  int
 	}
 	Turns []struct {
-		ID          string `json:"turn_id"`
-		Seq         int64  `json:"turn_seq"`
-		Phase       string
-		Outcome     string
-		User        chat.Message  `json:"user_message"`
-		Assistant   *chat.Message `json:"assistant_message"`
-		Partial     *string       `json:"partial_text"`
-		StateBefore string        `json:"state_before"`
-		StateAfter  string        `json:"state_after"`
+		ID        string `json:"turn_id"`
+		Seq       int64  `json:"turn_seq"`
+		Phase     string
+		Outcome   string
+		User      chat.Message  `json:"user_message"`
+		Assistant *chat.Message `json:"assistant_message"`
+		Partial   *string       `json:"partial_text"`
+		Reasoning *struct {
+			Received int64 `json:"received_bytes"`
+			Durable  int64 `json:"durable_bytes"`
+		} `json:"partial_reasoning"`
+		StateBefore string `json:"state_before"`
+		StateAfter  string `json:"state_after"`
 		Error       *chat.Failure
 		Steps       []struct {
 			ID      string `json:"step_id"`

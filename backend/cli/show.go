@@ -136,6 +136,9 @@ func (t turnRow) print(o *output) {
 	}
 	o.printf("\n%s\n%s\n", o.dim(head), o.bold("you:"))
 	o.text(messageText(t.User.Blocks) + "\n")
+	if r := t.Reasoning; r != nil {
+		o.printf("%s\n", o.dim(fmt.Sprintf("reasoning: %s bytes received, %s bytes durable", count(int(r.Received)), count(int(r.Durable)))))
+	}
 	switch {
 	case t.Assistant != nil:
 		o.printf("%s\n", o.bold("answer:"))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/cues"
 )
 
@@ -54,7 +55,7 @@ func (r *run) needs(previous string, ps []passage) []need {
 	for _, p := range ps {
 		switch p.role {
 		case "user":
-			d.takeText("user", p.text)
+			d.takeText(chat.RoleUser, p.text, "")
 		case "summary":
 			piece := Parse(strings.ReplaceAll(p.text, artifactSeparator, "\n- "))
 			lasting := piece.lasting()

@@ -22,7 +22,7 @@ func statementKind(sentence string) Kind {
 	switch {
 	case states && cues.IsStanding(sentence):
 		return KindConstraint
-	case kind == cues.Constraint && (isOpinion(sentence) || isPromise(sentence) && details(sentence) < tellsEnough):
+	case kind == cues.Constraint && (isOpinion(sentence) || isMood(sentence) || isPromise(sentence) && details(sentence) < tellsEnough):
 		kind = ""
 	}
 	if kind == "" && states && measured(sentence) {

@@ -54,7 +54,7 @@ const (
 
 // read is Entities of a speaker's text.
 func read(text string, by speaker) []Entity {
-	x := extraction{seen: map[string]bool{}, by: by, told: by == user}
+	x := extraction{seen: map[string]bool{}, read: map[string]bool{}, named: map[string]bool{}, by: by, told: by == user}
 	if len(text) <= 2*maxScan {
 		x.text(text)
 	} else {
@@ -67,6 +67,8 @@ func read(text string, by speaker) []Entity {
 type extraction struct {
 	found []Entity
 	seen  map[string]bool
+	read  map[string]bool // sentences and whether they state something: a paste repeats the same ones
+	named map[string]bool // lines whose names were found
 	by    speaker
 	told  bool // by the user
 	list  list // the list that is being read
@@ -140,8 +142,17 @@ func plainProse(s string) string {
 }
 
 // sentence keeps what a sentence states, without what it only asks for. It reports
-// whether there was anything.
+// whether there was anything. A sentence that was read before adds nothing.
 func (x *extraction) sentence(s string) bool {
+	states, known := x.read[s]
+	if !known {
+		states = x.readSentence(s)
+		x.read[s] = states
+	}
+	return states
+}
+
+func (x *extraction) readSentence(s string) bool {
 	if x.by == assistant && !strings.ContainsFunc(s, isDigit) {
 		return false
 	}
@@ -230,6 +241,10 @@ func (l *list) joined() string {
 
 // names finds what has the form of a name, path, id, address or assignment.
 func (x *extraction) names(line string, inItem bool) {
+	if x.named[line] {
+		return // they are there
+	}
+	x.named[line] = true
 	before := len(x.found)
 	defer func() {
 		for i := range x.found[before:] {

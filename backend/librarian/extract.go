@@ -112,9 +112,9 @@ func (g *gathering) live() []statement {
 }
 
 func (g *gathering) turn(t chat.Turn) {
-	g.message(t.User)
+	g.message(t.User, "")
 	if t.Assistant != nil && t.Provider != recallProvider {
-		g.message(*t.Assistant)
+		g.message(*t.Assistant, endsOf(namingDocuments(t.User)))
 	}
 	if asked := plainLine(topic(t.User)); asked != "" {
 		if !g.says(asked) {
@@ -140,9 +140,9 @@ func (g *gathering) says(topic string) bool {
 	return false
 }
 
-func (g *gathering) message(m chat.Message) {
+func (g *gathering) message(m chat.Message, asked string) {
 	told := m.Role == chat.RoleUser
-	list := remembered(m.Role, endsOf(namingDocuments(m)))
+	list := remembered(m.Role, endsOf(namingDocuments(m)), asked)
 	for _, e := range list {
 		switch {
 		case e.Kind == KindDone:

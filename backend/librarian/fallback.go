@@ -223,16 +223,16 @@ func (d *draft) takeSummary(s Summary) {
 }
 
 func (d *draft) takeTurn(t chat.Turn) {
-	d.takeMessage(t.User)
+	asked := namingDocuments(t.User)
+	d.takeText(t.User.Role, asked, "")
 	if t.Assistant != nil && t.Provider != recallProvider {
-		d.takeMessage(*t.Assistant)
+		d.takeText(t.Assistant.Role, namingDocuments(*t.Assistant), asked)
 	}
 }
 
-func (d *draft) takeMessage(m chat.Message) { d.takeText(m.Role, namingDocuments(m)) }
-
-func (d *draft) takeText(role chat.Role, text string) {
-	for _, e := range remembered(role, text) {
+// takeText takes what a message says; asked is what the user said in its turn.
+func (d *draft) takeText(role chat.Role, text, asked string) {
+	for _, e := range remembered(role, text, asked) {
 		if e.Kind == KindDone {
 			d.finish(plainLine(e.Text))
 			continue
@@ -253,7 +253,8 @@ func (d *draft) takeText(role chat.Role, text string) {
 // remembered is what of a message a summary is made of, the statements before the names. What
 // the assistant says is an answer with numbers or dates, marked as its own, or nothing: its advice
 // binds nobody, its check lists are proposals, and its plans are the user's only when the user says so.
-func remembered(role chat.Role, text string) []Entity {
+// Of the names in it those count that only work has, or that the user used in asking for it.
+func remembered(role chat.Role, text, asked string) []Entity {
 	var statements, artifacts []Entity
 	by := assistant
 	if role == chat.RoleUser {
@@ -279,7 +280,7 @@ func remembered(role chat.Role, text string) []Entity {
 		statements = append(statements, e)
 	}
 	if role != chat.RoleUser {
-		artifacts = settledNames(artifacts)
+		artifacts = settledNames(artifacts, asked)
 	}
 	limit := messageLimits[role]
 	return append(ends(statements, limit.statements), ends(artifacts, limit.artifacts)...)

@@ -18,9 +18,22 @@ var unbinding = regexp.MustCompile(`(?:(?:\b(?:want|need|like|plan|planning|hope
 	`|\b(?:it|they|he|she|that|this|those|these|times|things) (?:just |really )?(?:don't|doesn't|always|never)\b` +
 	`|\bi (?:just |really |still )?don't (?:really |even )?(?:know|have|think|feel|see|get|understand|remember|mind|go)\b|\bwe don't (?:know|have|think|see|go|get)\b` +
 	`|\b(?:i|we|he|she|they)(?:'ve| have|'s| has)(?: \w+)? (?:never|always)\b` +
+	`|\b(?:(?:do|does|did|is|are|was|were)n't|can|could|might|may) always\b` +
 	`|\b(?:it|they|you|he|she|that|this|there) must have\b|\bremind(?:s|ing)? me (?:of|how|that)\b` +
 	`|\b(?:i'll|i will|we'll|we will) use (?:these|those|your|this|that|them|it|one of|some of)\b` +
 	`|\b(?:for|about|on|await|awaiting|until|big|hard|tough|difficult|their|his|her) (?:a |an |the |your |my )?(?:\S+ ){0,3}?decisions?\b`)
+
+// unbindingMarks are the words of which every phrase that unbinding matches has one. Looking for them
+// is far cheaper than the expression, which runs over every sentence with a cue word.
+var unbindingMarks = []string{"sure", "n't", "need to", "always", "never", "must have", "remind", " use ", "decision"}
+
+// withoutUnbinding is a sentence in lower case without the phrases that bind nobody.
+func withoutUnbinding(lower string) string {
+	if !containsAny(lower, unbindingMarks) {
+		return lower
+	}
+	return unbinding.ReplaceAllString(lower, " ,")
+}
 
 // quotation is what somebody else says, or a message of a program.
 var quotation = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”")
@@ -35,11 +48,13 @@ func cueKind(sentence string) (kind cues.Kind, states bool) {
 		return kind, states
 	}
 	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
-	if addressed.MatchString(lower) {
+	if strings.Contains(lower, "to make sure") && addressed.MatchString(lower) {
 		return kind, states
 	}
-	lower = quotation.ReplaceAllString(lower, " , ")
-	if rest := unbinding.ReplaceAllString(lower, " ,"); rest != strings.ToLower(sentence) {
+	if strings.ContainsAny(lower, "`\"“") {
+		lower = quotation.ReplaceAllString(lower, " , ")
+	}
+	if rest := withoutUnbinding(lower); rest != strings.ToLower(sentence) {
 		kind, _ = cues.Of(rest + " .")
 	}
 	return kind, states
@@ -54,6 +69,30 @@ func isPromise(sentence string) bool {
 
 // worried begins a clause that tells a mood or a doubt.
 var worried = regexp.MustCompile(`^(?:i'm|i am|i feel|i'm feeling|we're|we are)(?: \w+){0,2}? (?:stuck|worried|concerned|nervous|anxious|unsure|stressed|overwhelmed|struggling|torn|afraid|scared|confused|hesitant|wondering|trying to decide)\b`)
+
+// hoping begins a sentence that tells a wish or a fear.
+var hoping = regexp.MustCompile(`^(?:(?:i|we)(?:'m| am|'re| are)? (?:\w+ ){0,2}?(?:hope|hoping|wish|wishing|fear|fearing|worry|worrying|dread|dreading)\b` +
+	`|hopefully\b|fingers crossed\b|ich hoffe\b|wir hoffen\b|hoffentlich\b|ich fürchte\b|ich mache mir sorgen\b|j'espère\b|je crains\b|espero\b|ojalá\b|temo que\b|spero\b)`)
+
+// isMood reports a sentence whose only cue of a constraint stands in what it hopes or fears: "I'm a bit worried
+// that we must not be late" binds nobody. What follows the mood may: "I hope it helps, but never delete the logs."
+func isMood(sentence string) bool {
+	parts := clausesOf(sentence)
+	lead := strings.ReplaceAll(clauseStart(withoutJoins(parts[0].text)), "’", "'")
+	if !worried.MatchString(lead) && !hoping.MatchString(lead) {
+		return false
+	}
+	for at, c := len(parts[0].text), parts[1:]; len(c) > 0; at, c = at+len(c[0].text), c[1:] {
+		first, _, _ := strings.Cut(c[0].lead(), " ")
+		if kind, _ := cueKind(sentence[at : at+len(c[0].text)]); kind == cues.Constraint && !says[first] {
+			return false
+		}
+	}
+	return true
+}
+
+// says are the words with which a clause tells what is hoped or feared.
+var says = setOf("that dass daß que qu'il qu'elle qu'on che что")
 
 // referring are the words by which a clause depends on the one before it.
 var referring = setOf("it its it's this that them they their there those these")

@@ -3,6 +3,7 @@ package librarian
 import (
 	"regexp"
 	"strings"
+	"unicode"
 
 	"contextinfinity/backend/internal/cues"
 )
@@ -66,10 +67,11 @@ func isPlaceholder(name string) bool {
 // maxLinks is how many addresses outside of code an answer may have that is no list of links.
 const maxLinks = 2
 
-// settledNames are the names in an assistant's text that a memory keeps: those in code, and in prose those
-// with a form that only work has. Links, e-mail addresses and brands of what it suggests become part of the
-// memory when the user names them.
-func settledNames(names []Entity) []Entity {
+// settledNames are the names in an assistant's text that a memory keeps: addresses, paths and settings in code,
+// and in prose those with a form that only work has. Links, e-mail addresses and brands of what it suggests,
+// functions and classes that its code declares, and labels of other programs become part of the memory when the
+// user names them.
+func settledNames(names []Entity, asked string) []Entity {
 	links := 0
 	for _, e := range names {
 		if e.Kind == KindURL && !e.inCode {
@@ -79,6 +81,10 @@ func settledNames(names []Entity) []Entity {
 	var out []Entity
 	for _, e := range names {
 		switch {
+		case e.Kind == KindSymbol && isSnippet(e) && !containsWord(asked, strings.TrimSuffix(e.Text, "()")):
+			continue
+		case e.Kind == KindURL && strings.ContainsAny(e.Text, "{}$"): // filled in by code
+			continue
 		case isMail(e.Text), e.inItem && e.Kind == KindURL:
 			continue
 		case !e.inCode && e.Kind == KindURL && (links > maxLinks || !specific(e.Text)):
@@ -89,6 +95,24 @@ func settledNames(names []Entity) []Entity {
 		out = append(out, e)
 	}
 	return out
+}
+
+// isSnippet reports a name of an assistant's that says nothing without the text around it: what its code declares,
+// a member that it sets ("this.style.outline = ..."), an expression, a label in a program ("Insert Citation").
+func isSnippet(e Entity) bool {
+	name, value, assigned := strings.Cut(e.Text, "=")
+	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+	switch {
+	case strings.ContainsAny(e.Text, "<>{}"):
+		return true
+	case assigned && only(name, unicode.IsLower, ""): // an attribute of a page: role="button"
+		return strings.HasPrefix(value, `"`) || strings.HasPrefix(value, "'")
+	case assigned:
+		return e.inCode && strings.Contains(name, ".")
+	case e.inCode, strings.ContainsAny(e.Text, "$*;"), strings.Contains(e.Text, ": "):
+		return true
+	}
+	return e.Text[0] >= 'A' && e.Text[0] <= 'Z' && strings.Contains(e.Text, " ")
 }
 
 // formula matches a quantity of a calculation: "x_1", "h_c = 4", "ABC = 50", "\( \angle \)".

@@ -23,17 +23,19 @@ func (e *Engine) Received(ctx context.Context, t chat.Turn) (chat.Message, error
 }
 
 // journalled is the answer with what an open step has received. An attempt that
-// brought no text yet does not hide what an earlier one did.
+// brought no text yet does not hide what an earlier one did; where none did, its reasoning
+// is all there is.
 func (e *Engine) journalled(ctx context.Context, steps []chat.Step, open chat.Step) (chat.Blocks, error) {
 	replay, err := e.journals.Replay(open.ID)
 	if err != nil {
 		return nil, err
 	}
 	received := e.replay(open.Provider, replay.Events).Blocks
-	upTo := open.Index
 	if !hasText(received) {
-		upTo, received = open.Index+1, nil
+		if earlier, err := e.answerBefore(ctx, steps, open.Index+1); err != nil || hasText(earlier) {
+			return earlier, err
+		}
 	}
-	base, err := e.answerBefore(ctx, steps, upTo)
+	base, err := e.answerBefore(ctx, steps, open.Index)
 	return join(base, received), err
 }

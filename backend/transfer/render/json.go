@@ -60,6 +60,7 @@ type TurnRow struct {
 	User        chat.Message     `json:"user_message"`
 	Assistant   *chat.Message    `json:"assistant_message"`
 	Partial     *string          `json:"partial_text,omitempty"`
+	Reasoning   *ReasoningRow    `json:"partial_reasoning,omitempty"` // beside partial_text, if there is any
 	Steps       []StepRow        `json:"steps"`
 	StateBefore chat.StateID     `json:"state_before"`
 	StateAfter  chat.StateID     `json:"state_after"`
@@ -71,6 +72,29 @@ type TurnRow struct {
 	IndexStatus chat.IndexStatus `json:"index_status"`
 	CreatedAt   time.Time        `json:"created_at"`
 	UpdatedAt   time.Time        `json:"updated_at"`
+}
+
+// ReasoningRow counts the reasoning of an answer that is not final, in bytes. Durable is what of it
+// the process that receives it has reported as written to disk, at most a second ago.
+type ReasoningRow struct {
+	Received int64 `json:"received_bytes"`
+	Durable  int64 `json:"durable_bytes"`
+}
+
+// reasoningOf is nil where a part of an answer has no reasoning. Reasoning comes before text, so
+// the step's durable bytes are of reasoning first.
+func reasoningOf(t Turn) *ReasoningRow {
+	var row ReasoningRow
+	for _, b := range t.Partial.Blocks {
+		if r, ok := b.(chat.Reasoning); ok {
+			row.Received += int64(len(r.Summary))
+		}
+	}
+	if row.Received == 0 || len(t.Steps) == 0 {
+		return nil
+	}
+	row.Durable = min(row.Received, t.Steps[len(t.Steps)-1].DurableBytes)
+	return &row
 }
 
 // StepRow is one attempt of a provider call.
@@ -106,7 +130,7 @@ func NewTurnRow(t Turn) TurnRow {
 	}
 	if t.Assistant == nil && t.Partial != nil {
 		text := t.Partial.RenderedText()
-		row.Partial = &text
+		row.Partial, row.Reasoning = &text, reasoningOf(t)
 	}
 	return row
 }

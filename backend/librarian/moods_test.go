@@ -1,0 +1,58 @@
+package librarian_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/librarian"
+)
+
+// What the user hopes or fears binds nobody; a demand in the same breath does.
+func TestMoodsAreNoConstraints(t *testing.T) {
+	for said, binds := range map[string]bool{
+		"I'm a bit worried that we must not be late again.":                     false,
+		"I’m worried I don't want to look unprepared in front of the board.":    false,
+		"I hope the visa office must not see the old form.":                     false,
+		"We're really hoping that we never have to move again.":                 false,
+		"Hopefully it must not be paid before the summer.":                      false,
+		"Ich hoffe, dass wir nicht mehr umziehen müssen.":                       false,
+		"If the plan fails, I can always adjust the hours of the course.":       false,
+		"The copied criterion doesn't always work for these triangles.":         false,
+		"I hope this helps, but the tests must never touch the live database.":  true,
+		"I'm worried about the keys, so never log an API key.":                  true,
+		"The report must not exceed 12 pages.":                                  true,
+		"We hope to grow; passwords must be hashed with bcrypt in any case.":    true,
+		"I don't want any cookies on the start page.":                           true,
+		"You must always answer in metric units, and I hope that is no burden.": true,
+	} {
+		sum := librarian.Parse(librarian.Fallback(librarian.Update{Turns: []chat.Turn{turn(said, "Noted.")}}).Summary)
+		if got := len(sum.Entries(librarian.Constraints)) > 0; got != binds {
+			t.Errorf("%q: constraints %q, facts %q", said, sum.Entries(librarian.Constraints), sum.Entries(librarian.Facts))
+		}
+	}
+}
+
+// Of an assistant's code addresses, paths and settings are remembered, and what the user asked for by name; not every
+// function that it declares, every member that it sets and every label that it mentions.
+func TestSnippetsOfTheAssistant(t *testing.T) {
+	var code strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&code, "def helper_number%d(x):\n    self.style%d.width = \"auto\"\n", i, i)
+	}
+	answer := "Here it is:\n```python\n" + code.String() + "MAX_RETRIES = 5\ndef parse_invoice(path):\n    return open(\"data/invoices.csv\")\n```\n" +
+		"Then choose `Insert Citation`, set `role=\"button\"`, and use `<link rel=\"preload\">`; call `run_migrations()` once."
+	sum := librarian.Parse(librarian.Fallback(librarian.Update{Turns: []chat.Turn{turn("Please write parse_invoice for me.", answer)}}).Summary)
+	got := strings.Join(sum.Entries(librarian.Artifacts), " | ")
+	for _, name := range []string{"MAX_RETRIES = 5", "parse_invoice", "data/invoices.csv", "run_migrations"} {
+		if !strings.Contains(strings.ReplaceAll(got, `\`, ""), name) {
+			t.Errorf("%q is not remembered: %s", name, got)
+		}
+	}
+	for _, noise := range []string{"helper_number", "style", "Insert Citation", "role", "preload"} {
+		if strings.Contains(got, noise) {
+			t.Errorf("%q is remembered: %s", noise, got)
+		}
+	}
+}
