@@ -43,6 +43,7 @@ export interface SessionsService {
   /** queued=false takes a queued message back. */
   saveDraft(branchID: string, draft: Draft): Promise<void>;
   sessionSettings(sessionID: string): Promise<SessionSettings>;
+  importedInstructions(sessionID: string): Promise<ImportedInstructions>;
   setSessionSettings(sessionID: string, settings: SessionSettings): Promise<void>;
 }
 
