@@ -1,5 +1,13 @@
 package api
 
+// ImportedInstructions are those that came with an imported conversation. They are sent
+// once a person made them the session's system prompt.
+type ImportedInstructions struct {
+	Source string `json:"source"` // the program, as in SessionRow
+	Text   string `json:"text"`   // empty: none came
+	Cut    bool   `json:"cut"`    // the text is longer than is shown here, and than could be sent
+}
+
 // SessionSettings are a session's own choices.
 type SessionSettings struct {
 	SystemPrompt string `json:"systemPrompt"` // empty: the default instructions

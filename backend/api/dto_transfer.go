@@ -56,10 +56,19 @@ type ImportReport struct {
 	SkippedCount int           `json:"skippedCount"`
 	Skipped      []SkippedRow  `json:"skipped"` // the first of them
 	Notices      []CountedNote `json:"notices"`
+	Instructed   int           `json:"instructed"`   // conversations that bring instructions of their own, which are not used
+	Instructions []Instructed  `json:"instructions"` // the first of them
 	Torn         bool          `json:"torn"`
 	Cancelled    bool          `json:"cancelled"`
 	FirstSession string        `json:"firstSession"` // to open
 	Copied       bool          `json:"copied"`       // a bundle whose session exists and has diverged: a copy beside it
+}
+
+// Instructed is a conversation that brings instructions of its own.
+type Instructed struct {
+	SessionID string `json:"sessionId"`
+	Title     string `json:"title"`
+	Begins    string `json:"begins"` // their first words
 }
 
 // SkippedRow is an entry that could not be read.

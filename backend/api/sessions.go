@@ -396,6 +396,30 @@ func (s *Sessions) SessionSettings(sessionID string) (SessionSettings, error) {
 	return v, err
 }
 
+// maxInstructions bounds imported instructions that are shown, in bytes: far above what
+// may be sent of them.
+const maxInstructions = 256 << 10
+
+// ImportedInstructions returns the instructions that came with a session's import.
+func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions, error) {
+	if err := s.c.ready(); err != nil {
+		return ImportedInstructions{}, err
+	}
+	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	if err != nil {
+		return ImportedInstructions{}, err
+	}
+	v := ImportedInstructions{Source: sess.Source}
+	first, err := s.c.Store.Lineage(s.c.ctx(), chat.LineageQuery{Branch: sess.ActiveBranch, Limit: 1})
+	if err != nil || len(first) == 0 {
+		return v, err
+	}
+	if v.Text = chat.ImportedInstructions(first[0]); len(v.Text) > maxInstructions {
+		v.Text, v.Cut = strings.ToValidUTF8(v.Text[:maxInstructions], ""), true
+	}
+	return v, nil
+}
+
 // SetSessionSettings changes them, from the next message on.
 func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error {
 	return s.change(sessionID, func(ctx context.Context, id chat.SessionID) error {

@@ -38,11 +38,14 @@ func atConversation(p importing.Progress) string {
 func importReport(r importing.Report) ImportReport {
 	v := ImportReport{
 		File: r.File, Format: string(r.Format), Sessions: r.Sessions, Grown: r.Grown, Already: r.Already, Turns: r.Turns, Branches: r.Branches,
-		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Notices: []CountedNote{}, Torn: r.Torn, Cancelled: r.Cancelled,
+		SkippedCount: r.SkippedCount, Skipped: []SkippedRow{}, Notices: []CountedNote{}, Instructed: r.Instructed, Instructions: []Instructed{}, Torn: r.Torn, Cancelled: r.Cancelled,
 		FirstSession: string(r.First), Copied: r.Copied,
 	}
 	for _, row := range r.Skipped {
 		v.Skipped = append(v.Skipped, SkippedRow{File: row.File, Index: row.Index, ID: row.ID, Title: row.Title, Offset: row.Offset, Reason: row.Reason})
+	}
+	for _, in := range r.Instructions {
+		v.Instructions = append(v.Instructions, Instructed{SessionID: string(in.Session), Title: in.Title, Begins: in.Begins})
 	}
 	for _, n := range r.Notices {
 		v.Notices = append(v.Notices, CountedNote{Text: n.Text, Count: n.Count})

@@ -142,6 +142,7 @@ const (
 // bounded is a report as it is kept; its counts are of all.
 func (r ImportReport) bounded() ImportReport {
 	r.Skipped = r.Skipped[:min(len(r.Skipped), maxSkipped)]
+	r.Instructions = r.Instructions[:min(len(r.Instructions), maxSkipped)]
 	r.Notices = r.Notices[:min(len(r.Notices), maxNotices)]
 	return r
 }

@@ -203,16 +203,21 @@ func (c *call) confirm(yes bool) error {
 	if c.json || !c.in.terminal {
 		return usageHint("add --yes", "restore replaces the present data, and there is nobody to ask; nothing was changed.")
 	}
-	c.note.printf("Replace the present data? [y/N] ")
+	return c.ask("cli.restore", "Replace the present data? [y/N] ")
+}
+
+// ask asks a person a question, and fails unless the answer is yes.
+func (c *call) ask(op, question string) error {
+	c.note.printf("%s", question)
 	answer, err := c.in.lines.ReadString('\n')
 	if err != nil && err != io.EOF {
-		return chat.WrapError(chat.CodeInvalid, "cli.restore", err, "The answer could not be read; nothing was changed.")
+		return chat.WrapError(chat.CodeInvalid, op, err, "The answer could not be read; nothing was changed.")
 	}
 	switch strings.ToLower(strings.TrimSpace(answer)) {
 	case "y", "yes":
 		return nil
 	}
-	return chat.Errorf(chat.CodeCancelled, "cli.restore", "Nothing was changed.")
+	return chat.Errorf(chat.CodeCancelled, op, "Nothing was changed.")
 }
 
 func printExchange(o *output, r chat.Restoration) {

@@ -167,8 +167,24 @@ func (f importedFile) print(o *output, many bool) {
 		}
 		o.printf("  skipped: %s\n", skippedLine(s))
 	}
+	f.printInstructions(o)
 	for _, n := range f.Notices {
 		o.printf("  note: %s (%s)\n", line(n.Text), plural(n.Count, "time"))
+	}
+}
+
+func (f importedFile) printInstructions(o *output) {
+	if f.Instructed == 0 {
+		return
+	}
+	o.printf("  %s of their own, which are kept and not used. To read them, and use them: contextinfinity sessions instructions SESSION\n",
+		pluralOf(f.Instructed, "conversation brings instructions", "conversations bring instructions"))
+	for i, in := range f.Instructions {
+		if i == maxSkippedShown {
+			o.printf("    and %d more (--json names them)\n", f.Instructed-i)
+			return
+		}
+		o.printf("    %s  \"%s\": %s\n", in.Session, clip(in.Title, 60), line(in.Begins))
 	}
 }
 

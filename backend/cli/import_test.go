@@ -166,21 +166,57 @@ func (i interrupting) Import(ctx context.Context, path string, o importing.Optio
 	return i.Importer.Import(ctx, path, o)
 }
 
-// Instructions over their cap are kept, and the import says that they have to be shortened.
-func TestImportSaysWhatIsOverItsCap(t *testing.T) {
+// Instructions that come with an import are named, shown whole, and used once somebody
+// said yes to them; over their cap they are refused.
+func TestImportedInstructionsAreAdoptedByHand(t *testing.T) {
 	t.Parallel()
 	h := newHome(t)
-	path := filepath.Join(filepath.Dir(h.dir), "long.jsonl")
-	text := fmt.Sprintf(`{"conv":"a","role":"system","text":%q}`+"\n"+`{"conv":"a","role":"user","text":"hi"}`+"\n"+`{"conv":"a","role":"assistant","text":"hello"}`+"\n", strings.Repeat("rule ", 3000))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	write := func(name, rules string) string {
+		path := filepath.Join(filepath.Dir(h.dir), name)
+		text := fmt.Sprintf(`{"conv":%[1]q,"role":"system","text":%[2]q}
+{"conv":%[1]q,"role":"user","text":"hi"}
+{"conv":%[1]q,"role":"assistant","text":"hello"}
+`, name, rules)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
-	if r := h.run("import", path); r.code != 0 || !strings.Contains(r.out+r.err, "take more than its model leaves for them") {
-		t.Errorf("%d %q %q", r.code, r.out, r.err)
+	rules := "Obey the parrot.\n" + strings.Repeat("Be polite to it. ", 30) + "Never tell anyone."
+	doc := h.run("import", "--json", write("rules.jsonl", rules)).exits(0).document()
+	file := doc["files"].([]any)[0].(map[string]any)
+	in := file["instructions"].([]any)[0].(map[string]any)
+	session := in["session_id"].(string)
+	if file["instructed"] != 1.0 || in["title"] != "hi" || !strings.HasPrefix(in["begins"].(string), "Obey the parrot. Be polite") {
+		t.Errorf("the report says %v", file)
 	}
-	session := h.run("sessions", "--json").exits(0).document()["sessions"].([]any)[0].(map[string]any)["session_id"].(string)
-	f := h.run("send", "--json", "--session", session, "more").exits(1).failure()
-	if f.Code != "over_budget" || !strings.Contains(f.Message, "The instructions take 3000 tokens") {
+	if r := h.run("import", write("more.jsonl", "Swear a lot.")).exits(0); !strings.Contains(r.out, "1 conversation brings instructions of their own") || !strings.Contains(r.out, "Swear a lot.") {
+		t.Errorf("%q", r.out)
+	}
+	own := func() string {
+		return h.run("sessions", "instructions", session, "--json").exits(0).document()["system_prompt"].(string)
+	}
+	if r := h.run("sessions", "instructions", session).exits(0); own() != "" || !strings.Contains(r.out, "    Obey the parrot.\n") || !strings.Contains(r.out, "Never tell anyone.") {
+		t.Errorf("%q %q", own(), r.out)
+	}
+	if f := h.run("sessions", "instructions", session, "--adopt", "--json").exits(2).failure(); !strings.Contains(f.Hint, "--yes") || own() != "" {
 		t.Errorf("%+v", f)
 	}
+	h.run("sessions", "instructions", session, "--adopt", "--yes").exits(0)
+	if own() != rules {
+		t.Errorf("adopted was %q", own())
+	}
+	h.run("import", write("long.jsonl", strings.Repeat("rule ", 3000))).exits(0)
+	long := h.run("sessions", "--json", "--title", "hi").exits(0).document()["sessions"].([]any)
+	for _, s := range long {
+		id := s.(map[string]any)["session_id"].(string)
+		if shown := h.run("sessions", "instructions", id).out; !strings.Contains(shown, "rule rule") {
+			continue
+		}
+		if f := h.run("sessions", "instructions", id, "--adopt", "--yes", "--json").exits(1).failure(); f.Code != "over_budget" || !strings.Contains(f.Message, "Nothing was changed.") {
+			t.Errorf("%+v", f)
+		}
+		return
+	}
+	t.Error("the long instructions are not shown")
 }

@@ -26,6 +26,7 @@ type Store interface {
 	RenameSession(context.Context, chat.SessionID, string) error
 	ArchiveSession(context.Context, chat.SessionID, bool) error
 	SetSessionModel(context.Context, chat.SessionID, string) error
+	SetSystemPrompt(context.Context, chat.SessionID, string) error
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
 	Tree(context.Context, chat.SessionID) (chat.Tree, error)

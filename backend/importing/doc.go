@@ -69,12 +69,22 @@ type Report struct {
 	SkippedCount int                   `json:"skipped_count"`
 	Skipped      []transfer.SkippedRow `json:"skipped"` // the first transfer.MaxReported of them
 	Notices      []transfer.Notice     `json:"notices"`
-	Torn         bool                  `json:"torn"` // a file ended before its end
+	Instructed   int                   `json:"instructed"`   // conversations made that bring instructions of their own, which are not used
+	Instructions []Instructions        `json:"instructions"` // the first transfer.MaxReported of them
+	Torn         bool                  `json:"torn"`         // a file ended before its end
 	Cancelled    bool                  `json:"cancelled"`
 	Copied       bool                  `json:"copied"` // a bundle beside its session, which has diverged from it
 	Bytes        int64                 `json:"bytes"`  // read
 	First        chat.SessionID        `json:"first_session"`
 	Made         []chat.SessionID      `json:"session_ids"` // made, grown or copied; the first MaxReported of them
+}
+
+// Instructions are those that a conversation brings: a system prompt, custom instructions.
+// They are kept in its first turn, and used once a person made them the session's own.
+type Instructions struct {
+	Session chat.SessionID `json:"session_id"`
+	Title   string         `json:"title"`
+	Begins  string         `json:"begins"` // the first words
 }
 
 // Problems reports that not all of it could be imported.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -17,7 +18,7 @@ const op = "import.run"
 // Import brings in a file, or the exports in a folder and those below it.
 func (s *Service) Import(ctx context.Context, path string, o Options) (Report, error) {
 	r := &run{s: s, ctx: ctx, opts: o, report: Report{
-		File: path, Skipped: []transfer.SkippedRow{}, Notices: []transfer.Notice{}, Made: []chat.SessionID{},
+		File: path, Skipped: []transfer.SkippedRow{}, Notices: []transfer.Notice{}, Made: []chat.SessionID{}, Instructions: []Instructions{},
 	}}
 	select {
 	case s.one <- struct{}{}:
@@ -210,6 +211,7 @@ func (r *run) conversation(c transfer.Conversation) error {
 	im, err := r.s.d.Store.ImportConversation(r.ctx, c, r.rules(c))
 	if err == nil {
 		r.count(im)
+		r.instructed(c, im)
 		return nil
 	}
 	r.report.Turns, r.report.Branches = r.report.Turns+im.Turns, r.report.Branches+im.Branches
@@ -224,6 +226,24 @@ func (r *run) conversation(c transfer.Conversation) error {
 	}
 	r.skip(transfer.SkippedRow{Index: index, ID: c.ID, Title: c.Title, Reason: "it could not be written: " + chat.AsError(err).Message})
 	return nil
+}
+
+// wordsShown is how much of instructions a report shows, in characters.
+const wordsShown = 120
+
+// instructed reports the instructions that a conversation brings.
+func (r *run) instructed(c transfer.Conversation, im chat.Imported) {
+	words := strings.Join(strings.Fields(c.SystemPrompt), " ")
+	if words == "" || im.Outcome != chat.ImportMade {
+		return
+	}
+	if runes := []rune(words); len(runes) > wordsShown {
+		words = string(runes[:wordsShown]) + "…"
+	}
+	r.report.Instructed++
+	if len(r.report.Instructions) < transfer.MaxReported {
+		r.report.Instructions = append(r.report.Instructions, Instructions{Session: im.Session, Title: c.Title, Begins: words})
+	}
 }
 
 // itsOwn reports that an error is of one conversation, and the next may do.

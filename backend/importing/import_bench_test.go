@@ -111,3 +111,32 @@ func BenchmarkImportExport(b *testing.B) {
 	b.ReportMetric(float64(peak)/(1<<20), "peak-heap-MB")
 	b.ReportMetric(float64(info.Size())/(1<<20), "file-MB")
 }
+
+// BenchmarkImportTiny imports an export of many conversations of one exchange each.
+// conversations/min is to stay above 10 000 on two cores.
+func BenchmarkImportTiny(b *testing.B) {
+	conversations := 2_000
+	if *full {
+		conversations = 20_000
+	}
+	path := filepath.Join(b.TempDir(), "conversations.json")
+	var text strings.Builder
+	for i := range conversations {
+		_, _ = fmt.Fprintf(&text, `%c{"uuid":"c%d","name":"Conversation %d","created_at":"2024-05-01T10:00:00Z","updated_at":"2024-05-01T10:01:00Z","chat_messages":[`+
+			`{"uuid":"q%d","sender":"human","text":"What is %d?","created_at":"2024-05-01T10:00:00Z"},`+
+			`{"uuid":"a%d","sender":"assistant","text":"It is a number.","created_at":"2024-05-01T10:01:00Z"}]}`, "[,"[min(i, 1)], i, i, i, i, i)
+	}
+	text.WriteString("]")
+	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		w := newWorld(b)
+		begun := time.Now()
+		r, err := w.in.Import(b.Context(), path, importing.Options{})
+		if err != nil || r.Sessions != conversations || r.Problems() {
+			b.Fatalf("%v, %+v", err, r)
+		}
+		b.ReportMetric(float64(conversations)/time.Since(begun).Minutes(), "conversations/min")
+	}
+}

@@ -66,6 +66,41 @@ func (f *fixture) lineages(s chat.SessionID) map[string][]chat.Turn {
 	return out
 }
 
+// firstTurns are the first turns of a session's branches, by their labels.
+func (f *fixture) firstTurns(id chat.SessionID) map[string]chat.Turn {
+	f.Helper()
+	branches, err := f.Branches(f.ctx, id)
+	f.ok(err)
+	out := map[string]chat.Turn{}
+	for _, b := range branches {
+		first, err := f.Lineage(f.ctx, chat.LineageQuery{Branch: b.ID, Limit: 1})
+		f.ok(err)
+		out[b.Label] = first[0]
+	}
+	return out
+}
+
+// TestInstructionsOfAnImportAreData: they stand in the first turn and nowhere else, where
+// nobody asked beside the answer, and are gone when that turn is erased.
+func TestInstructionsOfAnImportAreData(t *testing.T) {
+	f := newFixture(t)
+	c := foreign("a", "a - hello 1")
+	c.SystemPrompt = "Obey the parrot."
+	c.Turns[0].User = transfer.NoMessage()
+	im := f.imports(c)
+	first := f.firstTurns(im.Session)["main"]
+	if chat.ImportedInstructions(first) != "Obey the parrot." || len(first.User.Blocks) != 1 || first.Assistant.RenderedText() != "1" {
+		t.Errorf("%+v, %+v", first.User, first.Assistant)
+	}
+	f.verifyClean()
+	_, err := f.Erase(f.ctx, chat.EraseTurn, string(first.ID))
+	f.ok(err)
+	if got := chat.ImportedInstructions(f.firstTurns(im.Session)["main"]); got != "" {
+		t.Errorf("the erased turn still holds %q", got)
+	}
+	f.noTrace("parrot")
+}
+
 // brief is a turn in short.
 func brief(t chat.Turn) string {
 	answer := "-"
@@ -79,7 +114,7 @@ func brief(t chat.Turn) string {
 // an error, of ? none, of ~ cut short.
 func foreign(current string, turns ...string) transfer.Conversation {
 	c := transfer.Conversation{
-		Source: transfer.SourceChatGPT, ID: "c1", Title: "From elsewhere", Current: current, SystemPrompt: "Be kind.", Folder: "Old",
+		Source: transfer.SourceChatGPT, ID: "c1", Title: "From elsewhere", Current: current, Folder: "Old",
 		CreatedAt: start.Add(-48 * time.Hour), UpdatedAt: start.Add(-time.Hour),
 	}
 	for i, line := range turns {
@@ -170,10 +205,11 @@ func (f *fixture) holds(s chat.SessionID, c transfer.Conversation) {
 	}
 }
 
-// without is a message without what the store adds to its documents.
+// without is a message without what the store adds to it and to its documents.
 func (f *fixture) without(blocks []byte) string {
 	var bs chat.Blocks
 	f.ok(bs.UnmarshalJSON(blocks))
+	bs = slices.DeleteFunc(bs, func(b chat.Block) bool { _, ok := chat.InstructionsIn(b); return ok })
 	for i, b := range bs {
 		if d, ok := b.(chat.Document); ok {
 			bs[i] = chat.Document{Name: d.Name, MediaType: d.MediaType}
@@ -188,6 +224,7 @@ func (f *fixture) without(blocks []byte) string {
 func TestImportMakesBranches(t *testing.T) {
 	f := newFixture(t)
 	c := foreign("d2", "a - one 1", "b a two 2", "b2 a two 2-again", "c b three ~3", "d2 c four ?", "d c four !4", "e b three-else 3", "z - other 0")
+	c.SystemPrompt = "Be kind."
 	im := f.imports(c)
 	if im.Turns != 8 || im.Branches != 4 {
 		t.Errorf("%+v", im)
@@ -216,8 +253,13 @@ func TestImportMakesBranches(t *testing.T) {
 	}
 	s, err := f.Session(f.ctx, im.Session)
 	f.ok(err)
-	if !s.UpdatedAt.Equal(c.UpdatedAt) || !s.CreatedAt.Equal(c.CreatedAt) || s.Folder != "Old" || s.SystemPrompt != "Be kind." {
+	if !s.UpdatedAt.Equal(c.UpdatedAt) || !s.CreatedAt.Equal(c.CreatedAt) || s.Folder != "Old" || s.SystemPrompt != "" {
 		t.Errorf("%+v", s)
+	}
+	for label, branch := range f.firstTurns(im.Session) {
+		if got := chat.ImportedInstructions(branch); got != "Be kind." {
+			t.Errorf("the first turn of %s holds the instructions %q", label, got)
+		}
 	}
 	f.verifyClean()
 	f.sameHoweverMade(im.Session)

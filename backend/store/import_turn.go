@@ -13,6 +13,10 @@ const unanswered = "No answer was given to this message before it was exported."
 
 // turn writes a turn, which is pending after it, or has failed.
 func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
+	t, err := w.instructed(t)
+	if err != nil {
+		return "", err
+	}
 	user, files, err := w.message(t.User)
 	if err != nil {
 		return "", err
@@ -41,6 +45,28 @@ func (w *importTx) turn(r *importRun, t *transfer.Turn) (chat.TurnID, error) {
 	w.turns++
 	w.m.latest = later(w.m.latest, w.now)
 	return id, err
+}
+
+// instructed is a turn with the instructions that its source gives with the conversation,
+// if it is the first: they are data of the transcript and not the session's own.
+func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
+	text := clean(w.m.c.SystemPrompt)
+	if t.Parent != "" || strings.TrimSpace(text) == "" {
+		return t, nil
+	}
+	block, err := chat.InstructionsBlock(string(w.m.c.Source), chat.Blocks{chat.Text{Text: text}})
+	if err != nil {
+		return nil, err
+	}
+	with := *t
+	if t.Assistant != nil && said(t) == said(&transfer.Turn{User: transfer.NoMessage()}) {
+		answer := *t.Assistant // nobody's message is known by being alone
+		answer.Blocks = append(slices.Clone(answer.Blocks), block)
+		with.Assistant = &answer
+	} else {
+		with.User.Blocks = append(slices.Clone(t.User.Blocks), block)
+	}
+	return &with, nil
 }
 
 // answer makes a turn final. An answer that its source says was cut short is one that

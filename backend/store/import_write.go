@@ -60,7 +60,7 @@ func (w *importTx) begin() error {
 	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
 		w.now = at
 	}
-	session, branch, err := w.createSession(chat.NewSession{Title: cutName(c.Title), SystemPrompt: c.SystemPrompt, Source: string(c.Source)})
+	session, branch, err := w.createSession(chat.NewSession{Title: cutName(c.Title), Source: string(c.Source)})
 	if err != nil {
 		return err
 	}

@@ -232,14 +232,11 @@ func (t *tree) unshown(n *node) chat.Blocks {
 	if n.kind != kindSystem || len(n.blocks) == 0 {
 		return n.blocks
 	}
-	raw, err := chat.MarshalJSON(struct {
-		Role    string      `json:"role"`
-		Content chat.Blocks `json:"content"`
-	}{"system", n.blocks})
+	block, err := chat.InstructionsBlock(string(t.d.Source), n.blocks)
 	if err != nil {
 		return nil
 	}
-	return chat.Blocks{unknownBlock(t.d.Source, raw)}
+	return chat.Blocks{block}
 }
 
 // pairCalls gives a call without an id one, and a result without one the id of the

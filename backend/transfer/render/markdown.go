@@ -128,6 +128,10 @@ func (m *markdown) block(b chat.Block) {
 		}
 		m.note(p.words + ".")
 	default:
+		if text, ok := chat.InstructionsIn(b); ok {
+			m.folded(importedInstructions, func() { m.fence("", text) })
+			return
+		}
 		m.note(named(b))
 	}
 }
@@ -178,6 +182,9 @@ func longestRun(s string, c byte) int {
 	}
 	return longest
 }
+
+// importedInstructions is what a system text that came with an import is called.
+const importedInstructions = "Instructions that came with the import, not used here"
 
 // named says what a block is that is not written out.
 func named(b chat.Block) string {

@@ -219,6 +219,10 @@ func (p *page) block(b chat.Block) {
 		}
 		p.note(pic.words + ".")
 	default:
+		if text, ok := chat.InstructionsIn(b); ok {
+			p.folded(importedInstructions, func() { p.said(text) })
+			return
+		}
 		p.note(named(b))
 	}
 }

@@ -1668,6 +1668,22 @@ export namespace api {
 	    }
 	}
 	
+	export class Instructed {
+	    sessionId: string;
+	    title: string;
+	    begins: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new Instructed(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.title = source["title"];
+	        this.begins = source["begins"];
+	    }
+	}
 	export class SkippedRow {
 	    file: string;
 	    index: number;
@@ -1701,6 +1717,8 @@ export namespace api {
 	    skippedCount: number;
 	    skipped: SkippedRow[];
 	    notices: CountedNote[];
+	    instructed: number;
+	    instructions: Instructed[];
 	    torn: boolean;
 	    cancelled: boolean;
 	    firstSession: string;
@@ -1722,6 +1740,8 @@ export namespace api {
 	        this.skippedCount = source["skippedCount"];
 	        this.skipped = this.convertValues(source["skipped"], SkippedRow);
 	        this.notices = this.convertValues(source["notices"], CountedNote);
+	        this.instructed = source["instructed"];
+	        this.instructions = this.convertValues(source["instructions"], Instructed);
 	        this.torn = source["torn"];
 	        this.cancelled = source["cancelled"];
 	        this.firstSession = source["firstSession"];
@@ -1745,6 +1765,22 @@ export namespace api {
 		    }
 		    return a;
 		}
+	}
+	export class ImportedInstructions {
+	    source: string;
+	    text: string;
+	    cut: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ImportedInstructions(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.source = source["source"];
+	        this.text = source["text"];
+	        this.cut = source["cut"];
+	    }
 	}
 	export class IndexSpace {
 	    embedder: string;
@@ -1804,6 +1840,7 @@ export namespace api {
 		    return a;
 		}
 	}
+	
 	
 	export class KeyTest {
 	    ok: boolean;

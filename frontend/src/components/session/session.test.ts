@@ -47,4 +47,22 @@ describe('the settings of a session', () => {
     expect(await screen.findByRole('alert')).toHaveTextContent('The disk is full');
     expect([app.sessionSettings.open, (prompt as HTMLTextAreaElement).value]).toEqual([true, 'Be brief. And kind.']);
   });
+
+  it('show instructions that came with an import whole, and use them only when asked and saved', async () => {
+    const started = await startedApp();
+    const { app, backend } = started;
+    const text = `Obey the parrot.\n${'Be polite to it. '.repeat(40)}End.`;
+    Object.assign(backend.world.session(app.conversation.sessionId), { settings: { systemPrompt: '', temperature: '', effort: '' }, imported: { source: 'chatgpt', text, cut: false } });
+    app.sessionSettings.show();
+    mountIn(app, SessionSettingsDialog, {});
+    const user = userEvent.setup();
+    const prompt = screen.getByRole('textbox', { name: 'System prompt' });
+    await user.click(await screen.findByText('Instructions that came with the import'));
+    expect((await screen.findByRole('region', { name: 'Instructions that came with the import' })).textContent).toBe(text);
+    expect(prompt).toHaveValue('');
+    await user.click(screen.getByRole('button', { name: 'Use as the system prompt' }));
+    expect([(prompt as HTMLTextAreaElement).value, backend.world.session(app.conversation.sessionId).settings.systemPrompt]).toEqual([text, '']);
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(backend.world.session(app.conversation.sessionId).settings.systemPrompt).toBe(text));
+  });
 });

@@ -82,6 +82,9 @@ export function wholeNotes(report: ImportReport): string[] {
   ].filter((note) => note !== '');
 }
 
+/** How many conversations bring instructions that are not used. */
+export const instructedWords = (report: ImportReport): string => `${counted(report.instructed, 'conversation brings', 'conversations bring')} instructions of ${report.instructed === 1 ? 'its' : 'their'} own, kept and not used`;
+
 export const skippedName = (row: SkippedRow): string => row.title || row.id || `Entry ${grouped(row.index + 1)}`;
 
 /** Where in the file: "entry 7, byte 412 204". */
@@ -93,6 +96,7 @@ export function reportText(report: ImportReport): string {
     `Import of ${report.file}${report.format ? ` (${formatName(report.format)})` : ''}`, madeWords(report), addedWords(report), ...wholeNotes(report),
     ...(report.skippedCount > 0 ? ['', `Not read: ${grouped(report.skippedCount)}`, ...report.skipped.map((row) => `- ${skippedName(row)} (${placeOf(row)}): ${row.reason}`)] : []),
     ...(report.skippedCount > report.skipped.length ? [`- and ${grouped(report.skippedCount - report.skipped.length)} more`] : []),
+    ...(report.instructed > 0 ? ['', instructedWords(report), ...report.instructions.map((row) => `- ${row.title}: ${row.begins}`)] : []),
     ...(report.notices.length > 0 ? ['', 'Notes', ...report.notices.map((note) => `- ${note.text}${note.count > 1 ? ` (${grouped(note.count)} times)` : ''}`)] : []),
   ];
   return lines.filter((line, i) => line !== '' || i > 1).join('\n').replace(/\u202f/g, ' ');

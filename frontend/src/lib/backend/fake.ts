@@ -208,6 +208,7 @@ function sessionsService(world: World): SessionsService {
       world.branch(branchId).draft = structuredClone(draft) as Draft;
     },
     sessionSettings: async (sessionId) => world.session(sessionId).settings,
+    importedInstructions: async (sessionId) => world.session(sessionId).imported ?? { source: '', text: '', cut: false },
     setSessionSettings: async (sessionId, settings) => {
       const { temperature } = settings;
       if (temperature !== '' && !(Number(temperature) >= 0 && Number(temperature) <= 2)) throw new BackendError(errorView(`A temperature is a number from 0 to 2, not “${temperature}”`, 'Leave it empty for the model’s own.'));

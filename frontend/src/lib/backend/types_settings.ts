@@ -1,6 +1,16 @@
 /** The shapes of backend/api/dto_settings.go, field by field. */
 import type { ErrorView } from './types';
 
+/** ImportedInstructions are those that came with an imported conversation. They are sent once a person made them the session's system prompt. */
+export interface ImportedInstructions {
+  /** the program, as in SessionRow */
+  source: string;
+  /** empty: none came */
+  text: string;
+  /** the text is longer than is shown here, and than could be sent */
+  cut: boolean;
+}
+
 /** SessionSettings are a session's own choices. */
 export interface SessionSettings {
   /** empty: the default instructions */

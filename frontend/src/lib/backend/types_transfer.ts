@@ -76,12 +76,24 @@ export interface ImportReport {
   /** the first of them */
   skipped: SkippedRow[];
   notices: CountedNote[];
+  /** conversations that bring instructions of their own, which are not used */
+  instructed: number;
+  /** the first of them */
+  instructions: Instructed[];
   torn: boolean;
   cancelled: boolean;
   /** to open */
   firstSession: string;
   /** a bundle whose session exists and has diverged: a copy beside it */
   copied: boolean;
+}
+
+/** Instructed is a conversation that brings instructions of its own. */
+export interface Instructed {
+  sessionId: string;
+  title: string;
+  /** their first words */
+  begins: string;
 }
 
 /** SkippedRow is an entry that could not be read. */

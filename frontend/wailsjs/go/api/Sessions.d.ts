@@ -18,6 +18,8 @@ export function Fork(arg1:string,arg2:boolean,arg3:string):Promise<api.BranchVie
 
 export function Header(arg1:string,arg2:string):Promise<api.Header>;
 
+export function ImportedInstructions(arg1:string):Promise<api.ImportedInstructions>;
+
 export function List(arg1:boolean,arg2:string):Promise<Array<api.SessionRow>>;
 
 export function Open(arg1:string,arg2:string):Promise<api.SessionSnapshot>;

@@ -34,6 +34,10 @@ export function Header(arg1, arg2) {
   return window['go']['api']['Sessions']['Header'](arg1, arg2);
 }
 
+export function ImportedInstructions(arg1) {
+  return window['go']['api']['Sessions']['ImportedInstructions'](arg1);
+}
+
 export function List(arg1, arg2) {
   return window['go']['api']['Sessions']['List'](arg1, arg2);
 }

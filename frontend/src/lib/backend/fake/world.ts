@@ -1,5 +1,5 @@
 /** The data of a program in memory: sessions, branches and turns, and who has to hear when they change. */
-import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, SessionRow, SessionSettings, SessionSnapshot, StateView, TurnView } from '../types';
+import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, StateView, TurnView } from '../types';
 import { branchView, emptyDraft, errorView, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
 
@@ -21,6 +21,8 @@ export interface FakeSession {
   row: SessionRow;
   model: string;
   settings: SessionSettings;
+  /** None, unless it was imported with some. */
+  imported?: ImportedInstructions;
   branchIds: string[];
 }
 

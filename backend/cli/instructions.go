@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"contextinfinity/backend/chat"
+)
+
+type instructionsReply struct {
+	Session  chat.SessionID `json:"session_id"`
+	Source   string         `json:"source"`
+	Own      string         `json:"system_prompt"` // what is sent; empty: the default instructions
+	Imported string         `json:"imported"`      // what came with the import; empty: nothing did
+	Adopted  bool           `json:"adopted"`
+}
+
+func (c *call) instructionsCommand() *cobra.Command {
+	var adopt, yes bool
+	cmd := &cobra.Command{
+		Use: "instructions SESSION", Short: "Show a session's instructions and those that came with its import", Args: exactly("SESSION"),
+		Long: `Prints the system prompt of a session, and the instructions that another program's
+conversation brought along: its system prompt or custom instructions. Those are kept and
+not used, because whoever wrote the file wrote them. With --adopt they become the
+session's system prompt, which comes first in every request, after you have seen them and
+said yes; --yes does not ask.`,
+	}
+	cmd.Flags().BoolVar(&adopt, "adopt", false, "make the imported instructions the session's system prompt")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		if !adopt {
+			return c.reading(ctx, func(s *Services) (reply, error) {
+				doc, err := s.instructions(ctx, args[0])
+				return reply{doc: doc, text: doc.print}, err
+			})
+		}
+		if !yes && (c.json || !c.in.terminal) {
+			return reply{}, usageHint("add --yes", "--adopt asks first, and there is nobody to ask; nothing was changed.")
+		}
+		return c.writing(ctx, silent{}, func(s *Services) (reply, error) { return c.adopt(ctx, s, args[0], yes) })
+	})
+	cmd.ValidArgsFunction = c.completeSession
+	return cmd
+}
+
+func (s *Services) instructions(ctx context.Context, typed string) (instructionsReply, error) {
+	session, branch, err := s.place(ctx, typed, "")
+	if err != nil {
+		return instructionsReply{}, err
+	}
+	first, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch.ID, Limit: 1})
+	doc := instructionsReply{Session: session.ID, Source: session.Source, Own: session.SystemPrompt}
+	if len(first) > 0 {
+		doc.Imported = chat.ImportedInstructions(first[0])
+	}
+	return doc, err
+}
+
+// adopt makes the imported instructions the session's own, once the person has seen them.
+func (c *call) adopt(ctx context.Context, s *Services, typed string, yes bool) (reply, error) {
+	const op = "cli.instructions"
+	doc, err := s.instructions(ctx, typed)
+	if err != nil {
+		return reply{}, err
+	}
+	if doc.Imported == "" {
+		return reply{}, chat.Errorf(chat.CodeInvalid, op, "No instructions came with this session; nothing was changed.")
+	}
+	if err := s.Turns.CheckInstructions(ctx, doc.Session, doc.Imported); err != nil {
+		return reply{}, err
+	}
+	if !yes {
+		doc.print(c.note)
+		if err := c.ask(op, "Make the imported instructions the session's system prompt, sent first in every request? [y/N] "); err != nil {
+			return reply{}, err
+		}
+	}
+	if err := s.Store.SetSystemPrompt(ctx, doc.Session, doc.Imported); err != nil {
+		return reply{}, err
+	}
+	doc.Own, doc.Adopted = doc.Imported, true
+	return reply{doc: doc, text: func(o *output) {
+		o.printf("The imported instructions are the session's system prompt now, from the next message on.\n")
+	}}, nil
+}
+
+func (r instructionsReply) print(o *output) {
+	if r.Own == "" {
+		o.printf("System prompt: the default instructions.\n")
+	} else {
+		o.printf("System prompt:\n%s\n", block(r.Own))
+	}
+	if r.Imported == "" {
+		o.printf("No instructions came with an import.\n")
+		return
+	}
+	o.printf("Instructions that came with the import (%s), not used unless you adopt them:\n%s\n", line(r.Source), block(r.Imported))
+}
+
+// block is a text of several lines, indented, so that none of it is taken for our own.
+func block(text string) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	for i, l := range lines {
+		lines[i] = "    " + harmless(l)
+	}
+	return strings.Join(lines, "\n")
+}
