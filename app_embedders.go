@@ -94,10 +94,10 @@ func connect(ctx context.Context, client *http.Client, k embedderKey) (embedding
 	defer cancel()
 	if k.Embedder == config.EmbedderOllama {
 		return ollama.New(ctx, ollama.Options{
-			Client: client, BaseURL: k.BaseURL, Key: k.key, Model: k.Model, Dimension: k.Dimension, Ask: k.ask,
+			Client: client, BaseURL: k.BaseURL, Key: k.key, AllowPlainHTTP: k.AllowPlainHTTP, Model: k.Model, Dimension: k.Dimension, Ask: k.ask,
 		})
 	}
 	return openai.New(ctx, openai.Options{
-		Client: client, BaseURL: k.BaseURL, Key: k.key, Model: k.Model, Dimension: k.Dimension, Ask: k.ask,
+		Client: client, BaseURL: k.BaseURL, Key: k.key, AllowPlainHTTP: k.AllowPlainHTTP, Model: k.Model, Dimension: k.Dimension, Ask: k.ask,
 	})
 }

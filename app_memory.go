@@ -65,7 +65,7 @@ func (d recollectionDeps) reranker(client *http.Client) (retrieval.Reranker, err
 		return nil, nil //nolint:nilnil // none is configured
 	}
 	key, _ := d.keys.Key(c.KeyName, c.KeyEnv)
-	r, err := reranking.New(reranking.Options{Client: client, BaseURL: c.BaseURL, Key: key, Model: c.Model})
+	r, err := reranking.New(reranking.Options{Client: client, BaseURL: c.BaseURL, Key: key, AllowPlainHTTP: c.AllowPlainHTTP, Model: c.Model})
 	if err != nil {
 		return nil, err
 	}

@@ -71,6 +71,7 @@ func window(o cli.OpenOptions) desktop.Window {
 	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
 	tokens.New().Warm()
 	core.Log, core.DataDir = s.log, s.config.Config().DataDir
+	desktop.NarrowWebFiles(core.DataDir)
 	w := bind(core, s)
 	w.Ready, w.Work = hub.Attach, work
 	w.Settings = func() desktop.Settings {
@@ -80,6 +81,7 @@ func window(o cli.OpenOptions) desktop.Window {
 	w.Summon = func(asked desktop.Summons) { hub.Summon(summons(asked)) }
 	w.Close = func() {
 		hub.Attach(nil)
+		desktop.NarrowWebFiles(core.DataDir)
 		if a == nil {
 			return
 		}

@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/desktop"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/secrets"
 )
 
 //go:embed all:frontend/dist
@@ -39,6 +40,7 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "There is no display to open a window on. Talk in the terminal with: contextinfinity chat")
 		return 1
 	}
+	secrets.HideEnvironment()
 	return exitCode(openWindow(window(opts)))
 }
 

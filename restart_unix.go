@@ -5,6 +5,8 @@ package main
 import (
 	"os"
 	"syscall"
+
+	"contextinfinity/backend/secrets"
 )
 
 // restart puts the program anew in its own place: the same process, arguments and
@@ -14,5 +16,5 @@ func restart() error {
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(path, os.Args, os.Environ())
+	return syscall.Exec(path, os.Args, secrets.Environ())
 }

@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+
+	"contextinfinity/backend/secrets"
 )
 
 // detachedProcess keeps the new program from ending with the console of this one.
@@ -17,6 +19,7 @@ func restart() error {
 		return err
 	}
 	cmd := exec.Command(path, os.Args[1:]...) // #nosec G204 -- the program itself
+	cmd.Env = secrets.Environ()
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: detachedProcess | syscall.CREATE_NEW_PROCESS_GROUP}
 	return cmd.Start()
 }

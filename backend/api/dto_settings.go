@@ -27,11 +27,13 @@ type ModelView struct {
 	LimitSource  string `json:"limitSource"` // "configured", "table: " and the matched prefix, "unknown window"
 	Ceiling      int    `json:"ceiling"`     // working set this model gets
 	Stream       bool   `json:"stream"`
-	Usable       bool   `json:"usable"` // recall, a key is there, or the server needs none
-	Why          string `json:"why"`    // if not usable: in words
-	Default      bool   `json:"default"`
-	BuiltIn      bool   `json:"builtIn"`
-	Options      string `json:"options"` // provider_options as JSON, "" if none
+	// AllowPlainHTTP lets the key go to another machine over plain http.
+	AllowPlainHTTP bool   `json:"allowPlainHttp"`
+	Usable         bool   `json:"usable"` // recall, a key is there, or the server needs none
+	Why            string `json:"why"`    // if not usable: in words
+	Default        bool   `json:"default"`
+	BuiltIn        bool   `json:"builtIn"`
+	Options        string `json:"options"` // provider_options as JSON, "" if none
 }
 
 // KeyView says where a provider's key is. The key itself never crosses.

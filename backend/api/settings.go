@@ -138,7 +138,7 @@ func modelView(in models.Info) ModelView {
 	v := ModelView{
 		Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, APIKeyEnv: in.APIKeyEnv,
 		ContextLimit: in.Limits.ContextLimit, MaxOutput: in.Limits.MaxOutput, LimitSource: in.Source, Ceiling: in.Ceiling,
-		Stream: in.Stream, Usable: in.Usable, Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+		Stream: in.Stream, AllowPlainHTTP: in.AllowPlainHTTP, Usable: in.Usable, Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
 	}
 	if len(in.Options) > 0 {
 		if raw, err := json.Marshal(in.Options); err == nil {
@@ -153,7 +153,7 @@ func (s *Settings) SaveModel(v ModelView) ([]ModelView, error) {
 	m := config.Model{
 		Name: strings.TrimSpace(v.Name), Provider: v.Provider, ModelID: strings.TrimSpace(v.ModelID),
 		BaseURL: strings.TrimSpace(v.BaseURL), APIKeyEnv: strings.TrimSpace(v.APIKeyEnv),
-		ContextLimit: v.ContextLimit, MaxOutput: v.MaxOutput, Stream: v.Stream,
+		ContextLimit: v.ContextLimit, MaxOutput: v.MaxOutput, Stream: v.Stream, AllowPlainHTTP: v.AllowPlainHTTP,
 	}
 	s.keepResolved(&m)
 	if strings.TrimSpace(v.Options) != "" {

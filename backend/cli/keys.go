@@ -2,12 +2,12 @@ package cli
 
 import (
 	"context"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/secrets"
 )
 
 func (c *call) keysCommand() *cobra.Command {
@@ -137,7 +137,7 @@ func (c *call) keysRemoveCommand() *cobra.Command {
 			return reply{}, err
 		}
 		doc := keyReply{Provider: place.Provider, Message: "Removed from the keyring."}
-		if place.Env != "" && os.Getenv(place.Env) != "" {
+		if place.Env != "" && secrets.Getenv(place.Env) != "" {
 			doc.Message += " The variable " + place.Env + " still holds one."
 		}
 		return reply{doc: doc, text: func(o *output) { o.printf("%s\n", doc.Message) }}, nil

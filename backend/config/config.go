@@ -112,6 +112,7 @@ type Retrieval struct {
 	RerankerBaseURL      string // empty: there is no reranker
 	RerankerModel        string // empty: the server's only one
 	RerankerAPIKeyEnv    string // empty: the key kept for its host, if any
+	AllowPlainHTTP       bool   // for the keys of both servers
 	TopK                 int
 	OverfetchK           int
 	MinKeep              int

@@ -19,6 +19,8 @@ type Embedding struct {
 	Model     string
 	BaseURL   string // empty: the embedder's own
 	Dimension int    // 0: the model's own
+	// AllowPlainHTTP lets the key go to another machine over plain http.
+	AllowPlainHTTP bool
 	// KeyName and KeyEnv are where its key is: the same place as that of a model of the
 	// same server, so that a vendor's stored key never goes to another server.
 	KeyName, KeyEnv string
@@ -31,7 +33,7 @@ func (c *Config) Embedding() Embedding {
 		return Embedding{Embedder: r.Embedder}
 	}
 	e := EmbeddingOf(r.Embedder, r.EmbeddingModel, r.EmbeddingBaseURL, r.EmbeddingAPIKeyEnv)
-	e.Dimension = r.EmbeddingDimension
+	e.Dimension, e.AllowPlainHTTP = r.EmbeddingDimension, r.AllowPlainHTTP
 	if r.Embedder == EmbedderOllama && c.Origin("retrieval.embedding_model") == OriginDefault {
 		e.Model = ollamaEmbeddingModel
 	}
@@ -48,13 +50,16 @@ func EmbeddingOf(embedder, model, baseURL, keyEnv string) Embedding {
 type Reranker struct {
 	BaseURL, Model  string
 	KeyName, KeyEnv string
+	AllowPlainHTTP  bool
 }
 
 // Reranker resolves [retrieval]'s keys of the reranker; ok is false without one.
 func (c *Config) Reranker() (r Reranker, ok bool) {
 	in := c.Retrieval
 	server := Model{Provider: ProviderChatCompletions, BaseURL: in.RerankerBaseURL, APIKeyEnv: in.RerankerAPIKeyEnv}
-	return Reranker{BaseURL: in.RerankerBaseURL, Model: in.RerankerModel, KeyName: server.KeyName(), KeyEnv: server.KeyEnv()}, in.RerankerBaseURL != ""
+	return Reranker{
+		BaseURL: in.RerankerBaseURL, Model: in.RerankerModel, KeyName: server.KeyName(), KeyEnv: server.KeyEnv(), AllowPlainHTTP: in.AllowPlainHTTP,
+	}, in.RerankerBaseURL != ""
 }
 
 // Values are the settings that make an embedder the configured one.

@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"contextinfinity/backend/internal/loopback"
 )
 
 // Adapter names a model's provider may have.
@@ -30,6 +32,8 @@ type Model struct {
 	ContextLimit int    // tokens; 0: not configured
 	MaxOutput    int    // tokens; 0: not configured
 	Stream       bool
+	// AllowPlainHTTP lets the key go to another machine over plain http.
+	AllowPlainHTTP bool
 	// Prices are per million tokens, in any one currency; 0: not configured.
 	PriceInput  float64
 	PriceCached float64
@@ -78,6 +82,8 @@ var modelTable = []modelKey{
 		func(m *Model) any { return &m.PriceOutput }},
 	{spec{name: "stream", label: "Stream", def: true, help: "Turn off for servers that stream badly: the answer appears when it is complete."},
 		func(m *Model) any { return &m.Stream }},
+	{spec{name: "allow_plain_http", label: "Key over plain http", def: false, help: "Send the key to another machine over http, where others can read it on the way. For networks that you trust."},
+		func(m *Model) any { return &m.AllowPlainHTTP }},
 	{spec{name: omitKey, label: "Omit", def: []string{}, help: "Names to leave out of the request body."},
 		func(m *Model) any { return &m.omit }},
 }
@@ -169,7 +175,11 @@ type HaveKey func(name, env string) bool
 
 // Usable reports whether the model can be called now, and if not, why, in words.
 func (m Model) Usable(have HaveKey) (ok bool, why string) {
-	if !m.NeedsKey() || have != nil && have(m.KeyName(), m.KeyEnv()) {
+	hasKey := have != nil && have(m.KeyName(), m.KeyEnv())
+	if hasKey && m.ExposesKey() {
+		return false, "Its address is plain http, so its key could be read on the way. Use an https address, or allow it for this model (allow_plain_http = true)."
+	}
+	if !m.NeedsKey() || hasKey {
 		return true, ""
 	}
 	if env := m.KeyEnv(); env != "" {
@@ -177,6 +187,10 @@ func (m Model) Usable(have HaveKey) (ok bool, why string) {
 	}
 	return false, "No key: paste one in the settings."
 }
+
+// ExposesKey reports that a key would go to the model's server over plain http, to
+// another machine, without having been allowed to.
+func (m Model) ExposesKey() bool { return !m.AllowPlainHTTP && loopback.Exposes(m.BaseURL) }
 
 // Models are the configured models, then the built-in ones of each vendor that
 // has a key and no configured model of its own, then recall. The values are
@@ -247,7 +261,7 @@ func cheap(m Model) Model {
 		return m
 	}
 	c := vendors[i].cheap
-	c.BaseURL, c.APIKeyEnv = m.BaseURL, m.APIKeyEnv
+	c.BaseURL, c.APIKeyEnv, c.AllowPlainHTTP = m.BaseURL, m.APIKeyEnv, m.AllowPlainHTTP
 	return c
 }
 

@@ -52,6 +52,10 @@ var memoryTable = []key{
 		help: "The environment variable the reranker server's key is read from. Empty: the key kept for its host, if there is one.",
 	}, func(c *Config) any { return &c.Retrieval.RerankerAPIKeyEnv }},
 	{spec{
+		name: "retrieval.allow_plain_http", group: groupRetrieval, label: "Keys over plain http", def: false,
+		help: "Send the keys of the embedding and reranker servers to other machines over http, where they can be read on the way. For networks that you trust.",
+	}, func(c *Config) any { return &c.Retrieval.AllowPlainHTTP }},
+	{spec{
 		name: "retrieval.top_k", group: groupRetrieval, label: "Artifacts", unit: "artifacts",
 		def: 6, min: 1, max: 100,
 		help: "Found chunks that are shown as cards. What is packed into a context is bounded by tokens.",

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/childenv"
 )
 
 // Reveal shows a file or folder in the system's file manager, marked where the
@@ -30,6 +31,7 @@ func Reveal(path string) error {
 // launch starts a program that lives on by itself.
 func launch(name string, args ...string) error {
 	cmd := exec.Command(name, args...)
+	cmd.Env = childenv.Desktop(os.Environ())
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -1,14 +1,18 @@
 package desktop
 
 import (
+	"os"
 	"os/exec"
 	"syscall"
+
+	"contextinfinity/backend/internal/childenv"
 )
 
 // showInFileManager passes Explorer its command line as it is: quoted as others read
 // theirs, it opens the wrong folder. A file name on Windows holds no quote.
 func showInFileManager(path string) error {
 	cmd := exec.Command("explorer.exe")
+	cmd.Env = childenv.Desktop(os.Environ())
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `explorer.exe /select,"` + path + `"`}
 	if err := cmd.Start(); err != nil {
 		return err

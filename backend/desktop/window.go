@@ -103,6 +103,10 @@ const programTitle = "ContextInfinity"
 // Run opens the window and returns when the program has ended its work.
 func Run(w Window) error {
 	prepareWebKit()
+	// The processes of WebKit inherit the mask under which its files in the data directory
+	// are the user's alone; a browser or a file manager that is opened later does not.
+	restoreMask := privateFiles()
+	defer restoreMask()
 	l := newLife(w)
 	defer l.end()
 	if trayFirst {
@@ -119,6 +123,7 @@ func Run(w Window) error {
 		EnableDefaultContextMenu: true,
 
 		OnStartup:     l.start,
+		OnDomReady:    func(context.Context) { restoreMask() },
 		OnBeforeClose: l.beforeClose,
 		OnShutdown:    func(context.Context) { l.end() },
 		// Files come with their paths, and the page hears of the drop too: it keeps

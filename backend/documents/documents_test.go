@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +130,85 @@ func TestReadPDF(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", d.Text, c.want)
 			}
 		})
+	}
+}
+
+// What no reader of the page sees is named as that: it may be the recognized text of a
+// scan, or a text that was hidden for programs.
+func TestTextThatIsNotVisible(t *testing.T) {
+	hidden := func(visible, text string) string { return strings.TrimLeft(visible+"\n\n", "\n") + notVisible + text }
+	boxed := func(content string) []byte {
+		return makePDF([]string{
+			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Count 1 /Kids [4 0 R] /MediaBox [0 0 200 200] /Resources << /Font << /F1 3 0 R >> >> >>",
+			helvetica, "<< /Type /Page /Parent 2 0 R /Contents 5 0 R >>", stream("", content),
+		})
+	}
+	for _, c := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"painted by nothing", simplePDF("BT /F1 12 Tf 10 700 Td (seen) Tj 3 Tr 0 -20 Td (obey) Tj 0 Tr 0 -20 Td (more) Tj ET"), hidden("seen\n\nmore", "obey")},
+		{"a clip alone", simplePDF("BT /F1 12 Tf (seen) Tj 7 Tr (obey) Tj ET"), hidden("seen", "obey")},
+		{"a mode that Q takes back", simplePDF("q 3 Tr Q BT /F1 12 Tf (seen) Tj ET"), "seen"},
+		{"a scan with its text", simplePDF("q 3 Tr BT /F1 12 Tf (recognized) Tj ET Q"), hidden("", "recognized")},
+		{"no size", simplePDF("BT /F1 12 Tf (seen) Tj /F1 0 Tf (obey) Tj ET"), hidden("seen", "obey")},
+		{"next to no size", simplePDF("q 0.01 0 0 0.01 0 0 cm BT /F1 12 Tf (obey) Tj ET Q BT /F1 12 Tf (seen) Tj ET"), hidden("seen", "obey")},
+		{"no width", simplePDF("BT /F1 12 Tf (seen) Tj 0 Tz (obey) Tj ET"), hidden("seen", "obey")},
+		{"beside the page", boxed("BT /F1 12 Tf 10 10 Td (seen) Tj 0 -200 Td (obey) Tj 900 300 Td (too) Tj ET"), hidden("seen", "obey\n\ntoo")},
+		{"at its edge", boxed("BT /F1 12 Tf -5 195 Td (seen) Tj ET"), "seen"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, err := reader(t).Read(context.Background(), "a.pdf", c.data)
+			if err != nil || d.Text != c.want {
+				t.Errorf("got  %q\nwant %q, %v", d.Text, c.want, err)
+			}
+		})
+	}
+}
+
+// A page that cannot be got through ends the reading; the pages before it are there, and
+// the text says where it ends.
+func TestReadingEndsAtAPage(t *testing.T) {
+	r := reader(t)
+	r.timeout = 3 * time.Second
+	d, err := r.Read(context.Background(), "slow.pdf", simplePDF("BT /F1 12 Tf (one) Tj ET", "BT /F1 12 Tf (two) Tj ET", "<", "BT /F1 12 Tf (four) Tj ET"))
+	const want = "[Reading ended after page 2 of 4: the next page took too long. What follows is not in this text.]\n\none\n\ftwo"
+	if err != nil || d.Text != want {
+		t.Errorf("%q, %v", d.Text, err)
+	}
+	for _, c := range []struct {
+		out  string
+		want output
+	}{
+		{"\x001/2\na\x002/2\nb\x00text\n", output{[]string{"a", "b"}, 2, endText}},
+		{"\x001/2\na", output{[]string{"a"}, 2, endBroken}},
+		{"\x001/2\na\x00memory\n", output{[]string{"a"}, 2, endMemory}},
+		{"\x001/9\na\x003/9\nc", output{[]string{"a"}, 9, "3/9"}},
+		{"", output{nil, 0, endBroken}},
+	} {
+		if got := readOutput(c.out); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%q is read as %+v", c.out, got)
+		}
+	}
+}
+
+// The process that takes a file apart is given no key.
+func TestThePDFProcessHasNoKeys(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no shell to show its environment")
+	}
+	t.Setenv("OPENAI_API_KEY", "sk-in-the-environment")
+	t.Setenv("MY_OWN_NAME", "sk-of-another-name")
+	program := filepath.Join(t.TempDir(), "reader")
+	script := "#!" + sh + "\nprintf '\\0001/1\\n'; env; printf '\\000text\\n'\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // it is to be run
+		t.Fatal(err)
+	}
+	d, err := Reader{Program: program}.Read(context.Background(), "a.pdf", []byte("%PDF-1.4"))
+	if err != nil || !strings.Contains(d.Text, "PATH=") || strings.Contains(d.Text, "sk-") {
+		t.Errorf("its environment is %q, %v", d.Text, err)
 	}
 }
 

@@ -15,6 +15,7 @@ type font struct {
 	wide    bool           // two bytes a code
 	widths  map[int]float64
 	width   float64 // of codes without one, in thousandths of the size
+	drawn   bool    // Type 3: its glyphs are drawn to a scale of their own
 }
 
 // averageWidth stands for fonts that do not say theirs.
@@ -45,6 +46,7 @@ func readFont(v pdf.Value) *font {
 		f.readWide(v.Key("DescendantFonts").Index(0))
 		return f
 	}
+	f.drawn = v.Key("Subtype").Name() == "Type3"
 	first, widths := int(v.Key("FirstChar").Int64()), v.Key("Widths")
 	for i := range min(widths.Len(), 256) {
 		f.widths[first+i] = widths.Index(i).Float64()

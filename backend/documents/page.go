@@ -23,17 +23,44 @@ func (m matrix) then(n matrix) matrix {
 // page puts a page's text together from where its strings are drawn: a PDF knows no
 // words and no lines. What lies on another height is another line, what lies apart is
 // another word.
+//
+// What no reader of the page sees is kept apart: the text under a scan, and text that was
+// hidden for programs to find.
 type page struct {
-	out   strings.Builder
-	fonts map[string]*font
+	seen, unseen flow
+	box          box
+	fonts        map[string]*font
 
 	textState
 	saved []textState
+}
 
+// flow is text in the order in which it is drawn.
+type flow struct {
+	out strings.Builder
 	// Where the last string ended, and how large it was, in the page's units.
 	drawn      bool
 	endX, endY float64
 	height     float64
+}
+
+// box is the part of a page that is shown; empty where that is unknown.
+type box struct{ left, bottom, right, top float64 }
+
+// boxOf is the page's crop box, or its media box.
+func boxOf(v pdf.Value) box {
+	for _, key := range []string{"CropBox", "MediaBox"} {
+		if n := numbers(inherited(v, key)); len(n) == 4 {
+			return box{min(n[0], n[2]), min(n[1], n[3]), max(n[0], n[2]), max(n[1], n[3])}
+		}
+	}
+	return box{}
+}
+
+// misses reports a string from (x, y) to (endX, endY), so high, that is drawn beside
+// the box.
+func (b box) misses(x, y, endX, endY, height float64) bool {
+	return b != box{} && (max(x, endX) < b.left || min(x, endX) > b.right || max(y, endY)+height < b.bottom || min(y, endY)-height > b.top)
 }
 
 // textState is what q keeps and Q brings back, and what the text operators set.
@@ -45,7 +72,17 @@ type textState struct {
 	leading      float64
 	chars, words float64 // extra space after each character, and each space
 	stretch      float64 // horizontal scale - 1
+	mode         int     // how it is painted
 }
+
+// Modes of painting text that leave nothing to see.
+const (
+	modeInvisible = 3
+	modeClip      = 7
+)
+
+// leastSize is the smallest size of text, in points, that anybody can read.
+const leastSize = 0.5
 
 // Shares of the height of text. Kerning stays below wordGap, spaces lie above it.
 const (
@@ -162,6 +199,8 @@ func (p *page) set(op string, values []pdf.Value) {
 		p.words = args[0]
 	case op == "Tz":
 		p.stretch = args[0]/100 - 1
+	case op == "Tr":
+		p.mode = int(args[0])
 	}
 }
 
@@ -174,7 +213,7 @@ func (p *page) move(x, y float64) {
 // advance goes on along the line.
 func (p *page) advance(x float64) { p.at = matrix{1, 0, 0, 1, x, 0}.then(p.at) }
 
-// draw writes a string where it stands, after what separates it from the one before.
+// draw takes a string where it stands.
 func (p *page) draw(raw string) {
 	if p.font == nil {
 		p.font = &font{}
@@ -183,33 +222,53 @@ func (p *page) draw(raw string) {
 	if text == "" {
 		return
 	}
-	if p.out.Len() > MaxText {
+	if p.seen.out.Len()+p.unseen.out.Len() > MaxText {
 		panic(errLong)
 	}
 	m := p.at.then(p.scale)
 	height := math.Abs(p.size) * math.Hypot(m[2], m[3])
-	p.separate(m[4], m[5], height)
-	p.out.WriteString(text)
 	codes := float64(p.font.codes(raw))
 	p.advance((width/1000*p.size + codes*p.chars + float64(spaces)*p.words) * (1 + p.stretch))
 	end := p.at.then(p.scale)
-	p.drawn, p.endX, p.endY, p.height = true, end[4], end[5], height
+	f := &p.seen
+	if p.hides(m, end, height) {
+		f = &p.unseen
+	}
+	f.write(text, m, end, height)
+}
+
+// hides reports that a string from one place to another cannot be seen there.
+func (p *page) hides(from, to matrix, height float64) bool {
+	least := leastSize
+	if p.font.drawn {
+		least = 0
+	}
+	width := math.Abs(p.size*(1+p.stretch)) * math.Hypot(from[0], from[1])
+	return p.mode == modeInvisible || p.mode == modeClip || height <= least || width <= least ||
+		p.box.misses(from[4], from[5], to[4], to[5], height)
+}
+
+// write adds a string, after what separates it from the one before.
+func (f *flow) write(text string, from, to matrix, height float64) {
+	f.separate(from[4], from[5], height)
+	f.out.WriteString(text)
+	f.drawn, f.endX, f.endY, f.height = true, to[4], to[5], height
 }
 
 // separate writes a line's end or a space, by where the next string begins.
-func (p *page) separate(x, y, height float64) {
-	if !p.drawn {
+func (f *flow) separate(x, y, height float64) {
+	if !f.drawn {
 		return
 	}
-	unit := max(p.height, height)
-	down, right := math.Abs(y-p.endY), x-p.endX
+	unit := max(f.height, height)
+	down, right := math.Abs(y-f.endY), x-f.endX
 	switch {
 	case down > paraGap*unit:
-		p.out.WriteString("\n\n")
+		f.out.WriteString("\n\n")
 	case down > lineGap*unit || right < -unit:
-		p.out.WriteString("\n")
+		f.out.WriteString("\n")
 	case right > wordGap*unit:
-		p.out.WriteString(" ")
+		f.out.WriteString(" ")
 	}
 }
 

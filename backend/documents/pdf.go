@@ -14,56 +14,52 @@ import (
 // isPDF looks for the mark near the beginning, where other programs look too.
 func isPDF(data []byte) bool { return bytes.Contains(data[:min(len(data), 1024)], []byte("%PDF-")) }
 
-// pdfText is how reading a PDF ended, and its text: pages in order, a form feed
-// between them. It runs in a process of its own.
-func pdfText(data []byte) (end, text string) {
+// pdfText reads a PDF in a process of its own. It gives each page to write as soon as it
+// is read, in order, and returns how reading ended.
+func pdfText(data []byte, write func(page, pages int, text string)) (end string) {
 	data = plainHeader(data)
 	r, err := pdf.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		if errors.Is(err, pdf.ErrInvalidPassword) || bytes.Contains(data, []byte("/Encrypt")) {
-			return endLocked, ""
+			return endLocked
 		}
-		return endBroken, ""
+		return endBroken
 	}
 	pages, err := pagesOf(r)
 	if err != nil {
-		return endBroken, ""
+		return endBroken
 	}
 	if len(pages) > pdfPages {
-		return endPages, ""
+		return endPages
 	}
-	return readPages(pages)
+	return readPages(pages, write)
 }
 
-func readPages(pages []pdf.Value) (end, text string) {
-	var all strings.Builder
-	failed, letters := 0, 0
+func readPages(pages []pdf.Value, write func(page, pages int, text string)) (end string) {
+	failed, letters, size := 0, 0, 0
 	for i, p := range pages {
 		words, err := pageText(p)
 		if errors.Is(err, errLong) {
-			return endLong, ""
+			return endLong
 		}
 		if err != nil {
 			failed++
 			words = fmt.Sprintf("[Page %d could not be read.]", i+1)
 		} else {
-			letters += lettersIn(words)
+			letters += lettersIn(strings.ReplaceAll(words, notVisible, ""))
 		}
-		if i > 0 {
-			all.WriteString("\n\f")
+		if size += len(words) + 2; size > MaxText {
+			return endLong
 		}
-		all.WriteString(words)
-		if all.Len() > MaxText {
-			return endLong, ""
-		}
+		write(i+1, len(pages), words)
 	}
 	switch {
 	case failed == len(pages):
-		return endBroken, ""
+		return endBroken
 	case letters < len(pages): // scans with a stray mark have no text either
-		return endPictures, ""
+		return endPictures
 	}
-	return endText, all.String()
+	return endText
 }
 
 // plainHeader makes the file begin and end as the library insists on: with a version
@@ -117,11 +113,19 @@ func pagesOf(r *pdf.Reader) (pages []pdf.Value, err error) {
 // pageText is what a page says, in the order in which it was written.
 func pageText(v pdf.Value) (text string, err error) {
 	defer recovered(&err)
-	p := &page{fonts: map[string]*font{}}
+	p := &page{fonts: map[string]*font{}, box: boxOf(v)}
 	p.scale = identity
 	p.run(v.Key("Contents"), inherited(v, "Resources"), 0)
-	return tidy(p.out.String()), nil
+	text, hidden := tidy(p.seen.out.String()), tidy(p.unseen.out.String())
+	if strings.TrimSpace(hidden) != "" {
+		text = strings.TrimLeft(text+"\n\n", "\n") + notVisible + hidden
+	}
+	return text, nil
 }
+
+// notVisible heads what a page holds and does not show. A scan has its recognized text
+// there, so it is kept; other pages have it to be found by programs, so it is named.
+const notVisible = "[Text that is not visible on the page:]\n"
 
 // errLong ends a page of more text than a document may have.
 var errLong = errors.New("too much text")

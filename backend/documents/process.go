@@ -9,9 +9,13 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
+
+	"contextinfinity/backend/internal/childenv"
 )
 
 // PDFArgument is the one argument with which the program reads a PDF from its
@@ -20,20 +24,28 @@ const PDFArgument = "read-pdf"
 
 // Bounds of the process that reads a PDF.
 const (
-	pdfTime   = time.Minute
-	pdfMemory = 1 << 30  // bytes of heap
-	pdfStack  = 64 << 20 // bytes; nesting that needs more is an attack
+	pdfTime   = 20 * time.Second
+	pdfMemory = 512 << 20 // bytes of heap
+	pdfStack  = 64 << 20  // bytes; nesting that needs more is an attack
 	pdfPages  = 5000
 )
 
-// How reading ended: the first line of what the process writes.
+// The process writes each page when it has read it: a line with the mark, the number of
+// the page and how many there are, then its text. A last line with the mark says how
+// reading ended. What is there when the process ends in any other way is what could be
+// read.
+const pageMark = "\x00" // no text of a page holds it
+
+// How reading ended.
 const (
-	endText     = "text" // the text follows
+	endText     = "text"
 	endLocked   = "locked"
 	endPictures = "pictures"
 	endPages    = "pages"
 	endLong     = "long"
 	endBroken   = "broken"
+	endTime     = "time"
+	endMemory   = "memory"
 )
 
 // pdf reads a PDF in a process of its own.
@@ -48,22 +60,55 @@ func (r Reader) pdf(ctx context.Context, name string, data []byte) (string, erro
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, r.Program, PDFArgument)
-	out := &bounded{most: MaxText + 64}
+	out := &bounded{most: MaxText + pdfPages*32}
 	cmd.Stdin, cmd.Stdout, cmd.WaitDelay = bytes.NewReader(data), out, time.Second
-	err := cmd.Run()
-	end, text, _ := strings.Cut(out.String(), "\n")
-	switch {
-	case ctx.Err() == context.DeadlineExceeded:
-		return "", refused("%s takes too long to read, nothing was attached.", name).WithHint("print the part that matters to a new PDF, or save it as text")
-	case ctx.Err() != nil:
+	cmd.Env = childenv.Minimal(os.Environ())
+	_ = cmd.Run() // what it wrote says how it ended, and a crash says nothing
+	got := readOutput(out.String())
+	switch ctx.Err() {
+	case nil:
+	case context.DeadlineExceeded:
+		got.end = endTime
+	default:
 		return "", ctx.Err()
-	case err != nil:
-		end = endBroken
 	}
-	if end == endText && utf8.ValidString(text) {
+	text := strings.Join(got.texts, "\n\f")
+	switch got.end {
+	case endText:
 		return text, checkText(name, text)
+	case endTime, endMemory, endBroken:
+		if lettersIn(text) > 0 {
+			return got.stopped() + text, checkText(name, text)
+		}
 	}
-	return "", pdfProblem(name, end)
+	return "", pdfProblem(name, got.end)
+}
+
+// output is what the process wrote.
+type output struct {
+	texts []string // of the pages
+	pages int      // how many there are
+	end   string
+}
+
+func readOutput(s string) output {
+	got := output{end: endBroken} // unless it says otherwise
+	for part := range strings.SplitSeq(s, pageMark) {
+		line, text, _ := strings.Cut(part, "\n")
+		if n, pages, ok := strings.Cut(line, "/"); ok && n == strconv.Itoa(len(got.texts)+1) && utf8.ValidString(text) {
+			got.texts = append(got.texts, text)
+			got.pages, _ = strconv.Atoi(pages)
+		} else if line != "" {
+			got.end = line
+		}
+	}
+	return got
+}
+
+// stopped heads a text that ends before its document does.
+func (o output) stopped() string {
+	why := map[string]string{endTime: "took too long", endMemory: "took too much memory", endBroken: "could not be read"}[o.end]
+	return fmt.Sprintf("[Reading ended after page %d of %d: the next page %s. What follows is not in this text.]\n\n", len(o.texts), o.pages, why)
 }
 
 func pdfProblem(name, end string) error {
@@ -74,6 +119,11 @@ func pdfProblem(name, end string) error {
 	case endPictures:
 		return refused("%s holds pictures of pages, no text that can be read; nothing was attached.", name).
 			WithHint("run text recognition (OCR) over it first, or attach single pages as pictures")
+	case endTime:
+		return refused("%s takes too long to read, nothing was attached.", name).WithHint("print the part that matters to a new PDF, or save it as text")
+	case endMemory:
+		return refused("%s takes more than %d MB of memory to read, nothing was attached.", name, pdfMemory>>20).
+			WithHint("print the part that matters to a new PDF, or save it as text")
 	case endPages:
 		return refused("%s has more than %d pages, nothing was attached.", name, pdfPages).WithHint("attach it in parts")
 	case endLong:
@@ -83,27 +133,52 @@ func pdfProblem(name, end string) error {
 		WithHint("print it to a new PDF, or save it as text, and attach that")
 }
 
-// ReadPDF is what the process does: it reads a PDF from in, writes how that ended
-// and the text to out, and returns the exit code. It may also end with a crash, which
-// the caller takes for a damaged file.
+// ReadPDF is what the process does: it reads a PDF from in, writes its pages and how
+// that ended to out, and returns the exit code. It may also end with a crash, which the
+// caller takes for a page that cannot be read.
 func ReadPDF(in io.Reader, out io.Writer) int {
+	limitProcess()
 	debug.SetMaxStack(pdfStack)
 	stop := make(chan struct{})
 	defer close(stop)
-	go watchMemory(stop)
+	w := &pageWriter{out: out}
+	go watchMemory(stop, func() { w.finish(endMemory); os.Exit(3) })
 	data, err := io.ReadAll(io.LimitReader(in, MaxBytes+1))
 	if err != nil || len(data) > MaxBytes {
 		return 1
 	}
-	end, text := pdfText(data)
-	if _, err := fmt.Fprintf(out, "%s\n%s", end, text); err != nil {
+	w.finish(pdfText(data, w.page))
+	if w.err != nil {
 		return 1
 	}
 	return 0
 }
 
+// pageWriter writes pages until it is told how reading ended.
+type pageWriter struct {
+	mu  sync.Mutex
+	out io.Writer
+	err error
+}
+
+func (w *pageWriter) page(page, pages int, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		_, w.err = fmt.Fprintf(w.out, "%s%d/%d\n%s", pageMark, page, pages, text)
+	}
+}
+
+func (w *pageWriter) finish(end string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		_, w.err = fmt.Fprintf(w.out, "%s%s\n", pageMark, end)
+	}
+}
+
 // watchMemory ends the process when its heap grows beyond the bound.
-func watchMemory(stop <-chan struct{}) {
+func watchMemory(stop <-chan struct{}, end func()) {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -113,7 +188,7 @@ func watchMemory(stop <-chan struct{}) {
 		case <-tick.C:
 			var m runtime.MemStats
 			if runtime.ReadMemStats(&m); m.HeapAlloc > pdfMemory {
-				os.Exit(3)
+				end()
 			}
 		}
 	}

@@ -27,15 +27,18 @@ const (
 // Endpoint is a configured model and how to reach it. Key is a secret: it is
 // never encoded, logged or put into an error.
 type Endpoint struct {
-	Name      string // the configured name, "sonnet"
-	Provider  string // adapter name, "anthropic"
-	ModelID   string
-	BaseURL   string // empty: the vendor's own
-	Key       Secret
-	Options   map[string]any // provider_options, merged into the body last
-	Stream    bool
-	ToolsMode ToolsMode
-	MaxOutput int // the model's own limit; the context's is smaller or equal
+	Name     string // the configured name, "sonnet"
+	Provider string // adapter name, "anthropic"
+	ModelID  string
+	BaseURL  string // empty: the vendor's own
+	Key      Secret
+	// AllowPlainHTTP lets the key go to another machine over plain http; otherwise
+	// nothing is sent there.
+	AllowPlainHTTP bool
+	Options        map[string]any // provider_options, merged into the body last
+	Stream         bool
+	ToolsMode      ToolsMode
+	MaxOutput      int // the model's own limit; the context's is smaller or equal
 
 	// Policy of SRD 11.2 and 11.3.
 	Truncation        string // OpenAI: "disabled" or "auto"

@@ -117,6 +117,11 @@ func (c *Catalog) Resolve(_ context.Context, name string) (turn.Model, error) {
 	if !ok {
 		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q names the protocol %q, which this program does not speak.", m.Name, m.Provider)
 	}
+	if m.ExposesKey() && c.have(m.KeyName(), m.KeyEnv()) {
+		_, why := m.Usable(c.have)
+		return turn.Model{}, chat.Errorf(chat.CodeConfig, op, "Model %q cannot be used, nothing was sent. %s", m.Name, why).
+			WithHint("contextinfinity config path names the file; the key is under [models.%s]", m.Name)
+	}
 	if usable, why := m.Usable(c.have); !usable {
 		return turn.Model{}, chat.Errorf(chat.CodeAuth, op, "Model %q cannot be used, nothing was sent. %s", m.Name, why).
 			WithHint("contextinfinity keys set %s", m.KeyName())
@@ -132,7 +137,7 @@ func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.End
 		parallel = !cfg.Anthropic.DisableParallelToolUse
 	}
 	return llm.Endpoint{
-		Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, Options: m.Options,
+		Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP, Options: m.Options,
 		Stream: m.Stream, ToolsMode: llm.ToolsMode(cfg.Tools.Mode), MaxOutput: l.MaxOutput,
 		Truncation: cfg.OpenAI.Truncation, Store: cfg.OpenAI.Store, ParallelToolCalls: parallel,
 	}

@@ -137,6 +137,38 @@ api_key_env = "MY_KEY"
 	}
 }
 
+// A key does not cross the network unencrypted unless that is allowed for the model; a
+// server that is asked without a key needs no leave.
+func TestAKeyOverPlainHTTP(t *testing.T) {
+	const lan = "[models.lan]\nprovider = \"chatcompletions\"\nmodel_id = \"m\"\nbase_url = \"http://192.0.2.7:8000/v1\"\n"
+	with := keys{"192.0.2.7:8000": "sk-lan-key"}
+	c := catalog(t, lan, with)
+	_, err := c.Resolve(context.Background(), "lan")
+	if e := chat.AsError(err); chat.CodeOf(err) != chat.CodeConfig || !strings.Contains(err.Error(), "allow_plain_http") || !strings.Contains(e.Hint, "[models.lan]") {
+		t.Errorf("resolved: %v", err)
+	}
+	for _, in := range c.List() {
+		if in.Name == "lan" && (in.Usable || !strings.Contains(in.Why, "plain http")) {
+			t.Errorf("%+v", in)
+		}
+	}
+	if c.Default() != "recall" {
+		t.Errorf("the default is %q", c.Default())
+	}
+	if r := c.Test(context.Background(), "chatcompletions", "sk-typed", "http://192.0.2.7:8000/v1"); r.OK || !strings.Contains(r.Message, "nothing was sent") {
+		t.Errorf("the key was tried: %+v", r)
+	}
+	if m, err := catalog(t, lan+"allow_plain_http = true\n", with).Resolve(context.Background(), "lan"); err != nil || !m.Endpoint.AllowPlainHTTP {
+		t.Errorf("allowed: %+v, %v", m.Endpoint, err)
+	}
+	if _, err := catalog(t, lan, keys{}).Resolve(context.Background(), "lan"); err != nil {
+		t.Errorf("without a key: %v", err)
+	}
+	if _, err := catalog(t, strings.Replace(lan, "http:", "https:", 1), with).Resolve(context.Background(), "lan"); err != nil {
+		t.Errorf("over https: %v", err)
+	}
+}
+
 func TestKeyIsTried(t *testing.T) {
 	const good = "sk-good-0123456789"
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -2,12 +2,11 @@ package models
 
 import (
 	"context"
-	"net/netip"
 	"net/url"
-	"strings"
 
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/internal/loopback"
 )
 
 // EmbedderOption is a model embedder that could be used now.
@@ -72,17 +71,8 @@ func EmbeddingHost(e config.Embedding) (host string, remote bool) {
 	if err != nil || u.Hostname() == "" {
 		return e.BaseURL, true
 	}
-	if isLoopback(u.Hostname()) {
+	if loopback.IsHost(u.Hostname()) {
 		return "this computer", false
 	}
 	return u.Host, true
-}
-
-// isLoopback reports a name or an address of this machine.
-func isLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
 }

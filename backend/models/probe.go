@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -62,7 +63,9 @@ func (c *Catalog) Test(ctx context.Context, provider, key, baseURL string) TestR
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
 	begun := time.Now()
-	ids, err := lister.ListModels(ctx, llm.Endpoint{Provider: provider, BaseURL: baseURL, Key: secret})
+	ids, err := lister.ListModels(ctx, llm.Endpoint{
+		Provider: provider, BaseURL: baseURL, Key: secret, AllowPlainHTTP: c.allowsPlain(m.KeyName()),
+	})
 	return verdict(provider, ids, err, time.Since(begun), secret != "")
 }
 
@@ -75,6 +78,12 @@ func (c *Catalog) placeOf(name string) (config.Model, bool) {
 		}
 	}
 	return config.Model{}, false
+}
+
+// allowsPlain reports that the key of a name may cross the network unencrypted, as it
+// was allowed to for a model of the same server.
+func (c *Catalog) allowsPlain(keyName string) bool {
+	return slices.ContainsFunc(c.d.Config().Models(c.have), func(m config.Model) bool { return m.AllowPlainHTTP && m.KeyName() == keyName })
 }
 
 // keyOr is the key to try, or the one that is kept for the place.

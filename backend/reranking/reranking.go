@@ -25,7 +25,9 @@ type Options struct {
 	Client  *http.Client // nil: a sound default
 	BaseURL string       // with or without /rerank at its end
 	Key     llm.Secret   // empty: none is sent
-	Model   string       // empty: the server's only one
+	// AllowPlainHTTP lets the key go to another machine over plain http.
+	AllowPlainHTTP bool
+	Model          string // empty: the server's only one
 }
 
 // Reranker scores passages. It is safe for concurrent use.
@@ -92,6 +94,10 @@ func unusable(what string) error {
 }
 
 func (r *Reranker) call(ctx context.Context, body []byte) ([]byte, error) {
+	ep := llm.Endpoint{BaseURL: r.base, Key: r.o.Key, AllowPlainHTTP: r.o.AllowPlainHTTP}
+	if err := wire.CheckPlainKey(ep, r.base); err != nil {
+		return nil, failure(err)
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+"/rerank", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -100,7 +106,6 @@ func (r *Reranker) call(ctx context.Context, body []byte) ([]byte, error) {
 	if r.o.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+r.o.Key.Reveal())
 	}
-	ep := llm.Endpoint{BaseURL: r.base, Key: r.o.Key}
 	resp, err := r.o.Client.Do(req)
 	if err != nil {
 		return nil, failure(wire.TransportError(ctx, ep, r.base, err))

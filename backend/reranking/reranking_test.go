@@ -100,3 +100,26 @@ func TestRerankRefuses(t *testing.T) {
 		t.Errorf("not the web: %v", err)
 	}
 }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A key goes to another machine over plain http only where that is allowed.
+func TestAKeyOverPlainHTTP(t *testing.T) {
+	for allowed, want := range map[bool]int{false: 0, true: 1} {
+		sent := 0
+		client := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			sent++
+			return nil, http.ErrHandlerTimeout
+		})}
+		r, err := New(Options{BaseURL: "http://192.0.2.1", Key: "sk-a-key", AllowPlainHTTP: allowed, Client: client})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Rerank(t.Context(), "q", []string{"a"})
+		if err == nil || sent != want || !allowed && !strings.Contains(err.Error(), "plain http") {
+			t.Errorf("allowed %v: %d requests, %v", allowed, sent, err)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -77,7 +76,7 @@ func NewWith(opts Options) *Store {
 		opts.Keyring = systemKeyring{}
 	}
 	if opts.Getenv == nil {
-		opts.Getenv = os.Getenv
+		opts.Getenv = Getenv
 	}
 	if opts.Timeout == 0 {
 		opts.Timeout = 2 * time.Second

@@ -29,7 +29,9 @@ type Options struct {
 	Client  *http.Client // nil: a sound default
 	BaseURL string       // empty: DefaultBase
 	Key     llm.Secret   // for a server behind a gateway; usually empty
-	Model   string
+	// AllowPlainHTTP lets the key go to another machine over plain http.
+	AllowPlainHTTP bool
+	Model          string
 	// Dimension of the vectors; 0: the model's own. Ask says that the server is to be
 	// asked for it.
 	Dimension int
@@ -106,6 +108,10 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 }
 
 func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
+	ep := llm.Endpoint{BaseURL: e.base, Key: e.o.Key, AllowPlainHTTP: e.o.AllowPlainHTTP}
+	if err := wire.CheckPlainKey(ep, e.base); err != nil {
+		return nil, err
+	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+"/api/embed", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
@@ -114,7 +120,6 @@ func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
 	if e.o.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+e.o.Key.Reveal())
 	}
-	ep := llm.Endpoint{BaseURL: e.base, Key: e.o.Key}
 	resp, err := e.o.Client.Do(req)
 	if err != nil {
 		return nil, wire.TransportError(ctx, ep, e.base, err)

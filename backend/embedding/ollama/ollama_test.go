@@ -140,3 +140,26 @@ func TestUnreachable(t *testing.T) {
 		t.Errorf("an address without a scheme: %v", err)
 	}
 }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A key goes to another machine over plain http only where that is allowed.
+func TestAKeyOverPlainHTTP(t *testing.T) {
+	for allowed, want := range map[bool]int{false: 0, true: 1} {
+		sent := 0
+		client := &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			sent++
+			return nil, http.ErrHandlerTimeout
+		})}
+		e, err := New(t.Context(), Options{BaseURL: "http://192.0.2.1", Key: "sk-a-key", AllowPlainHTTP: allowed, Client: client, Model: "m", Dimension: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = e.Embed(t.Context(), embedding.Passage, []string{"a"})
+		if err == nil || sent != want || !allowed && !strings.Contains(err.Error(), "plain http") {
+			t.Errorf("allowed %v: %d requests, %v", allowed, sent, err)
+		}
+	}
+}

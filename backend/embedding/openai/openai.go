@@ -36,7 +36,9 @@ type Options struct {
 	Client  *http.Client // nil: a sound default
 	BaseURL string       // empty: OpenAI's own
 	Key     llm.Secret
-	Model   string
+	// AllowPlainHTTP lets the key go to another machine over plain http.
+	AllowPlainHTTP bool
+	Model          string
 	// Dimension of the vectors; 0: the model's own. Ask says that the server is to be
 	// asked for it, as models of OpenAI's third generation can be.
 	Dimension int
@@ -108,6 +110,10 @@ func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
 	if e.o.Key == "" && e.base == vendorBase {
 		return nil, wire.MissingKey("OpenAI", "OPENAI_API_KEY")
 	}
+	ep := llm.Endpoint{BaseURL: e.base, Key: e.o.Key, AllowPlainHTTP: e.o.AllowPlainHTTP}
+	if err := wire.CheckPlainKey(ep, e.base); err != nil {
+		return nil, err
+	}
 	opts := []option.RequestOption{
 		option.WithHTTPClient(e.o.Client), option.WithBaseURL(e.base), option.WithMaxRetries(0),
 	}
@@ -118,7 +124,6 @@ func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
 	client := openai.Client{Options: opts}
 	var resp *http.Response
 	err := client.Execute(ctx, http.MethodPost, "embeddings", nil, &resp, option.WithRequestBody("application/json", body))
-	ep := llm.Endpoint{BaseURL: e.base, Key: e.o.Key}
 	switch {
 	case resp == nil || err != nil && resp.StatusCode < 400:
 		return nil, wire.TransportError(ctx, ep, e.base, err)

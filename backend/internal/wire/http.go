@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/loopback"
 	"contextinfinity/backend/llm"
 )
 
@@ -109,6 +110,19 @@ func MissingKey(vendor, env string) *llm.Error {
 		Code: chat.CodeAuth,
 		Message: fmt.Sprintf("there is no API key for %s; save one in Settings, or set %s before the program starts; nothing was sent",
 			vendor, env),
+	}
+}
+
+// CheckPlainKey refuses to send a key to another machine over plain http, where anybody
+// on the way can read it, unless the endpoint allows that.
+func CheckPlainKey(ep llm.Endpoint, base string) *llm.Error {
+	if ep.Key == "" || ep.AllowPlainHTTP || !loopback.Exposes(base) {
+		return nil
+	}
+	return &llm.Error{
+		Code: chat.CodeConfig,
+		Message: "the address of " + hostOf(base) + " is plain http, so the key could be read on the way; nothing was sent. " +
+			"Use an https address, or set allow_plain_http if you trust the network",
 	}
 }
 

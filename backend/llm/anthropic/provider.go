@@ -91,6 +91,9 @@ func (p *Provider) call(ctx context.Context, ep llm.Endpoint, method, path strin
 	if ep.Key == "" && base == vendorBase {
 		return "", nil, wire.MissingKey("Anthropic", "ANTHROPIC_API_KEY")
 	}
+	if err := wire.CheckPlainKey(ep, base); err != nil {
+		return "", nil, err
+	}
 	opts := []option.RequestOption{
 		option.WithHTTPClient(p.client), option.WithBaseURL(base), option.WithMaxRetries(0),
 	}

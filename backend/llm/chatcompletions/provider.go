@@ -62,6 +62,9 @@ func (p *Provider) call(ctx context.Context, ep llm.Endpoint, method, path strin
 	if ep.Key == "" && base == vendorBase {
 		return "", nil, wire.MissingKey("OpenAI", "OPENAI_API_KEY")
 	}
+	if err := wire.CheckPlainKey(ep, base); err != nil {
+		return "", nil, err
+	}
 	req, err := http.NewRequestWithContext(ctx, method, base+path, bytes.NewReader(body))
 	if err != nil {
 		return "", nil, wire.TransportError(ctx, ep, base, err)

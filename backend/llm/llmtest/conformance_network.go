@@ -274,6 +274,25 @@ func (s *suite) keys(t *testing.T) {
 			t.Errorf("the key is in %d headers", found)
 		}
 	})
+	t.Run("not over plain http to another machine", func(t *testing.T) {
+		for allowed, want := range map[bool]int{false: 0, true: 1} {
+			sent := 0
+			provider := s.New(&http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				sent++
+				return nil, errors.New("no network here")
+			})})
+			ep := s.endpoint("http://192.0.2.1")
+			ep.AllowPlainHTTP = allowed
+			body, err := provider.Encode(llm.Request{Endpoint: ep, Context: Ask(t, "Hello?")})
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = provider.Stream(t.Context(), ep, body, func(chat.RawEvent) error { return nil })
+			if e := asError(t, err); sent != want || !allowed && (e.Code != chat.CodeConfig || e.Retryable()) {
+				t.Errorf("allowed %v: %d requests, %v", allowed, sent, err)
+			}
+		}
+	})
 	t.Run("none for a local server", func(t *testing.T) {
 		t.Setenv("OPENAI_API_KEY", canary)
 		t.Setenv("ANTHROPIC_API_KEY", canary)

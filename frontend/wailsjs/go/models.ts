@@ -2127,6 +2127,7 @@ export namespace api {
 	    limitSource: string;
 	    ceiling: number;
 	    stream: boolean;
+	    allowPlainHttp: boolean;
 	    usable: boolean;
 	    why: string;
 	    default: boolean;
@@ -2149,6 +2150,7 @@ export namespace api {
 	        this.limitSource = source["limitSource"];
 	        this.ceiling = source["ceiling"];
 	        this.stream = source["stream"];
+	        this.allowPlainHttp = source["allowPlainHttp"];
 	        this.usable = source["usable"];
 	        this.why = source["why"];
 	        this.default = source["default"];

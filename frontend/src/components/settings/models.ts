@@ -12,6 +12,7 @@ export function emptyModel(): ModelView {
     limitSource: '',
     ceiling: 0,
     stream: true,
+    allowPlainHttp: false,
     usable: false,
     why: '',
     default: false,

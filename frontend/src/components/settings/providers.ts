@@ -39,6 +39,17 @@ export function addressProblem(url: string): string {
   return /^https?:$/.test(parsed.protocol) ? '' : 'The address begins with http:// or https://';
 }
 
+/** A key that is sent to this address could be read on the way: plain http to another machine. */
+export function exposesKey(address: string): boolean {
+  let parsed: URL;
+  try {
+    parsed = new URL(address);
+  } catch {
+    return false;
+  }
+  return parsed.protocol === 'http:' && !/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(parsed.hostname);
+}
+
 /**
  * What a key is tried against: the protocol and the address. A vendor's key goes by its protocol; that of another
  * server by the server's host, so the protocol is that of the first model there.

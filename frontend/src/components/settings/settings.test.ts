@@ -214,6 +214,21 @@ describe('models', () => {
     await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
     expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ name: 'local', options: '{"temperature": 0.2}', contextLimit: 32768 });
   });
+
+  test('a key over plain http to another machine is allowed for one model', async () => {
+    const { called, user } = await open('models');
+    await user.click(await screen.findByRole('button', { name: 'Actions for local' }));
+    await user.click(screen.getByRole('menuitem', { name: 'Edit' }));
+    expect(screen.queryByRole('radiogroup', { name: 'Key over plain http' })).not.toBeInTheDocument();
+    const address = screen.getByLabelText('Address');
+    await user.clear(address);
+    await user.type(address, 'http://192.168.1.5:8000/v1');
+    expect(screen.getByText(/can be read on the way, so the program sends none/)).toBeInTheDocument();
+    await user.click(screen.getByRole('radio', { name: 'Allow' }));
+    await user.click(screen.getByRole('button', { name: 'Save' }));
+    await waitFor(() => expect(called('settings.saveModel')).toHaveLength(1));
+    expect(called('settings.saveModel')[0]?.[0]).toMatchObject({ allowPlainHttp: true });
+  });
 });
 
 test('the theme changes the page at once', async () => {

@@ -37,6 +37,8 @@ export interface ModelView {
   /** working set this model gets */
   ceiling: number;
   stream: boolean;
+  /** lets the key go to another machine over plain http */
+  allowPlainHttp: boolean;
   /** recall, a key is there, or the server needs none */
   usable: boolean;
   /** if not usable: in words */

@@ -1,0 +1,6 @@
+//go:build !linux && !darwin
+
+package documents
+
+// limitProcess has nothing to set here.
+func limitProcess() {}

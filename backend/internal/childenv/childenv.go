@@ -1,0 +1,60 @@
+// Package childenv makes the environment of programs that this one starts, and of the
+// processes that WebKit starts inside it: variables that they need by name, so that no
+// key that stands in an environment reaches them.
+package childenv
+
+import (
+	"slices"
+	"strings"
+)
+
+// minimal are the variables of a program that talks to nobody.
+var minimal = words("PATH HOME USER LOGNAME LANG LANGUAGE TZ TMPDIR TMP TEMP SYSTEMROOT WINDIR GODEBUG GOTRACEBACK GOCOVERDIR GORACE")
+
+// desktop are those of programs with windows, and of the libraries that draw them.
+var (
+	desktop = words("DISPLAY XAUTHORITY XMODIFIERS SESSION_MANAGER DESKTOP_SESSION DESKTOP_AUTOSTART_ID DESKTOP_STARTUP_ID INPUT_METHOD BROWSER SHELL PWD TERM COLORTERM NO_COLOR HOSTNAME " +
+		"HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY FTP_PROXY SSL_CERT_FILE SSL_CERT_DIR LD_LIBRARY_PATH LD_PRELOAD GOMAXPROCS GOGC GOMEMLIMIT " +
+		"APPDATA LOCALAPPDATA USERPROFILE USERNAME USERDOMAIN COMPUTERNAME PROGRAMDATA PROGRAMFILES ALLUSERSPROFILE PUBLIC COMSPEC PATHEXT " +
+		"HOMEDRIVE HOMEPATH OS NUMBER_OF_PROCESSORS SESSIONNAME APPIMAGE APPDIR DEVSERVER ASSETDIR FRONTENDDEVSERVERURL LOGLEVEL")
+	desktopPrefixes = strings.Fields("LC_ XDG_ DBUS_ GTK_ GDK_ GIO_ GSETTINGS_ GST_ G_ GNOME_ KDE_ QT_ MATE_ CINNAMON_ WAYLAND_ LIBGL_ MESA_ EGL_ " +
+		"VK_ DRI_ WEBKIT_ WEBVIEW2_ JSC_ FONTCONFIG_ XCURSOR_ IBUS_ AT_SPI_ NO_AT_ PULSE_ PIPEWIRE_ SNAP_ FLATPAK_ PROCESSOR_ PROGRAMFILES " +
+		"COMMONPROGRAM __CF CONTEXTINFINITY")
+)
+
+// secretWords are in names of variables that hold secrets, whatever else they say.
+var secretWords = strings.Fields("KEY TOKEN SECRET PASSWORD PASSWD CREDENTIAL")
+
+// Minimal is what of an environment a program needs that reads its input and writes its
+// output.
+func Minimal(env []string) []string { return kept(env, isMinimal) }
+
+// Desktop is what of an environment a program with a window needs.
+func Desktop(env []string) []string { return kept(env, isDesktop) }
+
+func kept(env []string, keep func(name string) bool) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !keep(strings.ToUpper(name))
+	})
+}
+
+func isMinimal(name string) bool { return minimal[name] || strings.HasPrefix(name, "LC_") }
+
+// IsDesktop reports a variable that Desktop keeps, by its name.
+func IsDesktop(name string) bool { return isDesktop(strings.ToUpper(name)) }
+
+func isDesktop(name string) bool {
+	if slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(name, w) }) {
+		return false
+	}
+	return isMinimal(name) || desktop[name] || slices.ContainsFunc(desktopPrefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+func words(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		set[w] = true
+	}
+	return set
+}

@@ -1,0 +1,20 @@
+package childenv
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestKeysAreLeftOut(t *testing.T) {
+	env := []string{
+		"PATH=/bin", "HOME=/home/a", "LC_ALL=C", "DISPLAY=:0", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p", "OPENAI_API_KEY=sk-1", "ANTHROPIC_API_KEY=sk-2",
+		"MY_MODEL=sk-3", "CONTEXTINFINITY=0", "CONTEXTINFINITY_TOKEN=sk-4", "XDG_SECRET=sk-5", "=C:=C:\\", "AWS_SECRET_ACCESS_KEY=sk-6", "GITHUB_TOKEN=sk-7",
+	}
+	if got, want := Minimal(env), []string{"PATH=/bin", "HOME=/home/a", "LC_ALL=C"}; !slices.Equal(got, want) {
+		t.Errorf("minimal: %q", got)
+	}
+	want := []string{"PATH=/bin", "HOME=/home/a", "LC_ALL=C", "DISPLAY=:0", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p", "CONTEXTINFINITY=0"}
+	if got := Desktop(env); !slices.Equal(got, want) {
+		t.Errorf("desktop: %q", got)
+	}
+}

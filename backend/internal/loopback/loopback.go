@@ -1,0 +1,25 @@
+// Package loopback tells addresses of this machine from those of others.
+package loopback
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+)
+
+// IsHost reports a name or an address, without its port, of this machine.
+func IsHost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
+		return true
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.Unmap().IsLoopback()
+}
+
+// Exposes reports an address to which a key would cross the network unencrypted: plain
+// http to another machine.
+func Exposes(address string) bool {
+	u, err := url.Parse(strings.TrimSpace(address))
+	return err == nil && strings.EqualFold(u.Scheme, "http") && !IsHost(u.Hostname())
+}

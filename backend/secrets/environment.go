@@ -1,0 +1,55 @@
+package secrets
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"contextinfinity/backend/internal/childenv"
+)
+
+// hidden is the whole environment, once HideEnvironment has taken most of it away.
+var hidden struct {
+	mu  sync.RWMutex
+	env []string
+}
+
+// HideEnvironment takes from the process's environment what no desktop program needs, since the
+// processes of WebKit and the browser inherit it. Getenv and Environ still know it.
+func HideEnvironment() {
+	hidden.mu.Lock()
+	defer hidden.mu.Unlock()
+	if hidden.env != nil {
+		return
+	}
+	hidden.env = os.Environ()
+	for _, entry := range hidden.env {
+		if name, _, ok := strings.Cut(entry, "="); ok && name != "" && !childenv.IsDesktop(name) {
+			_ = os.Unsetenv(name)
+		}
+	}
+}
+
+// Getenv is a variable of the environment that the program was started with.
+func Getenv(name string) string {
+	hidden.mu.RLock()
+	defer hidden.mu.RUnlock()
+	for _, entry := range hidden.env {
+		if n, value, ok := strings.Cut(entry, "="); ok && n == name {
+			return value
+		}
+	}
+	return os.Getenv(name)
+}
+
+// Environ is the environment that the program was started with: what it is started
+// again with.
+func Environ() []string {
+	hidden.mu.RLock()
+	defer hidden.mu.RUnlock()
+	if hidden.env != nil {
+		return slices.Clone(hidden.env)
+	}
+	return os.Environ()
+}
