@@ -39,6 +39,8 @@ stood and why.`,
 			f.session = args[0]
 		}
 		switch {
+		case f.id != "" && (f.session != "" || f.branch != "" || f.scope != "" || f.text != ""):
+			return reply{}, usagef("--id shows one chunk: SESSION, --branch, --scope and --text do not go with it.")
 		case f.limit < 1 || f.offset < 0:
 			return reply{}, usagef("--limit is at least 1, --offset is not negative.")
 		case f.id != "":
@@ -65,6 +67,8 @@ type chunksReply struct {
 	Scope  chat.Scope `json:"scope"`
 	Total  int        `json:"total"`
 	Chunks []chunkRow `json:"chunks"`
+
+	filtered bool // by --text
 }
 
 type chunkRow struct {
@@ -98,7 +102,7 @@ func (s *Services) chunks(ctx context.Context, f chunksFlags) (reply, error) {
 		return reply{}, err
 	}
 	page, total, err := s.Store.Chunks(ctx, chat.ChunkQuery{Within: within, Text: f.text, Limit: f.limit, Offset: f.offset})
-	doc := chunksReply{Scope: within.Scope, Total: total, Chunks: []chunkRow{}}
+	doc := chunksReply{Scope: within.Scope, Total: total, Chunks: []chunkRow{}, filtered: f.text != ""}
 	for _, t := range page {
 		doc.Chunks = append(doc.Chunks, chunkRowOf(t))
 	}
@@ -113,7 +117,16 @@ func (r chunksReply) print(o *output) {
 	if len(r.Chunks) > 0 {
 		t.print(o)
 	}
-	o.printf("%d of %s.\n", len(r.Chunks), plural(r.Total, "chunk"))
+	switch {
+	case r.Total == 0 && r.filtered:
+		o.printf("No chunk has this text in it.\n")
+	case r.Total == 0:
+		o.printf("No chunks. Turns are indexed while the window is open, or by contextinfinity reconcile.\n")
+	case len(r.Chunks) == 0:
+		o.printf("No chunks after --offset: there are %s.\n", count(r.Total))
+	default:
+		o.printf("%d of %s.\n", len(r.Chunks), plural(r.Total, "chunk"))
+	}
 }
 
 func (r chunkRow) who() string {

@@ -26,8 +26,8 @@ func parseID(kind, s string) (string, error) {
 	default:
 		return id, nil
 	}
-	return "", usageHint(fmt.Sprintf("an id has 26 letters and digits; its last %d to 25 do where they are unique", shortestID),
-		"%q is no %s id.", clip(s, 40), kind)
+	return "", usageHint(fmt.Sprintf("give its 26 letters and digits, or the last %d to 25 of them", shortestID),
+		"%q is not a %s id.", clip(s, 40), kind)
 }
 
 // match chooses the one id that fragment stands for. An exact one wins.

@@ -107,7 +107,7 @@ func (c *call) jobCommand(use, short, done string, act func(context.Context, Sto
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		id, err := strconv.ParseInt(args[0], 10, 64)
 		if err != nil || id < 1 {
-			return reply{}, usageHint("jobs lists them", "%q is no job number.", clip(args[0], 40))
+			return reply{}, usageHint("jobs lists them", "%q is not a job number.", clip(args[0], 40))
 		}
 		return c.writing(ctx, silent{}, func(s *Services) (reply, error) {
 			if err := act(ctx, s.Store, id); err != nil {

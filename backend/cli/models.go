@@ -21,7 +21,10 @@ func (c *call) modelsCommand() *cobra.Command {
 	session := cmd.Flags().String("session", "", "the session that would switch (the one used last)")
 	_ = cmd.RegisterFlagCompletionFunc("session", c.completeSession)
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) (reply, error) {
-		if *preview != "" {
+		if cmd.Flags().Changed("switch-preview") {
+			if *preview == "" {
+				return reply{}, usageHint("contextinfinity models lists them", "--switch-preview needs the name of a model.")
+			}
 			return c.previewSwitch(ctx, *session, *preview)
 		}
 		if *session != "" {

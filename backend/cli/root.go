@@ -25,7 +25,7 @@ func (c *call) root() *cobra.Command {
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(&c.help)
 	root.SetErr(c.note)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return asUsage(err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagUsage(cmd, err) })
 	c.persistent(root.PersistentFlags())
 	root.AddCommand(c.verbs()...)
 	root.SetHelpCommand(helpCommand(root))

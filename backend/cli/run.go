@@ -90,6 +90,12 @@ func asUsage(err error) error {
 	return usageHint("contextinfinity help lists the verbs", "%s", strings.ToUpper(msg[:1])+msg[1:]+".")
 }
 
+// flagUsage is an error in the flags of a command, which its help lists.
+func flagUsage(cmd *cobra.Command, err error) error {
+	text := chat.AsError(asUsage(err)).Message
+	return usageHint(cmd.CommandPath()+" --help lists its flags", "%s", text)
+}
+
 // wanted is what a flag of a type takes, in words.
 var wanted = map[string]string{
 	"int": "a whole number", "int64": "a whole number", "float64": "a number", "bool": "true or false", "duration": "a length of time such as 30s",

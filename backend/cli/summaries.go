@@ -26,7 +26,7 @@ the branch, "orphan" ones were replaced by a summary of a longer range and are k
 			if err != nil {
 				return reply{}, err
 			}
-			doc := summariesReply{SessionID: session.ID, BranchID: b.ID}
+			doc := summariesReply{SessionID: session.ID, BranchID: b.ID, orphans: orphans}
 			doc.Summaries, err = s.rangeSummaries(ctx, b, orphans)
 			return reply{doc: doc, text: func(o *output) { doc.print(o, text) }}, err
 		})
@@ -39,6 +39,7 @@ type summariesReply struct {
 	SessionID chat.SessionID `json:"session_id"`
 	BranchID  chat.BranchID  `json:"branch_id"`
 	Summaries []summaryRow   `json:"summaries"`
+	orphans   bool           // only those
 }
 
 // summaryRow is a range summary, of the turns from_seq up to, and without, to_seq.
@@ -74,7 +75,7 @@ func (s *Services) rangeSummaries(ctx context.Context, b chat.Branch, orphans bo
 
 func (r summariesReply) print(o *output, text bool) {
 	if len(r.Summaries) == 0 {
-		o.printf("No range summaries.\n")
+		o.printf("%s\n", r.none())
 		return
 	}
 	t := newTable("SUMMARY", "TURNS", "TOKENS", "OF", "BY", "CHECK", "STATUS", "MADE").numbers(2, 3)
@@ -88,6 +89,14 @@ func (r summariesReply) print(o *output, text bool) {
 			o.text(m.Content + "\n")
 		}
 	}
+}
+
+// none says why the list is empty.
+func (r summariesReply) none() string {
+	if r.orphans {
+		return "No range summary was replaced by another."
+	}
+	return "No range summaries. They are made when old turns no longer fit into a request; contextinfinity summarize makes them now."
 }
 
 func (m summaryRow) status() string {

@@ -86,7 +86,10 @@ func (r recoveryReply) reply() reply {
 			o.printf("%s\n", local(r.Recovery.At))
 		}
 		printItems(o, r.Recovery)
-		if r.Recovery.Clean() {
+		switch {
+		case r.Recovery.Clean() && r.Recovery.At.IsZero():
+			o.printf("No run has found anything to do yet.\n")
+		case r.Recovery.Clean():
 			o.printf("%s\n", r.Recovery.Summary())
 		}
 	}}
@@ -104,6 +107,10 @@ func printItems(o *output, r chat.RecoveryReport) {
 
 func (r reconcileReply) print(o *output) {
 	printItems(o, r.Recovery)
+	if len(r.Recovery.Items) == 0 && r.Requeued+r.Ran+r.Queued+r.Dead == 0 {
+		o.printf("Everything is in order: no work was left.\n")
+		return
+	}
 	o.printf("%d requeued, %d run, %d scheduled for later, %d failed.\n", r.Requeued, r.Ran, r.Queued, r.Dead)
 }
 

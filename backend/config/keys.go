@@ -188,19 +188,19 @@ func (s spec) typed(text string) (raw any, problem string) {
 	case int:
 		n, err := strconv.ParseInt(trimmed, 10, 64)
 		if err != nil {
-			return nil, "must be a whole number"
+			return nil, "must be a whole number, not " + typedValue(trimmed)
 		}
 		return n, ""
 	case float64:
 		f, err := strconv.ParseFloat(trimmed, 64)
 		if err != nil {
-			return nil, "must be a number"
+			return nil, "must be a number, not " + typedValue(trimmed)
 		}
 		return f, ""
 	case bool:
 		b, err := strconv.ParseBool(trimmed)
 		if err != nil {
-			return nil, "must be true or false"
+			return nil, "must be true or false, not " + typedValue(trimmed)
 		}
 		return b, ""
 	case []string:
@@ -212,6 +212,17 @@ func (s spec) typed(text string) (raw any, problem string) {
 	}
 	return text, ""
 }
+
+// typedValue is what was typed, as an error quotes it.
+func typedValue(text string) string {
+	if len(text) > maxTyped {
+		text = strings.ToValidUTF8(text[:maxTyped], "") + "…"
+	}
+	return strconv.Quote(text)
+}
+
+// maxTyped bounds a typed value in an error, in bytes.
+const maxTyped = 40
 
 // format is the value as TOML prints it, strings without their quotes.
 func format(value any) string {

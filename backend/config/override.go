@@ -23,7 +23,10 @@ func overridden(data []byte, set Overrides) (*Config, error) {
 	var names []string
 	for _, s := range set {
 		name, value, ok := strings.Cut(s, "=")
-		if name = strings.TrimSpace(name); !ok {
+		switch name = strings.TrimSpace(name); {
+		case name == "":
+			return nil, chat.Errorf(chat.CodeInvalid, opOverride, "--set %s names no setting.", typedValue(s)).WithHint("write --set KEY=VALUE")
+		case !ok:
 			return nil, chat.Errorf(chat.CodeInvalid, opOverride, "--set %s has no value.", name).WithHint("write --set KEY=VALUE")
 		}
 		if err := doc.override(name, value); err != nil {

@@ -76,8 +76,14 @@ func lookUp(name string) (Model, bool) {
 			found, length = k.Model, len(k.prefix)
 		}
 	}
+	if rest, ok := strings.CutPrefix(name, lmStudioMark); ok && length == 0 {
+		return lookUp(rest)
+	}
 	return found, length > 0
 }
+
+// lmStudioMark stands before the name of every embedding model in LM Studio's list.
+const lmStudioMark = "text-embedding-"
 
 // Prefixed puts what the model wants before each text.
 func (m Model) Prefixed(kind Kind, texts []string) []string {

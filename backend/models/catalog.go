@@ -25,6 +25,8 @@ type Deps struct {
 	// Faulty reports that the configuration could not be read at all, so that the
 	// models meant are unknown; nil: never.
 	Faulty func() bool
+	// Local are the addresses at which model servers are looked for on this machine; nil: the usual ones.
+	Local []LocalAddress
 }
 
 // Keys finds API keys by the name they are kept under, or in the environment.
@@ -47,6 +49,9 @@ type Catalog struct {
 
 // New returns a catalog over the given adapters.
 func New(d Deps) *Catalog {
+	if d.Local == nil {
+		d.Local = usualAddresses
+	}
 	c := &Catalog{d: d, providers: map[string]llm.Provider{}}
 	for _, p := range d.Providers {
 		c.providers[p.Name()] = p

@@ -126,8 +126,11 @@ type LocalServer struct {
 	Models  []string
 }
 
-// localPorts are where the usual servers listen.
-var localPorts = []struct{ name, base string }{
+// LocalAddress is where a kind of model server listens.
+type LocalAddress struct{ Name, BaseURL string }
+
+// usualAddresses are where the usual servers listen.
+var usualAddresses = []LocalAddress{
 	{"Ollama", "http://127.0.0.1:11434/v1"},
 	{"LM Studio", "http://127.0.0.1:1234/v1"},
 	{"llama.cpp", "http://127.0.0.1:8080/v1"},
@@ -138,7 +141,7 @@ var localPorts = []struct{ name, base string }{
 // refuses at once. A busy machine may need seconds for its answer.
 const localTimeout = 5 * time.Second
 
-// LocalServers asks the usual ports of this machine, all at once.
+// LocalServers asks the addresses of this machine, all at once.
 func (c *Catalog) LocalServers(ctx context.Context) []LocalServer {
 	lister, ok := c.providers[config.ProviderChatCompletions].(llm.ModelLister)
 	if !ok {
@@ -146,13 +149,13 @@ func (c *Catalog) LocalServers(ctx context.Context) []LocalServer {
 	}
 	ctx, cancel := context.WithTimeout(ctx, localTimeout)
 	defer cancel()
-	found := make([]*LocalServer, len(localPorts))
+	found := make([]*LocalServer, len(c.d.Local))
 	var wg sync.WaitGroup
-	for i, p := range localPorts {
+	for i, p := range c.d.Local {
 		wg.Go(func() {
-			ids, err := lister.ListModels(ctx, llm.Endpoint{Provider: config.ProviderChatCompletions, BaseURL: p.base})
+			ids, err := lister.ListModels(ctx, llm.Endpoint{Provider: config.ProviderChatCompletions, BaseURL: p.BaseURL})
 			if err == nil && len(ids) > 0 {
-				found[i] = &LocalServer{Name: p.name, BaseURL: p.base, Models: ids[:min(len(ids), maxListed)]}
+				found[i] = &LocalServer{Name: p.Name, BaseURL: p.BaseURL, Models: ids[:min(len(ids), maxListed)]}
 			}
 		})
 	}

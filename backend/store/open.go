@@ -131,7 +131,7 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 			WithHint("send a first message")
 	case have.version < have.newest:
 		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
-			WithHint("open the window once")
+			WithHint("open the window once, or run contextinfinity reconcile")
 	}
 	s.reader, err = connectAt(s.place, readerPragmas, readers)
 	return mapError(op, err)
