@@ -82,12 +82,11 @@ func (r *run) file(path string) error {
 	name := filepath.Base(path)
 	format := r.opts.Format
 	if format == transfer.FormatAuto {
-		head := make([]byte, transfer.HeadBytes)
-		n, err := f.ReadAt(head, 0)
-		if n == 0 && size > 0 {
+		head, err := transfer.Head(f, size)
+		if err != nil {
 			return unreadable(path, err)
 		}
-		if format, err = transfer.Detect(name, head[:n]); err != nil {
+		if format, err = transfer.Detect(name, head); err != nil {
 			return err
 		}
 		if format == transfer.FormatZip && transfer.IsBundle(f, size) {
