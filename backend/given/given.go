@@ -172,7 +172,7 @@ func (f *File) look() {
 			f.Reason = fmt.Sprintf("It has %d MB, and no model is sent an image of more than %d MB.", f.Size>>20, MaxImageBytes>>20)
 		}
 	default:
-		f.text(head)
+		f.text(file, head)
 	}
 }
 
@@ -220,9 +220,13 @@ func officeDocument(file io.ReaderAt, size int64) bool {
 
 // text tells exports from documents. An export is JSON from its first character on: a
 // program that has JSON in it is a document.
-func (f *File) text(head []byte) {
-	if first := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF")), " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
-		if format, err := transfer.Detect(f.Name, head); err == nil {
+func (f *File) text(file io.ReaderAt, head []byte) {
+	begins, err := transfer.Head(file, f.Size)
+	if err != nil {
+		begins = head
+	}
+	if first := bytes.TrimLeft(bytes.TrimPrefix(begins, []byte("\xEF\xBB\xBF")), " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
+		if format, err := transfer.Detect(f.Name, begins); err == nil {
 			f.Kind, f.Format = Transcript, string(format)
 			if f.Size > transfer.MaxFileBytes {
 				f.Reason = fmt.Sprintf("It has %d GB, and %d GB are the most that is read.", f.Size>>30, transfer.MaxFileBytes>>30)

@@ -24,6 +24,9 @@ type Store interface {
 	Imported(ctx context.Context, source transfer.Source, key string) (bool, error)
 	// ImportConversation writes what is not there yet of a conversation.
 	ImportConversation(context.Context, transfer.Conversation, chat.ImportRules) (chat.Imported, error)
+	// ImportTogether writes several that are new and small. With an error nothing is
+	// written, and each has to be written by itself.
+	ImportTogether(context.Context, []transfer.Conversation, []chat.ImportRules) ([]chat.Imported, error)
 	// ImportBundle writes a bundle's session.
 	ImportBundle(ctx context.Context, r io.ReaderAt, size int64, name string) (chat.Imported, []transfer.Notice, error)
 }

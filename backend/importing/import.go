@@ -43,6 +43,7 @@ type run struct {
 	title  string
 	told   time.Time
 	fault  error // of the store, which ends it
+	wait   pending
 }
 
 func (r *run) start(path string) error {
@@ -82,12 +83,11 @@ func (r *run) file(path string) error {
 	name := filepath.Base(path)
 	format := r.opts.Format
 	if format == transfer.FormatAuto {
-		head := make([]byte, transfer.HeadBytes)
-		n, err := f.ReadAt(head, 0)
-		if n == 0 && size > 0 {
+		head, err := transfer.Head(f, size)
+		if err != nil {
 			return unreadable(path, err)
 		}
-		if format, err = transfer.Detect(name, head[:n]); err != nil {
+		if format, err = transfer.Detect(name, head); err != nil {
 			return err
 		}
 		if format == transfer.FormatZip && transfer.IsBundle(f, size) {
@@ -169,6 +169,9 @@ func (r *run) bundle(in transfer.Input) error {
 		r.notice(n)
 	}
 	r.count(im)
+	if im.Outcome != chat.ImportAlready && r.s.d.Caps != nil && chat.CodeOf(r.s.d.Caps(r.ctx, im.Session)) == chat.CodeOverBudget {
+		r.notice(transfer.Notice{Text: overCaps, Count: 1})
+	}
 	r.tell(r.before+in.Size, r.before+in.Size, false)
 	return nil
 }
@@ -178,6 +181,12 @@ func (r *run) export(in transfer.Input) error {
 		Format: r.opts.Format, Skip: r.known,
 		Progress: func(p transfer.Progress) { r.tell(r.before+p.Read, r.before+p.Total, false) },
 	}, r.conversation)
+	if r.fault == nil && r.ctx.Err() == nil { // what was read before an error is as good as without it
+		if failed := r.flush(); failed != nil {
+			err = failed
+		}
+	}
+	r.wait = pending{}
 	r.report.Format = rep.Format
 	r.report.Already += rep.Already
 	r.report.Bytes += rep.Bytes
@@ -204,11 +213,73 @@ func (r *run) known(source transfer.Source, _, key string) bool {
 	return in && err == nil
 }
 
-// conversation writes one; only what would meet the others too ends the import.
+// Conversations are written together as long as they are few and small: a transaction of
+// its own for each would cost more than its content.
+const (
+	togetherTurns = 40
+	togetherBytes = 1 << 20
+)
+
+// pending are conversations that are read and not written yet.
+type pending struct {
+	list         []transfer.Conversation
+	index        []int // in the file
+	turns, bytes int
+}
+
+// conversation writes one, with those before it; only what would meet the others too ends
+// the import.
 func (r *run) conversation(c transfer.Conversation) error {
 	index := r.met
 	r.met, r.title = r.met+1, c.Title
-	im, err := r.s.d.Store.ImportConversation(r.ctx, c, r.rules(c))
+	size := 0
+	for i := range c.Turns {
+		size += c.Turns[i].Size()
+	}
+	if r.wait.turns+len(c.Turns) > togetherTurns || r.wait.bytes+size > togetherBytes {
+		if err := r.flush(); err != nil {
+			return err
+		}
+	}
+	w := &r.wait
+	w.list, w.index = append(w.list, c), append(w.index, index)
+	if w.turns, w.bytes = w.turns+len(c.Turns), w.bytes+size; w.turns < togetherTurns && w.bytes < togetherBytes {
+		return nil
+	}
+	return r.flush()
+}
+
+// flush writes the conversations that are read.
+func (r *run) flush() error {
+	w := r.wait
+	r.wait = pending{}
+	if len(w.list) == 0 {
+		return nil
+	}
+	rules := make([]chat.ImportRules, len(w.list))
+	for i := range w.list {
+		rules[i] = r.rules(w.list[i])
+	}
+	if len(w.list) > 1 {
+		if out, err := r.s.d.Store.ImportTogether(r.ctx, w.list, rules); err == nil {
+			for i, c := range w.list {
+				r.count(out[i])
+				r.instructed(c, out[i])
+			}
+			return nil
+		}
+	}
+	for i, c := range w.list {
+		im, err := r.s.d.Store.ImportConversation(r.ctx, c, rules[i])
+		if r.fault = r.written(c, w.index[i], im, err); r.fault != nil {
+			return r.fault
+		}
+	}
+	return nil
+}
+
+// written counts what became of a conversation. It fails where the import cannot go on.
+func (r *run) written(c transfer.Conversation, index int, im chat.Imported, err error) error {
 	if err == nil {
 		r.count(im)
 		r.instructed(c, im)
@@ -216,7 +287,6 @@ func (r *run) conversation(c transfer.Conversation) error {
 	}
 	r.report.Turns, r.report.Branches = r.report.Turns+im.Turns, r.report.Branches+im.Branches
 	if !itsOwn(err) {
-		r.fault = err
 		return err
 	}
 	if chat.CodeOf(err) == chat.CodeNotFound { // its title goes with it
@@ -271,9 +341,6 @@ func (r *run) count(im chat.Imported) {
 	r.report.Branches += im.Branches
 	if im.Notice != "" {
 		r.notice(transfer.Notice{Text: im.Notice, Count: 1})
-	}
-	if im.Outcome != chat.ImportAlready && r.s.d.Caps != nil && chat.CodeOf(r.s.d.Caps(r.ctx, im.Session)) == chat.CodeOverBudget {
-		r.notice(transfer.Notice{Text: overCaps, Count: 1})
 	}
 	if r.report.First == "" || len(r.report.Made) == 0 && im.Outcome != chat.ImportAlready {
 		r.report.First = im.Session

@@ -266,6 +266,53 @@ func (f *failing) ImportConversation(ctx context.Context, c transfer.Conversatio
 	return f.Store.ImportConversation(ctx, c, rules)
 }
 
+// ImportTogether implements importing.Store: each has to be written by itself.
+func (f *failing) ImportTogether(context.Context, []transfer.Conversation, []chat.ImportRules) ([]chat.Imported, error) {
+	return nil, errors.New("not together")
+}
+
+// TestConversationsAreWrittenTogether: many small ones share a transaction, and one that is
+// there already, or stands twice in the file with other turns, harms none of its batch.
+func TestConversationsAreWrittenTogether(t *testing.T) {
+	w := newWorld(t)
+	w.imports(w.file("first.json", chatgpt("c3 Third")))
+	var names []string
+	for i := range 90 {
+		names = append(names, fmt.Sprintf("c%d Title%d", i, i))
+	}
+	names[3] = "c3 Third"
+	names = append(names, "c50 Other|and more|indeed")
+	counted := &together{Store: w.Store}
+	r, err := w.service(counted).Import(context.Background(), w.file("many.json", chatgpt(names...)), importing.Options{})
+	w.ok(err)
+	if r.Sessions != 89 || r.Grown != 1 || r.Already != 1 || r.SkippedCount != 0 || r.Turns != 90 {
+		t.Errorf("%+v", r)
+	}
+	if counted.batches == 0 || counted.apart > 50 {
+		t.Errorf("%d batches, %d conversations apart", counted.batches, counted.apart)
+	}
+	w.verified()
+}
+
+// together counts what is written together.
+type together struct {
+	*store.Store
+	batches, apart int
+}
+
+func (s *together) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
+	out, err := s.Store.ImportTogether(ctx, list, rules)
+	if err == nil {
+		s.batches++
+	}
+	return out, err
+}
+
+func (s *together) ImportConversation(ctx context.Context, c transfer.Conversation, rules chat.ImportRules) (chat.Imported, error) {
+	s.apart++
+	return s.Store.ImportConversation(ctx, c, rules)
+}
+
 // TestImportMeetsAnError: one conversation's own is skipped; a full disk or a cancel ends
 // the import, says what is in, and the next goes on.
 func TestImportMeetsAnError(t *testing.T) {

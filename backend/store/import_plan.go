@@ -51,7 +51,7 @@ func (m *importer) plan() (importPart, error) {
 			m.order = m.order[1:]
 			continue
 		}
-		more := weight(t)
+		more := t.Size()
 		if turns > 0 && (turns == importTurns || size+more > importBytes) {
 			return part, m.summarize(part)
 		}
@@ -70,32 +70,6 @@ func (m *importer) plan() (importPart, error) {
 	}
 	part.last = true
 	return part, m.summarize(part)
-}
-
-// weight is about how many bytes a turn takes.
-func weight(t *transfer.Turn) int {
-	n := 0
-	for _, bs := range []chat.Blocks{t.User.Blocks, answerOf(t).Blocks} {
-		for _, b := range bs {
-			switch b := b.(type) {
-			case chat.Text:
-				n += len(b.Text)
-			case chat.Document:
-				n += len(b.Text)
-			case chat.Unknown:
-				n += len(b.Raw)
-			case chat.Image:
-				n += len(b.Source)
-			case chat.Reasoning:
-				n += len(b.Summary) + len(b.Raw)
-			case chat.ToolUse:
-				n += len(b.Input)
-			case chat.ToolResult:
-				n += len(b.Content.RenderedText())
-			}
-		}
-	}
-	return n
 }
 
 func answerOf(t *transfer.Turn) chat.Message {

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"archive/zip"
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -146,12 +147,18 @@ func lookInto(f *zip.File) (format Format, reason string) {
 	if f.Flags&1 != 0 {
 		return "", "it is encrypted"
 	}
-	content, err := f.Open()
-	if err != nil {
-		return "", "it cannot be unpacked: " + unpacking(err)
+	var content io.ReadCloser
+	head, err := headVia(func() (io.Reader, error) {
+		if content != nil {
+			_ = content.Close()
+		}
+		var err error
+		content, err = f.Open()
+		return content, err
+	})
+	if content != nil {
+		_ = content.Close()
 	}
-	defer func() { _ = content.Close() }()
-	head, err := headOf(content)
 	if err != nil && len(head) == 0 {
 		return "", "it cannot be unpacked: " + unpacking(err)
 	}
@@ -180,6 +187,9 @@ func unpacking(err error) string {
 	return "it is damaged"
 }
 
+// streamed are the parsers of formats of which no file need be held to be read.
+var streamed = map[Format]parser{FormatChatGPT: chatgpt, FormatClaude: claude, FormatOpenWebUI: openWebUI, FormatLibreChat: libreChat}
+
 // packed reads one file of an archive. What is damaged in it ends it alone.
 func (r *run) packed(i int, f *zip.File, format Format) error {
 	content, err := f.Open()
@@ -190,12 +200,14 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 	defer func() { _ = content.Close() }()
 	from := &rationed{r: content, left: min(mostOf(f), max(f.UncompressedSize64, 1))}
 	before := r.read
-	switch format {
-	case FormatChatGPT, FormatClaude, FormatOpenWebUI, FormatLibreChat:
-		parse := map[Format]parser{FormatChatGPT: chatgpt, FormatClaude: claude, FormatOpenWebUI: openWebUI, FormatLibreChat: libreChat}
-		err = r.elements(r.count(from), parse[format])
+	text := bufio.NewReader(from)
+	head, _ := text.Peek(4) // an error shows when it is read
+	wide := utf16Order(head) != nil
+	switch parse := streamed[format]; {
+	case parse != nil && !wide:
+		err = r.elements(r.count(text), parse)
 	default: // of lines, or read twice: one conversation, or small
-		err = r.whole(f, from, format)
+		err = r.whole(f, text, format)
 	}
 	if err == nil || r.ctx.Err() != nil || !from.failed() {
 		return err
@@ -206,7 +218,7 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 }
 
 // whole reads a packed file that must be held to be read.
-func (r *run) whole(f *zip.File, from *rationed, format Format) error {
+func (r *run) whole(f *zip.File, from io.Reader, format Format) error {
 	if f.UncompressedSize64 > MaxEntryBytes {
 		r.skip(SkippedRow{Reason: "it is larger than " + sizeText(MaxEntryBytes)})
 		return nil
@@ -214,6 +226,9 @@ func (r *run) whole(f *zip.File, from *rationed, format Format) error {
 	data, err := io.ReadAll(from)
 	if err != nil && len(data) == 0 {
 		return err
+	}
+	if order := utf16Order(data); order != nil {
+		data = utf8Of(data, order)
 	}
 	if failed := r.one(format, Input{Name: f.Name, Size: int64(len(data)), Data: bytes.NewReader(data)}); failed != nil {
 		return failed

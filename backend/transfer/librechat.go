@@ -48,11 +48,8 @@ func libreChat(raw json.RawMessage) *draft {
 	d := newDraft(SourceLibreChat)
 	var c libreConversation
 	err := json.Unmarshal(raw, &c)
-	if len(c.Messages) == 0 && len(c.Tree) == 0 {
-		d.skip = "it has no messages"
-		if err != nil {
-			d.skip = "it is no conversation of LibreChat"
-		}
+	if err != nil && len(c.Messages) == 0 && len(c.Tree) == 0 {
+		d.skip = "it is no conversation of LibreChat"
 	}
 	if err != nil && d.skip == "" {
 		d.notice("Parts of it were not what they should be, and were read as far as they are.", 1)

@@ -154,7 +154,7 @@ func people(nodes []node, sessions []string) {
 // messages reads messages without a format of their own: an array of them, objects
 // that hold one as "messages", or arrays of those.
 func (r *run) messages(in Input, from io.Reader) error {
-	head, err := headOf(io.NewSectionReader(in.Data, 0, in.Size))
+	head, err := Head(in.Data, in.Size)
 	if err != nil {
 		return unreadable(in.Name, err)
 	}
@@ -167,9 +167,17 @@ func (r *run) messages(in Input, from io.Reader) error {
 	}
 	p := newPlain(SourceMessages, "")
 	s := newScanner(from, MaxEntryBytes)
-	for i := 0; ; i++ {
+	for i, document := 0, 0; ; i++ {
 		e, err := s.next()
+		if s.document != document { // another list is another conversation
+			document = s.document
+			if err := r.take(p.done(), i, 0); err != nil {
+				return err
+			}
+			p = newPlain(SourceMessages, "")
+		}
 		if err != nil {
+			r.strange(i, s)
 			if failed := r.ended(err, e.offset); failed != nil {
 				return failed
 			}
@@ -202,7 +210,7 @@ func held(raw json.RawMessage) *draft {
 		System    json.RawMessage `json:"system"`
 		CreatedAt moment          `json:"created_at"`
 		UpdatedAt moment          `json:"updated_at"`
-		Messages  list            `json:"messages"`
+		Messages  json.RawMessage `json:"messages"`
 	}
 	p := newPlain(SourceMessages, "")
 	if json.Unmarshal(raw, &c) != nil {
@@ -217,7 +225,12 @@ func held(raw json.RawMessage) *draft {
 	}
 	p.d.Model, p.d.CreatedAt, p.d.UpdatedAt = string(c.Model), p.d.date(c.CreatedAt), p.d.date(c.UpdatedAt)
 	p.d.SystemPrompt = parts(SourceMessages, c.System).RenderedText()
-	for _, m := range c.Messages {
+	var messages list
+	if _ = messages.UnmarshalJSON(c.Messages); messages == nil {
+		p.d.skip = "its messages are no list"
+		return p.d
+	}
+	for _, m := range messages {
 		if p.take(m) != "" {
 			p.d.notice("A message does not say who speaks; it was kept and is not shown.", 1)
 			p.put(node{kind: kindHidden, blocks: chat.Blocks{p.d.unknown(m)}}, plainMessage{})

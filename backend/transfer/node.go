@@ -96,7 +96,7 @@ func (d *draft) build() (Conversation, string) {
 		return d.Conversation, "its branches repeat more than " + strconv.Itoa(MaxTurnNodes) + " messages"
 	}
 	if len(d.Turns) == 0 {
-		return d.Conversation, "it holds no messages"
+		return d.Conversation, reasonEmpty
 	}
 	d.Notices = d.repaired.notices(d.Notices)
 	for i := range d.nodes {
@@ -107,6 +107,24 @@ func (d *draft) build() (Conversation, string) {
 		return d.Conversation, "it holds something that cannot be stored"
 	}
 	return d.Conversation, ""
+}
+
+// Of a conversation in which nothing was said, which programs make and export too.
+const (
+	reasonEmpty   = "it holds no messages"
+	noticeNothing = "A conversation has no messages: there is nothing in it to import."
+)
+
+// empty reports that nothing was lost of a conversation without turns: what stands in it
+// is not a message that could not be read. A session of Claude Code that was opened and
+// closed holds the lines of its hooks.
+func (d *draft) empty() bool {
+	for _, n := range d.nodes {
+		if n.kind == kindHidden && d.Source != SourceClaudeCode {
+			return false
+		}
+	}
+	return true
 }
 
 // fillHead gives the conversation what its source did not say and its turns do.

@@ -104,7 +104,11 @@ func (r *run) start(in Input) error {
 	if in.Size > MaxFileBytes {
 		return tooLarge(in.Name, MaxFileBytes)
 	}
-	head, err := headOf(io.NewSectionReader(in.Data, 0, in.Size))
+	in, err := r.asUTF8(in)
+	if err != nil {
+		return err
+	}
+	head, err := Head(in.Data, in.Size)
 	if err != nil {
 		return unreadable(in.Name, err)
 	}
@@ -125,18 +129,36 @@ func (r *run) start(in Input) error {
 	return r.one(found, in)
 }
 
+// asUTF8 is a file as UTF-8.
+func (r *run) asUTF8(in Input) (Input, error) {
+	head := make([]byte, 4)
+	n, err := in.Data.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return in, unreadable(in.Name, err)
+	}
+	order := utf16Order(head[:n])
+	if order == nil {
+		return in, nil
+	}
+	f, err := newUTF16File(r.ctx, in.Data, in.Size, order)
+	if r.ctx.Err() != nil {
+		return in, r.ctx.Err()
+	}
+	if err != nil {
+		return in, unreadable(in.Name, err)
+	}
+	in.Data, in.Size = f, f.Size()
+	r.total = in.Size
+	return in, nil
+}
+
 // one reads a file that is no archive.
 func (r *run) one(f Format, in Input) error {
 	open := func() io.Reader { return r.count(io.NewSectionReader(in.Data, 0, in.Size)) }
+	if parse := streamed[f]; parse != nil {
+		return r.elements(open(), parse)
+	}
 	switch f {
-	case FormatChatGPT:
-		return r.elements(open(), chatgpt)
-	case FormatClaude:
-		return r.elements(open(), claude)
-	case FormatOpenWebUI:
-		return r.elements(open(), openWebUI)
-	case FormatLibreChat:
-		return r.elements(open(), libreChat)
 	case FormatMessages:
 		return r.messages(in, open())
 	case FormatJSONL:
@@ -167,12 +189,19 @@ func (r *run) elements(from io.Reader, parse parser) error {
 	for i := 0; ; i++ {
 		e, err := s.next()
 		if err != nil {
-			r.notice("Characters stood between or after the entries.", s.strange)
+			r.strange(i, s)
 			return r.ended(err, e.offset)
 		}
 		if err := r.element(i, e, parse); err != nil {
 			return err
 		}
+	}
+}
+
+// strange reports what stood where no entry may stand. Something may be lost with it.
+func (r *run) strange(i int, s *scanner) {
+	if s.strange > 0 {
+		r.skip(SkippedRow{Index: i, Offset: s.strangeAt, Reason: fmt.Sprintf("%d characters between or after the entries are no JSON", s.strange)})
 	}
 }
 
@@ -247,6 +276,10 @@ func (r *run) take(d *draft, index int, offset int64) error {
 		return err
 	}
 	c, reason := d.build()
+	if reason == reasonEmpty && d.empty() {
+		r.notice(noticeNothing, 1)
+		return nil
+	}
 	if reason != "" {
 		r.skip(SkippedRow{Index: index, ID: c.ID, Title: c.Title, Offset: offset, Reason: reason})
 		return nil
@@ -339,15 +372,6 @@ func (r *run) lines(in Input, from io.Reader, b builder) error {
 		}
 	}
 	return end
-}
-
-func headOf(from io.Reader) ([]byte, error) {
-	head := make([]byte, HeadBytes)
-	n, err := io.ReadFull(from, head)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
-	}
-	return head[:n], err
 }
 
 func tooLarge(name string, most int64) error {

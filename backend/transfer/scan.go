@@ -22,14 +22,16 @@ type element struct {
 // brackets alone, so an element that is not JSON ends where its brackets do and harms
 // no other, and one over a limit is passed over without being held.
 type scanner struct {
-	r       *bufio.Reader
-	at      int64
-	buf     []byte
-	max     int
-	began   bool
-	array   bool
-	closed  bool
-	strange int // bytes that stood where a value should begin
+	r         *bufio.Reader
+	at        int64
+	buf       []byte
+	max       int
+	began     bool
+	array     bool
+	closed    bool
+	strange   int   // bytes that stood where a value should begin
+	strangeAt int64 // the first of them
+	document  int   // how many arrays were begun after another ended
 }
 
 func newScanner(r io.Reader, most int) *scanner {
@@ -68,8 +70,16 @@ func (s *scanner) next() (element, error) {
 			s.began, s.array = true, true
 		case b == ']' && s.array && !s.closed:
 			s.closed = true
+		case s.closed && b == '[': // another document
+			s.closed, s.document = false, s.document+1
+		case s.closed && b == '{':
+			s.document++
+			s.back()
+			return s.value()
 		case s.closed || b == '}' || b == ']' || b == ':' || b == 0:
-			s.strange++
+			if s.strange++; s.strange == 1 {
+				s.strangeAt = s.at - 1
+			}
 		default:
 			s.began = true
 			s.back()

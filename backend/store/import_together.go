@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/transfer"
+)
+
+// errApart says that conversations cannot share a transaction.
+var errApart = errors.New("not new, or of several parts")
+
+// ImportTogether writes new conversations, each of one part, in one transaction: what a
+// transaction costs is more than what a small conversation does. With an error nothing is
+// written, and each has to be written by itself.
+func (s *Store) ImportTogether(ctx context.Context, list []transfer.Conversation, rules []chat.ImportRules) ([]chat.Imported, error) {
+	batch, parts, out := make([]importer, len(list)), make([]importPart, len(list)), make([]chat.Imported, len(list))
+	for i := range list {
+		m := &batch[i]
+		*m = importer{store: s, ctx: ctx, c: &list[i], rules: rules[i], now: s.clock.Now()}
+		if err := errors.Join(m.load(), m.sort()); err != nil {
+			return nil, mapError(opImport, err)
+		}
+		part, err := m.plan()
+		if err == nil && (m.session != "" || !part.last) {
+			err = errApart
+		}
+		if err != nil {
+			return nil, mapError(opImport, err)
+		}
+		parts[i] = part
+	}
+	err := s.write(ctx, "import.write", func(t *tx) error {
+		t.commits = true
+		for i := range batch {
+			w := importTx{tx: t, m: &batch[i]}
+			if err := w.part(parts[i]); err != nil {
+				return err
+			}
+			out[i] = chat.Imported{Session: batch[i].session, Outcome: chat.ImportMade, Turns: w.turns, Branches: w.branches}
+			if batch[i].future {
+				out[i].Notice = noticeFuture
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}

@@ -1,0 +1,156 @@
+package transfer
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"contextinfinity/backend/chat"
+)
+
+func claudeChat(id, text string) string {
+	return fmt.Sprintf(`{"uuid":%q,"name":"Chat %s","chat_messages":[{"uuid":"q","sender":"human","text":%q},{"uuid":"a","sender":"assistant","text":"Yes."}]}`, id, id, text)
+}
+
+// TestEveryDocumentOfAFileIsRead: a list after a list, objects after a list, and what is
+// no JSON is named.
+func TestEveryDocumentOfAFileIsRead(t *testing.T) {
+	a, b, c := claudeChat("a", "one"), claudeChat("b", "two"), claudeChat("c", "three")
+	for name, text := range map[string]string{
+		"a list after a list": "[" + a + "]\n[" + b + "," + c + "]", "objects after a list": "[" + a + "]" + b + "\n" + c, "objects": a + b + c,
+	} {
+		if got, report := read(t, "conversations.json", text, Options{}); len(got) != 3 || report.SkippedCount != 0 {
+			t.Errorf("%s: %d conversations, %+v", name, len(got), report)
+		}
+	}
+	_, report := read(t, "conversations.json", "["+a+"] and more", Options{})
+	if report.Conversations != 1 || report.SkippedCount != 1 || !strings.Contains(report.Skipped[0].Reason, "7 characters") || report.Skipped[0].Offset == 0 {
+		t.Errorf("%+v", report)
+	}
+	said := `{"role":"user","content":"%s"},{"role":"assistant","content":"Yes."}`
+	got, report := read(t, "messages.json", "["+fmt.Sprintf(said, "one")+"]["+fmt.Sprintf(said, "two")+"]", Options{})
+	if len(got) != 2 || len(got[1].Turns) != 1 || got[1].Turns[0].User.RenderedText() != "two" || report.SkippedCount != 0 {
+		t.Errorf("%d lists of messages, %+v", len(got), report)
+	}
+}
+
+// TestAConversationWithoutMessagesIsNormal: it is counted and harms nothing; one whose
+// messages cannot be read is skipped.
+func TestAConversationWithoutMessagesIsNormal(t *testing.T) {
+	for name, text := range map[string]string{
+		"claude":      `[{"uuid":"e","name":"","account":{},"chat_messages":[]}]`,
+		"chatgpt":     `[{"id":"e","title":"New chat","mapping":{"r":{"id":"r","message":null,"parent":null,"children":[]}}}]`,
+		"open-webui":  `[{"id":"e","title":"New chat","chat":{"history":{"messages":{}}}}]`,
+		"librechat":   `{"conversationId":"e","title":"New chat","messages":[]}`,
+		"messages":    `{"messages":[]}`,
+		"claude-code": `{"type":"system","uuid":"h","sessionId":"s","parentUuid":null,"subtype":"hook"}`,
+	} {
+		got, report := read(t, "x.jsonl", text, Options{Format: Format(name)})
+		if len(got) != 0 || report.SkippedCount != 0 || len(report.Notices) == 0 || report.Notices[len(report.Notices)-1] != (Notice{noticeNothing, 1}) {
+			t.Errorf("%s: %d conversations, %+v", name, len(got), report)
+		}
+	}
+	for _, text := range []string{`{"messages":"none"}`, `[{"uuid":"e","name":"","account":{},"chat_messages":["not one"]}]`} {
+		if _, report := read(t, "x.json", text, Options{}); report.SkippedCount != 1 {
+			t.Errorf("%s: %+v", text, report)
+		}
+	}
+}
+
+func inUTF16(text string, order binary.AppendByteOrder, mark bool) string {
+	var out []byte
+	if mark {
+		text = "\uFEFF" + text
+	}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out = order.AppendUint16(out, unit)
+	}
+	return string(out)
+}
+
+// TestUTF16IsRead: of both orders, with and without a byte order mark, in a zip too, and
+// the same as in UTF-8.
+func TestUTF16IsRead(t *testing.T) {
+	text := "[" + claudeChat("a", "Grüße 🌍 "+strings.Repeat("é🌍", 60_000)) + "," + claudeChat("b", "two") + "]"
+	want, _ := read(t, "conversations.json", text, Options{})
+	wanted, _ := chat.MarshalJSON(want)
+	for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
+		for _, mark := range []bool{true, false} {
+			wide := inUTF16(text, order, mark)
+			for name, file := range map[string]string{"conversations.json": wide, "export.zip": zipped(t, "conversations.json", wide)} {
+				got, report := read(t, name, file, Options{})
+				if raw, _ := chat.MarshalJSON(got); report.Format != FormatClaude || string(raw) != string(wanted) {
+					t.Errorf("%s, %v, mark %v: %d conversations, %+v", name, order, mark, len(got), report)
+				}
+			}
+		}
+	}
+	lines := `{"role":"user","text":"one"}` + "\n" + `{"role":"assistant","text":"two"}` + "\n"
+	if c := one(t, "x.jsonl", inUTF16(lines, binary.LittleEndian, true)); len(c.Turns) != 1 {
+		t.Errorf("%+v", c.Turns)
+	}
+}
+
+func zipped(t *testing.T, name, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store})
+	if err == nil {
+		_, err = io.WriteString(w, text)
+	}
+	if err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestUTF16FileReadsAnywhere: each part of it is that part of its text, pairs across the
+// borders of blocks and halves of pairs included.
+func TestUTF16FileReadsAnywhere(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2)) // #nosec G404 -- the same on every run
+	var units []byte
+	for range 3 * utf16Block / 2 {
+		unit := [...]uint16{'a', 0xE9, 0x4E2D, 0xD83C, 0xDF0D, 0xFEFF}[r.IntN(6)]
+		units = binary.LittleEndian.AppendUint16(units, unit)
+	}
+	want := utf8Of(units, binary.LittleEndian)
+	f, err := newUTF16File(t.Context(), bytes.NewReader(units), int64(len(units)), binary.LittleEndian)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+	if err != nil || !bytes.Equal(all, want) {
+		t.Fatalf("%d bytes of %d: %v", len(all), len(want), err)
+	}
+	for range 200 {
+		from := r.IntN(len(want))
+		part := make([]byte, r.IntN(5000))
+		n, _ := f.ReadAt(part, int64(from))
+		if !bytes.Equal(part[:n], want[from:min(len(want), from+len(part))]) {
+			t.Fatalf("another text from %d on", from)
+		}
+	}
+}
+
+// TestALongValueHidesNoFormat: what stands before the members that tell a format may be
+// longer than the beginning that is looked at.
+func TestALongValueHidesNoFormat(t *testing.T) {
+	long := strings.Repeat(`long \" title `, 400_000)
+	nested := "[" + strings.Repeat(`{"a":"b"},`, 20_000) + `{}]`
+	rest := `"mapping":{"q":{"parent":null,"message":{"author":{"role":"user"},"content":{"content_type":"text","parts":["Hi"]}}}}}]`
+	for _, text := range []string{`[{"title":"` + long + `",` + rest, `[{"extra":` + nested + `,"title":"x",` + rest} {
+		for name, file := range map[string]string{"conversations.json": text, "export.zip": zipped(t, "conversations.json", text)} {
+			got, report := read(t, name, file, Options{})
+			if len(got) != 1 || report.Format != FormatChatGPT {
+				t.Errorf("%s: %d conversations, %+v", name, len(got), report.Format)
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package transfer
+
+import (
+	"bufio"
+	"errors"
+	"io"
+)
+
+// MaxHeadSearch bounds how much of a file is read to find out what it is.
+const MaxHeadSearch = 64 << 20
+
+// Head is what Detect wants to see of a file: its first bytes, as UTF-8; where those do
+// not tell, because long values stand before the members that do, the beginning without
+// those values.
+func Head(data io.ReaderAt, size int64) ([]byte, error) {
+	return headVia(func() (io.Reader, error) { return io.NewSectionReader(data, 0, size), nil })
+}
+
+func headVia(open func() (io.Reader, error)) ([]byte, error) {
+	from, err := open()
+	if err != nil {
+		return nil, err
+	}
+	head, err := headOf(from)
+	if err != nil && len(head) == 0 {
+		return nil, err
+	}
+	whole := len(head) < HeadBytes
+	if order := utf16Order(head); order != nil {
+		return utf8Of(head, order), err
+	}
+	if g := glance(head); whole || err != nil || g.objects == 0 {
+		return head, err
+	}
+	if _, unknown := Detect("", head); unknown == nil {
+		return head, nil
+	}
+	if from, err = open(); err != nil {
+		return nil, err
+	}
+	return outline(io.LimitReader(from, MaxHeadSearch))
+}
+
+func headOf(from io.Reader) ([]byte, error) {
+	head := make([]byte, HeadBytes)
+	n, err := io.ReadFull(from, head)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return head[:n], err
+}
+
+// Of an outline: how much stays of a text, and how deep values are kept.
+const (
+	outlineText  = 256
+	outlineDepth = 2
+)
+
+// outline is the beginning of a JSON text without the rest of long texts, and without
+// what is nested: HeadBytes of it at most.
+func outline(from io.Reader) ([]byte, error) {
+	r := bufio.NewReaderSize(from, 64<<10)
+	out := make([]byte, 0, HeadBytes)
+	depth, length, inString, escaped := 0, 0, false, false
+	for len(out) < HeadBytes {
+		b, err := r.ReadByte()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return out, err
+		}
+		keep := depth <= outlineDepth
+		switch {
+		case escaped:
+			escaped = false
+		case inString && b == '\\':
+			escaped = true
+		case b == '"':
+			inString, length = !inString, 0
+		case inString:
+		case b == '{' || b == '[':
+			depth++
+		case b == '}' || b == ']':
+			depth--
+			keep = depth <= outlineDepth
+		}
+		if inString {
+			length++
+			keep = keep && length <= outlineText && !(length == outlineText && escaped)
+		}
+		if keep {
+			out = append(out, b)
+		}
+	}
+	return out, nil
+}
