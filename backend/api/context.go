@@ -41,6 +41,9 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 		v.StepID = string(steps[n-1].ID)
 		if u := steps[n-1].Usage; u != nil {
 			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
+			if u.NotBelieved != "" {
+				v.Shrink = append(v.Shrink, "The usage was not believed: "+u.NotBelieved+".")
+			}
 		}
 	}
 	if before, ok := c.textsBefore(ctx, t); ok {

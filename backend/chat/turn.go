@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -99,6 +101,38 @@ type Usage struct {
 	CachedInputTokens int `json:"cached_input_tokens,omitempty"`
 	CacheWriteTokens  int `json:"cache_write_tokens,omitempty"`
 	ReasoningTokens   int `json:"reasoning_tokens,omitempty"`
+	// NotBelieved says why the numbers that were reported are not here.
+	NotBelieved string `json:"not_believed,omitempty"`
+}
+
+// maxBelieved is more tokens than any call has.
+const maxBelieved = 100_000_000
+
+// Checked is the usage without numbers that cannot be so: negative ones, and those over
+// most, the largest input or output that the call can have had, in tokens; 0: unknown.
+// One of them spoils all, and the reason is named.
+func (u *Usage) Checked(most int) *Usage {
+	if u == nil {
+		return nil
+	}
+	if most <= 0 || most > maxBelieved {
+		most = maxBelieved
+	}
+	for _, n := range []struct {
+		name   string
+		tokens int
+	}{
+		{"input_tokens", u.InputTokens}, {"output_tokens", u.OutputTokens}, {"cached_input_tokens", u.CachedInputTokens},
+		{"cache_write_tokens", u.CacheWriteTokens}, {"reasoning_tokens", u.ReasoningTokens},
+	} {
+		switch {
+		case n.tokens < 0:
+			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, which is negative", n.name, n.tokens)}
+		case n.tokens > most:
+			return &Usage{NotBelieved: fmt.Sprintf("the server reported %s = %d, more than the %d that are possible", n.name, n.tokens, most)}
+		}
+	}
+	return u
 }
 
 // Add sums two usages, for a turn of several steps.
@@ -108,6 +142,7 @@ func (u Usage) Add(v Usage) Usage {
 		CachedInputTokens: u.CachedInputTokens + v.CachedInputTokens,
 		CacheWriteTokens:  u.CacheWriteTokens + v.CacheWriteTokens,
 		ReasoningTokens:   u.ReasoningTokens + v.ReasoningTokens,
+		NotBelieved:       cmp.Or(u.NotBelieved, v.NotBelieved),
 	}
 }
 

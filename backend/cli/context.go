@@ -27,6 +27,7 @@ type contextReply struct {
 	Same           bool            `json:"same"`     // assembled again it has the stored hash
 	Note           string          `json:"note,omitempty"`
 	Reported       int             `json:"reported_input_tokens,omitempty"`
+	NotBelieved    string          `json:"usage_not_believed,omitempty"`
 	Cached         int             `json:"cached_input_tokens,omitempty"`
 	Diff           *contextDiff    `json:"diff,omitempty"`
 }
@@ -116,6 +117,7 @@ func (s *Services) fillSeen(ctx context.Context, doc *contextReply, t chat.Turn)
 	doc.Manifest, doc.Items, doc.Same, doc.Note = seen.Manifest, seen.Texts, seen.Same, seen.Note
 	if t.Usage != nil {
 		doc.Reported, doc.Cached = t.Usage.InputTokens, t.Usage.CachedInputTokens
+		doc.NotBelieved = t.Usage.NotBelieved
 	}
 	return nil
 }
@@ -182,6 +184,9 @@ func (r contextReply) print(o *output, text bool) {
 	o.printf("%s: %s, %s, model %s\n", what, r.Usage, r.State, line(r.Manifest.Model))
 	if r.RecalledTokens > 0 {
 		o.printf("%s of it are recalled memory, which gives way when room is needed.\n", plural(r.RecalledTokens, "token"))
+	}
+	if r.NotBelieved != "" {
+		o.printf("The usage was not believed: %s.\n", line(r.NotBelieved))
 	}
 	if r.Reported > 0 {
 		o.printf("The provider counted %d input tokens, %d of them cached; estimated were %d.\n", r.Reported, r.Cached, r.Manifest.TotalTokens)

@@ -20,6 +20,9 @@ const (
 	// maxFrame bounds a frame in bytes. A hello holds a command line, of which
 	// systems take 2 MB, as base64.
 	maxFrame = 4 << 20
+	// smallFrame bounds a frame that is read at any time, in bytes: a piece of input, or
+	// the command line of all but those who put a document there.
+	smallFrame = 64 << 10
 	// maxPiece is how much input or output goes into one frame, in bytes.
 	maxPiece = 32 << 10
 )
@@ -83,15 +86,28 @@ func (r *refusal) error() error {
 
 // readFrame reads one frame. io.EOF means that the other end closed between two.
 func readFrame(r io.Reader) (frame, error) {
-	var f frame
+	size, err := readSize(r)
+	if err != nil {
+		return frame{}, err
+	}
+	return readBody(r, size)
+}
+
+// readSize reads what a frame announces of itself.
+func readSize(r io.Reader) (uint32, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
-		return f, err
+		return 0, err
 	}
 	size := binary.BigEndian.Uint32(head[:])
 	if size > maxFrame {
-		return f, fmt.Errorf("a frame of %d bytes is over the limit of %d", size, maxFrame)
+		return 0, fmt.Errorf("a frame of %d bytes is over the limit of %d", size, maxFrame)
 	}
+	return size, nil
+}
+
+func readBody(r io.Reader, size uint32) (frame, error) {
+	var f frame
 	// What was announced is not believed before it comes.
 	var body bytes.Buffer
 	if _, err := io.CopyN(&body, r, int64(size)); err != nil {

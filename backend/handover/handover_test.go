@@ -3,6 +3,7 @@ package handover
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,9 +11,12 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -365,4 +369,66 @@ func TestAFailedAcceptEndsNothing(t *testing.T) {
 	if code, err := Ask(t.Context(), address, "1.0", NewCall([]string{"list"}), nothing()); code != 7 || err != nil {
 		t.Errorf("%d %v", code, err)
 	}
+}
+
+// TestHalfFramesAreBounded: callers that announce much, send most of it and stop are
+// given no memory together, and no other caller waits for them for ever.
+func TestHalfFramesAreBounded(t *testing.T) {
+	_, address := holder(t, func(Call, Streams) int { return 7 })
+	head := binary.BigEndian.AppendUint32(nil, maxFrame)
+	half := append(head, make([]byte, 3<<20)...)
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	var wg sync.WaitGroup
+	var conns []net.Conn
+	for range maxCalls {
+		c, err := net.Dial("unix", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+		wg.Go(func() {
+			_ = c.SetWriteDeadline(time.Now().Add(2 * time.Second))
+			_, _ = c.Write(half) // as much as is taken
+		})
+	}
+	wg.Wait()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 40<<20 {
+		t.Errorf("%d half frames hold %d MB", len(conns), grown>>20)
+	}
+	for _, c := range conns {
+		_ = c.Close()
+	}
+	call := NewCall([]string{"send", strings.Repeat("x", 1<<20)})
+	for {
+		code, err := Ask(t.Context(), address, "1.0", call, nothing())
+		if errors.Is(err, ErrNobody) {
+			continue // the places of those that left are not free yet
+		}
+		if err != nil || code != 7 {
+			t.Errorf("a large call after them: %d, %v", code, err)
+		}
+		break
+	}
+}
+
+// A frame that stops in the middle, and one that is too large for input, end their call.
+func TestFramesOfACallAreBounded(t *testing.T) {
+	ended := make(chan os.Signal, 1)
+	_, address := holder(t, func(_ Call, s Streams) int { ended <- <-s.Signals; return 0 })
+	c, err := net.Dial("unix", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if err := greet(&line{Conn: c}, "1.0", Call{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Write(binary.BigEndian.AppendUint32(nil, smallFrame+1)); err != nil {
+		t.Fatal(err)
+	}
+	<-ended
 }

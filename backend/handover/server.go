@@ -17,6 +17,10 @@ import (
 const (
 	// helloTime is how long a caller may take to say what it wants.
 	helloTime = 5 * time.Second
+	// bodyTime is how long the rest of a frame may take that has begun.
+	bodyTime = 10 * time.Second
+	// maxLarge bounds how many calls may at once have a command line over smallFrame.
+	maxLarge = 2
 	// maxCalls bounds how many calls are carried out at once.
 	maxCalls = 64
 	// acceptPause is how long a listener that fails is left alone.
@@ -39,6 +43,8 @@ type Server struct {
 	o        Options
 	listener net.Listener
 	slots    chan struct{}
+	large    chan struct{} // one for each large command line
+	stopping chan struct{}
 	wg       sync.WaitGroup
 
 	mu     sync.Mutex
@@ -48,7 +54,10 @@ type Server struct {
 
 // Serve answers on l until Stop.
 func Serve(l net.Listener, o Options) *Server {
-	s := &Server{o: o, listener: l, slots: make(chan struct{}, maxCalls), calls: map[*served]bool{}}
+	s := &Server{
+		o: o, listener: l, slots: make(chan struct{}, maxCalls), large: make(chan struct{}, maxLarge),
+		stopping: make(chan struct{}), calls: map[*served]bool{},
+	}
 	s.wg.Go(s.accept)
 	return s
 }
@@ -113,6 +122,9 @@ func (s *Server) leave(v *served) {
 // and then cuts off those that are left. Stopping twice is harmless.
 func (s *Server) Stop(ctx context.Context) {
 	s.mu.Lock()
+	if !s.closed {
+		close(s.stopping)
+	}
 	s.closed = true
 	for v := range s.calls {
 		if v.begun {
@@ -143,10 +155,11 @@ func (s *Server) serve(v *served) error {
 		return err
 	}
 	_ = v.line.SetDeadline(time.Now().Add(helloTime))
-	first, err := readFrame(v.line)
+	first, free, err := s.readHello(v.line)
 	if err != nil {
 		return err
 	}
+	defer free()
 	if err = checkHello(first, s.o.Version); err == nil {
 		err = s.o.Check(first.Hello.Call)
 	}
@@ -177,6 +190,34 @@ func (s *Server) serve(v *served) error {
 	return err
 }
 
+// readHello reads a caller's first frame. A large one waits for its turn, so that callers
+// cannot fill memory together; its memory is free when the call has ended.
+func (s *Server) readHello(l *line) (first frame, free func(), err error) {
+	free = func() {}
+	size, err := readSize(l)
+	if err != nil {
+		return first, free, err
+	}
+	if size > smallFrame {
+		wait := time.NewTimer(helloTime)
+		defer wait.Stop()
+		select {
+		case s.large <- struct{}{}:
+			free = func() { <-s.large }
+			_ = l.SetDeadline(time.Now().Add(helloTime))
+		case <-wait.C:
+			return first, free, errors.New("too many large command lines at once")
+		case <-s.stopping:
+			return first, free, net.ErrClosed
+		}
+	}
+	if first, err = readBody(l, size); err != nil {
+		free()
+		return first, func() {}, err
+	}
+	return first, free, nil
+}
+
 // run keeps a call's panic from the program that carries it out.
 func (s *Server) run(v *served, c Call, in io.Reader) (code int) {
 	defer func() {
@@ -202,11 +243,26 @@ type served struct {
 	left bool
 }
 
+// next reads a frame of a call that is carried out. The caller may be silent as long as
+// it likes between two frames, not within one.
+func (v *served) next() (frame, error) {
+	size, err := readSize(v.line)
+	if err != nil {
+		return frame{}, err
+	}
+	if size > smallFrame {
+		return frame{}, fmt.Errorf("a frame of %d bytes is over the limit of %d for a piece of input", size, smallFrame)
+	}
+	_ = v.line.SetReadDeadline(time.Now().Add(bodyTime))
+	defer func() { _ = v.line.SetReadDeadline(time.Time{}) }()
+	return readBody(v.line, size)
+}
+
 // receive takes what the caller sends until it goes away, which ends the call.
 func (v *served) receive(input *io.PipeWriter) {
 	defer func() { _ = input.CloseWithError(io.ErrUnexpectedEOF) }()
 	for {
-		f, err := readFrame(v.line)
+		f, err := v.next()
 		if err != nil {
 			v.mu.Lock()
 			v.left = true

@@ -73,6 +73,7 @@ func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput
 		return nil
 	})
 	r := dec.Result()
+	r.Usage = r.Usage.Checked(max(c.model.Limits.ContextLimit, 2*prepared.Tokens()))
 	switch {
 	case err != nil:
 		return "", r.Usage, err

@@ -101,7 +101,7 @@ type metricsRow struct {
 func (r metricsRow) row() chat.TurnMetricsRow {
 	out := chat.TurnMetricsRow{TurnID: chat.TurnID(r.ID), TurnSeq: r.TurnSeq}
 	if u, err := decodeOptional[chat.Usage](r.UsageJSON); err == nil && u != nil {
-		out.Usage = *u
+		out.Usage = *u.Checked(0)
 	}
 	if m, err := decodeOptional[chat.TurnMetrics](r.MetricsJSON); err == nil && m != nil {
 		out.Metrics = *m

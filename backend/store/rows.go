@@ -166,6 +166,7 @@ func (r turnRow) turn() chat.Turn {
 	t.Failure, err = decodeOptional[chat.Failure](r.ErrorJSON)
 	note("the failure", err)
 	t.Usage, err = decodeOptional[chat.Usage](r.UsageJSON)
+	t.Usage = t.Usage.Checked(0)
 	note("the usage", err)
 	if len(bad) > 0 {
 		t.Failure = unreadable("turn", r.ID, bad)
@@ -236,7 +237,7 @@ func (r stepRow) step() chat.Step {
 		itemErr = json.Unmarshal(items, &st.Items)
 	}
 	usage, useErr := decodeOptional[chat.Usage](r.UsageJSON)
-	st.Usage = usage
+	st.Usage = usage.Checked(0)
 	st.Outcome.Status = chat.StepStatus(r.Status)
 	if outErr != nil || itemErr != nil || useErr != nil {
 		st.Outcome.Code = chat.CodeCorrupt

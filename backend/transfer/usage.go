@@ -43,5 +43,5 @@ func readUsage(raw json.RawMessage) *chat.Usage {
 	if u == (chat.Usage{}) {
 		return nil
 	}
-	return &u
+	return u.Checked(0)
 }

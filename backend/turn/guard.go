@@ -14,10 +14,21 @@ import (
 type guarded struct {
 	llm.Decoder
 	broken *chat.Error
+	// most is how many tokens the call can have had, in or out; 0: unknown.
+	most int
 }
 
 func decoderOf(p llm.Provider, mode llm.ToolsMode) *guarded {
 	return &guarded{Decoder: p.NewDecoder(mode)}
+}
+
+// newDecoder interprets what the run's model answers. Its usage is believed up to the
+// window, or twice our own count where that is more: the window of a model that the
+// program does not know is a guess.
+func (r *run) newDecoder() *guarded {
+	d := decoderOf(r.model.Provider, r.model.Endpoint.ToolsMode)
+	d.most = max(r.model.Limits.ContextLimit, 2*r.context.Tokens())
+	return d
 }
 
 // Decode implements llm.Decoder.
@@ -37,7 +48,9 @@ func (g *guarded) Result() (r llm.Result) {
 		}
 	}()
 	defer defect.Caught(func(d *chat.Error, _ []byte) { g.broken, r = d, llm.Result{} })
-	return g.Decoder.Result()
+	r = g.Decoder.Result()
+	r.Usage = r.Usage.Checked(g.most)
+	return r
 }
 
 // died ends the turn of a run that a defect ended, with what the journal holds, and

@@ -1,6 +1,8 @@
 package turn_test
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
@@ -43,6 +45,40 @@ func TestADefectEndsItsTurnAlone(t *testing.T) {
 				t.Errorf("journals are left: %v %v", left, err)
 			}
 			w.clean()
+		})
+	}
+}
+
+// TestUsageThatCannotBeSo: numbers that no call can have are dropped with a reason, in
+// the turn, its step, its metrics and what is learned from them; the answer stands.
+func TestUsageThatCannotBeSo(t *testing.T) {
+	for name, c := range map[string]struct{ reported, says string }{
+		"negative":                    {`{"output_tokens":-5}`, "negative"},
+		"over the window":             {`{"input_tokens":900000}`, "more than the"},
+		"an answer over the window":   {`{"output_tokens":900000}`, "more than the"},
+		"absurd, of what was cached":  {`{"cached_input_tokens":4611686018427387904}`, "more than the"},
+		"as a call may have had them": {`{"input_tokens":11}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.provider.script(call{events: []string{text("fine"), done, `{"t":"usage","s":` + strconv.Quote(c.reported) + `}`}})
+			got := w.send("hi")
+			w.is(got, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "fine")
+			steps, err := w.store.Steps(t.Context(), got.ID)
+			if err != nil || len(steps) != 1 {
+				t.Fatal(steps, err)
+			}
+			for _, u := range []*chat.Usage{got.Usage, steps[0].Usage} {
+				if c.says == "" {
+					if u == nil || u.InputTokens != 11 || u.NotBelieved != "" {
+						t.Errorf("%+v", u)
+					}
+					continue
+				}
+				if u == nil || !strings.Contains(u.NotBelieved, c.says) || *u != (chat.Usage{NotBelieved: u.NotBelieved}) {
+					t.Errorf("%+v", u)
+				}
+			}
 		})
 	}
 }

@@ -142,7 +142,7 @@ func (r *run) begin(ctx context.Context) state {
 	}
 	r.number++
 	r.events, r.timing, r.err, r.writer = nil, chat.StepMetrics{}, nil, nil
-	r.decoder = decoderOf(r.model.Provider, r.model.Endpoint.ToolsMode)
+	r.decoder = r.newDecoder()
 	step, err := r.e.store.BeginStep(ctx, chat.StepStart{
 		TurnID: r.turn.ID, Index: r.index, Provider: r.model.Provider.Name(), ModelID: r.model.Endpoint.ModelID,
 		Request: r.body, StreamPath: r.e.journals.Path,

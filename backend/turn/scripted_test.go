@@ -134,6 +134,8 @@ func (d *scriptedDecoder) Decode(ev chat.RawEvent) []llm.Delta {
 	case "done":
 		d.r.Terminal, d.r.Status = true, chat.StepCompleted
 		d.r.Usage = &chat.Usage{InputTokens: 10, OutputTokens: 5}
+	case "usage": // after done
+		_ = json.Unmarshal([]byte(w.S), d.r.Usage)
 	case "error":
 		d.r.Terminal, d.r.Status, d.r.Err = true, chat.StepFailed, &llm.Error{Code: w.Code, Message: "the script said so"}
 	}

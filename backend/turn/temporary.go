@@ -162,7 +162,7 @@ func (t *Temporary) ask(ctx context.Context, turn chat.Turn, m Model) (ending, c
 }
 
 func (t *Temporary) attempt(ctx context.Context, r *run, number int) (ending, chat.Blocks, *chat.Usage) {
-	dec := decoderOf(r.model.Provider, r.model.Endpoint.ToolsMode)
+	dec := r.newDecoder()
 	ids := chat.Frame{Session: t.ID, Branch: r.turn.BranchID, Turn: r.turn.ID, Step: chat.StepID(chat.NewID(t.e.clock.Now())), Attempt: number}
 	em := newEmitter(ids, nil, t.e.settings().FrameEvery, false, t.e.publish.Frame)
 	t.mu.Lock()

@@ -1,0 +1,26 @@
+package chat
+
+import "testing"
+
+func TestUsageChecked(t *testing.T) {
+	ok := Usage{InputTokens: 90, OutputTokens: 10, CachedInputTokens: 80}
+	if got := ok.Checked(100); *got != ok {
+		t.Errorf("%+v", got)
+	}
+	var none *Usage
+	if none.Checked(1) != nil {
+		t.Error("no usage became one")
+	}
+	for _, u := range []Usage{{InputTokens: 101}, {OutputTokens: -1}, {CacheWriteTokens: 101}, {ReasoningTokens: -9}} {
+		got := u.Checked(100)
+		if got.NotBelieved == "" || *got != (Usage{NotBelieved: got.NotBelieved}) {
+			t.Errorf("%+v became %+v", u, got)
+		}
+		if sum := ok.Add(*got); sum.InputTokens != 90 || sum.NotBelieved != got.NotBelieved {
+			t.Errorf("in a sum: %+v", sum)
+		}
+	}
+	if huge := (&Usage{OutputTokens: maxBelieved + 1}).Checked(0); huge.NotBelieved == "" {
+		t.Error("without a window anything is believed")
+	}
+}
