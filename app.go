@@ -183,6 +183,7 @@ func (a *app) turnSettings() turn.Settings {
 	return turn.Settings{
 		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
 		ToolsMode: llm.ToolsMode(c.Tools.Mode), Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
+		MaxAnswerBytes: c.Stream.MaxAnswerBytes, MaxAnswerTokens: c.Stream.MaxAnswerTokens,
 		Scope: chat.Scope(c.Retrieval.Scope), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
 	}
 }

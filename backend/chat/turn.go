@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"time"
 )
 
@@ -289,6 +290,24 @@ type StepPayload struct {
 type RawEvent struct {
 	Type string `json:"type"`
 	Data []byte `json:"data"`
+}
+
+// EventSeq is a stream of raw events that can be read again, so that a long one need not
+// be in memory; it ends at its first error. nil is no stream.
+type EventSeq iter.Seq2[RawEvent, error]
+
+// EventsOf is a short stream that is in memory; nil for none.
+func EventsOf(events []RawEvent) EventSeq {
+	if events == nil {
+		return nil
+	}
+	return func(yield func(RawEvent, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
 }
 
 // PinSuggestion is a standing instruction that was recognised in what the user said and

@@ -60,7 +60,7 @@ type StepEnd struct {
 	DisplayedBytes int64
 	DurableBytes   int64
 	Response       []byte
-	Events         []RawEvent
+	Events         EventSeq
 	Metrics        StepMetrics
 }
 

@@ -21,6 +21,8 @@ type Copies interface {
 	Backups(ctx context.Context, check bool) ([]chat.Backup, error)
 	// Restore puts a backup in the place of the data once agree returns nil.
 	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
+	// StartFresh puts what is left of lost data into a folder, which it returns.
+	StartFresh(ctx context.Context) (string, error)
 }
 
 func (c *call) backupCommand() *cobra.Command {
@@ -156,19 +158,32 @@ func (r backupsReply) print(o *output, check bool) {
 }
 
 func (c *call) restoreCommand() *cobra.Command {
-	var yes bool
+	var yes, fresh bool
 	cmd := &cobra.Command{
-		Use: "restore PATH", Short: "Put a backup in the place of the present data",
+		Use: "restore [PATH]", Short: "Put a backup in the place of the present data",
 		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and
 you are shown what would be replaced by what. The present data is backed up before;
 data that cannot be read is quarantined. Other programs must have the data
-closed. A crash at any moment leaves the old data or the new, whole.`, Args: exactly("PATH"),
+closed. A crash at any moment leaves the old data or the new, whole.
+
+With --fresh, where the database was lost, an empty history is begun instead: what is
+left, its backups too, is kept in a folder that is named.`, Args: atMost("PATH"),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&fresh, "fresh", false, "begin an empty history in place of one that was lost")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
+		switch {
+		case fresh && len(args) > 0:
+			return reply{}, usagef("PATH and --fresh exclude each other.")
+		case !fresh && len(args) == 0:
+			return reply{}, exactly("PATH")(cmd, args)
+		}
 		copies, err := c.app.OpenCopies(ctx, c.options(false, silent{}))
 		if err != nil {
 			return reply{}, err
+		}
+		if fresh {
+			return c.startFresh(ctx, copies, yes)
 		}
 		path := args[0]
 		if abs, err := filepath.Abs(c.path(path)); err == nil {
@@ -193,6 +208,26 @@ closed. A crash at any moment leaves the old data or the new, whole.`, Args: exa
 		return reply{doc: r, text: func(o *output) { printRestored(o, r) }, stands: true}, err
 	})
 	return cmd
+}
+
+// freshReply says where what was left of a lost history is now.
+type freshReply struct {
+	Kept string `json:"kept"`
+}
+
+func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, error) {
+	if !c.json {
+		c.out.printf("What is left of the lost history, its backups too, is put into a folder, and the next message begins an empty one.\n")
+	}
+	if err := c.confirm(yes); err != nil {
+		return reply{}, err
+	}
+	kept, err := copies.StartFresh(ctx)
+	return reply{doc: freshReply{kept}, text: func(o *output) {
+		if err == nil {
+			o.printf("Kept in %s. The next message begins an empty history.\n", line(kept))
+		}
+	}}, err
 }
 
 // confirm asks a person before data is replaced.

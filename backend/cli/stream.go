@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"hash"
+	"io"
 	"slices"
-	"strings"
 	"sync"
 
 	"contextinfinity/backend/chat"
@@ -106,7 +109,7 @@ type printer struct {
 	done chan struct{}
 
 	block   int // the one being written, -1 before the first
-	shown   strings.Builder
+	shown   printedText
 	jumbled bool // a frame of an earlier block came late
 }
 
@@ -146,7 +149,7 @@ func (p *printer) frames() {
 		switch {
 		case f.Block < p.block:
 			p.jumbled = true
-		case f.Block > p.block && p.shown.Len() > 0:
+		case f.Block > p.block && p.shown.length > 0:
 			p.write("\n\n")
 		}
 		if p.jumbled {
@@ -158,8 +161,35 @@ func (p *printer) frames() {
 }
 
 func (p *printer) write(text string) {
-	p.shown.WriteString(text)
+	p.shown.add(text)
 	p.o.text(text)
+}
+
+// printedText remembers what was printed by its length and hash: an answer is long.
+type printedText struct {
+	length int
+	hash   hash.Hash
+}
+
+func (s *printedText) add(text string) {
+	if s.hash == nil {
+		s.hash = sha256.New()
+	}
+	s.length += len(text)
+	_, _ = io.WriteString(s.hash, text)
+}
+
+// rest is what of a text was not printed; false if another text was.
+func (s *printedText) rest(final string) (string, bool) {
+	if s.length == 0 {
+		return final, true
+	}
+	if s.length > len(final) {
+		return "", false
+	}
+	begin := sha256.New()
+	_, _ = io.WriteString(begin, final[:s.length])
+	return final[s.length:], bytes.Equal(begin.Sum(nil), s.hash.Sum(nil))
 }
 
 // abandon implements shower.
@@ -174,11 +204,11 @@ func (p *printer) finish(final string) bool {
 	p.s.enough()
 	close(p.stop)
 	<-p.done
-	rest, ok := strings.CutPrefix(final, p.shown.String())
+	rest, ok := p.shown.rest(final)
 	if ok {
 		p.write(rest)
 	}
-	if p.shown.Len() > 0 {
+	if p.shown.length > 0 {
 		p.o.text("\n")
 	}
 	return ok

@@ -66,6 +66,9 @@ type Stream struct {
 	FsyncMs      int
 	Durability   string // "buffered" or "write_ahead"
 	IdleTimeoutS int
+	// Limits of one answer: text, reasoning and arguments of tools together.
+	MaxAnswerBytes  int
+	MaxAnswerTokens int
 }
 
 // Flush, Fsync and IdleTimeout are the intervals as durations.

@@ -133,6 +133,17 @@ var coreTable = []key{
 		def: 120, min: 1, max: 3600,
 		help: "A stream silent for this long ends as an error; its text is kept. Slow local models may need more.",
 	}, func(c *Config) any { return &c.Stream.IdleTimeoutS }},
+	{spec{
+		name: "stream.max_answer_bytes", group: groupStream, label: "Longest answer", unit: "bytes",
+		def: 16 << 20, min: 1024, max: 256 << 20,
+		help: "An answer that grows past this is ended and kept as incomplete: text, reasoning and tool arguments count together. " +
+			"No model answers at such length; a server that never stops does.",
+	}, func(c *Config) any { return &c.Stream.MaxAnswerBytes }},
+	{spec{
+		name: "stream.max_answer_tokens", group: groupStream, label: "Longest answer in tokens", unit: "tokens",
+		def: 2_000_000, min: 256, max: maxTokens,
+		help: "The same limit counted in tokens. Whichever is reached first ends the answer.",
+	}, func(c *Config) any { return &c.Stream.MaxAnswerTokens }},
 
 	{spec{
 		name: "librarian.commit", group: groupLibrarian, label: "Commit turns", def: "eager",

@@ -419,7 +419,7 @@ func TestWhereAFileGoes(t *testing.T) {
 	}
 }
 
-func TestReplacingALinkReplacesItsFile(t *testing.T) {
+func TestNothingIsWrittenThroughALink(t *testing.T) {
 	d := forked(t)
 	target, link := filepath.Join(t.TempDir(), "real.md"), filepath.Join(d.out, "link.md")
 	d.ok(os.WriteFile(target, []byte("old"), 0o600))
@@ -431,8 +431,10 @@ func TestReplacingALinkReplacesItsFile(t *testing.T) {
 		t.Errorf("through a link: %v", err)
 	}
 	r.Replace = true
-	d.write(r)
-	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 || d.read(target) == "old" {
+	if _, err := d.Write(d.ctx, r, nil); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("in place of a link: %v", err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode()&fs.ModeSymlink == 0 || d.read(target) != "old" {
 		t.Errorf("the link is %v, %v", info, err)
 	}
 }

@@ -18,7 +18,7 @@ import (
 const opWrite = "export.write"
 
 // save makes a file of what fill writes, of its owner alone, whole or not at all, and
-// returns its size in bytes. A link is followed when its file is replaced.
+// returns its size in bytes. Nothing is written through a link.
 func save(ctx context.Context, path string, replace bool, fill func(io.Writer) error) (int64, error) {
 	path, err := target(path, replace)
 	if err != nil {
@@ -57,12 +57,8 @@ func target(path string, replace bool) (string, error) {
 		return path, exists(path)
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		if path, err = filepath.EvalSymlinks(path); err != nil {
-			return path, refused(path, err)
-		}
-		if info, err = os.Stat(path); err != nil {
-			return path, refused(path, err)
-		}
+		return path, chat.Errorf(chat.CodeInvalid, opWrite, "%s is a symbolic link; neither it nor what it points to was changed.", path).
+			WithHint("name the file itself, or choose another name")
 	}
 	if !info.Mode().IsRegular() {
 		return path, chat.Errorf(chat.CodeInvalid, opWrite, "%s is no file that could be replaced; nothing was written.", path).WithHint("choose another name")

@@ -19,6 +19,9 @@ import (
 // not tell them apart.
 const ownProvider = "contextinfinity"
 
+// lineBegin begins every line.
+const lineBegin = `{"ts":"`
+
 // maxEmbeddedDepth keeps a line within the nesting that encoding/json reads
 // (10 000): the payload is one level deeper in its line than it was by itself.
 const maxEmbeddedDepth = 9000
@@ -57,7 +60,7 @@ type endPayload struct {
 // write itself.
 func appendEntry(dst []byte, ts time.Time, provider, eventType string, seq int64, payload []byte) []byte {
 	begin := len(dst)
-	dst = append(dst, `{"ts":"`...)
+	dst = append(dst, lineBegin...)
 	dst = ts.UTC().AppendFormat(dst, chat.TimeLayout)
 	dst = append(dst, `","provider":`...)
 	dst = appendString(dst, provider)

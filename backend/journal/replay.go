@@ -31,6 +31,18 @@ type Replay struct {
 // not an error, it is in the result; an error means the file could not be read,
 // and comes with what was read before it.
 func (j *Journals) Replay(step chat.StepID) (Replay, error) {
+	var events []chat.RawEvent
+	rep, err := j.Read(step, func(ev chat.RawEvent) error {
+		events = append(events, ev)
+		return nil
+	})
+	rep.Events = events
+	return rep, err
+}
+
+// Read is Replay for a journal of any length: it yields each event and keeps none. An
+// error of yield ends it and is returned as it is, with what was read before.
+func (j *Journals) Read(step chat.StepID, yield func(chat.RawEvent) error) (Replay, error) {
 	const op = "journal.replay"
 	path, err := j.file(op, step)
 	if err != nil {
@@ -44,19 +56,33 @@ func (j *Journals) Replay(step chat.StepID) (Replay, error) {
 		return Replay{}, readError(op, step, err)
 	}
 	defer func() { _ = f.Close() }()
-	rep, err := read(f)
-	if err != nil {
+	rep, own, err := read(f, yield)
+	switch {
+	case err != nil:
 		return rep, readError(op, step, err)
+	case own != nil:
+		return rep, own
 	}
 	return rep, nil
 }
 
-// read replays r to its end or to the first damage.
-func read(r io.Reader) (Replay, error) {
-	var rep Replay
+// maxLine bounds one line, in bytes: the largest event there can be, as base64.
+const maxLine = 1 << 30
+
+// read replays r to its end, to the first damage, or to an error of yield, which is own.
+func read(r io.Reader, yield func(chat.RawEvent) error) (rep Replay, own, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
-		line, err := in.ReadBytes('\n')
+		line, err := readLine(in)
+		if errors.Is(err, errNoLine) {
+			rest := rest{}
+			_, err := io.Copy(&rest, in)
+			rep.DroppedBytes = int64(len(line)) + rest.bytes
+			if rep.TornTail = !rest.lines; rest.lines {
+				rep.BadLine = number
+			}
+			return rep, nil, err
+		}
 		if errors.Is(err, io.EOF) {
 			rep.DroppedBytes = int64(len(line))
 			if n := len(line) - 1; n > 0 && rep.follows(line[:n]) {
@@ -64,16 +90,60 @@ func read(r io.Reader) (Replay, error) {
 			} else {
 				rep.TornTail = len(line) > 0
 			}
-			return rep, nil
+			return rep, nil, nil
 		}
 		if err != nil {
-			return rep, err
+			return rep, nil, err
 		}
-		if !rep.take(bytes.TrimSuffix(line, []byte{'\n'})) {
+		ev, isEvent, ok := rep.take(bytes.TrimSuffix(line, []byte{'\n'}))
+		if !ok {
 			rep.BadLine = number
 			rest, err := io.Copy(io.Discard, in)
 			rep.DroppedBytes = int64(len(line)) + rest
-			return rep, err
+			return rep, nil, err
+		}
+		if isEvent {
+			if err := yield(ev); err != nil {
+				return rep, err, nil
+			}
+		}
+	}
+}
+
+// rest is what is left out of a journal.
+type rest struct {
+	bytes int64
+	lines bool // a line ends in it
+}
+
+func (r *rest) Write(b []byte) (int, error) {
+	r.bytes += int64(len(b))
+	r.lines = r.lines || bytes.IndexByte(b, '\n') >= 0
+	return len(b), nil
+}
+
+// errNoLine is a line that cannot be one of a journal: it is not read to its end, which
+// may be that of a file full of zeros.
+var errNoLine = errors.New("not a line of a journal")
+
+// readLine returns the next line with its newline, or what there is of it and io.EOF.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	begin, err := in.Peek(len(lineBegin))
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, err
+	case err == nil && string(begin) != lineBegin:
+		return nil, errNoLine
+	}
+	var line []byte
+	for {
+		piece, err := in.ReadSlice('\n')
+		line = append(line, piece...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return line, err
+		}
+		if len(line) > maxLine {
+			return line, errNoLine
 		}
 	}
 }
@@ -84,20 +154,20 @@ func (rep *Replay) follows(line []byte) bool {
 	return ok && e.Seq == rep.LastSeq+1
 }
 
-// take adds one line to the replay. It is false if the line does not belong
+// take adds one line to the replay. ok is false if the line does not belong
 // there: unreadable, out of sequence, or after the end entry.
-func (rep *Replay) take(line []byte) bool {
+func (rep *Replay) take(line []byte) (ev chat.RawEvent, isEvent, ok bool) {
 	e, ok := parseEntry(line)
 	if !ok || e.Seq != rep.LastSeq+1 || rep.End != "" {
-		return false
+		return ev, false, false
 	}
 	if e.Provider == ownProvider {
 		if rep.End, rep.EndReason, ok = e.end(); !ok {
-			return false
+			return ev, false, false
 		}
 	} else {
-		rep.Events = append(rep.Events, e.event())
+		ev, isEvent = e.event(), true
 	}
 	rep.LastSeq = e.Seq
-	return true
+	return ev, isEvent, true
 }

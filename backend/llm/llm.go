@@ -39,6 +39,8 @@ type Endpoint struct {
 	Stream         bool
 	ToolsMode      ToolsMode
 	MaxOutput      int // the model's own limit; the context's is smaller or equal
+	// MaxAnswerBytes is stream.max_answer_bytes, by which single events are bounded; 0: its default.
+	MaxAnswerBytes int
 
 	// Policy of SRD 11.2 and 11.3.
 	Truncation        string // OpenAI: "disabled" or "auto"

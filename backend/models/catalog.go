@@ -143,7 +143,7 @@ func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.End
 	}
 	return llm.Endpoint{
 		Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP, Options: m.Options,
-		Stream: m.Stream, ToolsMode: llm.ToolsMode(cfg.Tools.Mode), MaxOutput: l.MaxOutput,
+		Stream: m.Stream, ToolsMode: llm.ToolsMode(cfg.Tools.Mode), MaxOutput: l.MaxOutput, MaxAnswerBytes: cfg.Stream.MaxAnswerBytes,
 		Truncation: cfg.OpenAI.Truncation, Store: cfg.OpenAI.Store, ParallelToolCalls: parallel,
 	}
 }

@@ -54,6 +54,9 @@ func (c *Completer) InputLimit() int {
 	return prompt.NewBudget(l, prompt.Policy{History: prompt.HistoryOff}, 1).InputBudget
 }
 
+// maxCompletion bounds the answer to a task, in bytes: summaries are a few thousand words.
+const maxCompletion = 1 << 20
+
 // Complete asks the model once. There are no retries here: whoever asks has a
 // fallback and a deadline.
 func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput int) (string, *chat.Usage, error) {
@@ -68,9 +71,9 @@ func (c *Completer) Complete(ctx context.Context, system, user string, maxOutput
 		return "", nil, err
 	}
 	dec := c.model.Provider.NewDecoder(llm.ToolsDisabled)
+	meter := llm.Meter{MaxBytes: maxCompletion}
 	err = c.model.Provider.Stream(ctx, c.model.Endpoint, body, func(ev chat.RawEvent) error {
-		dec.Decode(ev)
-		return nil
+		return meter.Add(ev, dec.Decode(ev))
 	})
 	r := dec.Result()
 	r.Usage = r.Usage.Checked(max(c.model.Limits.ContextLimit, 2*prepared.Tokens()))

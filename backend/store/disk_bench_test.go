@@ -49,7 +49,7 @@ func (f *fixture) exchange(b chat.Branch, sp *speaker, rec *recollector) int {
 		rec.stored = append(rec.stored, time.Since(begun))
 	}
 	end := f.ended(step, chat.StepCompleted, answer)
-	end.Events = deltas(answer)
+	end.Events = chat.EventsOf(deltas(answer))
 	_, err = f.Finalize(f.ctx, chat.Finalization{TurnID: t.ID, Step: end, Message: chat.AssistantText(answer), Outcome: chat.OutcomeCompleted})
 	f.ok(err)
 	branch, err := f.Branch(f.ctx, b.ID)

@@ -31,7 +31,12 @@ var held sync.Map
 // holder. The address is where the holder can be asked, empty if nowhere.
 func lockWriter(dir, address string) (*fileLock, error) {
 	const op = "store.lock"
-	f, err := disk.OpenFile(disk.Lock, filepath.Join(dir, LockFile), os.O_RDWR|os.O_CREATE, 0o600)
+	path := filepath.Join(dir, LockFile)
+	if what := notAFile(path); what != "" { // a link would have its target emptied
+		return nil, chat.Errorf(chat.CodeConfig, op, "%s is %s, where the lock of the data should be. Nothing was changed.", path, what).
+			WithHint("remove it")
+	}
+	f, err := disk.OpenFile(disk.Lock, path, os.O_RDWR|os.O_CREATE|disk.NoFollow, 0o600)
 	if err != nil {
 		return nil, mapError(op, err)
 	}

@@ -38,6 +38,7 @@ func migrations() fs.FS {
 type found struct {
 	version int64 // 0: no database, or an empty one
 	newest  int64 // what this program knows
+	started bool  // its first migration was cut short: there is nothing in it yet
 }
 
 // probe looks at the database before anything may write to it, and refuses one
@@ -52,10 +53,15 @@ func probe(ctx context.Context, at place, steps fs.FS) (found, error) {
 	if err != nil {
 		return have, mapError(op, err)
 	}
+	if info.IsDir() {
+		return have, chat.Errorf(chat.CodeCorrupt, op, "%s is a folder, where the database should be. Nothing was changed.", at.path).
+			WithHint("move it away; contextinfinity backups lists what contextinfinity restore can put in its place")
+	}
 	have.version, err = readVersionAt(ctx, at)
 	if err != nil {
 		return have, unopenable(at.path, err)
 	}
+	have.started = have.version == 0 && info.Size() > smallest
 	if have.version > have.newest {
 		return have, chat.Errorf(chat.CodeNewer, op,
 			"The data was written by a newer version of ContextInfinity (schema %d, this one knows %d). It was left untouched.",

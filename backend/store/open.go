@@ -58,6 +58,7 @@ type Store struct {
 	clock    clock.Clock
 	log      *slog.Logger
 	lock     *fileLock // nil when read-only
+	identity identity  // of the database's file
 	writer   *gorm.DB  // one connection; nil when read-only
 	reader   *gorm.DB
 	tokens   tokenizer
@@ -125,6 +126,9 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 	if have, s.place, err = locate(ctx, s.dir, steps); err != nil {
 		return err
 	}
+	if err := refuseLost(s.dir, have); err != nil {
+		return err
+	}
 	switch {
 	case have.version == 0:
 		return chat.Errorf(chat.CodeNotFound, op, "There is no data in %s yet.", s.dir).
@@ -133,6 +137,7 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 		return chat.Errorf(chat.CodeConflict, op, "The data was written by an earlier version and is upgraded when it is next opened for writing.").
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
+	s.place.reading = true
 	s.reader, err = connectAt(s.place, readerPragmas, readers)
 	return mapError(op, err)
 }
@@ -157,6 +162,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseLost(s.dir, have); err != nil {
+		return err
+	}
 	if err := secureFile(s.path()); err != nil {
 		return mapError(op, err)
 	}
@@ -173,6 +181,10 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if s.reader, err = connect(s.path(), readerPragmas, readers); err != nil {
 		return mapError(op, err)
 	}
+	if err := s.identity.take(s.path()); err != nil {
+		return mapError(op, err)
+	}
+	s.mark()
 	if err := s.sweepStages(); err != nil {
 		s.log.Warn("what an import left cannot be removed", "err", err)
 	}

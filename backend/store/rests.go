@@ -154,15 +154,20 @@ func (r *stateRow) unpack(db *gorm.DB) error {
 // rest packs a step's items against its turn's final answer and its raw events
 // against the items, where that is worth it. Neither changes once it is there.
 func (r *stepRow) rest(answer []byte) {
-	items := []byte(r.NormalizedItemsJSON)
-	depth := 0
-	if z := (rested{value: answer}).on(items); z != nil {
-		r.NormalizedItemsJSON, r.ItemsZ, depth = "", z, 1
-	}
+	items := r.restItems(answer)
 	events := r.RawEvents
-	if r.RawEvents = (rested{value: items, depth: depth}).on(events); r.RawEvents == nil {
+	if r.RawEvents = items.on(events); r.RawEvents == nil {
 		r.RawEvents = pack(events)
 	}
+}
+
+// restItems packs the items, and returns them to rest the raw events on.
+func (r *stepRow) restItems(answer []byte) rested {
+	items := rested{value: []byte(r.NormalizedItemsJSON)}
+	if z := (rested{value: answer}).on(items.value); z != nil {
+		r.NormalizedItemsJSON, r.ItemsZ, items.depth = "", z, 1
+	}
+	return items
 }
 
 // items is the exact JSON of a step's items.

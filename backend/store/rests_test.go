@@ -16,10 +16,11 @@ func (f *fixture) answered(b chat.Branch) (chat.Turn, chat.Step, []chat.RawEvent
 	t := f.accept(b.ID, "tell me all")
 	step := f.respond(t)
 	end := f.ended(step, chat.StepCompleted, answer)
-	end.Events = deltas(answer)
+	events := deltas(answer)
+	end.Events = chat.EventsOf(events)
 	t, err := f.Finalize(f.ctx, chat.Finalization{TurnID: t.ID, Step: end, Message: chat.AssistantText(answer), Outcome: chat.OutcomeCompleted})
 	f.ok(err)
-	return t, step, end.Events, answer
+	return t, step, events, answer
 }
 
 // TestStepRestsOnItsAnswer: what repeats the answer is stored against it, and

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
@@ -142,7 +141,10 @@ func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd, answer []byte) error {
 		return err
 	}
 	told := row.endedEvent(turn, e)
-	row.rest(answer)
+	items := row.restItems(answer)
+	if row.RawEvents, told.EventsSHA256, err = packEvents(e.Events, items); err != nil {
+		return err
+	}
 	if _, err := t.exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
 		row.Status, t.stamp(), row.OutcomeJSON, row.NormalizedItemsJSON, row.ItemsZ, row.UsageJSON,
@@ -173,7 +175,7 @@ func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
 	return nil
 }
 
-// endedStep encodes what a step's end brings, the raw events not yet packed.
+// endedStep encodes what a step's end brings, but for its raw events.
 func endedStep(e chat.StepEnd) (stepRow, error) {
 	items := e.Items
 	if items == nil {
@@ -191,51 +193,10 @@ func endedStep(e chat.StepEnd) (stepRow, error) {
 	if err != nil {
 		return stepRow{}, err
 	}
-	events, err := encodeEvents(e.Events)
 	return stepRow{
 		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), NormalizedItemsJSON: string(itemsJSON),
-		UsageJSON: usage, ResponseJSON: pack(e.Response), RawEvents: events,
-	}, err
-}
-
-// storedEvent is a raw event as it is stored: its bytes as text where they are
-// that, for text compresses and base64 does not.
-type storedEvent struct {
-	Type string  `json:"type"`
-	Text *string `json:"text,omitempty"`
-	Data []byte  `json:"data,omitempty"` // base64 in JSON
-}
-
-// encodeEvents is a stream as JSON, its bytes exact, nil for none.
-func encodeEvents(events []chat.RawEvent) ([]byte, error) {
-	if events == nil {
-		return nil, nil
-	}
-	stored := make([]storedEvent, len(events))
-	for i, e := range events {
-		stored[i] = storedEvent{Type: e.Type, Data: e.Data}
-		if utf8.Valid(e.Data) {
-			s := string(e.Data)
-			stored[i].Text, stored[i].Data = &s, nil
-		}
-	}
-	return chat.MarshalJSON(stored)
-}
-
-// decodeEvents reads what encodeEvents wrote, of this version or the first.
-func decodeEvents(b []byte) ([]chat.RawEvent, error) {
-	var stored []storedEvent
-	if err := json.Unmarshal(b, &stored); err != nil {
-		return nil, err
-	}
-	events := make([]chat.RawEvent, len(stored))
-	for i, e := range stored {
-		events[i] = chat.RawEvent{Type: e.Type, Data: e.Data}
-		if e.Text != nil {
-			events[i].Data = []byte(*e.Text)
-		}
-	}
-	return events, nil
+		UsageJSON: usage, ResponseJSON: pack(e.Response),
+	}, nil
 }
 
 func (r stepRow) endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
@@ -245,9 +206,6 @@ func (r stepRow) endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 	}
 	if e.Response != nil {
 		ev.ResponseSHA256 = hexHash(e.Response)
-	}
-	if e.Events != nil {
-		ev.EventsSHA256 = hexHash(r.RawEvents)
 	}
 	return ev
 }

@@ -127,7 +127,7 @@ func (f *fixture) ended(step chat.Step, status chat.StepStatus, words string) *c
 		StepID: step.ID, Outcome: chat.StepOutcome{Status: status},
 		Items: chat.Items{chat.AssistantMessage{Blocks: chat.Blocks{chat.Text{Text: words}}}},
 		Usage: &chat.Usage{InputTokens: 10, OutputTokens: 5}, DisplayedBytes: int64(len(words)), DurableBytes: int64(len(words)),
-		Events:  []chat.RawEvent{{Type: "delta", Data: []byte(words)}, {Type: "odd", Data: []byte{0xff, 0, '\n'}}},
+		Events:  chat.EventsOf([]chat.RawEvent{{Type: "delta", Data: []byte(words)}, {Type: "odd", Data: []byte{0xff, 0, '\n'}}}),
 		Metrics: chat.StepMetrics{FirstByteMs: 7, StreamMs: 9, Deltas: 2},
 	}
 }

@@ -43,6 +43,9 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error 
 	if faults.Skipped("store.transaction") {
 		return mapError(op, s.unprotected(ctx, op, do))
 	}
+	if err := s.identity.check(); err != nil {
+		return mapError(op, err)
+	}
 	db := s.writer.WithContext(ctx).Begin()
 	if db.Error != nil {
 		return mapError(op, db.Error)
@@ -55,6 +58,9 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error 
 	if err == nil {
 		err = faults.Transaction(op, faults.Committing)
 	}
+	if err == nil {
+		err = s.identity.check()
+	}
 	if err != nil {
 		return mapError(op, err)
 	}
@@ -62,6 +68,7 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error 
 	if err == nil {
 		// What is committed can no longer fail: here the program can only die.
 		_ = faults.Transaction(op, faults.Committed)
+		err = s.identity.check() // what went into a file that is gone is not confirmed
 	}
 	return mapError(op, err)
 }

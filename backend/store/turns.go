@@ -253,11 +253,10 @@ func (r stepRow) payload() (p chat.StepPayload, err error) {
 	if p.Response, err = Unpack(r.ResponseJSON); err != nil {
 		return p, err
 	}
-	events, err := r.events()
-	if err != nil || events == nil {
-		return p, err
-	}
-	p.Events, err = decodeEvents(events)
+	err = r.eachEvent(func(e chat.RawEvent) error {
+		p.Events = append(p.Events, e)
+		return nil
+	})
 	return p, err
 }
 

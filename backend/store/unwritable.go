@@ -24,6 +24,9 @@ type place struct {
 	path string
 	// frozen: nobody writes it meanwhile, so that nothing is needed beside it.
 	frozen bool
+	// reading: only readers open it. The log that a program left is let stand then: the
+	// last one who may write would bring it into the database, and remove it.
+	reading bool
 	// note says why the data can only be read, and from where it is; empty: it is read as
 	// always.
 	note    string
@@ -40,6 +43,9 @@ func (p place) leave() {
 func (p place) query() url.Values {
 	if p.frozen {
 		return url.Values{"mode": {"ro"}, "immutable": {"1"}}
+	}
+	if p.reading && sizeOf(p.path+"-wal") > 0 && sizeOf(p.path+"-journal") == 0 {
+		return url.Values{"mode": {"ro"}}
 	}
 	return url.Values{"mode": {"rw"}}
 }

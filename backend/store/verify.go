@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"gorm.io/gorm"
 
@@ -55,17 +58,49 @@ func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 	if err := s.read(ctx, op, func(db *gorm.DB) error { return a.tables(ctx, db) }); err != nil {
 		return a.found, err
 	}
-	agrees := false
-	if s.writer != nil { // the engine's own comparison counts as a write
-		var err error
-		if agrees, err = a.compareTextIndex(s.writer.WithContext(ctx)); err != nil {
-			return a.found, mapError(op, err)
-		}
+	agrees, err := s.compareIndex(ctx, a)
+	if err != nil {
+		return a.found, mapError(op, err)
 	}
 	if agrees {
 		return a.found, nil
 	}
 	return a.found, s.read(ctx, op, func(db *gorm.DB) error { return a.lookUpUnits(ctx, db) })
+}
+
+// compareIndex has the engine compare the text index with the units, which counts as a
+// write: who only reads has it done on a copy. Where there is no room for one, it is not
+// known whether they agree.
+func (s *Store) compareIndex(ctx context.Context, a *audit) (agrees bool, err error) {
+	if s.writer != nil {
+		return a.compareTextIndex(s.writer.WithContext(ctx))
+	}
+	if free, err := freeSpace(os.TempDir()); err != nil || free < 2*sizeOf(s.path())+enough {
+		return false, nil
+	}
+	dir, err := os.MkdirTemp("", readingPrefix+"*")
+	if err != nil {
+		return false, nil
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, DatabaseFile)
+	source, err := connectAt(s.place, commonPragmas, 1)
+	if err != nil {
+		return false, err
+	}
+	err = source.WithContext(ctx).Exec(`VACUUM INTO ?`, path).Error
+	if err = errors.Join(err, disconnect(source)); err != nil {
+		if chat.CodeOf(mapError("", err)) == chat.CodeCorrupt {
+			return false, nil // of a damaged page, which the check of the file names
+		}
+		return false, err
+	}
+	copied, err := connect(path, append([]string{"journal_mode(MEMORY)", "synchronous(OFF)"}, commonPragmas...), 1)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = disconnect(copied) }()
+	return a.compareTextIndex(copied.WithContext(ctx))
 }
 
 // tables runs every check that only reads.

@@ -35,18 +35,58 @@ func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 	return len(base)
 }
 
-// replay runs stored events through their provider's decoder: what it returns
-// is what was shown while they streamed.
-func (e *Engine) replay(provider string, events []chat.RawEvent) llm.Result {
-	p, ok := e.models.Provider(provider)
-	if !ok {
-		return llm.Result{}
+// replay runs stored events, which each yields, through their provider's decoder: what it
+// returns is what was shown while they streamed. They are read up to the limit, if there is
+// one. Those of a provider that is not known any more are only counted.
+func (e *Engine) replay(provider string, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
+	var dec *guarded
+	if p, ok := e.models.Provider(provider); ok {
+		dec = decoderOf(p, e.toolsMode())
 	}
-	dec := decoderOf(p, e.toolsMode())
-	for _, ev := range events {
-		dec.Decode(ev)
+	err = each(func(ev chat.RawEvent) error {
+		var deltas []llm.Delta
+		if dec != nil {
+			deltas = dec.Decode(ev)
+		}
+		r.events++
+		r.visible += int64(visibleBytes(deltas))
+		if limit == nil {
+			return nil
+		}
+		return limit.Add(ev, deltas)
+	})
+	if dec != nil {
+		r.result = dec.Result()
 	}
-	return dec.Result()
+	if llm.IsTooLong(err) {
+		r.tooLong, err = err, nil
+	}
+	return r, err
+}
+
+// replayed is what stored events come to.
+type replayed struct {
+	result  llm.Result
+	events  int
+	visible int64 // bytes
+	tooLong error // it was read up to the limit of an answer
+}
+
+// journalLimit is how far a journal is read. One that was written under a higher limit than
+// today's is read as far as any answer goes by default.
+func (e *Engine) journalLimit(modelID string) *llm.Meter {
+	m := e.meter(modelID)
+	m.MaxBytes, m.MaxTokens = max(m.MaxBytes, llm.DefaultAnswerBytes), max(m.MaxTokens, llm.DefaultAnswerTokens)
+	return m
+}
+
+// meter measures an answer of a model.
+func (e *Engine) meter(modelID string) *llm.Meter {
+	s := e.settings()
+	return &llm.Meter{
+		MaxBytes: s.MaxAnswerBytes, MaxTokens: s.MaxAnswerTokens,
+		Count: func(text string) int { return e.counter.Count(modelID, text) },
+	}
 }
 
 // answerBefore is the answer that steps with a lower index add up to. Of each
@@ -74,11 +114,8 @@ func (e *Engine) answerBefore(ctx context.Context, steps []chat.Step, index int)
 }
 
 func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
-	payload, err := e.store.StepPayload(ctx, s.ID)
-	if err != nil {
-		return nil, err
-	}
-	return e.replay(s.Provider, payload.Events).Blocks, nil
+	r, err := e.replay(s.Provider, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
+	return r.result.Blocks, err
 }
 
 // Answer is what there is of a turn's answer: the final message, or what an

@@ -90,10 +90,13 @@ func judgeError(a attempt, f *chat.Failure, cause error) ending {
 	if a.result.Status == chat.StepIncomplete || (a.err == nil && !a.result.Terminal) {
 		e.step.Status, e.step.Reason = chat.StepIncomplete, "the stream was cut"
 	}
+	if llm.IsTooLong(cause) {
+		e.step.Status, e.step.Reason = chat.StepIncomplete, "too long"
+	}
 	f.Attempts = a.number
 	wait, retry := retryable(cause)
 	switch {
-	case hasText(a.result.Blocks):
+	case hasText(a.result.Blocks), llm.IsTooLong(cause) && len(a.result.Blocks) > 0:
 		e.verdict = verdictIncomplete
 	case a.events == 0 && tooLarge(cause) && a.shrunk < maxShrinks:
 		e.verdict = verdictShrink
@@ -213,7 +216,14 @@ func retryable(err error) (time.Duration, bool) {
 }
 
 // hasText reports visible text.
-func hasText(bs chat.Blocks) bool { return strings.TrimSpace(bs.RenderedText()) != "" }
+func hasText(bs chat.Blocks) bool {
+	for _, b := range bs { // one by one: their text together may be long
+		if strings.TrimSpace(chat.Blocks{b}.RenderedText()) != "" {
+			return true
+		}
+	}
+	return false
+}
 
 // substantial reports an answer worth keeping: visible text, a call, an image,
 // or something kept raw. Reasoning alone is not an answer.

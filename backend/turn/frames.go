@@ -26,10 +26,15 @@ type emitter struct {
 	durable   int64
 	counted   chat.Frame // counters of the last frame sent
 	shown     []shownBlock
+	settled   chat.Blocks // in place of shown, once all of it is
 	done      chan struct{}
 	stopped   chan struct{}
 	closeOnce sync.Once
 }
+
+// maxPaced is how many frames are left to send at their pace when a stream is over. An
+// answer of very many small blocks would else end minutes after its provider.
+const maxPaced = 20
 
 // segment is text of one block that has not been sent.
 type segment struct {
@@ -67,8 +72,10 @@ func (em *emitter) loop() {
 		case <-tick.C:
 			em.send()
 		case <-em.done:
-			for em.send() {
-				<-tick.C
+			for n := 0; em.send(); n++ {
+				if n < maxPaced {
+					<-tick.C
+				}
 			}
 			return
 		}
@@ -165,10 +172,27 @@ func (em *emitter) remember(f chat.Frame) {
 	b.text = append(b.text, f.Text...)
 }
 
+// settle keeps the decoder's blocks of a stream that is over, which need no memory of
+// their own.
+func (em *emitter) settle(blocks chat.Blocks) {
+	em.mu.Lock()
+	defer em.mu.Unlock()
+	em.settled, em.shown = blocks, nil
+}
+
 // Live is a running stream as shown so far: frames with a greater Seq go on from it.
 type Live struct {
 	Frame  chat.Frame // ids and counters; Text is empty
 	Blocks chat.Blocks
+}
+
+// counters are the ids and counters of the last frame.
+func (em *emitter) counters() chat.Frame {
+	em.mu.Lock()
+	defer em.mu.Unlock()
+	f := em.frame
+	f.Text, f.Kind, f.Tool = "", "", ""
+	return f
 }
 
 func (em *emitter) live() Live {
@@ -176,7 +200,7 @@ func (em *emitter) live() Live {
 	defer em.mu.Unlock()
 	f := em.frame
 	f.Text, f.Kind, f.Tool = "", "", ""
-	var blocks chat.Blocks
+	blocks := em.settled
 	for _, b := range em.shown {
 		blocks = append(blocks, b.block())
 	}

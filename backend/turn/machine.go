@@ -43,7 +43,8 @@ type run struct {
 	step    chat.Step
 	writer  *journal.Writer
 	decoder llm.Decoder
-	events  []chat.RawEvent
+	stream  stream
+	meter   *llm.Meter
 	err     error
 	end     ending
 	metrics chat.TurnMetrics
@@ -62,6 +63,7 @@ type state func(context.Context) state
 
 func (r *run) loop(ctx context.Context) {
 	defer r.e.finished(r)
+	defer r.stream.end()
 	defer defect.Caught(r.died)
 	// A turn that goes on has text from before; until it is read again, a failure
 	// must not take it away.
@@ -141,7 +143,9 @@ func (r *run) begin(ctx context.Context) state {
 		return r.settleNothing(err)
 	}
 	r.number++
-	r.events, r.timing, r.err, r.writer = nil, chat.StepMetrics{}, nil, nil
+	r.stream.end()
+	r.timing, r.err, r.writer = chat.StepMetrics{}, nil, nil
+	r.meter = r.e.meter(r.model.Endpoint.ModelID)
 	r.decoder = r.newDecoder()
 	step, err := r.e.store.BeginStep(ctx, chat.StepStart{
 		TurnID: r.turn.ID, Index: r.index, Provider: r.model.Provider.Name(), ModelID: r.model.Endpoint.ModelID,
@@ -163,7 +167,7 @@ func (r *run) begin(ctx context.Context) state {
 		return r.settle
 	}
 	r.e.changed(chat.ChangeTurn, string(r.turn.ID), r.turn.SessionID)
-	return r.stream
+	return r.receiveAll
 }
 
 func (r *run) openEmitter() {
@@ -190,8 +194,8 @@ func (r *run) live() (Live, bool) {
 	return em.live(), true
 }
 
-// stream carries events from the provider into journal, decoder and window.
-func (r *run) stream(ctx context.Context) state {
+// receiveAll carries events from the provider into journal, decoder and window.
+func (r *run) receiveAll(ctx context.Context) state {
 	r.started = time.Now()
 	r.err = r.e.callProvider(ctx, r, r.receive)
 	r.timing.StreamMs = time.Since(r.started).Milliseconds()
@@ -221,7 +225,7 @@ func (e *Engine) callProvider(ctx context.Context, r *run, yield func(chat.RawEv
 
 // receive journals one event, then shows it.
 func (r *run) receive(ev chat.RawEvent) error {
-	if len(r.events) == 0 {
+	if r.stream.count == 0 {
 		r.timing.FirstByteMs = time.Since(r.started).Milliseconds()
 	}
 	deltas := r.decoder.Decode(ev)
@@ -229,16 +233,19 @@ func (r *run) receive(ev chat.RawEvent) error {
 	if err != nil {
 		return err
 	}
-	r.events = append(r.events, ev)
+	r.stream.add(ev)
 	r.timing.Deltas += int64(len(deltas))
 	r.emitter.add(deltas, seq)
-	return faults.Point("turn.event")
+	if err := faults.Point("turn.event"); err != nil {
+		return err
+	}
+	return r.meter.Add(ev, deltas)
 }
 
 // settle judges the attempt and closes its journal.
 func (r *run) settle(ctx context.Context) state {
 	r.end = judge(attempt{
-		result: r.decoder.Result(), err: r.err, events: len(r.events), number: r.number, earlier: r.earlier,
+		result: r.decoder.Result(), err: r.err, events: r.stream.count, number: r.number, earlier: r.earlier,
 		shrunk: r.shrunk,
 	})
 	r.closeJournal()
@@ -273,7 +280,10 @@ func (r *run) closeJournal() {
 		r.e.log.Error("the stream journal could not be sealed", "step", r.step.ID, "err", err)
 	}
 	r.emitter.finish(p.DurableSeq, p.Durable)
-	f := r.emitter.live().Frame
+	if r.stream.long {
+		r.emitter.settle(r.decoder.Result().Blocks)
+	}
+	f := r.emitter.counters()
 	r.step.DisplayedBytes, r.step.DurableBytes = f.Displayed, f.Durable
 }
 
@@ -285,7 +295,7 @@ func (r *run) stepEnd() *chat.StepEnd {
 	return &chat.StepEnd{
 		StepID: r.step.ID, Outcome: r.end.step, Items: res.Items, Usage: res.Usage,
 		DisplayedBytes: r.step.DisplayedBytes, DurableBytes: r.step.DurableBytes,
-		Events: r.events, Metrics: r.timing,
+		Events: r.stream.events(r.e, r.step.ID), Metrics: r.timing,
 	}
 }
 

@@ -30,7 +30,8 @@ type Store interface {
 	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
+	// StepEvents yields the stored stream of a step, one event at a time.
+	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
 	State(context.Context, chat.StateID) (chat.State, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	PinsAt(ctx context.Context, branch chat.BranchID, seq int64) ([]chat.Pin, error)
@@ -109,6 +110,9 @@ type Settings struct {
 	// EmbedsRemotely: a search asks a server for the question's vector. Previews,
 	// which follow what is being typed, then search nothing.
 	EmbedsRemotely bool
+	// MaxAnswerBytes and MaxAnswerTokens bound one answer (stream.max_answer_bytes and
+	// _tokens); 0: llm's defaults.
+	MaxAnswerBytes, MaxAnswerTokens int
 	// ToolsMode is tools.mode (SRD 12.1).
 	ToolsMode llm.ToolsMode
 }

@@ -42,7 +42,7 @@ func (p *progressWriter) loop(e *Engine, step chat.StepID, em *emitter, every ti
 			return
 		case <-tick.C:
 		}
-		f := em.live().Frame
+		f := em.counters()
 		if f.Displayed == stored.Displayed && f.Durable == stored.Durable {
 			continue
 		}

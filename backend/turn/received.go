@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"errors"
 
 	"contextinfinity/backend/chat"
 )
@@ -18,19 +19,22 @@ func (e *Engine) Received(ctx context.Context, t chat.Turn) (chat.Message, error
 	if err != nil || n == 0 || steps[n-1].Outcome.Status != chat.StepRunning {
 		return e.Answer(ctx, t)
 	}
-	blocks, err := e.journalled(ctx, steps, steps[n-1])
+	blocks, err := e.receivedBlocks(ctx, steps, steps[n-1])
 	return chat.Message{Role: chat.RoleAssistant, Blocks: blocks}, err
 }
 
-// journalled is the answer with what an open step has received. An attempt that
+// receivedBlocks is the answer with what an open step has received. An attempt that
 // brought no text yet does not hide what an earlier one did; where none did, its reasoning
 // is all there is.
-func (e *Engine) journalled(ctx context.Context, steps []chat.Step, open chat.Step) (chat.Blocks, error) {
-	replay, err := e.journals.Replay(open.ID)
+func (e *Engine) receivedBlocks(ctx context.Context, steps []chat.Step, open chat.Step) (chat.Blocks, error) {
+	replay, err := e.replay(open.Provider, e.journalLimit(open.ModelID), func(yield func(chat.RawEvent) error) error {
+		_, err := e.journals.Read(open.ID, yield)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	received := e.replay(open.Provider, replay.Events).Blocks
+	received := replay.result.Blocks
 	if !hasText(received) {
 		if earlier, err := e.answerBefore(ctx, steps, open.Index+1); err != nil || hasText(earlier) {
 			return earlier, err
@@ -39,3 +43,25 @@ func (e *Engine) journalled(ctx context.Context, steps []chat.Step, open chat.St
 	base, err := e.answerBefore(ctx, steps, open.Index)
 	return join(base, received), err
 }
+
+// journalled are the first events of a step's journal, read when they are wanted; nil
+// for none.
+func (e *Engine) journalled(step chat.StepID, events int) chat.EventSeq {
+	if events == 0 {
+		return nil
+	}
+	return func(yield func(chat.RawEvent, error) bool) {
+		n := 0
+		_, err := e.journals.Read(step, func(ev chat.RawEvent) error {
+			if n++; n > events || !yield(ev, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(chat.RawEvent{}, err)
+		}
+	}
+}
+
+var errEnough = errors.New("no more events are wanted")

@@ -145,11 +145,12 @@ type recovery struct {
 func (rec *recovery) read(ctx context.Context) error {
 	before := 0
 	if rec.open != nil {
-		replay, err := rec.e.journals.Replay(rec.open.ID)
-		if err != nil {
+		if err := rec.decode(); err != nil {
 			return err
 		}
-		rec.journal, before = replay, rec.open.Index
+		before = rec.open.Index
+	} else {
+		rec.attempt = attempt{number: MaxAttempts, err: errCrashed}
 	}
 	var err error
 	if rec.base, err = rec.e.answerBefore(ctx, rec.steps, before); err != nil {
@@ -159,27 +160,26 @@ func (rec *recovery) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	rec.decode()
 	rec.attempt.earlier = hasText(all)
 	return nil
 }
 
-// decode replays the journal and counts the visible bytes as the window did.
-func (rec *recovery) decode() {
-	rec.attempt = attempt{number: MaxAttempts, events: len(rec.journal.Events)}
-	rec.attempt.err = errCrashed
-	if rec.open == nil {
-		return
+// decode replays the journal, an event at a time, and counts the visible bytes as the
+// window did.
+func (rec *recovery) decode() error {
+	r, err := rec.e.replay(rec.open.Provider, rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
+		rec.journal, err = rec.e.journals.Read(rec.open.ID, yield)
+		return err
+	})
+	if err != nil {
+		return err
 	}
-	p, ok := rec.e.models.Provider(rec.open.Provider)
-	if !ok {
-		return
+	rec.visible = r.visible
+	rec.attempt = attempt{number: MaxAttempts, events: r.events, result: r.result, err: errCrashed}
+	if r.tooLong != nil {
+		rec.attempt.err = r.tooLong
+		return nil
 	}
-	dec := decoderOf(p, rec.e.toolsMode())
-	for _, ev := range rec.journal.Events {
-		rec.visible += int64(visibleBytes(dec.Decode(ev)))
-	}
-	rec.attempt.result = dec.Result()
 	rec.attempt.stopped = rec.journal.End == journal.EndStopped
 	if rec.journal.End == journal.EndError {
 		rec.attempt.err = chat.Errorf(errorCode(rec.journal.EndReason), "turn.recover",
@@ -190,7 +190,11 @@ func (rec *recovery) decode() {
 	if rec.attempt.result.Terminal && rec.journal.End != journal.EndError {
 		rec.attempt.err = nil
 	}
+	return nil
 }
+
+// events are what was decoded, read from the journal again.
+func (rec *recovery) events() chat.EventSeq { return rec.e.journalled(rec.open.ID, rec.attempt.events) }
 
 var errCrashed = chat.Errorf(chat.CodeUnavailable, "turn.recover",
 	"The program ended while the answer arrived. What had arrived is kept.").WithHint("continue, retry, keep or discard it")
@@ -234,7 +238,7 @@ func (rec *recovery) stepEnd(end ending) *chat.StepEnd {
 	res := rec.attempt.result
 	return &chat.StepEnd{
 		StepID: rec.open.ID, Outcome: end.step, Items: res.Items, Usage: res.Usage,
-		DisplayedBytes: rec.visible, DurableBytes: rec.visible, Events: rec.journal.Events,
+		DisplayedBytes: rec.visible, DurableBytes: rec.visible, Events: rec.events(),
 	}
 }
 

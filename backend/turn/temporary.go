@@ -169,11 +169,12 @@ func (t *Temporary) attempt(ctx context.Context, r *run, number int) (ending, ch
 	t.em = em
 	t.mu.Unlock()
 	t.e.changed(chat.ChangeTurn, string(r.turn.ID), t.ID)
-	events := 0
+	events, meter := 0, t.e.meter(r.model.Endpoint.ModelID)
 	err := t.e.callProvider(ctx, r, func(ev chat.RawEvent) error {
 		events++
-		em.add(dec.Decode(ev), int64(events))
-		return nil
+		deltas := dec.Decode(ev)
+		em.add(deltas, int64(events))
+		return meter.Add(ev, deltas)
 	})
 	em.finish(0, 0)
 	res := dec.Result()

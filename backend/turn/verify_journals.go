@@ -23,7 +23,7 @@ func (e *Engine) VerifyJournals(ctx context.Context) ([]chat.Finding, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		replay, err := e.journals.Replay(id)
+		replay, err := e.journals.Read(id, func(chat.RawEvent) error { return ctx.Err() })
 		switch {
 		case err != nil:
 			add(id, "The stream journal cannot be read: %v", err)

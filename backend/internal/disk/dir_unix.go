@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// NoFollow is the flag of OpenFile that refuses a symbolic link in place of the file.
+const NoFollow = syscall.O_NOFOLLOW
+
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// NoFollow has no flag here: whoever opens a file looks at it first.
+const NoFollow = 0
+
 // syncDir has nothing to do: NTFS journals directory entries itself and does not
 // let a directory be flushed.
 func syncDir(string) error { return nil }

@@ -28,6 +28,7 @@ type Part struct {
 	Annotations []json.RawMessage
 	ID, Name    string // of a tool call
 	Input       json.RawMessage
+	FreeText    bool // a tool's arguments are text and no JSON
 	Encrypted   string
 	Raw         []byte
 
@@ -143,6 +144,10 @@ func (d *Draft) Block(p *Part) chat.Block {
 
 // Arguments are a tool's arguments: always valid JSON.
 func (p *Part) Arguments() json.RawMessage {
+	if p.FreeText {
+		text, _ := chat.MarshalJSON(p.Text.String()) // a string always encodes
+		return text
+	}
 	if p.Input != nil {
 		return p.Input
 	}

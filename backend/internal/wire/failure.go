@@ -242,8 +242,8 @@ func TransportError(ctx context.Context, ep llm.Endpoint, base string, err error
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	switch {
-	case errors.Is(err, ErrEventTooLarge):
-		e.Code, e.Retry, e.Message = chat.CodeProvider, false, ErrEventTooLarge.Error()
+	case errors.Is(err, errEventTooLarge):
+		e.Code, e.Retry, e.Message = chat.CodeProvider, false, errEventTooLarge.Error()
 	case errors.As(err, &cert):
 		e.Retry, e.Message = false, "the certificate of "+host+" is not trusted"
 	case errors.As(err, &record):

@@ -146,9 +146,10 @@ func Receive(ctx context.Context, ep llm.Endpoint, base string, resp *http.Respo
 			Message: hostOf(base) + " answered with a web page instead of an answer; check the address of the server",
 		}
 	case kind == bodyDocument:
-		data, err := io.ReadAll(io.LimitReader(src, MaxEvent+1))
-		if err == nil && len(data) > MaxEvent {
-			err = ErrEventTooLarge
+		limit := eventLimit(ep)
+		data, err := io.ReadAll(io.LimitReader(src, int64(limit)+1))
+		if err == nil && len(data) > limit {
+			err = errEventTooLarge
 		}
 		if err != nil {
 			return TransportError(ctx, ep, base, err)
@@ -163,7 +164,7 @@ func Receive(ctx context.Context, ep llm.Endpoint, base string, resp *http.Respo
 }
 
 func receiveEvents(ctx context.Context, ep llm.Endpoint, base string, src io.Reader, deliver func(string, []byte) error) error {
-	events := NewEventReader(src)
+	events := NewEventReader(src, eventLimit(ep))
 	for {
 		ev, err := events.Next()
 		if errors.Is(err, io.EOF) {

@@ -5,14 +5,20 @@ import (
 	"bytes"
 	"errors"
 	"io"
+
+	"contextinfinity/backend/llm"
 )
 
-// MaxEvent bounds one event and one unstreamed body. Generated images travel
-// inside events, so it is generous; it only stops a server that never ends one.
-const MaxEvent = 64 << 20
+// maxEvent bounds one event and one unstreamed body, in bytes, where answers have their
+// default limit. Generated images travel inside events, and the last event of a response
+// repeats all of it, so it is generous; it only stops a server that never ends one.
+const maxEvent = 32 << 20
 
-// ErrEventTooLarge reports an event over MaxEvent.
-var ErrEventTooLarge = errors.New("the server sent an event larger than 64 MB")
+// eventLimit is the limit for an endpoint: room for an answer of its length in JSON.
+func eventLimit(ep llm.Endpoint) int { return max(maxEvent, 2*ep.MaxAnswerBytes) }
+
+// errEventTooLarge reports an event over its limit.
+var errEventTooLarge = errors.New("the server sent one event that is larger than any answer")
 
 // Event is one server-sent event: its name, empty if it had none, and its data
 // lines joined by line feeds.
@@ -34,9 +40,9 @@ type EventReader struct {
 	limit  int
 }
 
-// NewEventReader reads from r.
-func NewEventReader(r io.Reader) *EventReader {
-	return &EventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: MaxEvent}
+// NewEventReader reads from r events of at most so many bytes.
+func NewEventReader(r io.Reader, limit int) *EventReader {
+	return &EventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit}
 }
 
 // Next returns the next event, io.EOF after the last one. The data is the
@@ -59,7 +65,7 @@ func (r *EventReader) Next() (Event, error) {
 					ev.Data = append(ev.Data, '\n')
 				}
 				if len(ev.Data)+len(value) > r.limit {
-					return Event{}, ErrEventTooLarge
+					return Event{}, errEventTooLarge
 				}
 				ev.Data, hasData = append(ev.Data, value...), true
 			}
@@ -101,7 +107,7 @@ func (r *EventReader) readLine() ([]byte, error) {
 			r.line = append(r.line, chunk...)
 			_, _ = r.src.Discard(len(chunk))
 			if len(r.line) > r.limit {
-				return nil, ErrEventTooLarge
+				return nil, errEventTooLarge
 			}
 			continue
 		}

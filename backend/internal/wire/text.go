@@ -13,6 +13,7 @@ import (
 // broken character.
 type Text struct {
 	built strings.Builder
+	runes int
 	held  []byte // an escaped high surrogate at the end of the last piece
 }
 
@@ -33,12 +34,18 @@ func (t *Text) Append(raw json.RawMessage) string {
 		inner = inner[:cut]
 	}
 	s := unescape(inner)
-	t.built.WriteString(s)
+	t.AppendString(s)
 	return s
 }
 
 // AppendString adds decoded text.
-func (t *Text) AppendString(s string) { t.built.WriteString(s) }
+func (t *Text) AppendString(s string) {
+	t.built.WriteString(s)
+	t.runes += utf8.RuneCountInString(s)
+}
+
+// Runes is the length in characters.
+func (t *Text) Runes() int { return t.runes }
 
 func (t *Text) String() string { return t.built.String() }
 

@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func readAll(r io.Reader) (events []Event, err error) {
-	reader := NewEventReader(r)
+	reader := NewEventReader(r, maxEvent)
 	for {
 		ev, err := reader.Next()
 		if errors.Is(err, io.EOF) {
@@ -76,14 +76,12 @@ func TestEventReaderStops(t *testing.T) {
 	if !errors.Is(err, broken) || len(got) != 1 {
 		t.Errorf("a torn event: %q, %v", got, err)
 	}
-	r := NewEventReader(strings.NewReader("data: " + strings.Repeat("x", 100) + "\n\n"))
-	r.limit = 50
-	if _, err := r.Next(); !errors.Is(err, ErrEventTooLarge) {
+	r := NewEventReader(strings.NewReader("data: "+strings.Repeat("x", 100)+"\n\n"), 50)
+	if _, err := r.Next(); !errors.Is(err, errEventTooLarge) {
 		t.Errorf("an endless line: %v", err)
 	}
-	r = NewEventReader(strings.NewReader(strings.Repeat("data: 0123456789\n", 10)))
-	r.limit = 50
-	if _, err := r.Next(); !errors.Is(err, ErrEventTooLarge) {
+	r = NewEventReader(strings.NewReader(strings.Repeat("data: 0123456789\n", 10)), 50)
+	if _, err := r.Next(); !errors.Is(err, errEventTooLarge) {
 		t.Errorf("an endless event: %v", err)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/wire"
@@ -19,7 +18,7 @@ type block struct {
 	start     json.RawMessage
 	part      *wire.Part
 	input     wire.Text // arguments as they stream
-	signature string
+	signature strings.Builder
 	citations []json.RawMessage
 	from, to  int // the block's characters within a shared text
 	stopped   bool
@@ -50,11 +49,11 @@ func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.D
 	m.order = append(m.order, b)
 	switch body.Type {
 	case "text":
-		b.from = utf8.RuneCountInString(b.part.Text.String())
+		b.from = b.part.Text.Runes()
 		return d.draft.Append(b.part, body.Text)
 	case "thinking":
 		d.draft.Place(b.part)
-		b.signature = body.Signature
+		b.signature.WriteString(body.Signature)
 		return d.draft.Append(b.part, body.Thinking)
 	case "redacted_thinking":
 		b.part.Encrypted, b.part.Raw = body.Data, b.start
@@ -127,7 +126,7 @@ func (d *decoder) blockDelta(index int, raw json.RawMessage) []llm.Delta {
 			return d.draft.Append(b.part, delta.Thinking)
 		}
 	case "signature_delta":
-		b.signature += delta.Signature
+		b.signature.WriteString(delta.Signature)
 	case "citations_delta":
 		if len(delta.Citation) > 0 {
 			b.citations = append(b.citations, bytes.Clone(delta.Citation))
@@ -188,10 +187,10 @@ func (d *decoder) blockStop(index int) []llm.Delta {
 	b.stopped = true
 	switch b.part.Kind {
 	case wire.PartText:
-		b.to = utf8.RuneCountInString(b.part.Text.String())
+		b.to = b.part.Text.Runes()
 	case wire.PartReasoning:
 		if b.kind == "thinking" {
-			b.part.Raw = b.with("thinking", b.part.Text.String(), "signature", b.signature)
+			b.part.Raw = b.with("thinking", b.part.Text.String(), "signature", b.signature.String())
 		}
 	case wire.PartOpaque:
 		b.part.Raw = b.assembled()
@@ -256,7 +255,7 @@ func (d *decoder) cite() {
 			}
 			to := b.to
 			if !b.stopped {
-				to = utf8.RuneCountInString(b.part.Text.String())
+				to = b.part.Text.Runes()
 			}
 			for _, raw := range b.citations {
 				b.part.Annotations = append(b.part.Annotations, spanned(raw, b.from, to))

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
 )
@@ -177,8 +176,8 @@ func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	deltas := d.draft.Announce(p)
 	switch body.Type {
 	case "custom_tool_call":
+		p.FreeText = true
 		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Input))...)
-		p.Input, _ = chat.MarshalJSON(p.Text.String())
 	case "function_call", "mcp_approval_request":
 		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Arguments))...)
 	default:
@@ -313,25 +312,18 @@ func (d *decoder) reasoningDelta(o *output, index int, raw json.RawMessage) []ll
 func (d *decoder) argumentsDelta(ev *event, _ []byte) []llm.Delta {
 	o := d.current().at(ev.OutputIndex)
 	p := o.part(wire.PartTool)
-	deltas := d.draft.Append(p, ev.Delta)
-	if strings.HasPrefix(ev.Type, "response.custom_tool") {
-		p.Input, _ = chat.MarshalJSON(p.Text.String())
-	}
-	return deltas
+	p.FreeText = p.FreeText || strings.HasPrefix(ev.Type, "response.custom_tool")
+	return d.draft.Append(p, ev.Delta)
 }
 
 func (d *decoder) argumentsDone(ev *event, _ []byte) []llm.Delta {
 	o := d.current().at(ev.OutputIndex)
 	final := ev.Arguments
-	if strings.HasPrefix(ev.Type, "response.custom_tool") {
-		final = ev.Input
-	}
 	p := o.part(wire.PartTool)
-	deltas := d.draft.Settle(p, wire.Unquote(final))
 	if strings.HasPrefix(ev.Type, "response.custom_tool") {
-		p.Input, _ = chat.MarshalJSON(p.Text.String())
+		final, p.FreeText = ev.Input, true
 	}
-	return deltas
+	return d.draft.Settle(p, wire.Unquote(final))
 }
 
 // reconcile completes what was streamed from the final output list. An item that

@@ -1,0 +1,102 @@
+package llm
+
+import (
+	"fmt"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// Limits of one answer where none are configured: far above the longest answer that a
+// model gives, far below what would fill memory.
+const (
+	DefaultAnswerBytes  = 16 << 20
+	DefaultAnswerTokens = 2_000_000
+)
+
+const (
+	// rawShare is how many times its limit an answer may take as events. Each small delta
+	// comes in some hundred bytes of JSON.
+	rawShare = 16
+	// maxBlocks is how many blocks (texts, thoughts, calls) one answer may have.
+	maxBlocks = 10_000
+	// countEvery is how much text is counted at once, in bytes.
+	countEvery = 64 << 10
+)
+
+// Meter measures one answer as it arrives, so that a provider that never ends cannot fill
+// memory and disk. Text, reasoning, refusals and arguments of tools count alike. It is not
+// safe for concurrent use.
+type Meter struct {
+	MaxBytes  int              // 0: DefaultAnswerBytes
+	MaxTokens int              // 0: DefaultAnswerTokens
+	Count     func(string) int // of tokens
+	shown     int              // bytes
+	raw       int              // bytes of all events
+	tokens    int              // of what is counted already
+	uncounted strings.Builder  // the rest
+	block     int              // the highest so far
+}
+
+// Add measures one event and what it shows. Its error is CodeTooLong: the stream is to be
+// ended, and what has arrived, this event included, is kept.
+func (m *Meter) Add(ev chat.RawEvent, deltas []Delta) error {
+	most, tokens := orDefault(m.MaxBytes, DefaultAnswerBytes), orDefault(m.MaxTokens, DefaultAnswerTokens)
+	m.raw += len(ev.Type) + len(ev.Data)
+	for _, d := range deltas {
+		m.shown += len(d.Text)
+		m.block = max(m.block, d.Block)
+		if m.Count != nil && tokens < most { // else the bytes end it first: a token is at least one
+			m.uncounted.WriteString(d.Text)
+		}
+	}
+	switch {
+	case m.shown > most:
+		return tooLong("it is longer than %s (stream.max_answer_bytes)", size(most))
+	case m.raw/rawShare > most:
+		return tooLong("its events are longer than %s, 16 times stream.max_answer_bytes", size(rawShare*most))
+	case m.block >= maxBlocks:
+		return tooLong("it has more than %d parts", maxBlocks)
+	case m.countTokens(tokens) > tokens:
+		return tooLong("it is longer than %d tokens (stream.max_answer_tokens)", tokens)
+	}
+	return nil
+}
+
+// countTokens counts the text so far. As long as there are no more bytes than tokens are
+// allowed there is nothing to count: a token is at least a byte.
+func (m *Meter) countTokens(most int) int {
+	if m.shown <= most || m.uncounted.Len() < min(countEvery, most) {
+		return m.tokens
+	}
+	for text := m.uncounted.String(); text != ""; {
+		n := min(countEvery, len(text))
+		m.tokens += m.Count(text[:n])
+		text = text[n:]
+	}
+	m.uncounted.Reset()
+	return m.tokens
+}
+
+func orDefault(n, def int) int {
+	if n > 0 {
+		return n
+	}
+	return def
+}
+
+// size is a number of bytes for people.
+func size(n int) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%d MB", n>>20)
+}
+
+func tooLong(format string, args ...any) error {
+	return chat.Errorf(chat.CodeTooLong, "turn.stream", "The answer is too long, so it was ended: "+format+". What had arrived is kept.", args...).
+		WithHint("keep or discard it; a model that repeats itself is better asked again")
+}
+
+// IsTooLong reports that an answer was ended for its length.
+func IsTooLong(err error) bool { return chat.CodeOf(err) == chat.CodeTooLong }

@@ -1,0 +1,38 @@
+package llm
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestMeter: each of the limits ends an answer, and what is within all of them does not.
+func TestMeter(t *testing.T) {
+	say := func(text string) []Delta { return []Delta{{Kind: DeltaText, Text: text}} }
+	words := func(s string) int { return len(strings.Fields(s)) }
+	for name, c := range map[string]struct {
+		meter Meter
+		event chat.RawEvent
+		shows []Delta
+		want  int // events, the one that was too much included
+	}{
+		"bytes":             {Meter{MaxBytes: 100}, chat.RawEvent{}, say("0123456789"), 11},
+		"reasoning":         {Meter{MaxBytes: 100}, chat.RawEvent{}, []Delta{{Kind: DeltaReasoning, Text: "0123456789"}}, 11},
+		"arguments":         {Meter{MaxBytes: 100}, chat.RawEvent{}, []Delta{{Kind: DeltaTool, Text: "0123456789"}}, 11},
+		"tokens":            {Meter{MaxTokens: 10, Count: words}, chat.RawEvent{}, say("one two "), 6},
+		"pings":             {Meter{MaxBytes: 100}, chat.RawEvent{Type: "ping", Data: []byte("0123456789012345")}, nil, 81},
+		"blocks":            {Meter{}, chat.RawEvent{}, []Delta{{Block: maxBlocks}}, 1},
+		"tokens, not words": {Meter{MaxBytes: 1000, MaxTokens: 900, Count: words}, chat.RawEvent{}, say("0123456789"), 101},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n, err := 0, error(nil)
+			for ; err == nil && n < 1000; n++ {
+				err = c.meter.Add(c.event, c.shows)
+			}
+			if !IsTooLong(err) || n != c.want {
+				t.Fatalf("after %d events, want %d: %v", n, c.want, err)
+			}
+		})
+	}
+}

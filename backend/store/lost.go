@@ -1,0 +1,120 @@
+package store
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/atomicfile"
+	"contextinfinity/backend/internal/disk"
+)
+
+// markFile is written when a database has been made in a data directory. Where it is there
+// and the database is not, the history was lost, and not never begun.
+const markFile = "history.mark"
+
+// lostSign names what is in a data directory that only an earlier history leaves there;
+// empty: nothing is. A lock is no sign: it is made before the database.
+func lostSign(dir string) string {
+	journals, _ := filepath.Glob(filepath.Join(globEscape(dir), StreamDir, "*.jsonl"))
+	backups, _ := filepath.Glob(filepath.Join(globEscape(dir), BackupDir, "*.db"))
+	switch {
+	case len(backups) > 0:
+		return "backups of it"
+	case len(journals) > 0:
+		return "journals of its answers"
+	case beside(filepath.Join(dir, DatabaseFile)) > 0:
+		return "its write-ahead log"
+	case exists(dir, markFile):
+		return "the mark that it was begun"
+	}
+	return ""
+}
+
+// refuseLost refuses to take a missing or empty database for a new one where there are
+// signs of an older one.
+func refuseLost(dir string, have found) error {
+	if have.version > 0 || have.started && !exists(dir, markFile) {
+		return nil
+	}
+	sign := lostSign(dir)
+	if sign == "" {
+		return nil
+	}
+	what := "is missing"
+	if exists(dir, DatabaseFile) {
+		what = "is empty"
+	}
+	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but %s are in its folder: the conversations were lost, and nothing was written in their place.",
+		filepath.Join(dir, DatabaseFile), what, sign).
+		WithHint("bring the file back, restore a backup (contextinfinity backups, contextinfinity restore), or begin an empty history with contextinfinity restore --fresh, which keeps what is there in a folder")
+}
+
+// mark notes that there is a history in the data directory.
+func (s *Store) mark() {
+	if s.scratch || s.copied || exists(s.dir, markFile) {
+		return
+	}
+	text := "ContextInfinity began a history of conversations in this folder at " + chat.FormatTime(s.clock.Now()) + ".\n"
+	if err := atomicfile.Write(filepath.Join(s.dir, markFile), []byte(text), 0o600); err != nil {
+		s.log.Warn("the mark of the history could not be written; it is tried again at the next start", "err", err)
+	}
+}
+
+// StartFresh moves what is left of a lost history into a folder of its own, whose path it
+// returns, so that the next start begins an empty one. Backups go there too: those of the
+// new history must not replace them.
+//
+// Errors: CodeLocked, CodeConflict (the database is there), CodeNotFound (nothing is left).
+// Cut short, it is done again from the beginning.
+func (a *Archive) StartFresh(ctx context.Context) (string, error) {
+	const op = "store.fresh"
+	lock, err := lockWriter(a.dir, "")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.release() }()
+	if _, err := a.finishRestore(); err != nil {
+		return "", err
+	}
+	have, err := probe(ctx, place{path: a.database()}, a.steps)
+	switch {
+	case err != nil:
+		return "", err
+	case have.version > 0:
+		return "", chat.Errorf(chat.CodeConflict, op, "There are conversations in %s; nothing was changed.", a.dir).
+			WithHint("choose another folder with --data-dir to begin another history")
+	case lostSign(a.dir) == "":
+		return "", chat.Errorf(chat.CodeNotFound, op, "Nothing of an earlier history is in %s: the first message begins one.", a.dir)
+	}
+	aside := filepath.Join(a.dir, replacedDir, a.clock.Now().Format(backupStamp))
+	if err := disk.MkdirAll(disk.Backup, aside, 0o700); err != nil {
+		return "", mapError(op, err)
+	}
+	if err := syncDir(a.dir); err != nil {
+		return "", mapError(op, err)
+	}
+	for _, name := range append(append([]string{}, databaseFiles...), StreamDir, BackupDir, markFile) { // the mark goes last
+		if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
+			return "", mapError(op, err)
+		}
+	}
+	return aside, nil
+}
+
+// notAFile says what stands where a file of ours should be, as the end of a sentence;
+// empty: a file, or nothing.
+func notAFile(path string) string {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil || info.Mode().IsRegular():
+		return ""
+	case info.IsDir():
+		return "a folder"
+	case info.Mode()&os.ModeSymlink != 0:
+		return "a symbolic link"
+	}
+	return "no regular file (" + strings.TrimSpace(info.Mode().Type().String()) + ")"
+}

@@ -1,0 +1,186 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// lose takes a fixture's database away in one of the ways in which that happens.
+var lose = map[string]func(path string) error{
+	"missing": func(path string) error {
+		for _, name := range databaseFiles {
+			if err := os.Remove(filepath.Join(filepath.Dir(path), name)); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+		}
+		return nil
+	},
+	"empty":    func(path string) error { return os.Truncate(path, 0) },
+	"one byte": func(path string) error { return os.Truncate(path, 1) },
+}
+
+// TestALostDatabaseIsNoNewOne: where the database is gone and a sign of it is not, nothing
+// is written in its place, and it is told as damage, to readers too.
+func TestALostDatabaseIsNoNewOne(t *testing.T) {
+	signs := map[string]func(dir string) error{
+		"mark":   func(string) error { return nil },
+		"backup": func(dir string) error { return leave(dir, BackupDir, "contextinfinity-daily.db") },
+		"journal": func(dir string) error {
+			return leave(dir, StreamDir, "01ARZ3NDEKTSV4RRFFQ69G5FAV.jsonl")
+		},
+	}
+	for sign, make := range signs {
+		for way, take := range lose {
+			t.Run(sign+"/"+way, func(t *testing.T) {
+				f := newFixture(t)
+				f.session("s")
+				f.ok(f.Store.Close())
+				f.ok(take(f.path()))
+				if sign != "mark" {
+					f.ok(os.Remove(filepath.Join(f.dir, markFile)))
+				}
+				f.ok(make(f.dir))
+				for _, readOnly := range []bool{false, true} {
+					_, err := Open(t.Context(), Options{DataDir: f.dir, ReadOnly: readOnly})
+					f.refused(err, chat.CodeCorrupt)
+					if !strings.Contains(err.Error(), f.path()) {
+						t.Errorf("it does not name the file: %v", err)
+					}
+				}
+				if sizeOf(f.path()) > 1 {
+					t.Error("a new database was made")
+				}
+			})
+		}
+	}
+}
+
+func leave(dir, folder, name string) error {
+	if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, folder, name), []byte("left"), 0o600)
+}
+
+// TestStartFresh: only the word of a person begins another history, and what is left of
+// the one before is kept, its backups out of reach of the new one's.
+func TestStartFresh(t *testing.T) {
+	f := newFixture(t)
+	f.session("s")
+	backup, err := f.archive.Backup(t.Context(), func() string { f.ok(MakeDir(filepath.Join(f.dir, BackupDir))); return filepath.Join(f.dir, BackupDir) }())
+	f.ok(err)
+	f.ok(f.Store.Close())
+	_, err = f.archive.StartFresh(t.Context())
+	f.refused(err, chat.CodeConflict)
+	f.ok(lose["missing"](f.path()))
+	kept, err := f.archive.StartFresh(t.Context())
+	f.ok(err)
+	if _, err := os.Stat(filepath.Join(kept, BackupDir, filepath.Base(backup.Path))); err != nil {
+		t.Errorf("the backup is not kept: %v", err)
+	}
+	_, err = f.archive.StartFresh(t.Context())
+	f.refused(err, chat.CodeNotFound)
+	s, err := Open(t.Context(), Options{DataDir: f.dir})
+	f.ok(err)
+	f.ok(s.Close())
+}
+
+// TestALostDatabaseIsRestored: a backup of it comes back as always.
+func TestALostDatabaseIsRestored(t *testing.T) {
+	f := newFixture(t)
+	session, _ := f.session("s")
+	path := filepath.Join(t.TempDir(), "copy.db")
+	_, err := f.archive.Backup(t.Context(), path)
+	f.ok(err)
+	f.ok(f.Store.Close())
+	f.ok(lose["empty"](f.path()))
+	_, err = f.archive.Restore(t.Context(), path, func(chat.Restoration) error { return nil })
+	f.ok(err)
+	s, err := Open(t.Context(), Options{DataDir: f.dir})
+	f.ok(err)
+	_, err = s.Session(t.Context(), session.ID)
+	f.ok(err)
+	f.ok(s.Close())
+}
+
+// TestTheDatabaseGoesWhileTheProgramRuns: what would be written into a file that is not
+// in its place any more is not confirmed, then or later.
+func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
+	for name, take := range map[string]func(path string) error{
+		"renamed": func(path string) error { return os.Rename(path, path+".away") },
+		"deleted": os.Remove,
+		"replaced by a copy": func(path string) error {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if err := os.WriteFile(path+".copy", data, 0o600); err != nil {
+				return err
+			}
+			return os.Rename(path+".copy", path)
+		},
+		"cut off": func(path string) error { return os.Truncate(path, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.session("before")
+			if err := take(f.path()); err != nil {
+				t.Skipf("an open file stays in its place here: %v", err)
+			}
+			for range 2 {
+				_, _, err := f.CreateSession(f.ctx, chat.NewSession{Title: "after"})
+				f.refused(err, chat.CodeCorrupt)
+				if !strings.Contains(err.Error(), "while the program runs") {
+					t.Errorf("it says: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// TestTheDatabaseGoesInATransaction: it is looked at once more when everything is written.
+func TestTheDatabaseGoesInATransaction(t *testing.T) {
+	f := newFixture(t)
+	f.refused(f.write(f.ctx, "setting.write", func(t *tx) error {
+		if _, err := t.exec(`INSERT INTO settings (key, value, updated_at) VALUES ('x', 'y', '2026-01-01')`); err != nil {
+			return err
+		}
+		return os.Rename(f.path(), f.path()+".away")
+	}), chat.CodeCorrupt)
+}
+
+// TestNothingIsWrittenThroughALock: a link in place of the lock is refused, and what it
+// points to stays as it is.
+func TestNothingIsWrittenThroughALock(t *testing.T) {
+	f := newFixture(t)
+	f.ok(f.Store.Close())
+	lock, precious := filepath.Join(f.dir, LockFile), filepath.Join(t.TempDir(), "precious")
+	f.ok(os.WriteFile(precious, []byte("keep me"), 0o600))
+	f.ok(os.Remove(lock))
+	if err := os.Symlink(precious, lock); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	_, err := Open(t.Context(), Options{DataDir: f.dir})
+	f.refused(err, chat.CodeConfig)
+	if text, _ := os.ReadFile(precious); string(text) != "keep me" {
+		t.Errorf("its target is %q now", text)
+	}
+}
+
+// TestAFolderInPlaceOfTheDatabase is told as what it is.
+func TestAFolderInPlaceOfTheDatabase(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, DatabaseFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, readOnly := range []bool{false, true} {
+		_, err := Open(t.Context(), Options{DataDir: dir, ReadOnly: readOnly})
+		if chat.CodeOf(err) != chat.CodeCorrupt || !strings.Contains(err.Error(), "is a folder") {
+			t.Errorf("it says: %v", err)
+		}
+	}
+}

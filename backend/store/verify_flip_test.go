@@ -1,0 +1,153 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gorm.io/gorm"
+)
+
+// uncovered are the tables of which no hash is kept and which nothing can make again: a
+// flipped bit in them may be found, and may be not. No conversation is in them.
+var uncovered = []string{
+	"calibrations", "drafts", "goose_db_version", "import_keys", "jobs", "metrics", "settings", "step_metrics", "turn_metrics", "tags",
+}
+
+// TestAFlippedBitOfTheFileIsFound flips bits anywhere in the database's file: each is found
+// by verify as the command line runs it, or changes nothing that can be read.
+func TestAFlippedBitOfTheFileIsFound(t *testing.T) {
+	f := newFixture(t)
+	d := seed(f)
+	f.documented(d.Archived)
+	f.ok(f.Store.Close())
+	whole, err := os.ReadFile(f.path())
+	f.ok(err)
+	want := f.contents(f.path())
+	random := rand.New(rand.NewPCG(13, 4711))
+	found, unused, missed := 0, 0, map[string]int{}
+	for range size(60, 2000) {
+		at, bit := random.IntN(len(whole)), byte(1)<<random.IntN(8)
+		path := filepath.Join(t.TempDir(), DatabaseFile)
+		flipped := bytes.Clone(whole)
+		flipped[at] ^= bit
+		f.ok(os.WriteFile(path, flipped, 0o600))
+		if f.findsDamage(filepath.Dir(path)) {
+			found++
+			continue
+		}
+		tables := differing(want, f.contents(path))
+		if len(tables) == 0 {
+			unused++
+		}
+		for _, table := range tables {
+			missed[table]++
+			if !slices.Contains(uncovered, table) {
+				t.Errorf("bit %#x of byte %d changes %s, and is not found", bit, at, table)
+			}
+		}
+	}
+	t.Logf("%d found, %d in unused bytes, not found in tables without a hash: %v", found, unused, missed)
+	if found == 0 {
+		t.Error("nothing was found at all")
+	}
+}
+
+// findsDamage reports that data cannot be opened, or that verify finds problems in it.
+func (f *fixture) findsDamage(dir string) bool {
+	f.Helper()
+	s, err := Open(f.ctx, Options{DataDir: dir, ReadOnly: true})
+	if err != nil {
+		return true
+	}
+	defer func() { f.ok(s.Close()) }()
+	problems, err := s.Verify(f.ctx)
+	return err != nil || len(problems) > 0
+}
+
+// contents is all that can be read from a database, by table.
+func (f *fixture) contents(path string) map[string]string {
+	f.Helper()
+	db, err := connectAt(place{path: path, frozen: true}, commonPragmas, 1)
+	f.ok(err)
+	defer func() { f.ok(disconnect(db)) }()
+	out := map[string]string{"sqlite_schema": f.rowsOf(db, "sqlite_schema")}
+	tables, err := all[string](db, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
+	f.ok(err)
+	for _, table := range tables {
+		out[table] = f.rowsOf(db, table)
+	}
+	return out
+}
+
+// rowsOf is every value of a table; what cannot be read is its error.
+func (f *fixture) rowsOf(db *gorm.DB, table string) string {
+	columns, err := all[string](db, `SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0`, table)
+	if err != nil || len(columns) == 0 {
+		return fmt.Sprint(err)
+	}
+	for i, c := range columns {
+		columns[i] = `quote("` + c + `")`
+	}
+	rows, err := all[string](db, `SELECT `+strings.Join(columns, ` || ',' || `)+` FROM "`+table+`"`)
+	return strings.Join(rows, "\n") + fmt.Sprint(err)
+}
+
+func differing(want, got map[string]string) []string {
+	var out []string
+	for table, rows := range want {
+		if got[table] != rows {
+			out = append(out, table)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestVerifyLeavesTheLog: verify by a program that only reads changes no byte, the
+// write-ahead log that a killed program left included, and compares the text index.
+func TestVerifyLeavesTheLog(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	dir := t.TempDir()
+	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal"} { // as a kill leaves them
+		data, err := os.ReadFile(filepath.Join(f.dir, name))
+		f.ok(err)
+		f.ok(os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	before := map[string][]byte{}
+	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal"} {
+		before[name], _ = os.ReadFile(filepath.Join(dir, name))
+	}
+	if len(before[DatabaseFile+"-wal"]) == 0 {
+		t.Fatal("there is no log to leave")
+	}
+	if f.findsDamage(dir) {
+		t.Error("sound data has problems")
+	}
+	for name, was := range before {
+		if is, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(is, was) {
+			t.Errorf("%s was changed: %v", name, err)
+		}
+	}
+}
+
+// TestReadersCompareTheTextIndex: a word that the index lost is found by who only reads.
+func TestReadersCompareTheTextIndex(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	f.ok(f.writer.Exec(`UPDATE units_fts_data SET block = zeroblob(length(block)) WHERE id = (SELECT max(id) FROM units_fts_data)`).Error)
+	f.ok(f.Store.Close())
+	s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
+	f.ok(err)
+	defer func() { f.ok(s.Close()) }()
+	a := newAudit()
+	if agrees, err := s.compareIndex(f.ctx, a); err != nil || agrees || len(a.found) == 0 {
+		t.Errorf("the index agrees: %v, %v, %v", agrees, a.found, err)
+	}
+}

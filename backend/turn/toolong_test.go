@@ -1,0 +1,125 @@
+package turn_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/turn"
+)
+
+// TestATooLongAnswerIsEnded: at the limit the stream is ended, and what arrived is kept as
+// incomplete, whatever it consists of; it can be kept and the conversation goes on.
+func TestATooLongAnswerIsEnded(t *testing.T) {
+	for name, piece := range map[string]string{"text": text("word "), "reasoning": thought("think ")} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.settings.MaxAnswerBytes = 64
+			w.provider.script(call{events: append(slices.Repeat([]string{piece}, 50), done)})
+			got := w.send("hi")
+			if got.Phase != chat.PhaseResponding || got.Outcome != chat.OutcomeIncomplete || got.Failure == nil || got.Failure.Code != chat.CodeTooLong {
+				t.Fatalf("it is %s %q with %+v", got.Phase, got.Outcome, got.Failure)
+			}
+			answer, err := w.engine.Answer(t.Context(), got)
+			if err != nil || len(answer.Blocks) != 1 {
+				t.Fatalf("%v, %+v", err, answer)
+			}
+			if name == "text" && len(answer.RenderedText()) != 65 {
+				t.Errorf("%d bytes are kept, want those up to the one that was too much", len(answer.RenderedText()))
+			}
+			if got, err = w.engine.Keep(t.Context(), got.ID); err != nil || !got.Phase.Finalized() {
+				t.Fatalf("keeping it: %v", err)
+			}
+			w.is(w.send("and now?"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+			w.clean()
+		})
+	}
+}
+
+// TestTokensEndAnAnswer: the limit in tokens holds where it is reached first.
+func TestTokensEndAnAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.settings.MaxAnswerTokens = 20
+	w.provider.script(call{events: append(slices.Repeat([]string{text("word ")}, 50), done)})
+	got := w.send("hi")
+	if got.Failure == nil || got.Failure.Code != chat.CodeTooLong || !strings.Contains(got.Failure.Message, "20 tokens") {
+		t.Fatalf("its failure is %+v", got.Failure)
+	}
+}
+
+// TestALongStreamIsStoredWhole: the events of a stream that is not kept in memory are
+// stored from its journal, and the answer is read from them again.
+func TestALongStreamIsStoredWhole(t *testing.T) {
+	w := newWorld(t)
+	piece := strings.Repeat("all-work-and-no-play-", 50_000)
+	w.provider.script(call{events: slices.Repeat([]string{text(piece)}, 10)}) // cut: no end
+	got := w.send("hi")
+	answer, err := w.engine.Answer(t.Context(), got)
+	if whole := strings.Repeat(piece, 10); err != nil || !got.Incomplete() || answer.RenderedText() != whole {
+		t.Fatalf("it is %q with %d bytes of %d: %v", got.Outcome, len(answer.RenderedText()), len(whole), err)
+	}
+	steps, err := w.store.Steps(t.Context(), got.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := w.store.StepEvents(t.Context(), steps[0].ID, func(chat.RawEvent) error { n++; return nil }); err != nil || n != 10 {
+		t.Errorf("%d events of 10: %v", n, err)
+	}
+	w.clean()
+}
+
+// TestAJournalOverTheLimitBlocksOnlyItsTurn: what an earlier version let grow without end
+// is recovered up to the limit, and everything else goes on.
+func TestAJournalOverTheLimitBlocksOnlyItsTurn(t *testing.T) {
+	piece := text(strings.Repeat("x", 1<<20))
+	before := newWorld(t)
+	before.settings.MaxAnswerBytes = 1 << 30
+	before.provider.script(call{events: append(slices.Repeat([]string{piece}, llm.DefaultAnswerBytes>>20+4), text("the end")), gate: make(chan struct{})})
+	left := before.start("hi").Turn
+	before.journaled("the end")
+	w := before.crashed()
+	w.settings.MaxAnswerBytes = 0
+	report := w.recover()
+	if len(report.Items) != 1 || report.Items[0].Kind != chat.RecoveredIncomplete {
+		t.Fatalf("recovery: %+v", report.Items)
+	}
+	got, err := w.store.Turn(t.Context(), left.ID)
+	if err != nil || got.Failure == nil || got.Failure.Code != chat.CodeTooLong {
+		t.Fatalf("%v, %+v", err, got.Failure)
+	}
+	answer, err := w.engine.Answer(t.Context(), got)
+	if n := len(answer.RenderedText()); err != nil || n != llm.DefaultAnswerBytes+1<<20 {
+		t.Errorf("%d bytes of it are kept: %v", n, err)
+	}
+	h, err := w.engine.Send(t.Context(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("on"), Incomplete: turn.IncompleteDiscard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.is(w.wait(h), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+}
+
+// TestAJournalOfZerosBlocksOnlyItsTurn: a loss of power may leave a file of its length
+// without its contents.
+func TestAJournalOfZerosBlocksOnlyItsTurn(t *testing.T) {
+	w, left := killed(t, text("some words"))
+	files, err := filepath.Glob(filepath.Join(w.dir, "streams", "*.jsonl"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v: %v", files, err)
+	}
+	if err := os.Truncate(files[0], 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(files[0], 2<<30); err != nil { // sparse: it takes no room
+		t.Skipf("no large files here: %v", err)
+	}
+	w.recover()
+	if got, err := w.store.Turn(t.Context(), left.ID); err != nil || got.Phase != chat.PhaseFailed {
+		t.Fatalf("it is %s: %v", got.Phase, err)
+	}
+	w.is(w.send("on"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+}
