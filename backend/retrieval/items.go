@@ -36,13 +36,14 @@ func (x *item) text(c chat.ChunkText) string {
 
 // collector makes items of a pool's units. It reads the words of the most promising.
 type collector struct {
-	p     *pool
-	in    intent
-	query queryWords
-	match *matcher
-	texts map[chat.ChunkID]chat.ChunkText
-	items []*item
-	first map[chat.TurnID]*item // how each reply begins that says nothing of the query
+	p      *pool
+	in     intent
+	budget int // of packing, in tokens
+	query  queryWords
+	match  *matcher
+	texts  map[chat.ChunkID]chat.ChunkText
+	items  []*item
+	first  map[chat.TurnID]*item // how each reply begins that says nothing of the query
 }
 
 const (
@@ -63,7 +64,7 @@ func (e *Engine) items(ctx context.Context, q Query, p *pool, terms []string, pk
 	}
 	p.measured()
 	c := &collector{
-		p: p, in: intentOf(q.Text), query: newQueryWords(q.Text), match: newMatcher(terms),
+		p: p, in: intentOf(q.Text), budget: q.MaxTokens, query: newQueryWords(q.Text), match: newMatcher(terms),
 		texts: pk.texts, first: map[chat.TurnID]*item{},
 	}
 	units := p.byMatch()

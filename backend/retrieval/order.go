@@ -31,6 +31,7 @@ func (c *collector) ordered() []*item {
 	c.forHits(answers, age)
 	sortItems(c.items)
 	c.yield()
+	c.complete()
 	if c.in.overview {
 		c.spread()
 	}
@@ -130,6 +131,40 @@ func (c *collector) yield() {
 		}
 	}
 	sortItems(c.items)
+}
+
+// complete keeps the best replies together where replies are asked for: "How did you
+// recommend structuring it?" is answered by a whole reply, most of whose passages say no
+// word of the question. A reply that would take too much of the budget is not completed.
+func (c *collector) complete() {
+	if c.in.aim != aimReply {
+		return
+	}
+	least := map[chat.TurnID]float64{}
+	for _, x := range c.items { // best first
+		if !isReply(x.unit) {
+			continue
+		}
+		if _, known := least[x.Turn]; !known {
+			least[x.Turn] = 0
+			if len(least) <= completeReplies && c.replyTokens(x.Turn) <= c.budget/partForReply {
+				least[x.Turn] = x.score * restOfBest
+			}
+		}
+		x.score = max(x.score, least[x.Turn])
+	}
+	sortItems(c.items)
+}
+
+// replyTokens is how long the reply of a turn is, as far as it is ranked.
+func (c *collector) replyTokens(turn chat.TurnID) int {
+	sum := 0
+	for i := range c.p.units {
+		if u := &c.p.units[i]; u.Turn == turn && isReply(u) {
+			sum += u.Tokens
+		}
+	}
+	return sum
 }
 
 // spread divides an overview over the days of a conversation: what began a day says

@@ -65,6 +65,7 @@ func (s Settings) effective(maxTokens int) Settings {
 	if wanted := maxTokens / tokensPerCandidate; wanted > s.Candidates {
 		s.Near, s.Candidates = s.Near*wanted/s.Candidates, wanted
 	}
+	s.NearbyBest *= min(max(float64(maxTokens)/narrowBudget, 1), mostNearby)
 	s.LengthFree, s.NeighbourFull = max(s.LengthFree, 1), max(s.NeighbourFull, 1)
 	return s
 }

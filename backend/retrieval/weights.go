@@ -14,6 +14,10 @@ const (
 	strongMatch   = 0.6  // share of the prior that the strongest match has
 	strongReplies = 6    // replies that may have it
 
+	completeReplies = 2   // replies that are packed whole where replies are asked for
+	partForReply    = 4   // the part of the budget that one of them may take is 1 of so many
+	restOfBest      = 0.8 // score of its other passages, as a share of its best one's
+
 	// The order of hits. An item counts by what it itself says of the query.
 	coveredHit   = 0.7  // part of a match that is multiplied by the share of the query it says
 	continuesHit = 0.6  // factor of what says no word of the query
@@ -36,6 +40,9 @@ const (
 	freeOfPeople   = 2.0  // factor of the length that costs nothing
 	nearbyOfPeople = 1.75 // factor of the best nearby
 	bareOfPeople   = 0.8  // factor of a message that only asks
+
+	narrowBudget = 4000.0 // tokens; a larger budget takes more of what stands near a match
+	mostNearby   = 1.5    // at most by this factor
 
 	opening      = 0.3 // added to what began a day, in an overview
 	openingTurns = 6   // turns that begin a day
