@@ -159,6 +159,8 @@ func (r *run) one(f Format, in Input) error {
 		return r.elements(open(), parse)
 	}
 	switch f {
+	case FormatGrok:
+		return r.inner(open(), "conversations", grok)
 	case FormatMessages:
 		return r.messages(in, open())
 	case FormatJSONL:
@@ -185,7 +187,10 @@ func (r *run) progress() {
 
 // elements reads an array of conversations, or conversations one after the other.
 func (r *run) elements(from io.Reader, parse parser) error {
-	s := newScanner(from, MaxEntryBytes)
+	return r.scan(newScanner(from, MaxEntryBytes), parse)
+}
+
+func (r *run) scan(s *scanner, parse parser) error {
 	for i := 0; ; i++ {
 		e, err := s.next()
 		if err != nil {
