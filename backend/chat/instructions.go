@@ -11,13 +11,15 @@ import (
 
 // instructions is how they are kept, in a block that no provider is ever sent.
 type instructions struct {
-	Role    string `json:"role"`
-	Content Blocks `json:"content"`
+	Type string `json:"type"`
+	Text string `json:"text"`
 }
 
+const typeInstructions = "imported_instructions"
+
 // InstructionsBlock keeps the instructions that a source gives with a conversation.
-func InstructionsBlock(source string, content Blocks) (Block, error) {
-	raw, err := MarshalJSON(instructions{Role: "system", Content: content})
+func InstructionsBlock(source, text string) (Block, error) {
+	raw, err := MarshalJSON(instructions{Type: typeInstructions, Text: text})
 	return Unknown{Provider: source, Raw: raw}, err
 }
 
@@ -28,11 +30,10 @@ func InstructionsIn(b Block) (string, bool) {
 		return "", false
 	}
 	var in instructions
-	if json.Unmarshal(u.Raw, &in) != nil || in.Role != "system" {
+	if json.Unmarshal(u.Raw, &in) != nil || in.Type != typeInstructions {
 		return "", false
 	}
-	text := in.Content.RenderedText()
-	return text, strings.TrimSpace(text) != ""
+	return in.Text, strings.TrimSpace(in.Text) != ""
 }
 
 // ImportedInstructions are those that came with a conversation, of its first turn; empty:

@@ -38,8 +38,9 @@ func (c *call) importCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use: "import FILE...", Short: "Bring in the history of another program, or a bundle",
-		Long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI and LibreChat, as
-they are or in a zip, messages as JSON or JSONL, and bundles of this program. Given a
+		Long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat,
+AI Studio and Grok, as they are or in a zip, messages as JSON or JSONL, and bundles of this
+program. Given a
 folder (~/.claude/projects), it imports the exports in it. Importing again adds nothing but
 what is new. What could not be read is told with its place, and the exit code is 3.`,
 		Args: func(cmd *cobra.Command, args []string) error {

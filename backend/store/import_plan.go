@@ -142,6 +142,7 @@ func said(t *transfer.Turn) [32]byte {
 var sourceNames = map[transfer.Source]string{
 	transfer.SourceChatGPT: "ChatGPT", transfer.SourceClaude: "Claude", transfer.SourceClaudeCode: "Claude Code",
 	transfer.SourceCodex: "Codex", transfer.SourceOpenWebUI: "Open WebUI", transfer.SourceLibreChat: "LibreChat",
+	transfer.SourceAIStudio: "AI Studio", transfer.SourceGrok: "Grok",
 }
 
 func sourceName(s transfer.Source) string {

@@ -54,7 +54,7 @@ func (w *importTx) instructed(t *transfer.Turn) (*transfer.Turn, error) {
 	if t.Parent != "" || strings.TrimSpace(text) == "" {
 		return t, nil
 	}
-	block, err := chat.InstructionsBlock(string(w.m.c.Source), chat.Blocks{chat.Text{Text: text}})
+	block, err := chat.InstructionsBlock(string(w.m.c.Source), text)
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func unpacking(err error) string {
 }
 
 // streamed are the parsers of formats of which no file need be held to be read.
-var streamed = map[Format]parser{FormatChatGPT: chatgpt, FormatClaude: claude, FormatOpenWebUI: openWebUI, FormatLibreChat: libreChat}
+var streamed = map[Format]parser{FormatChatGPT: chatgpt, FormatClaude: claude, FormatOpenWebUI: openWebUI, FormatLibreChat: libreChat, FormatAIStudio: aiStudio}
 
 // packed reads one file of an archive. What is damaged in it ends it alone.
 func (r *run) packed(i int, f *zip.File, format Format) error {
@@ -204,6 +204,8 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 	head, _ := text.Peek(4) // an error shows when it is read
 	wide := utf16Order(head) != nil
 	switch parse := streamed[format]; {
+	case format == FormatGrok && !wide:
+		err = r.inner(r.count(text), "conversations", grok)
 	case parse != nil && !wide:
 		err = r.elements(r.count(text), parse)
 	default: // of lines, or read twice: one conversation, or small

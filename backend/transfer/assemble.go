@@ -232,11 +232,14 @@ func (t *tree) unshown(n *node) chat.Blocks {
 	if n.kind != kindSystem || len(n.blocks) == 0 {
 		return n.blocks
 	}
-	block, err := chat.InstructionsBlock(string(t.d.Source), n.blocks)
+	raw, err := chat.MarshalJSON(struct {
+		Role    string      `json:"role"`
+		Content chat.Blocks `json:"content"`
+	}{"system", n.blocks})
 	if err != nil {
 		return nil
 	}
-	return chat.Blocks{block}
+	return chat.Blocks{unknownBlock(t.d.Source, raw)}
 }
 
 // pairCalls gives a call without an id one, and a result without one the id of the

@@ -55,6 +55,8 @@ func (b *codex) line(raw json.RawMessage) string {
 	}
 	_ = json.Unmarshal(payload, &p) // what does not fit is left empty
 	switch {
+	case strings.Contains(string(l.Type), ".") || l.Type == "error":
+		return b.stream(l, raw)
 	case l.Type == "session_meta" || l.Type == "" && l.ID != "":
 		b.meta(l, p)
 	case l.Type == "turn_context":

@@ -20,6 +20,8 @@ const (
 	SourceCodex      Source = "codex"
 	SourceOpenWebUI  Source = "open-webui"
 	SourceLibreChat  Source = "librechat"
+	SourceAIStudio   Source = "ai-studio"
+	SourceGrok       Source = "grok"
 	SourceJSONL      Source = "jsonl"
 	SourceMessages   Source = "messages"
 )

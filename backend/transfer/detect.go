@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"path"
+	"slices"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -20,6 +21,8 @@ const (
 	FormatCodex             = Format(SourceCodex)
 	FormatOpenWebUI         = Format(SourceOpenWebUI)
 	FormatLibreChat         = Format(SourceLibreChat)
+	FormatAIStudio          = Format(SourceAIStudio)
+	FormatGrok              = Format(SourceGrok)
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
 	FormatZip        Format = "zip"    // an archive of exports
@@ -30,7 +33,7 @@ const (
 func Formats() []Format {
 	return []Format{
 		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
-		FormatJSONL, FormatMessages, FormatZip,
+		FormatAIStudio, FormatGrok, FormatJSONL, FormatMessages, FormatZip,
 	}
 }
 
@@ -55,6 +58,12 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatChatGPT, nil
 	case g.has("chat_messages") || g.has("uuid", "name", "account"):
 		return FormatClaude, nil
+	case g.has("chunkedPrompt"):
+		return FormatAIStudio, nil
+	case g.has("conversations") && !g.array && (base == "prod-grok-backend.json" || bytes.Contains(head, []byte(`"responses"`))):
+		return FormatGrok, nil
+	case slices.Contains(codexStreamTypes, g.keys["type"]):
+		return FormatCodex, nil
 	case g.has("conversationId") && (g.any("messages", "messagesTree", "endpoint", "recursive")):
 		return FormatLibreChat, nil
 	case g.has("type", "payload") || strings.HasPrefix(base, "rollout-") && g.any("type", "record_type", "instructions"):
@@ -76,7 +85,7 @@ func Detect(name string, head []byte) (Format, error) {
 
 func unknownFormat(name string) error {
 	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is no export that can be read; nothing was imported.", path.Base(name)).
-		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI and LibreChat are read, and messages as JSON or JSONL")
+		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio and Grok are read, and messages as JSON or JSONL")
 }
 
 // glimpse is what the beginning of a file shows of its objects.

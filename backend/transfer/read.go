@@ -129,29 +129,6 @@ func (r *run) start(in Input) error {
 	return r.one(found, in)
 }
 
-// asUTF8 is a file as UTF-8.
-func (r *run) asUTF8(in Input) (Input, error) {
-	head := make([]byte, 4)
-	n, err := in.Data.ReadAt(head, 0)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return in, unreadable(in.Name, err)
-	}
-	order := utf16Order(head[:n])
-	if order == nil {
-		return in, nil
-	}
-	f, err := newUTF16File(r.ctx, in.Data, in.Size, order)
-	if r.ctx.Err() != nil {
-		return in, r.ctx.Err()
-	}
-	if err != nil {
-		return in, unreadable(in.Name, err)
-	}
-	in.Data, in.Size = f, f.Size()
-	r.total = in.Size
-	return in, nil
-}
-
 // one reads a file that is no archive.
 func (r *run) one(f Format, in Input) error {
 	open := func() io.Reader { return r.count(io.NewSectionReader(in.Data, 0, in.Size)) }
@@ -159,6 +136,8 @@ func (r *run) one(f Format, in Input) error {
 		return r.elements(open(), parse)
 	}
 	switch f {
+	case FormatGrok:
+		return r.inner(open(), "conversations", grok)
 	case FormatMessages:
 		return r.messages(in, open())
 	case FormatJSONL:
@@ -185,7 +164,10 @@ func (r *run) progress() {
 
 // elements reads an array of conversations, or conversations one after the other.
 func (r *run) elements(from io.Reader, parse parser) error {
-	s := newScanner(from, MaxEntryBytes)
+	return r.scan(newScanner(from, MaxEntryBytes), parse)
+}
+
+func (r *run) scan(s *scanner, parse parser) error {
 	for i := 0; ; i++ {
 		e, err := s.next()
 		if err != nil {

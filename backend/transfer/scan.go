@@ -29,6 +29,7 @@ type scanner struct {
 	began     bool
 	array     bool
 	closed    bool
+	alone     bool  // what stands after the array is not read
 	strange   int   // bytes that stood where a value should begin
 	strangeAt int64 // the first of them
 	document  int   // how many arrays were begun after another ended
@@ -69,7 +70,9 @@ func (s *scanner) next() (element, error) {
 		case b == '[' && !s.began:
 			s.began, s.array = true, true
 		case b == ']' && s.array && !s.closed:
-			s.closed = true
+			if s.closed = true; s.alone {
+				return element{offset: s.at}, io.EOF
+			}
 		case s.closed && b == '[': // another document
 			s.closed, s.document = false, s.document+1
 		case s.closed && b == '{':

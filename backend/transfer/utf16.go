@@ -129,3 +129,26 @@ func (f *utf16File) ReadAt(p []byte, off int64) (int, error) {
 	}
 	return n, nil
 }
+
+// asUTF8 is a file as UTF-8.
+func (r *run) asUTF8(in Input) (Input, error) {
+	head := make([]byte, 4)
+	n, err := in.Data.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return in, unreadable(in.Name, err)
+	}
+	order := utf16Order(head[:n])
+	if order == nil {
+		return in, nil
+	}
+	f, err := newUTF16File(r.ctx, in.Data, in.Size, order)
+	if r.ctx.Err() != nil {
+		return in, r.ctx.Err()
+	}
+	if err != nil {
+		return in, unreadable(in.Name, err)
+	}
+	in.Data, in.Size = f, f.Size()
+	r.total = in.Size
+	return in, nil
+}

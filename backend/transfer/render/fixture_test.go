@@ -73,7 +73,7 @@ func everything() render.Turn {
 		chat.Text{Text: "## A sail\n\n```go\nfunc sail() {}\n```\n\n| a | b |\n|--:|---|\n| 1 | 2 |\n\n- [x] done\n"},
 		chat.Refusal{Text: "I would rather not."},
 		chat.Unknown{Provider: "other", Raw: []byte(`{"x":1}`)},
-		chat.Unknown{Provider: "chatgpt", Raw: []byte(`{"role":"system","content":[{"type":"text","text":"Talk like <b>a</b> sailor.\n# Always"}]}`)},
+		chat.Unknown{Provider: "chatgpt", Raw: []byte(`{"type":"imported_instructions","text":"Talk like <b>a</b> sailor.\n# Always"}`)},
 	}}
 	t.Outcome = chat.OutcomeTruncated
 	end := at.Add(90 * time.Second)

@@ -1,0 +1,150 @@
+package transfer
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// grokConversation is an entry of the conversations of Grok's account export
+// (prod-grok-backend.json).
+type grokConversation struct {
+	Conversation struct {
+		ID       str             `json:"id"`
+		Title    str             `json:"title"`
+		Created  json.RawMessage `json:"create_time"`
+		Modified json.RawMessage `json:"modify_time"`
+		Starred  truth           `json:"starred"`
+	} `json:"conversation"`
+	Responses json.RawMessage `json:"responses"`
+}
+
+type grokResponse struct {
+	ID       str             `json:"_id"`
+	Message  json.RawMessage `json:"message"`
+	Sender   str             `json:"sender"`
+	Created  json.RawMessage `json:"create_time"`
+	Parent   *str            `json:"parent_response_id"`
+	Model    str             `json:"model"`
+	Thinking str             `json:"thinking_trace"`
+	Files    list            `json:"file_attachments"`
+	Partial  truth           `json:"partial"`
+}
+
+// grok reads a conversation of Grok: a list, or, where responses name a parent, a tree.
+func grok(raw json.RawMessage) *draft {
+	d := newDraft(SourceGrok)
+	var c grokConversation
+	if json.Unmarshal(raw, &c) != nil || isNull(c.Responses) {
+		d.skip = "it is no conversation of Grok: its responses are missing"
+		return d
+	}
+	of := c.Conversation
+	d.ID, d.Title, d.Pinned, d.Provider = string(of.ID), string(of.Title), bool(of.Starred), "xai"
+	d.CreatedAt, d.UpdatedAt = d.date(grokMoment(of.Created)), d.date(grokMoment(of.Modified))
+	var responses list
+	_ = responses.UnmarshalJSON(c.Responses)
+	for _, raw := range responses {
+		var entry struct {
+			Response json.RawMessage `json:"response"`
+		}
+		var m grokResponse
+		if json.Unmarshal(raw, &entry) != nil || isNull(entry.Response) || json.Unmarshal(entry.Response, &m) != nil || m.Sender == "" {
+			d.follow(node{kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}})
+			continue
+		}
+		d.place(grokNode(d, m), m.Parent, "")
+	}
+	return d
+}
+
+func grokNode(d *draft, m grokResponse) node {
+	n := node{key: string(m.ID), at: grokMoment(m.Created), kind: kindAssistant, provider: "xai", model: string(m.Model), incomplete: bool(m.Partial)}
+	if strings.EqualFold(string(m.Sender), "human") {
+		n.kind, n.provider, n.model, n.incomplete = kindUser, "", "", false
+	}
+	if m.Thinking != "" {
+		n.blocks = append(n.blocks, chat.Reasoning{Provider: string(d.Source), Summary: string(m.Thinking)})
+	}
+	n.blocks = append(n.blocks, parts(d.Source, m.Message)...)
+	for _, f := range m.Files {
+		n.blocks = append(n.blocks, d.unknown(f))
+	}
+	return n
+}
+
+// grokMoment is a date as text, or as the database writes it: {"$date":{"$numberLong":"…"}}.
+func grokMoment(raw json.RawMessage) moment {
+	var of struct {
+		Date json.RawMessage `json:"$date"`
+	}
+	var long struct {
+		Number str `json:"$numberLong"`
+	}
+	if json.Unmarshal(raw, &of) != nil || isNull(of.Date) {
+		return readMoment(raw)
+	}
+	if json.Unmarshal(of.Date, &long) == nil && long.Number != "" {
+		return readMoment(json.RawMessage(long.Number))
+	}
+	return readMoment(of.Date)
+}
+
+// inner reads the conversations of a file that is an object with their list as a member.
+func (r *run) inner(from io.Reader, key string, parse parser) error {
+	b := bufio.NewReaderSize(from, 64<<10)
+	skipped, err := intoList(b, key)
+	if errors.Is(err, io.EOF) {
+		r.skip(SkippedRow{Reason: "it has no list of " + key})
+		return nil
+	}
+	if err != nil {
+		return r.ended(err, skipped)
+	}
+	s := newScanner(b, MaxEntryBytes)
+	s.at, s.began, s.array, s.alone = skipped, true, true, true
+	return r.scan(s, parse)
+}
+
+// intoList reads up to the first value of the list that is a member of the object, and
+// tells how many bytes that were.
+func intoList(b *bufio.Reader, key string) (n int64, err error) {
+	depth, inString, escaped := 0, false, false
+	var text []byte // of the string at hand, as far as it may be the key
+	name := ""      // the last string of the object itself
+	for {
+		c, err := b.ReadByte()
+		if err != nil {
+			return n, err
+		}
+		n++
+		switch {
+		case escaped:
+			escaped = false
+		case inString && c == '\\':
+			escaped = true
+		case inString && c == '"':
+			if inString = false; depth == 1 {
+				name = string(text)
+			}
+		case inString:
+			if len(text) <= len(key) {
+				text = append(text, c)
+			}
+		case c == '"':
+			inString, text = true, text[:0]
+		case c == '[' && depth == 1 && name == key:
+			return n, nil
+		case c == '{' || c == '[':
+			depth++
+		case c == '}' || c == ']':
+			depth--
+		case c == ',' && depth == 1:
+			name = ""
+		}
+	}
+}
