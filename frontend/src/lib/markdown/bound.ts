@@ -3,6 +3,8 @@
  * by their lines and shown as the plain words they are: a line without end, a paragraph without end, lists and quotes
  * nested as nobody nests them, tables of thousands of cells.
  */
+import { afterWeight } from './tame';
+
 export interface Piece {
   text: string;
   plain: boolean;
@@ -25,12 +27,12 @@ const markers = /[[\]*_`$<>!\\~&|]/g;
 
 /** The first parts of a text, drawn one after another, cut where blocks end. A fence cut in two is closed and opened again. */
 export function parts(text: string, most = Infinity, size = partChars): { texts: string[]; left: number } {
-  if (text.length <= size && afterLines(text, 0, partLines) >= text.length) return { texts: [text], left: 0 };
+  if (text.length <= size && afterLines(text, 0, partLines) >= text.length && afterWeight(text, 0, size) >= text.length) return { texts: [text], left: 0 };
   const found: string[] = [];
   let opened = '';
   let at = 0;
   while (at < text.length && found.length < most) {
-    const to = Math.min(at + size, afterLines(text, at, partLines));
+    const to = Math.min(afterWeight(text, at, size), afterLines(text, at, partLines));
     const end = to >= text.length ? text.length : cutAt(text, at, to);
     const raw = text.slice(at, end);
     const open = openFence(opened + raw);

@@ -5,6 +5,7 @@ import { escapeHtml } from './escape';
 import { languageName } from './languages';
 import { mathExtension } from './math';
 import { imagePattern, linkPattern, sanitise } from './sanitise';
+import { tame } from './tame';
 
 export interface Block {
   html: string;
@@ -96,7 +97,7 @@ function draw(token: Token, cacheable: boolean): string {
   return html;
 }
 
-const normalised = (text: string) => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
+const normalised = (text: string) => tame(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 const empty = (token: Token) => token.type === 'space' || token.type === 'def';
 
 /** A text of one part (bound.ts). Links may be defined anywhere in it. */

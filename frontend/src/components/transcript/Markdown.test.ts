@@ -1,0 +1,31 @@
+import { render, screen } from '@testing-library/svelte';
+import userEvent from '@testing-library/user-event';
+import { expect, test, vi } from 'vitest';
+import Markdown from './Markdown.svelte';
+import UserMessage from './UserMessage.svelte';
+import { copyText } from '$lib/clipboard';
+import type { BlockView } from '$lib/backend/types';
+
+vi.mock('$lib/clipboard', () => ({ copyText: vi.fn(async () => undefined) }));
+
+const heavy = `a${'\u0301'.repeat(500_000)}`;
+const offered = { name: 'Copy the text as it is' };
+
+test('an answer that would hold up the page is drawn in part, and offered whole', async () => {
+  const { container } = render(Markdown, { text: heavy });
+  expect(container.querySelector('.prose')!.textContent.length).toBeLessThan(200);
+  await userEvent.click(screen.getByRole('button', offered));
+  expect(copyText).toHaveBeenLastCalledWith(heavy);
+});
+
+test('so is a message of the user', async () => {
+  const { container } = render(UserMessage, { blocks: [{ kind: 'text', text: heavy } as BlockView] });
+  expect(container.querySelector('p.text')!.textContent.length).toBeLessThan(200);
+  await userEvent.click(screen.getByRole('button', offered));
+  expect(copyText).toHaveBeenLastCalledWith(heavy);
+});
+
+test('an ordinary text is only drawn', () => {
+  render(Markdown, { text: 'Grüße, שָׁלוֹם, 👨‍👩‍👧‍👦' });
+  expect(screen.queryByRole('button', offered)).not.toBeInTheDocument();
+});

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest';
+import { parts } from './bound';
+import { GrowingMarkdown, render } from './render';
+import { afterWeight, drawable, tame } from './tame';
+
+const letters = (text: string) => [...text].length;
+
+describe('tame', () => {
+  test('leaves what people write as it is', () => {
+    for (const text of ['Tiếng Việt, größe', 'שָׁלוֹם עֲלֵיכֶם', 'བསྒྲུབས་', 'ക്ഷേത്രം ന്‍റെ ශ්‍රී', 'می‌خواهم', '👨‍👩‍👧‍👦 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ❤️‍🔥 👩🏽‍🚀', 'a̐é̩̍ z̴̡͎̳̐̕']) expect(tame(text)).toBe(text);
+  });
+
+  test('bounds the marks on a character', () => {
+    expect(letters(tame(`a${'\u0301'.repeat(500_000)}b`))).toBe(10);
+    expect(tame('e\u0301'.repeat(5000))).toBe('e\u0301'.repeat(5000));
+  });
+
+  test('bounds the pictures of one emoji, and loses none', () => {
+    const tamed = tame('👩\u200d'.repeat(100_000));
+    expect(tamed.replaceAll('\u200d', '')).toBe('👩'.repeat(100_000));
+    expect(Math.max(...tamed.split(/👩👩/u).map((run) => run.split('\u200d').length))).toBeLessThanOrEqual(10);
+  });
+
+  test('of what grows, what was drawn stays', () => {
+    for (const text of [`a${'\u0301'.repeat(40)} b`, `${'👩\u200d'.repeat(40)} b`]) {
+      const whole = tame(text);
+      for (let at = 1; at < text.length; at++) expect(whole.startsWith(tame(text.slice(0, at)).replace(/[\ud800-\udbff\u200d]+$/, ''))).toBe(true);
+    }
+  });
+});
+
+test('what takes long to draw is drawn in smaller parts', () => {
+  const emoji = '👩\u200d👧'.repeat(50_000);
+  const { texts, left } = parts(emoji, 6);
+  expect(texts).toHaveLength(6);
+  for (const part of texts) expect(part.length).toBeLessThanOrEqual(4_000);
+  expect(texts.join('').length + left).toBe(emoji.length);
+  expect(parts('word '.repeat(6_000)).texts).toHaveLength(1);
+  expect(afterWeight('abc', 1, 2)).toBe(3);
+  expect(drawable(emoji).length).toBeLessThanOrEqual(5_001);
+  expect(drawable('word '.repeat(100_000))).toHaveLength(500_000);
+});
+
+test('no block holds more than can be laid out at once, at the end or while it grows', () => {
+  for (const text of [`a${'\u0301'.repeat(500_000)}`, '![a]('.repeat(30_000), '![a](\n'.repeat(30_000), '👩\u200d'.repeat(100_000)]) {
+    for (const part of parts(text, 6).texts) {
+      for (const { html } of render(part)) {
+        expect(html).not.toMatch(/\p{M}{9}/u);
+        expect((html.match(/<(a|img) /g) ?? []).length).toBeLessThan(1_000);
+        expect(afterWeight(html, 0, 40_000)).toBe(html.length);
+      }
+    }
+    const growing = new GrowingMarkdown().update(text.slice(0, 8_000));
+    for (const { html } of growing) expect(html).not.toMatch(/\p{M}{9}/u);
+  }
+});
