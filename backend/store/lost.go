@@ -22,11 +22,11 @@ func lostSign(dir string) string {
 	backups, _ := filepath.Glob(filepath.Join(globEscape(dir), BackupDir, "*.db"))
 	switch {
 	case len(backups) > 0:
-		return "backups of it"
+		return "backups of an earlier one"
 	case len(journals) > 0:
-		return "journals of its answers"
-	case beside(filepath.Join(dir, DatabaseFile)) > 0:
-		return "its write-ahead log"
+		return "journals of answers"
+	case !exists(dir, DatabaseFile) && beside(filepath.Join(dir, DatabaseFile)) > 0: // beside an empty one it may be of a first start
+		return "the write-ahead log of one"
 	case exists(dir, markFile):
 		return "the mark that it was begun"
 	}
@@ -47,7 +47,7 @@ func refuseLost(dir string, have found) error {
 	if exists(dir, DatabaseFile) {
 		what = "is empty"
 	}
-	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but %s are in its folder: the conversations were lost, and nothing was written in their place.",
+	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but its folder holds %s: the conversations were lost, and nothing was written in their place.",
 		filepath.Join(dir, DatabaseFile), what, sign).
 		WithHint("bring the file back, restore a backup (contextinfinity backups, contextinfinity restore), or begin an empty history with contextinfinity restore --fresh, which keeps what is there in a folder")
 }

@@ -106,7 +106,7 @@ func (s *Store) compareIndex(ctx context.Context, a *audit) (agrees bool, err er
 // tables runs every check that only reads.
 func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
 	return a.run(ctx, db, []func(){
-		a.file, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.turnSequences, a.stateSequences, a.heads, a.roots,
+		a.file, a.schema, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.turnSequences, a.stateSequences, a.heads, a.roots,
 		a.links, a.strays, a.receipts, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
 	})
 }

@@ -1,0 +1,74 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"gorm.io/gorm"
+)
+
+// schemaObject is a table, an index, a trigger or a view as SQLite keeps it.
+type schemaObject struct{ Type, Name, TblName, SQL string }
+
+// schemaOf is all that the migrations make of a database, by name.
+func schemaOf(db *gorm.DB) (map[string]schemaObject, error) {
+	rows, err := all[schemaObject](db, `SELECT type, name, tbl_name, coalesce(sql, '') AS sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_stat%'`)
+	out := make(map[string]schemaObject, len(rows))
+	for _, r := range rows {
+		out[r.Name] = r
+	}
+	return out, err
+}
+
+// freshSchema is that of a new database, made once.
+var freshSchema = sync.OnceValues(func() (map[string]schemaObject, error) { return makeSchema(migrations()) })
+
+func makeSchema(steps fs.FS) (map[string]schemaObject, error) {
+	dir, err := os.MkdirTemp("", readingPrefix+"*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	s, err := open(context.Background(), Options{DataDir: filepath.Join(dir, "fresh"), Scratch: true}, steps)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
+	return schemaOf(s.reader)
+}
+
+// schema compares the tables, indexes and triggers with those of a new database: a flipped
+// bit in one may hide rows, or let wrong ones in. Where none can be made, for want of room,
+// nothing is compared.
+func (a *audit) schema() {
+	want, err := freshSchema()
+	if err != nil {
+		return
+	}
+	have, err := schemaOf(a.db)
+	if err != nil {
+		a.add(findIntegrity, "sqlite_schema", "", "It cannot be read: %v.", err)
+		return
+	}
+	for name, w := range want {
+		if h, ok := have[name]; !ok || h != w {
+			a.add(findIntegrity, "sqlite_schema", name, "%s", differs(w, ok))
+		}
+	}
+	for name, h := range have {
+		if _, ok := want[name]; !ok && h.TblName != infoTable && h.TblName != filesTable {
+			a.add(findIntegrity, "sqlite_schema", name, "It is no %s of this program.", h.Type)
+		}
+	}
+}
+
+func differs(w schemaObject, there bool) string {
+	if !there {
+		return fmt.Sprintf("The %s is missing.", w.Type)
+	}
+	return fmt.Sprintf("The %s is not as this program makes it.", w.Type)
+}
