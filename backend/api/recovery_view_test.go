@@ -26,7 +26,7 @@ func TestRecoveryViewLeavesOutWhatIsSettled(t *testing.T) {
 	}{
 		{"one of two is gone", []chat.RecoveryItem{item("open"), item("gone")}, 1, false, "about open"},
 		{"all are gone", []chat.RecoveryItem{item("gone")}, 0, false, chat.Settled},
-		{"there was nothing", nil, 0, true, "Everything was as it was left. Nothing needed doing."},
+		{"there was nothing", nil, 0, true, "No unfinished work was found."},
 	} {
 		v := recoveryView(chat.RecoveryReport{Items: c.items}, look, title)
 		if len(v.Items) != c.left || v.Clean != c.clean || v.Summary != c.summary {

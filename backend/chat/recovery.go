@@ -131,7 +131,7 @@ func GivenUp(j Job) RecoveryItem {
 func (r RecoveryReport) Summary() string {
 	switch len(r.Items) {
 	case 0:
-		return "Everything was as it was left. Nothing needed doing."
+		return "No unfinished work was found."
 	case 1:
 		return r.Items[0].Message
 	}

@@ -28,6 +28,8 @@ type life struct {
 	work  sync.Once
 	leave sync.Once
 	drops drops
+	// emit sends an event to the page; it does nothing before the window is there.
+	emit func(name string, data any)
 
 	mu       sync.Mutex
 	frame    frame
@@ -62,7 +64,7 @@ func (noFrame) hide() {}
 func (noFrame) quit() {}
 
 func newLife(w Window) *life {
-	l := &life{w: w, frame: noFrame{}, tray: noTray{}, exit: os.Exit}
+	l := &life{w: w, frame: noFrame{}, tray: noTray{}, exit: os.Exit, emit: func(string, any) {}}
 	if l.w.Settings == nil {
 		l.w.Settings = func() Settings { return Settings{} }
 	}
@@ -78,6 +80,7 @@ const (
 	eventFocus = "ci:focus" // a truth value: the window has the keyboard
 	eventDrop  = "ci:drop"  // accepted, x, y
 	eventPage  = "ci:page"  // its id, a truth value: it listens to events from now on, or no longer
+	eventHeard = "ci:heard" // to the page: its id. What it announced has arrived, and events are sent to it
 	eventClose = "ci:close" // a truth value: close although answers are arriving
 )
 
@@ -93,14 +96,16 @@ func (l *life) start(ctx context.Context) {
 	fitScreen(ctx)
 	runtime.EventsOn(ctx, eventFocus, l.focus)
 	runtime.EventsOn(ctx, eventClose, l.closeDecided)
-	runtime.EventsOn(ctx, eventPage, l.pageListens)
 	runtime.EventsOn(ctx, eventDrop, l.drops.said)
 	runtime.OnFileDrop(ctx, func(_, _ int, paths []string) { l.drops.came(paths) })
+	l.emit = func(name string, data any) { runtime.EventsEmit(ctx, name, data) }
 	l.w.Ready(func(name string, data any) {
 		if l.heard() {
-			runtime.EventsEmit(ctx, name, data)
+			l.emit(name, data)
 		}
 	})
+	// Last, as its reply promises that all the others are there.
+	runtime.EventsOn(ctx, eventPage, l.pageListens)
 	l.joinSession()
 	if !trayFirst {
 		l.putTray()
@@ -110,11 +115,19 @@ func (l *life) start(ctx context.Context) {
 	}
 }
 
-// pageListens keeps the page that events go to. One that is reloaded leaves after the next has come, or before: hence
-// their ids.
+// pageListens keeps the page that events go to, and confirms it: Wails calls start while the page loads already, so that
+// its first announcement may come before anybody here listens, and the page repeats it until it is confirmed. A page that
+// is reloaded leaves after the next has come, or before: hence their ids.
 func (l *life) pageListens(data ...any) {
 	id, _ := first[string](data)
 	listens, _ := first[bool](data[min(1, len(data)):])
+	l.setPage(id, listens)
+	if listens {
+		l.emit(eventHeard, id)
+	}
+}
+
+func (l *life) setPage(id string, listens bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {

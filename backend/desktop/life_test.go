@@ -272,9 +272,12 @@ func TestTheFirstWindowFitsItsScreen(t *testing.T) {
 	}
 }
 
-// Events go to the page that listens: a script in one that has no runtime yet would fail.
+// Events go to the page that listens: a script in one that has no runtime yet would fail. Each announcement is confirmed,
+// as a page repeats the one that came too early.
 func TestEventsWaitForAPage(t *testing.T) {
 	l, _, _ := living(Window{})
+	var confirmed []any
+	l.emit = func(name string, data any) { confirmed = append(confirmed, name, data) }
 	for i, c := range []struct {
 		said  []any
 		heard bool
@@ -285,5 +288,8 @@ func TestEventsWaitForAPage(t *testing.T) {
 		if l.heard() != c.heard {
 			t.Errorf("%d: after %v heard: %v", i, c.said, l.heard())
 		}
+	}
+	if want := []any{eventHeard, "a", eventHeard, "b"}; !reflect.DeepEqual(confirmed, want) {
+		t.Errorf("the page was told %v, want %v", confirmed, want)
 	}
 }

@@ -6,7 +6,7 @@ import { mount } from 'svelte';
 import App from './App.svelte';
 import type { Backend } from '$lib/backend/backend';
 import { wailsBackend } from '$lib/backend/wails';
-import { tellWindow } from '$lib/backend/window';
+import { announcePage, tellWindow } from '$lib/backend/window';
 
 /** The program, or in development with ?fake one in memory; the condition is constant, so no build contains the fake. */
 async function connect(): Promise<Backend> {
@@ -17,6 +17,7 @@ async function connect(): Promise<Backend> {
       return developmentBackend(asked);
     }
   }
+  await announcePage();
   tellWindow();
   return wailsBackend();
 }

@@ -37,6 +37,11 @@ export class Desktop {
     return existsSync(`/proc/${this.pid}`);
   }
 
+  /** What the page has written to its console, a message each. */
+  get console(): string[] {
+    return this.driver.output.split(/\n(?=CONSOLE )|^(?=CONSOLE )/).filter((message) => message.startsWith('CONSOLE '));
+  }
+
   /** The window's id, empty while it is hidden. */
   get window(): string {
     return windowOf(this.pid);
@@ -86,7 +91,7 @@ export class Desktop {
 
   private async endDriver(): Promise<void> {
     await this.driver.crash();
-    const problems = this.driver.output.split(/\n(?=CONSOLE )/).filter((message) => /^CONSOLE .*(ERROR|WARN)/.test(message));
+    const problems = this.console.filter((message) => /^CONSOLE .*(ERROR|WARN)/.test(message));
     if (problems.length > 0) throw new Error(`the page's console reported:\n${problems.join('\n')}`);
   }
 }

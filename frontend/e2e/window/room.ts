@@ -7,7 +7,7 @@ import { Provider } from '../harness/provider.ts';
 import { Vendors } from '../harness/vendors.ts';
 import { Desk } from './desk.ts';
 import { Desktop } from './desktop.ts';
-import { pastFirstStart, said, say } from './fixtures.ts';
+import { composer, pastFirstStart, said, say } from './fixtures.ts';
 import { Surroundings } from './surroundings.ts';
 
 /** One open window for the tests of a file that leave each other alone: a start costs more than what they do. */
@@ -18,19 +18,31 @@ export class Room {
     readonly provider: Provider,
     readonly vendors: Vendors,
     readonly desk: Desk,
-    readonly desktop: Desktop,
+    private opened: Desktop,
   ) {}
 
-  static async open(extra: Record<string, string> = {}, screen?: string): Promise<Room> {
+  get desktop(): Desktop {
+    return this.opened;
+  }
+
+  /** With variables of the environment, a screen of that size, and more in the configuration file. */
+  static async open(extra: Record<string, string> = {}, screen?: string, more = ''): Promise<Room> {
     const surroundings = await Surroundings.stand(screen);
     const home = new Home();
     const provider = await Provider.start();
-    home.configure(provider);
+    home.configure(provider, more);
     const vendors = await Vendors.start(home, provider);
     const desktop = await Desktop.start(home, built('contextinfinity'), { ...vendors.env, ...extra });
     const room = new Room(surroundings, home, provider, vendors, new Desk(home), desktop);
     await pastFirstStart(desktop);
     return room;
+  }
+
+  /** Closes the window as a person does, and opens it again on the same home. */
+  async reopen(extra: Record<string, string>): Promise<void> {
+    if (!(await this.desktop.close())) throw new Error('the program did not end with its window');
+    this.opened = await Desktop.start(this.home, built('contextinfinity'), { ...this.vendors.env, ...extra });
+    await until('the conversation is open again', async () => /branch/.test(await this.desktop.page.text('h1')) && (await this.desktop.page.has(composer)));
   }
 
   /** Asks, and waits until the answer's last words are shown. */

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { block } from '$lib/backend/fake/shapes';
 import type { FakeBackend } from '$lib/backend/fake';
 import { mountWith } from '$shared/testing/harness';
+import { startedApp } from '../../test/mount';
 import Shell from '../shell/Shell.svelte';
 import { list } from './listing';
 
@@ -227,6 +228,13 @@ describe('what one does to a run', () => {
 });
 
 describe('over the whole conversation', () => {
+  test('the tree stays open in a session whose branches were not shown before', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    app.branches.showWide();
+    app.branches.follow(app.conversation.sessionId); // as the tree does once it is drawn
+    expect(app.branches.wide).toEqual({ face: 'tree' });
+  });
+
   test('the tree is drawn at full size, Esc goes back and gives the focus back', async () => {
     const { app, user } = await open();
     await user.click(screen.getByRole('button', { name: 'Full size' }));

@@ -8,7 +8,7 @@ export function madeBy(state: Pick<StateView, 'origin' | 'model'>): string {
     case 'librarian':
       return state.model ? `librarian, ${state.model}` : 'librarian';
     case 'fallback':
-      return 'deterministic';
+      return 'built-in rules';
     case 'pins':
       return 'pinned facts';
     default:

@@ -33,6 +33,18 @@ const everything = { scope: 'all', sessionId: '', branchId: '', type: '', role: 
 const status = (more: Partial<IndexStatus>): IndexStatus => ({ on: true, scope: 'lineage', units: 0, spaces: [], degraded: [], ...more });
 
 describe('the list', () => {
+  test('Esc clears the search and does nothing else; in an empty field it is left to the window', async () => {
+    const { user, app } = await open();
+    const heard: boolean[] = [];
+    const hear = (event: KeyboardEvent) => event.key === 'Escape' && heard.push(event.defaultPrevented);
+    addEventListener('keydown', hear);
+    await user.type(field(), 'lag{Escape}');
+    expect([app.memory.query, heard]).toEqual(['', [true]]);
+    await user.keyboard('{Escape}');
+    expect(heard).toEqual([true, false]);
+    removeEventListener('keydown', hear);
+  });
+
   test('shows what is newest first, a page at a time', async () => {
     const { user } = await open();
     await screen.findByText('Newest first');

@@ -1,6 +1,6 @@
 /** What a model may be told about how long to think. */
 export const efforts: { value: string; label: string }[] = [
-  { value: '', label: "The model's own" },
+  { value: '', label: 'Model default' },
   { value: 'minimal', label: 'Minimal' },
   { value: 'low', label: 'Low' },
   { value: 'medium', label: 'Medium' },

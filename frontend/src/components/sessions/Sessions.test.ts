@@ -37,6 +37,22 @@ describe('groups of sessions', () => {
 });
 
 describe('the sessions column', () => {
+  it('clears the search with Esc, then closes the drawer it is in, or goes to the message', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    mountIn(app, Sessions, {});
+    const field = screen.getByRole('textbox', { name: 'Search sessions by title' });
+    app.layout.measured(40);
+    app.layout.reveal('sessions');
+    await userEvent.type(field, 'rota{Escape}');
+    expect(field).toHaveValue('');
+    expect(app.layout.isOpen('sessions')).toBe(true);
+    const asked = app.composer.focusAsked;
+    await userEvent.keyboard('{Escape}');
+    expect([app.layout.isOpen('sessions'), app.composer.focusAsked]).toEqual([false, asked]);
+    await userEvent.keyboard('{Escape}');
+    expect(app.composer.focusAsked).toBeGreaterThan(asked);
+  });
+
   it('searches by title', async () => {
     const { app } = await startedApp({ data: 'rich' });
     mountIn(app, Sessions, {});

@@ -244,4 +244,11 @@ describe('background work that is paused', () => {
     await waitFor(() => expect(app.work.paused).toBe(false));
     expect(screen.queryByText('Paused')).toBeNull();
   });
+
+  it('is not said any more once it is resumed', async () => {
+    const { app } = await page();
+    await app.commands.run('pauseWork');
+    await app.commands.run('pauseWork');
+    expect(app.toasts.list.map((toast) => toast.text)).toEqual(['Background work resumed']);
+  });
 });

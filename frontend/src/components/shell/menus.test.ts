@@ -95,6 +95,28 @@ describe('a tooltip', () => {
     expect(screen.queryByRole('tooltip')).toBeNull();
     button.remove();
   });
+
+  it('is not shown where nobody pointed: over what came under a resting pointer, or of words that are there in full', async () => {
+    vi.useFakeTimers();
+    const { app } = await startedApp({ data: 'rich' });
+    const button = document.createElement('button');
+    button.title = 'What it does';
+    document.body.append(button);
+    mountIn(app, Tooltip, {});
+    const over = (x: number, target: Element) => target.dispatchEvent(new MouseEvent('pointerover', { bubbles: true, clientX: x, clientY: 40 }));
+    const shown = async () => (await vi.advanceTimersByTimeAsync(600), screen.queryByRole('tooltip') !== null);
+    over(40, document.body);
+    over(40, button); // a dialog over it closed
+    expect(await shown()).toBe(false);
+    over(80, document.body);
+    over(41, button);
+    expect(await shown()).toBe(true);
+    over(80, document.body);
+    button.textContent = 'What it does';
+    over(41, button);
+    expect(await shown()).toBe(false);
+    button.remove();
+  });
 });
 
 describe('Esc', () => {

@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { answerClose, tellWindow } from './window';
+import { announcePage, answerClose, tellWindow } from './window';
 
 type Told = [name: string, ...data: unknown[]];
 
 describe('what the page tells the window', () => {
   let told: Told[];
   let stop: () => void;
-  const runtime = { EventsEmit: (...event: Told) => told.push(event), CanResolveFilePaths: () => false, OnFileDrop: vi.fn() };
+  let listeners: ((data: unknown) => void)[];
+  const hear = (id: unknown) => listeners.forEach((listener) => listener(id));
+  const runtime = { EventsEmit: (...event: Told) => told.push(event), EventsOn: (_: string, listener: (data: unknown) => void) => listeners.push(listener), CanResolveFilePaths: () => false, OnFileDrop: vi.fn() };
   const drag = (type: string, types: string[], x = 0, y = 0) => {
     const event = new MouseEvent(type, { bubbles: true, clientX: x, clientY: y });
     Object.defineProperty(event, 'dataTransfer', { value: { types } });
@@ -16,6 +18,7 @@ describe('what the page tells the window', () => {
 
   beforeEach(() => {
     told = [];
+    listeners = [];
     vi.stubGlobal('runtime', runtime);
     stop = tellWindow();
   });
@@ -34,11 +37,32 @@ describe('what the page tells the window', () => {
     expect(focus.slice(1).map(([, value]) => value)).toEqual([false, true]);
   });
 
-  it('says that it listens before anything else, and when it no longer does', () => {
-    window.dispatchEvent(new Event('pagehide'));
+  it('announces itself until the program confirms it, and says when it goes', async () => {
+    vi.useFakeTimers();
+    told = [];
+    let started = false;
+    void announcePage().then(() => (started = true));
+    await vi.advanceTimersByTimeAsync(250); // the program's window is not there yet, and hears nothing
     const [[name, id, listens]] = told as [[string, string, boolean]];
-    expect([name, listens]).toEqual(['ci:page', true]);
+    expect([name, listens, told.length, started]).toEqual(['ci:page', true, 3, false]);
+    hear('of another page');
+    await vi.advanceTimersByTimeAsync(50);
+    expect(started).toBe(false);
+    hear(id);
+    await vi.advanceTimersByTimeAsync(500);
+    expect([started, told.length]).toEqual([true, 4]);
+    window.dispatchEvent(new Event('pagehide'));
     expect(told.at(-1)).toEqual(['ci:page', id, false]);
+    vi.useRealTimers();
+  });
+
+  it('starts without, where no program ever confirms it', async () => {
+    vi.useFakeTimers();
+    let started = false;
+    void announcePage().then(() => (started = true));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(started).toBe(true);
+    vi.useRealTimers();
   });
 
   it('replies whether the window is to close', () => {
@@ -77,5 +101,6 @@ describe('what the page tells the window', () => {
   it('has nobody to tell outside the program', () => {
     vi.stubGlobal('runtime', undefined);
     expect(() => tellWindow()()).not.toThrow();
+    return announcePage();
   });
 });

@@ -9,9 +9,15 @@ const EVENT_DROP = 'ci:drop';
 
 const EVENT_CLOSE = 'ci:close';
 const EVENT_PAGE = 'ci:page';
+const EVENT_HEARD = 'ci:heard';
+
+/** How often the page announces itself until the program confirms it, and how long it waits before it starts without. */
+const announceMs = 100;
+const patienceMs = 10_000;
 
 interface Runtime {
   EventsEmit(name: string, ...data: unknown[]): void;
+  EventsOn(name: string, listener: (data: unknown) => void): () => void;
   CanResolveFilePaths?(): boolean;
   OnFileDrop?(listener: () => void, onTargetsOnly: boolean): void;
 }
@@ -21,14 +27,39 @@ export function answerClose(close: boolean): void {
   (window as unknown as { runtime?: Runtime }).runtime?.EventsEmit(EVENT_CLOSE, close);
 }
 
+/**
+ * Announces the page until the program confirms that it sends events to it. What the page reads before may change without
+ * its being told. Outside the program there is nobody to tell.
+ */
+export async function announcePage(): Promise<void> {
+  const { runtime } = window as unknown as { runtime?: Runtime };
+  if (!runtime) return;
+  const id = `${performance.timeOrigin} ${Math.random()}`;
+  const say = (listens: boolean) => {
+    try {
+      runtime.EventsEmit(EVENT_PAGE, id, listens);
+    } catch {
+      // In a browser beside the window the bridge is closed before the page that is reloaded has gone.
+    }
+  };
+  addEventListener('pagehide', () => say(false));
+  const again = setInterval(say, announceMs, true);
+  await new Promise<void>((resolve) => {
+    runtime.EventsOn(EVENT_HEARD, (heard) => {
+      if (heard !== id) return;
+      clearInterval(again);
+      resolve();
+    });
+    setTimeout(resolve, patienceMs); // a window that shows what is stored is better than none
+    say(true);
+  });
+}
+
 /** Begins to tell. Outside the program there is nobody to tell, and nothing happens. Returns what ends it. */
 export function tellWindow(): () => void {
   const { runtime } = window as unknown as { runtime?: Runtime };
   if (!runtime) return () => undefined;
   const ends = new AbortController();
-  const id = `${performance.timeOrigin} ${Math.random()}`;
-  runtime.EventsEmit(EVENT_PAGE, id, true);
-  addEventListener('pagehide', () => runtime.EventsEmit(EVENT_PAGE, id, false), { signal: ends.signal });
   const listen = { signal: ends.signal, capture: true };
   const focus = () => runtime.EventsEmit(EVENT_FOCUS, document.hasFocus());
   addEventListener('focus', focus, { signal: ends.signal });

@@ -331,6 +331,11 @@ export class App {
     else await this.#newSession();
   }
 
+  /** Nothing lies over the conversation, so that its own line for notices is in sight. */
+  get chatInFront(): boolean {
+    return this.layout.chatInFront && !this.branches.wide;
+  }
+
   /** What start-up found and mended, in a line: told once, until it is put away or settled; Activity keeps it in full. */
   get recoveryNews(): string {
     const report = this.jobs.recovery;

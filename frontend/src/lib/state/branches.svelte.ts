@@ -159,9 +159,10 @@ export class BranchesState {
     this.#wide = { face: 'compare', left, right };
   }
 
-  /** What would lie over the wide view goes. */
+  /** Closes what would lie over the wide view. Its session is followed before it opens, as that closes the view of another one. */
   #clear(): void {
-    const { layout } = this.#parts;
+    const { conversation, layout } = this.#parts;
+    this.follow(conversation.sessionId);
     layout.closeSettings();
     layout.closeDrawer();
     if (layout.isDrawer('inspector')) layout.closeSearch();

@@ -24,6 +24,7 @@ const ofTurns = new Set<CommandId>(['find', 'goTo', 'fork', 'rollback']);
 /** Carries commands out, wherever they were given: by key, in the palette, as a slash command. One that cannot be done says why. */
 export class CommandRunner {
   readonly #parts: Parts;
+  #pauseNotice = 0;
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -143,7 +144,8 @@ export class CommandRunner {
   async #pauseWork(): Promise<void> {
     const { toasts, work } = this.#parts;
     await work.pause(!work.paused);
-    if (work.paused) toasts.show('Background work is paused', { hint: 'Conversations continue; their turns stay pending until you resume.', action: { label: 'Resume', run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
+    toasts.dismiss(this.#pauseNotice); // it would say the opposite of what is so now
+    if (work.paused) this.#pauseNotice = toasts.show('Background work is paused', { hint: 'Conversations continue; their turns stay pending until you resume.', action: { label: 'Resume', run: () => void work.pause(false).catch((error: unknown) => toasts.error(error)) } });
     else toasts.show('Background work resumed');
   }
 

@@ -80,12 +80,12 @@ describe('a chart', () => {
     const { app } = await startedApp();
     const points = [point(7, { inputTokens: 100 }), point(8, { inputTokens: 200 })];
     mountIn(app, ChartCard, { chart: charts(series(points)).find(({ id }) => id === 'tokens')!, points, names: ['#7', '#8'], onvisit: () => undefined });
-    await userEvent.click(screen.getByRole('button', { name: 'Numbers of Tokens a turn' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Numbers of Tokens per turn' }));
     const rows = within(screen.getByRole('table')).getAllByRole('row').map((row) => row.textContent);
     expect(rows[1]).toMatch(/^#8\s*200/);
     expect(rows[2]).toMatch(/^#7\s*100/);
     expect(rows[3]).toMatch(/^Median\s*100/);
-    await userEvent.click(screen.getByRole('button', { name: 'Chart of Tokens a turn' }));
+    await userEvent.click(screen.getByRole('button', { name: 'Chart of Tokens per turn' }));
     expect(screen.queryByRole('table')).toBeNull();
   });
 });

@@ -70,7 +70,7 @@ function tokensATurn(points: readonly MetricPoint[]): Chart {
   const last = points.at(-1)!.turn;
   const apart = off.length > 0 ? ` The count made before sending was off by ${percent(quantile(off, 0.5))} in the median.` : '';
   return {
-    id: 'tokens', title: 'Tokens a turn', figure: grouped(last.inputTokens), stacked: false, format: grouped, top: 0,
+    id: 'tokens', title: 'Tokens per turn', figure: grouped(last.inputTokens), stacked: false, format: grouped, top: 0,
     spoken: `Input tokens of ${counted(points.length, 'turn')}. The newest took ${grouped(last.inputTokens)}, the largest ${grouped(Math.max(...points.map(({ turn }) => turn.inputTokens)))}.${apart}`,
     series: [
       { name: 'Reported', colour: 'section-originals', values: points.map(({ turn }) => turn.inputTokens || null), as: 'bars' },

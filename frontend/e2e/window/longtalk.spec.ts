@@ -1,0 +1,80 @@
+import { expect, test } from '@playwright/test';
+import { verb } from '../harness/fixtures.ts';
+import { until } from '../harness/process.ts';
+import { essay, question } from '../harness/seed.ts';
+import { plain } from '../browser/conversation.ts';
+import { composer, field, streamed } from './fixtures.ts';
+import { Room } from './room.ts';
+
+test.skip(process.platform !== 'linux', 'the real window is driven through WebKitGTK, which is Linux alone');
+
+const turns = 70;
+
+test(`a conversation of ${turns} turns, in two locales, without one message in the console`, async () => {
+  const room = await Room.open({ LANG: 'C' });
+  try {
+    for (let turn = 1; turn <= turns / 2; turn++) await talk(room, turn);
+    await checkHeader(room, turns / 2);
+    expect(room.desktop.console).toEqual([]);
+
+    await room.reopen({ LANG: 'de_DE.UTF-8' });
+    for (let turn = turns / 2 + 1; turn <= turns; turn++) await talk(room, turn);
+    await checkHeader(room, turns);
+    await checkPanels(room);
+    expect(room.desktop.console).toEqual([]);
+  } finally {
+    await room.close();
+  }
+});
+
+/**
+ * Prose, lists, code and tables in turn; sent by Enter as soon as the answer before it is there. The message is pasted, as
+ * the driver types a key at a time.
+ */
+async function talk({ desktop: { page }, provider }: Room, turn: number): Promise<void> {
+  provider.answer(question(turn - 1), essay(turn - 1), { inputTokens: 180 + 118 * turn });
+  await page.run(`document.querySelector(arguments[0]).focus(); document.execCommand('insertText', false, arguments[1])`, composer, question(turn - 1));
+  await page.type(composer, '\uE007');
+  await until(`turn ${turn} is answered`, () => page.run<boolean>(
+    `return document.querySelector('article[aria-label^="Turn ' + arguments[0] + ',"]')?.innerText.includes(arguments[1]) ?? false`,
+    turn, `all there is to say about step ${turn}.`));
+}
+
+/** One meaning, one number: the header and the command line agree about what was said. */
+async function checkHeader({ desktop, home }: Room, last: number): Promise<void> {
+  await until('every turn is in the head', async () => (await field(desktop, 'head')).includes(`#${last} `));
+  await until('the newest turn is done', async () => new RegExp(`#${last}.*Done$`).test(await field(desktop, 'phase')));
+  expect(await field(desktop, 'pending')).toMatch(/None$/);
+  const bytes = Buffer.byteLength(essay(last - 1));
+  expect(await streamed(desktop)).toMatchObject({ durable: bytes, displayed: bytes });
+
+  const session = await desktop.page.run<string>(`return document.querySelector('[data-session][aria-current]').dataset.session`);
+  const [branch] = (JSON.parse(verb(home, 'branches', '--json', session)) as { branches: { head_turn_seq: number; head_state: string }[] }).branches;
+  expect(branch?.head_turn_seq).toBe(last);
+  expect(await field(desktop, 'head')).toContain(branch?.head_state.slice(-4));
+}
+
+/** What each tab must say after that many turns. */
+async function checkPanels({ desktop }: Room): Promise<void> {
+  const { page } = desktop;
+  const expected: [string, RegExp][] = [
+    ['Branches', new RegExp(`#1 to #${turns} `)],
+    ['Pending', /Nothing pending/],
+    ['Memory', /\b\d{2,3} memories, index up to date/],
+    ['X-ray', /[\d ]+ tokens of [\d ]+ working set, \d+ % /],
+    ['State', new RegExp(`Head #${turns} `)],
+    ['Activity', new RegExp(`0 running, 0 waiting, 0 failed.*#${turns} [\\d ]+`)],
+  ];
+  for (const [tab, words] of expected) {
+    await page.press(tab);
+    const shown = async () => plain(await page.text('[role="tabpanel"]'));
+    await until(`the tab ${tab} shows ${words}`, async () => words.test(await shown()));
+    expect(await shown(), tab).not.toMatch(/\bNaN\b|\bundefined\b|\[object|Invalid Date|\bnull\b/);
+  }
+  const tokens = /([\d.]+)k/.exec(await field(desktop, 'context'))?.[1]; // as X-ray counts them
+  await page.press('X-ray');
+  await until('the X-ray and the header count the same', async () => {
+    const exact = /([\d ]+) tokens of/.exec(plain(await page.text('[role="tabpanel"]')))?.[1]?.replace(/\s/g, '');
+    return exact !== undefined && (Number(exact) / 1000).toFixed(1).replace(/\.0$/, '') === tokens;
+  });
+}

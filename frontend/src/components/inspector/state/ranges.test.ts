@@ -1,0 +1,13 @@
+import { screen } from '@testing-library/svelte';
+import { expect, it } from 'vitest';
+import { mountIn, startedApp } from '../../../test/mount';
+import RangeList from './RangeList.svelte';
+
+it.each([
+  [0, /the model sees every turn in full/],
+  [9623, /turns up to #9 623 no longer fit in full/],
+])('says what is sent instead while no range is summarised, up to turn %i', async (cut, words) => {
+  const { app } = await startedApp({ data: 'rich' });
+  mountIn(app, RangeList, { ranges: [], cut, busy: false, onturn: () => undefined, onsummarize: () => undefined });
+  expect(screen.getByText(words)).toBeInTheDocument();
+});
