@@ -171,7 +171,9 @@ func Describe(p Played) string {
 	}
 	fmt.Fprintf(&sb, "response=%s model=%s\n", r.ResponseID, r.Model)
 	if r.Usage != nil {
-		fmt.Fprintf(&sb, "usage %+v\n", *r.Usage)
+		u := *r.Usage // what a decoder read; whether it is believed is decided later
+		fmt.Fprintf(&sb, "usage {InputTokens:%d OutputTokens:%d CachedInputTokens:%d CacheWriteTokens:%d ReasoningTokens:%d}\n",
+			u.InputTokens, u.OutputTokens, u.CachedInputTokens, u.CacheWriteTokens, u.ReasoningTokens)
 	}
 	fmt.Fprintf(&sb, "deltas=%d text=%s\n", len(p.Deltas), short(r.Text()))
 	for i, b := range r.Blocks {
