@@ -219,12 +219,17 @@ func (q queryWords) repeatedBy(text string) bool {
 	if len(q) < 2 || len(text) > 64*(len(q)+8) {
 		return false
 	}
-	both, all := 0, len(q)
-	for word := range newQueryWords(text) {
+	both, all, seen := 0, len(q), map[string]bool{}
+	for _, term := range Terms(text) {
+		word := stemOf(term)
+		if seen[word] {
+			continue
+		}
+		seen[word] = true
 		if q[word] {
 			both++
-		} else {
-			all++
+		} else if all++; 4*all > 5*len(q) {
+			return false // most messages end here, long before their last word
 		}
 	}
 	return 5*both >= 4*all
