@@ -25,6 +25,7 @@ type laterQuestion struct {
 	Ask    string
 	Answer []string
 	By     chat.Role
+	Stale  string // of an earlier passage that the answer corrects; empty: there is none
 }
 
 // answeredBy reports whether a text contains the answer, however the text is wrapped or escaped.
@@ -277,4 +278,21 @@ func TestUniquePairsRankFirst(t *testing.T) {
 		t.Fatalf("%d turns, %d questions", c.turns, len(c.questions))
 	}
 	c.ranksFirst(19)
+}
+
+// TestCorrectionsStandAboveWhatTheyCorrect: plans for a bakery that change, each time in other words. The changed value
+// is one of the first two results, and above the old one, which its own question often makes the better match.
+func TestCorrectionsStandAboveWhatTheyCorrect(t *testing.T) {
+	t.Parallel()
+	c := importChat(t, "corrections")
+	if c.turns != 22 || len(c.questions) != 9 {
+		t.Fatalf("%d turns, %d questions", c.turns, len(c.questions))
+	}
+	c.packsByRetrieval(1500, 9)
+	c.ranksFirst(8)
+	c.score("above the value that it corrects", 5, func(q laterQuestion) bool {
+		texts := c.listed(q).texts
+		now, old := slices.IndexFunc(texts, q.answeredBy), slices.IndexFunc(texts, func(s string) bool { return strings.Contains(s, q.Stale) })
+		return now >= 0 && (old < 0 || now < old)
+	})
 }

@@ -2,6 +2,8 @@ package retrieval
 
 import (
 	"math"
+	"strings"
+	"unicode"
 
 	"contextinfinity/backend/chat"
 )
@@ -23,6 +25,9 @@ func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float
 			x.relevance += statementHit * c.p.s.RolePrior * x.states * x.covers
 		case isReply(x.unit) && c.in.aim == aimReply:
 			x.relevance += replyAsked
+		}
+		if c.in.number && x.own != nil && !strings.ContainsFunc(x.text(c.texts[x.Chunk]), unicode.IsNumber) {
+			x.relevance *= noNumberHit
 		}
 		x.relevance += c.p.s.Recency * age(x.unit)
 	}

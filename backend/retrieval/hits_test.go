@@ -79,3 +79,48 @@ func TestStatementsArePackedBeforeRequests(t *testing.T) {
 		t.Errorf("turn %d first", res.Artifacts[0].TurnSeq)
 	}
 }
+
+// TestALaterAnswerStandsAboveWhatItCorrects: the value was changed, the later of two answers
+// is what holds, and a mere repetition or another subject changes nothing.
+func TestALaterAnswerStandsAboveWhatItCorrects(t *testing.T) {
+	for name, tt := range map[string]struct{ older, later, query, first string }{
+		"number":        {"The pump of Heron needs a pressure of 4 bar.", "Since the test the pump of Heron needs a higher pressure, 6 bar.", "pressure of the Heron pump", "6 bar"},
+		"nearly alike":  {"The Heron crew meets on Tuesday in the boat house.", "The Heron crew meets on Thursday in the large boat house.", "Where and when does the Heron crew meet?", "Thursday"},
+		"other subject": {"The pump of Heron needs a pressure of 4 bar.", "Pump and valves of Heron were bought in 2019 from a shipyard that went out of business.", "Heron pump", "4 bar"},
+	} {
+		m := chatter()
+		m.exchange(40, "Tell me.", tt.older)
+		m.exchange(80, "Please go on.", tt.later)
+		res := find(t, m.engine(), Query{Text: tt.query})
+		if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, tt.first) {
+			t.Errorf("%s: %q", name, textsOf(res.Hits))
+		}
+	}
+}
+
+// TestHitsSayANumberWhereOneIsAsked: what has no number does not answer "how many".
+func TestHitsSayANumberWhereOneIsAsked(t *testing.T) {
+	m := chatter()
+	m.exchange(40, "Tell me.", "The berths at Heron quay: 14 of them rented.")
+	m.exchange(80, "Please go on.", "The berths at Heron quay: all of them rented.")
+	for query, want := range map[string]string{"How many berths at Heron quay are rented?": "14", "Are the berths at Heron quay rented?": "all of them"} {
+		if res := find(t, m.engine(), Query{Text: query}); len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, want) {
+			t.Errorf("%q: %q", query, textsOf(res.Hits))
+		}
+	}
+}
+
+// TestADayThatIsNamedCounts: of passages that say the same, the one of that day is first.
+func TestADayThatIsNamedCounts(t *testing.T) {
+	m := chatter()
+	m.exchange(31, "We are away in June and July.", "Have a good time.")
+	const day = 24 // turns of the memory are an hour apart
+	m.exchange(33*day, "Report.", "The stock of the Heron chandlery is 70 ropes and some buoys.")
+	m.exchange(53*day, "Report.", "The stock of the Heron chandlery is 55 ropes and some buoys.")
+	m.exchange(72*day, "Report.", "The stock of the Heron chandlery is 38 ropes and some buoys.")
+	for query, want := range map[string]string{"stock of the Heron chandlery on 4 June": "70 ropes", "stock of the Heron chandlery on 24 June": "55 ropes", "stock of the Heron chandlery on 13 July": "38 ropes"} {
+		if res := find(t, m.engine(), Query{Text: query}); len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, want) {
+			t.Errorf("%q: %q", query, textsOf(res.Hits))
+		}
+	}
+}

@@ -23,6 +23,7 @@ type intent struct {
 	told     bool // the user asks what they said or asked themselves
 	overview bool // the course of things: a summary, the order of events
 	gather   bool // all pieces about something: a list, a count
+	number   bool // a number, a time or a date
 }
 
 // replyCues ask for what the assistant said before. They name the assistant as the one
@@ -63,6 +64,14 @@ var overviewCues = cueSet(`summarize, summarise, summary, overview, recap, timel
 var gatherCues = cueSet(`all, every, each, how many, how often, how much in total, in total, altogether, list, lists, which of, what are the, everything, across, different,
 	alle, alles, jede, jeden, jedes, wie viele, wie oft, insgesamt, liste, auflistung, welche der, tous, toutes, combien, todos, todas, cuántos, cuántas, lista, en total,
 	quantos, quantas, tutti, tutte, quanti, quante, elenco, hoeveel, lijst, wszystkie, ile, hepsi, bütün, kaç, все, всё, сколько, список, перечисли, усі, скільки`)
+
+// numberCues ask for a number, a time or a date.
+var numberCues = cueSet(`how many, how much, how long, how often, how big, how large, how old, how far, how fast, how high, what time, what date, which date, what day, which day, what number, which number, what percentage,
+	wie viele, wie viel, wieviel, wie lange, wie oft, wie groß, wie hoch, wie alt, combien, à quelle heure, quelle date, cuánto, cuánta, cuántos, cuántas, a qué hora,
+	quanto, quanta, quanti, quante, quantos, quantas, hoeveel, hoe lang, ile, kaç, сколько, скільки`)
+
+// whenCues do so as the first word; elsewhere they join clauses.
+var whenCues = cueSet(`when, wann, quand, cuándo, quando, wanneer, kiedy, когда, коли`)
 
 // joinedAims are cues of scripts that put no spaces between words.
 var joinedAims = []struct {
@@ -107,6 +116,7 @@ func intentOf(text string) intent {
 			user = user || userCues[phrase]
 			in.overview = in.overview || overviewCues[phrase]
 			in.gather = in.gather || gatherCues[phrase]
+			in.number = in.number || numberCues[phrase] || i == 0 && whenCues[phrase]
 		}
 		start = end + 1
 	}
@@ -209,12 +219,17 @@ func (q queryWords) repeatedBy(text string) bool {
 	if len(q) < 2 || len(text) > 64*(len(q)+8) {
 		return false
 	}
-	both, all := 0, len(q)
-	for word := range newQueryWords(text) {
+	both, all, seen := 0, len(q), map[string]bool{}
+	for _, term := range Terms(text) {
+		word := stemOf(term)
+		if seen[word] {
+			continue
+		}
+		seen[word] = true
 		if q[word] {
 			both++
-		} else {
-			all++
+		} else if all++; 4*all > 5*len(q) {
+			return false // most messages end here, long before their last word
 		}
 	}
 	return 5*both >= 4*all

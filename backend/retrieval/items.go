@@ -128,6 +128,9 @@ func (c *collector) add(u *unit, read bool) {
 		return
 	}
 	words := text.Source[x.span.Start:x.span.End]
+	if isReply(u) && onlyLabels(words) {
+		return
+	}
 	c.count(x, words, make([]int, len(c.p.weight)))
 	if u.Speaker != "" && onlyAsks(words) {
 		x.match *= bareOfPeople
@@ -150,12 +153,23 @@ func (c *collector) count(x *item, text string, counts []int) int {
 	if x.Speaker != "" {
 		c.match.count(x.Speaker, counts)
 	}
+	c.countDay(x, counts)
 	for t, n := range counts {
 		x.own[t] = n > 0
 		x.says = x.says || n > 0
 	}
 	x.covers = c.share(x.own)
 	return length
+}
+
+// countDay adds the terms of an item's day where the query names its month: the day stands
+// above the item in the prompt.
+func (c *collector) countDay(x *item, counts []int) {
+	month := make([]int, len(counts))
+	c.match.count(x.At.UTC().Format("January"), month)
+	if adds(month, nil) {
+		c.match.count(x.At.UTC().Format("2 January 2006"), counts)
+	}
 }
 
 // stated is the share of what a message says of the query that stands in clauses which
@@ -209,6 +223,7 @@ func (c *collector) passages(source string, u *unit, span chat.Span) {
 		for t := range counts {
 			counts[t] += lead[t]
 		}
+		c.countDay(x, counts)
 		c.score(x, counts, share, length)
 		if x.says = says; !says {
 			if c.first[u.Turn] == nil {

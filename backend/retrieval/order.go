@@ -29,6 +29,7 @@ func (c *collector) ordered() []*item {
 		x.score += c.p.s.Recency * age(x.unit)
 	}
 	c.forHits(answers, age)
+	c.correct()
 	sortItems(c.items)
 	c.yield()
 	c.complete()

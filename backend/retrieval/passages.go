@@ -71,10 +71,36 @@ func (s *splitter) line(at int, line string) {
 			s.open = at
 		}
 	}
-	if s.fence == "" && end > at && strings.HasSuffix(trimmed, ":") && !strings.HasPrefix(trimmed, "#") {
-		s.close(end) // it introduces what follows
+	if s.fence == "" && introduces(trimmed) && !strings.HasPrefix(trimmed, "#") {
+		if s.open == at && end-at <= leadBytes && isLabel(trimmed) {
+			s.open = -1 // it is packed with what it introduces, never alone
+		}
+		s.close(end)
 		s.lead = s.short(at, end)
 	}
+}
+
+// introduces reports a line that ends with a colon, whatever emphasis is around it.
+func introduces(line string) bool {
+	line = strings.TrimRight(line, "*_ ")
+	return strings.HasSuffix(line, ":") || strings.HasSuffix(line, "：")
+}
+
+// longestLabel is how many words a label has at most. A longer line that introduces
+// something is a sentence, which may answer by itself.
+const longestLabel = 6
+
+// isLabel reports a line that says nothing without what follows: "Run this:", "**Sample:**".
+func isLabel(line string) bool { return introduces(line) && len(strings.Fields(line)) <= longestLabel }
+
+// onlyLabels reports a text of nothing but headings and labels.
+func onlyLabels(text string) bool {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !isLabel(line) && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
 }
 
 // codeLine continues a fenced block, which is cut at blank lines once it is long.

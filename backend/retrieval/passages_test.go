@@ -16,10 +16,11 @@ func TestPartsOf(t *testing.T) {
 		text string
 		want []string // lead > words
 	}{
-		"table":   {"Results:\n\n| Way | Rows |\n|---|---|\n| dump | 1 |\n| dual | 2 |\n", []string{"Results:", "| Way | Rows | > | dump | 1 |", "| Way | Rows | > | dual | 2 |"}},
-		"list":    {"Steps:\n- one\n- two\n  more of two\n", []string{"Steps:", "Steps: > - one", "Steps: > - two\n  more of two"}},
+		"table":   {"Results:\n\n| Way | Rows |\n|---|---|\n| dump | 1 |\n| dual | 2 |\n", []string{"| Way | Rows | > | dump | 1 |", "| Way | Rows | > | dual | 2 |"}},
+		"list":    {"Steps:\n- one\n- two\n  more of two\n", []string{"Steps: > - one", "Steps: > - two\n  more of two"}},
 		"numbers": {"1. First\n2. Second", []string{"1. First", "2. Second"}},
-		"code":    {"Run this:\n```sh\nmake all\n```\nThen wait.", []string{"Run this:", "Run this: > ```sh\nmake all\n```", "Run this: > Then wait."}},
+		"code":    {"Run this:\n```sh\nmake all\n```\nThen wait.", []string{"Run this: > ```sh\nmake all\n```", "Run this: > Then wait."}},
+		"label":   {"Here it is.\n**Video Sample:**\n\nA clip of a minute.\n1. **Audio:**\n   - a song\n\n_Left out:_", []string{"Here it is.\n**Video Sample:**", "**Video Sample:** > A clip of a minute.", "1. **Audio:** > - a song"}},
 		"heading": {"# Keys\nRotate them.", []string{"# Keys > Rotate them."}},
 		"open":    {"```\nnever closed", []string{"```\nnever closed"}},
 		"prose":   {long, slices.Repeat([]string{"This sentence is about gardens and roses in general. This sentence is about gardens and roses in general."}, 3)},
@@ -61,7 +62,7 @@ func TestIntentOf(t *testing.T) {
 		"你建议我用什么？":                                           {aim: aimReply},
 		"Which port did I choose for my server?":             {aim: aimUser},
 		"What did I tell you about the server?":              {aim: aimUser, told: true},
-		"How many rows were copied?":                         {gather: true},
+		"How many rows were copied?":                         {gather: true, number: true},
 		"Can you walk me through the order of the releases?": {overview: true},
 		"Fass den Verlauf zusammen":                          {overview: true},
 		"What would you suggest for my resume?":              {},
@@ -96,5 +97,29 @@ func TestMatcherFindsFormsOfTerms(t *testing.T) {
 	counts := make([]int, 3)
 	if n := m.count("Copying copies; über 数据库迁移 naïve copy", counts); n < 5 || !slices.Equal(counts, []int{3, 1, 1}) {
 		t.Errorf("%d words, %v", n, counts)
+	}
+}
+
+// TestALabelIsNeverPackedAlone: a heading that names what is asked for says nothing without
+// what it introduces, also where it is all that one unit of a reply holds.
+func TestALabelIsNeverPackedAlone(t *testing.T) {
+	m := chatter()
+	reply := "Two things to prepare before the fair opens, and both have to be with the printer by the end of the month at the latest.\n\n" +
+		"**Heron Video Sample:**\n\nA clip of forty seconds that shows the loading dock at dusk, without any sound.\n\n" +
+		"**Flyer:**\n\nOne page on thick paper, folded twice, with the opening hours on the back and nothing else.\n\n**Heron Audio Sample:**\n"
+	m.exchange(40, "What do we need for the fair?", reply)
+	m.exchange(60, "And for the Heron booth?", "**Heron Booth Sample:**")
+	for _, query := range []string{"Heron video sample", "What sample of Heron did you suggest?", "Heron audio sample", "Heron booth sample"} {
+		res := find(t, m.engine(), Query{Text: query, MaxTokens: 400, Limit: 9})
+		packed := ""
+		for _, a := range res.Artifacts {
+			packed += a.Text + "\n"
+		}
+		if strings.Contains(packed, "Audio Sample") || strings.Contains(packed, "Booth Sample") || strings.Contains(packed, "Video Sample") && !strings.Contains(packed, "forty seconds") {
+			t.Errorf("%q packs a label without what it introduces:\n%s", query, packed)
+		}
+		if strings.Contains(query, "video") && !strings.Contains(packed, "**Heron Video Sample:** … A clip") && !strings.Contains(packed, "**Heron Video Sample:**\n\nA clip") {
+			t.Errorf("%q does not pack the passage with its label:\n%s", query, packed)
+		}
 	}
 }

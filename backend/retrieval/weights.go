@@ -19,7 +19,7 @@ const (
 	restOfBest      = 0.8 // score of its other passages, as a share of its best one's
 
 	// The order of hits. An item counts by what it itself says of the query.
-	coveredHit   = 0.7  // part of a match that is multiplied by the share of the query it says
+	coveredHit   = 0.85 // part of a match that is multiplied by the share of the query it says
 	continuesHit = 0.6  // factor of what says no word of the query
 	userHit      = 0.5  // share of the preference for the user that their words have where they are asked for
 	statementHit = 0.2  // the same for statements where neither side is asked for
@@ -28,6 +28,13 @@ const (
 	exchangeHit  = 0.5  // part of what a request is ahead of its answer that the answer is given
 	mostlyAsks   = 0.7  // share of a message's terms that are only asked about, from which its answer comes first
 	belowAnswer  = 0.98 // where it then is, as a share of the answer
+	noNumberHit  = 0.8  // factor of what says no number where one is asked for
+
+	// A later statement stands above the one that it corrects.
+	correctHits = 40   // best items that are compared
+	correctNear = 0.8  // its least relevance, as a share of the older one's
+	correctWith = 0.5  // share of content words that both say, where their numbers differ
+	correctSame = 0.75 // the same where they do not
 
 	restOfReply   = 0.5   // factor of passages that say nothing of the query themselves
 	repeatedTerm  = 0.2   // what each further mention of a term adds to the first

@@ -1,0 +1,80 @@
+package retrieval
+
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"contextinfinity/backend/internal/stopwords"
+)
+
+// content are the words of an item that say what it is about, and its numbers.
+type content struct{ words, numbers map[string]bool }
+
+// correct lifts a later hit above an older one that it corrects: the same side says at
+// least as much of the query again, about the same things and nearly as relevant, but with
+// other numbers or in nearly the same words. Between people, who do not settle anything,
+// and in an overview, which wants the course of things, the order stays.
+func (c *collector) correct() {
+	if c.in.overview {
+		return
+	}
+	top := byRelevance(c.items)
+	top = top[:min(len(top), correctHits)]
+	read := make([]*content, len(top))
+	of := func(i int) *content {
+		if read[i] == nil {
+			read[i] = c.content(top[i])
+		}
+		return read[i]
+	}
+	for i, old := range top {
+		for j := i + 1; j < len(top); j++ {
+			if x := top[j]; x.mayCorrect(old) && of(j).corrects(of(i)) {
+				x.relevance = max(x.relevance, old.relevance/belowAnswer)
+			}
+		}
+	}
+}
+
+// mayCorrect reports a later statement of the same side that is nearly as relevant.
+func (x *item) mayCorrect(old *item) bool {
+	return x.relevance >= correctNear*old.relevance && x.covers >= old.covers && x.own != nil && old.own != nil &&
+		x.Speaker == "" && x.thread == old.thread && x.Seq > old.Seq &&
+		isReply(x.unit) == isReply(old.unit) && !x.bare && (isReply(x.unit) || x.states >= 0.5)
+}
+
+func (c *collector) content(x *item) *content {
+	out := &content{words: map[string]bool{}, numbers: map[string]bool{}}
+	eachWord(x.text(c.texts[x.Chunk]), func(word string) {
+		first, size := utf8.DecodeRuneInString(word)
+		switch {
+		case unicode.IsNumber(first):
+			out.numbers[word] = true
+		case len(word) > size && !stopwords.Has(word):
+			out.words[word] = true
+		}
+	})
+	return out
+}
+
+// corrects reports a text about the same things as an older one that differs from it.
+func (n *content) corrects(old *content) bool {
+	common := inBoth(n.words, old.words)
+	least := min(len(n.words), len(old.words))
+	if least == 0 || common == len(n.words) && inBoth(n.numbers, old.numbers) == len(n.numbers) {
+		return false // it only repeats it
+	}
+	share := float64(common) / float64(least)
+	changed := len(n.numbers) > 0 && len(old.numbers) > 0 && inBoth(n.numbers, old.numbers) < len(n.numbers)
+	return share >= correctSame || changed && share >= correctWith
+}
+
+func inBoth(a, b map[string]bool) int {
+	n := 0
+	for word := range a {
+		if b[word] {
+			n++
+		}
+	}
+	return n
+}
