@@ -17,6 +17,7 @@ import (
 // flipped bit in them may be found, and may be not. No conversation is in them.
 var uncovered = []string{
 	"calibrations", "drafts", "goose_db_version", "import_keys", "jobs", "metrics", "settings", "tags",
+	"what the text index says", // one bit in some thousand passes SQLite's own check of it
 }
 
 // TestAFlippedBitOfTheFileIsFound flips bits anywhere in the database's file: each is found
