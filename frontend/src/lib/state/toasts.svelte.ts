@@ -13,7 +13,7 @@ export interface Toast {
 const stayMs = 6_000;
 const stayWithActionMs = 10_000;
 
-/** Short notices in a corner. Never the only copy of something that matters: that stands where it belongs. */
+/** Short notices. Never the only copy of something that matters, which is shown where it belongs. */
 export class ToastsState {
   #list = $state.raw<Toast[]>([]);
   #next = 1;
