@@ -72,13 +72,6 @@ func (m *importer) plan() (importPart, error) {
 	return part, m.summarize(part)
 }
 
-func answerOf(t *transfer.Turn) chat.Message {
-	if t.Assistant == nil {
-		return chat.Message{}
-	}
-	return *t.Assistant
-}
-
 // place finds where a turn goes on: with the open run, with the branch of the turn
 // before it, or on a new branch.
 func (m *importer) place(t *transfer.Turn, open *importRun) *importRun {
