@@ -42,7 +42,7 @@ func (c *Core) seen(ctx context.Context, id chat.TurnID) (ContextView, error) {
 		if u := steps[n-1].Usage; u != nil {
 			v.Reported, v.Cached = u.InputTokens, u.CachedInputTokens
 			if u.NotBelieved != "" {
-				v.Shrink = append(v.Shrink, "The usage was not believed: "+u.NotBelieved+".")
+				v.UsageNote = "The provider's token counts were ignored: " + u.NotBelieved + "."
 			}
 		}
 	}

@@ -17,7 +17,8 @@ type ContextView struct {
 	Budget    BudgetView       `json:"budget"`
 	Cut       int64            `json:"cut"`
 	Sections  []ContextSection `json:"sections"`
-	Shrink    []string         `json:"shrink"` // what was done to make it fit, in words, in order
+	Shrink    []string         `json:"shrink"`              // what was done to make it fit, in words, in order
+	UsageNote string           `json:"usageNote,omitempty"` // why the provider's token counts were ignored
 	// RetrievalError says why nothing was retrieved; empty if nothing failed.
 	RetrievalError string          `json:"retrievalError"`
 	Dropped        []int64         `json:"dropped"` // pending turns left out, by number

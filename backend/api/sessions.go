@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/untrusted"
 	"contextinfinity/backend/prompt"
 )
 
@@ -414,7 +415,7 @@ func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions,
 	if err != nil || len(first) == 0 {
 		return v, err
 	}
-	if v.Text = chat.ImportedInstructions(first[0]); len(v.Text) > maxInstructions {
+	if v.Text = untrusted.Visible(chat.ImportedInstructions(first[0])); len(v.Text) > maxInstructions {
 		v.Text, v.Cut = strings.ToValidUTF8(v.Text[:maxInstructions], ""), true
 	}
 	return v, nil

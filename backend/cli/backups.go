@@ -195,7 +195,7 @@ left, its backups too, is kept in a folder that is named.`, Args: atMost("PATH")
 			if !c.json {
 				printExchange(c.out, r)
 			}
-			err := c.confirm(yes)
+			err := c.confirm(yes, "Replace the present data?")
 			if err == nil {
 				stop = c.watch("restore", nil)
 			}
@@ -219,7 +219,7 @@ func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, 
 	if !c.json {
 		c.out.printf("What is left of the lost history, its backups too, is put into a folder, and the next message begins an empty one.\n")
 	}
-	if err := c.confirm(yes); err != nil {
+	if err := c.confirm(yes, "Move what is left aside and start an empty history?"); err != nil {
 		return reply{}, err
 	}
 	kept, err := copies.StartFresh(ctx)
@@ -230,15 +230,15 @@ func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, 
 	}}, err
 }
 
-// confirm asks a person before data is replaced.
-func (c *call) confirm(yes bool) error {
+// confirm asks a person before data is replaced or moved aside.
+func (c *call) confirm(yes bool, question string) error {
 	if yes {
 		return nil
 	}
 	if c.json || !c.in.terminal {
 		return usageHint("add --yes", "restore replaces the present data, and there is nobody to ask; nothing was changed.")
 	}
-	return c.ask("cli.restore", "Replace the present data? [y/N] ")
+	return c.ask("cli.restore", question+" [y/N] ")
 }
 
 // ask asks a person a question, and fails unless the answer is yes.

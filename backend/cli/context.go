@@ -186,7 +186,7 @@ func (r contextReply) print(o *output, text bool) {
 		o.printf("%s of it are recalled memory, which gives way when room is needed.\n", plural(r.RecalledTokens, "token"))
 	}
 	if r.NotBelieved != "" {
-		o.printf("The usage was not believed: %s.\n", line(r.NotBelieved))
+		o.printf("The provider's token counts were ignored: %s.\n", line(r.NotBelieved))
 	}
 	if r.Reported > 0 {
 		o.printf("The provider counted %d input tokens, %d of them cached; estimated were %d.\n", r.Reported, r.Cached, r.Manifest.TotalTokens)

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/untrusted"
 )
 
 type instructionsReply struct {
@@ -53,8 +54,9 @@ func (s *Services) instructions(ctx context.Context, typed string) (instructions
 	first, err := s.Store.Lineage(ctx, chat.LineageQuery{Branch: branch.ID, Limit: 1})
 	doc := instructionsReply{Session: session.ID, Source: session.Source, Own: session.SystemPrompt}
 	if len(first) > 0 {
-		doc.Imported = chat.ImportedInstructions(first[0])
+		doc.Imported = untrusted.Visible(chat.ImportedInstructions(first[0])) // what is read is what is adopted
 	}
+	doc.Adopted = doc.Imported != "" && doc.Own == doc.Imported
 	return doc, err
 }
 
@@ -94,6 +96,10 @@ func (r instructionsReply) print(o *output) {
 	}
 	if r.Imported == "" {
 		o.printf("No instructions came with an import.\n")
+		return
+	}
+	if r.Adopted {
+		o.printf("They came with the import (%s).\n", line(r.Source))
 		return
 	}
 	o.printf("Instructions that came with the import (%s), not used unless you adopt them:\n%s\n", line(r.Source), block(r.Imported))

@@ -159,10 +159,10 @@ func (s *Server) serve(v *served) error {
 	if err != nil {
 		return err
 	}
-	defer free()
 	if err = checkHello(first, s.o.Version); err == nil {
 		err = s.o.Check(first.Hello.Call)
 	}
+	free()
 	if err != nil {
 		return v.line.send(refuse(err))
 	}
@@ -191,7 +191,7 @@ func (s *Server) serve(v *served) error {
 }
 
 // readHello reads a caller's first frame. A large one waits for its turn, so that callers
-// cannot fill memory together; its memory is free when the call has ended.
+// cannot fill memory together before they are checked.
 func (s *Server) readHello(l *line) (first frame, free func(), err error) {
 	free = func() {}
 	size, err := readSize(l)

@@ -15,8 +15,8 @@ const (
 )
 
 const (
-	// rawShare is how many times its limit an answer may take as events. Each small delta
-	// comes in some hundred bytes of JSON.
+	// rawShare is how many times its limit, the default's at least, an answer may take as
+	// events. Each small delta comes in some hundred bytes of JSON.
 	rawShare = 16
 	// maxBlocks is how many blocks (texts, thoughts, calls) one answer may have.
 	maxBlocks = 10_000
@@ -53,8 +53,8 @@ func (m *Meter) Add(ev chat.RawEvent, deltas []Delta) error {
 	switch {
 	case m.shown > most:
 		return tooLong("it is longer than %s (stream.max_answer_bytes)", size(most))
-	case m.raw/rawShare > most:
-		return tooLong("its events are longer than %s, 16 times stream.max_answer_bytes", size(rawShare*most))
+	case m.raw/rawShare > max(most, DefaultAnswerBytes):
+		return tooLong("its events are longer than %s", size(rawShare*max(most, DefaultAnswerBytes)))
 	case m.block >= maxBlocks:
 		return tooLong("it has more than %d parts", maxBlocks)
 	case m.countTokens(tokens) > tokens:

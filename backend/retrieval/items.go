@@ -128,7 +128,7 @@ func (c *collector) add(u *unit, read bool) {
 		return
 	}
 	words := text.Source[x.span.Start:x.span.End]
-	if isReply(u) && onlyLabels(words) {
+	if isReply(u) && onlyLabels(words) && (len(words) < len(text.Source) || isLabel(strings.TrimSpace(words))) { // a whole reply may be a title
 		return
 	}
 	c.count(x, words, make([]int, len(c.p.weight)))

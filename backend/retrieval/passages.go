@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"regexp"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -93,10 +94,12 @@ const longestLabel = 6
 // isLabel reports a line that says nothing without what follows: "Run this:", "**Sample:**".
 func isLabel(line string) bool { return introduces(line) && len(strings.Fields(line)) <= longestLabel }
 
+var heading = regexp.MustCompile(`^#{1,6}\s`)
+
 // onlyLabels reports a text of nothing but headings and labels.
 func onlyLabels(text string) bool {
 	for line := range strings.Lines(text) {
-		if line = strings.TrimSpace(line); line != "" && !isLabel(line) && !strings.HasPrefix(line, "#") {
+		if line = strings.TrimSpace(line); line != "" && !isLabel(line) && !heading.MatchString(line) {
 			return false
 		}
 	}

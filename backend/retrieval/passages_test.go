@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,13 @@ func TestALabelIsNeverPackedAlone(t *testing.T) {
 		"**Flyer:**\n\nOne page on thick paper, folded twice, with the opening hours on the back and nothing else.\n\n**Heron Audio Sample:**\n"
 	m.exchange(40, "What do we need for the fair?", reply)
 	m.exchange(60, "And for the Heron booth?", "**Heron Booth Sample:**")
+	m.exchange(80, "A title for the talk on kilns?", "# Ten Ways to Fire a Kiln")
+	if res := find(t, m.engine(), Query{Text: "Which title of kilns did you give me?", MaxTokens: 400, Limit: 9}); len(res.Artifacts) == 0 || !strings.Contains(fmt.Sprint(res.Artifacts), "Ten Ways") {
+		t.Errorf("a reply that is a title is not found: %v", res.Artifacts)
+	}
+	if onlyLabels("#kiln #pottery") || !onlyLabels("## Kilns") {
+		t.Error("a tag is taken for a heading, or a heading is not")
+	}
 	for _, query := range []string{"Heron video sample", "What sample of Heron did you suggest?", "Heron audio sample", "Heron booth sample"} {
 		res := find(t, m.engine(), Query{Text: query, MaxTokens: 400, Limit: 9})
 		packed := ""

@@ -2,6 +2,7 @@ package secrets
 
 import (
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -36,11 +37,19 @@ func Getenv(name string) string {
 	hidden.mu.RLock()
 	defer hidden.mu.RUnlock()
 	for _, entry := range hidden.env {
-		if n, value, ok := strings.Cut(entry, "="); ok && n == name {
+		if n, value, ok := strings.Cut(entry, "="); ok && sameName(n, name) {
 			return value
 		}
 	}
 	return os.Getenv(name)
+}
+
+// sameName compares names of variables as the system does.
+func sameName(a, b string) bool {
+	if runtime.GOOS == "windows" {
+		return strings.EqualFold(a, b)
+	}
+	return a == b
 }
 
 // Environ is the environment that the program was started with: what it is started

@@ -317,8 +317,13 @@ func (e *erasing) dragged() int64 {
 	return n
 }
 
+// Erasures counts the permanent deletions since the database was opened: what is kept in
+// memory of stored texts holds only for one count.
+func (s *Store) Erasures() int64 { return s.erasures.Load() }
+
 // forget empties what is kept in memory of what is stored.
 func (s *Store) forget() {
+	s.erasures.Add(1)
 	s.requests.clear()
 	s.manifests.clear()
 	s.sizes.clear()

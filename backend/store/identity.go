@@ -38,6 +38,19 @@ func (i *identity) take(path string) error {
 func (i *identity) check() error {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	return i.look()
+}
+
+// loss reports only that the database is another file: after a commit, not being able to
+// look does not make it undone.
+func (i *identity) loss() error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	_ = i.look()
+	return i.lost
+}
+
+func (i *identity) look() error {
 	if i.file == nil || i.lost != nil {
 		return i.lost
 	}
@@ -51,11 +64,11 @@ func (i *identity) check() error {
 	case !os.SameFile(i.file, now):
 		what = "replaced"
 	case now.Size() < smallest:
-		what = "cut off"
+		what = "truncated"
 	default:
 		return nil
 	}
-	i.lost = chat.Errorf(chat.CodeCorrupt, "store.commit", "The database %s was %s while the program runs. This was not saved, and nothing more is; what was saved before is in the file that was there.",
+	i.lost = chat.Errorf(chat.CodeCorrupt, "store.commit", "The database file %s was %s while the program was running. This change was not saved, and no further ones will be. Earlier changes are in the original file.",
 		i.path, what).WithHint("export what you need now, close the program, and bring the file back or restore a backup")
 	return i.lost
 }

@@ -22,13 +22,13 @@ func lostSign(dir string) string {
 	backups, _ := filepath.Glob(filepath.Join(globEscape(dir), BackupDir, "*.db"))
 	switch {
 	case len(backups) > 0:
-		return "backups of an earlier one"
+		return "backups"
 	case len(journals) > 0:
-		return "journals of answers"
+		return "stream journals"
 	case !exists(dir, DatabaseFile) && beside(filepath.Join(dir, DatabaseFile)) > 0: // beside an empty one it may be of a first start
-		return "the write-ahead log of one"
+		return "the write-ahead log"
 	case exists(dir, markFile):
-		return "the mark that it was begun"
+		return "the history marker"
 	}
 	return ""
 }
@@ -47,7 +47,7 @@ func refuseLost(dir string, have found) error {
 	if exists(dir, DatabaseFile) {
 		what = "is empty"
 	}
-	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but its folder holds %s: the conversations were lost, and nothing was written in their place.",
+	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but its folder contains %s of an earlier one. Nothing was written.",
 		filepath.Join(dir, DatabaseFile), what, sign).
 		WithHint("bring the file back, restore a backup (contextinfinity backups, contextinfinity restore), or begin an empty history with contextinfinity restore --fresh, which keeps what is there in a folder")
 }

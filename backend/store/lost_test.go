@@ -134,7 +134,7 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 			for range 2 {
 				_, _, err := f.CreateSession(f.ctx, chat.NewSession{Title: "after"})
 				f.refused(err, chat.CodeCorrupt)
-				if !strings.Contains(err.Error(), "while the program runs") {
+				if !strings.Contains(err.Error(), "while the program was running") {
 					t.Errorf("it says: %v", err)
 				}
 			}
@@ -145,12 +145,18 @@ func TestTheDatabaseGoesWhileTheProgramRuns(t *testing.T) {
 // TestTheDatabaseGoesInATransaction: it is looked at once more when everything is written.
 func TestTheDatabaseGoesInATransaction(t *testing.T) {
 	f := newFixture(t)
-	f.refused(f.write(f.ctx, "setting.write", func(t *tx) error {
+	var moved error
+	err := f.write(f.ctx, "setting.write", func(t *tx) error {
 		if _, err := t.exec(`INSERT INTO settings (key, value, updated_at) VALUES ('x', 'y', '2026-01-01')`); err != nil {
 			return err
 		}
-		return os.Rename(f.path(), f.path()+".away")
-	}), chat.CodeCorrupt)
+		moved = os.Rename(f.path(), f.path()+".away")
+		return moved
+	})
+	if moved != nil {
+		t.Skipf("an open file stays in its place here: %v", moved)
+	}
+	f.refused(err, chat.CodeCorrupt)
 }
 
 // TestNothingIsWrittenThroughALock: a link in place of the lock is refused, and what it

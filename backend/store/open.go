@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/glebarez/sqlite"
@@ -64,7 +65,8 @@ type Store struct {
 	tokens   tokenizer
 	sizes    sizeCache
 	requests recentValues
-	staging  sync.Mutex // held while a database is attached to the writer
+	erasures atomic.Int64 // since it was opened
+	staging  sync.Mutex   // held while a database is attached to the writer
 	// manifests are those that others were packed against
 	manifests recentValues
 	embedded  watermarks

@@ -68,7 +68,7 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error 
 	if err == nil {
 		// What is committed can no longer fail: here the program can only die.
 		_ = faults.Transaction(op, faults.Committed)
-		err = s.identity.check() // what went into a file that is gone is not confirmed
+		err = s.identity.loss() // what went into a file that is gone is not confirmed
 	}
 	return mapError(op, err)
 }

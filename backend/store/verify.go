@@ -75,6 +75,7 @@ func (s *Store) compareIndex(ctx context.Context, a *audit) (agrees bool, err er
 	if s.writer != nil {
 		return a.compareTextIndex(s.writer.WithContext(ctx))
 	}
+	sweepReadings()
 	if free, err := freeSpace(os.TempDir()); err != nil || free < 2*sizeOf(s.path())+enough {
 		return false, nil
 	}
@@ -90,8 +91,9 @@ func (s *Store) compareIndex(ctx context.Context, a *audit) (agrees bool, err er
 	}
 	err = source.WithContext(ctx).Exec(`VACUUM INTO ?`, path).Error
 	if err = errors.Join(err, disconnect(source)); err != nil {
-		if chat.CodeOf(mapError("", err)) == chat.CodeCorrupt {
-			return false, nil // of a damaged page, which the check of the file names
+		switch chat.CodeOf(mapError("", err)) {
+		case chat.CodeCorrupt, chat.CodeNoSpace: // a damaged page is named by the check of the file
+			return false, nil
 		}
 		return false, err
 	}

@@ -24,8 +24,21 @@ func schemaOf(db *gorm.DB) (map[string]schemaObject, error) {
 	return out, err
 }
 
-// freshSchema is that of a new database, made once.
-var freshSchema = sync.OnceValues(func() (map[string]schemaObject, error) { return makeSchema(migrations()) })
+// fresh is the schema of a new database, made once; a failure, as for want of room, is not
+// remembered.
+var fresh struct {
+	sync.Mutex
+	schema map[string]schemaObject
+}
+
+func freshSchema() (_ map[string]schemaObject, err error) {
+	fresh.Lock()
+	defer fresh.Unlock()
+	if fresh.schema == nil {
+		fresh.schema, err = makeSchema(migrations())
+	}
+	return fresh.schema, err
+}
 
 func makeSchema(steps fs.FS) (map[string]schemaObject, error) {
 	dir, err := os.MkdirTemp("", readingPrefix+"*")
@@ -61,7 +74,7 @@ func (a *audit) schema() {
 	}
 	for name, h := range have {
 		if _, ok := want[name]; !ok && h.TblName != infoTable && h.TblName != filesTable {
-			a.add(findIntegrity, "sqlite_schema", name, "It is no %s of this program.", h.Type)
+			a.add(findIntegrity, "sqlite_schema", name, "This %s does not belong to the schema.", h.Type)
 		}
 	}
 }

@@ -41,7 +41,7 @@ func aiStudio(raw json.RawMessage) *draft {
 		Chunks json.RawMessage `json:"chunks"`
 	}
 	if json.Unmarshal(raw, &p) != nil || isNull(p.Prompt) || json.Unmarshal(p.Prompt, &prompt) != nil {
-		d.skip = "it is no chat of AI Studio: its chunkedPrompt is missing"
+		d.skip = "it is not an AI Studio chat: its chunkedPrompt is missing"
 		return d
 	}
 	d.Provider, d.Model = "google", strings.TrimPrefix(string(p.Settings.Model), "models/")
@@ -75,7 +75,11 @@ func studioNode(d *draft, raw json.RawMessage) node {
 	case bool(c.Thought):
 		n.blocks = chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: string(c.Text), Raw: append(json.RawMessage(nil), raw...)}}
 	case c.Inline.Data != "":
-		n.blocks = append(n.blocks, imageBlock(string(c.Inline.Type), string(c.Inline.Data))...)
+		image := imageBlock(string(c.Inline.Type), string(c.Inline.Data))
+		if len(image) == 0 { // another kind of file
+			image = chat.Blocks{d.unknown(raw)}
+		}
+		n.blocks = append(n.blocks, image...)
 	}
 	if len(n.blocks) == 0 && len(members(raw)) > 1 { // a file in Drive, code that was run
 		n.blocks = chat.Blocks{d.unknown(raw)}

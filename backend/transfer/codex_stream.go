@@ -42,7 +42,7 @@ const noticePrompt = "The output of codex exec --json does not hold the prompts;
 func (b *codex) stream(l codexLine, raw json.RawMessage) string {
 	var s codexStreamLine
 	if json.Unmarshal(raw, &s) != nil {
-		return "it is no line of a stream"
+		return "it is not a line of the stream"
 	}
 	last := b.d.last()
 	switch l.Type {

@@ -40,7 +40,7 @@ func grok(raw json.RawMessage) *draft {
 	d := newDraft(SourceGrok)
 	var c grokConversation
 	if json.Unmarshal(raw, &c) != nil || isNull(c.Responses) {
-		d.skip = "it is no conversation of Grok: its responses are missing"
+		d.skip = "it is not a Grok conversation: its responses are missing"
 		return d
 	}
 	of := c.Conversation

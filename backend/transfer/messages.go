@@ -227,7 +227,7 @@ func held(raw json.RawMessage) *draft {
 	p.d.SystemPrompt = parts(SourceMessages, c.System).RenderedText()
 	var messages list
 	if _ = messages.UnmarshalJSON(c.Messages); messages == nil {
-		p.d.skip = "its messages are no list"
+		p.d.skip = "its messages are not a list"
 		return p.d
 	}
 	for _, m := range messages {

@@ -183,7 +183,7 @@ func (r *run) scan(s *scanner, parse parser) error {
 // strange reports what stood where no entry may stand. Something may be lost with it.
 func (r *run) strange(i int, s *scanner) {
 	if s.strange > 0 {
-		r.skip(SkippedRow{Index: i, Offset: s.strangeAt, Reason: fmt.Sprintf("%d characters between or after the entries are no JSON", s.strange)})
+		r.skip(SkippedRow{Index: i, Offset: s.strangeAt, Reason: fmt.Sprintf("%d characters between or after the entries are not JSON", s.strange)})
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // extracts keeps the extracts of ranges: a range of thousands of turns without a
 // summary would else be read anew for every request. What a range holds is
-// committed and never changes, so that an extract of it holds for ever.
+// committed and never changes, so that an extract of it holds until something is deleted.
 type extracts struct {
 	mu    sync.Mutex
 	made  map[extractKey]string
@@ -21,6 +21,7 @@ type extractKey struct {
 	from, to int64
 	target   int
 	encoding string
+	erasures int64
 }
 
 // maxExtracts bounds what is kept; an extract takes some kilobytes.
@@ -52,7 +53,7 @@ func (x *extracts) put(k extractKey, text string) {
 // remembered makes the extract of a piece once.
 func (e *Engine) remembered(branch chat.BranchID, encoding string) func(prompt.Piece, func() (string, error)) (string, error) {
 	return func(p prompt.Piece, extract func() (string, error)) (string, error) {
-		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding}
+		k := extractKey{branch: branch, from: p.From, to: p.To, target: p.Target, encoding: encoding, erasures: e.store.Erasures()}
 		if text, ok := e.extracts.get(k); ok {
 			return text, nil
 		}

@@ -12,7 +12,7 @@ func TestExtractsAreRemembered(t *testing.T) {
 	w := newWorld(t)
 	w.window = 4096
 	var last string
-	for i := range 14 {
+	for i := range 30 {
 		w.provider.script(call{events: []string{text(strings.Repeat("answer ", 150)), done}})
 		last = string(w.send(fmt.Sprintf("question %d: we decided on shelf %d %s", i, i, strings.Repeat("word ", 100))).ID)
 		if _, err := w.jobs.Drain(t.Context()); err != nil {

@@ -13,6 +13,8 @@ import (
 // Store is what a turn needs of the database.
 type Store interface {
 	Session(context.Context, chat.SessionID) (chat.Session, error)
+	// Erasures counts permanent deletions; texts that are kept in memory hold for one count.
+	Erasures() int64
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	Accept(context.Context, chat.Acceptance) (chat.Turn, error)
 	Prepare(context.Context, chat.Preparation) error

@@ -184,7 +184,7 @@ func longestRun(s string, c byte) int {
 }
 
 // importedInstructions is what a system text that came with an import is called.
-const importedInstructions = "Instructions that came with the import, not used here"
+const importedInstructions = "Instructions that came with the import"
 
 // named says what a block is that is not written out.
 func named(b chat.Block) string {

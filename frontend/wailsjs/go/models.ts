@@ -1075,6 +1075,7 @@ export namespace api {
 	    cut: number;
 	    sections: ContextSection[];
 	    shrink: string[];
+	    usageNote?: string;
 	    retrievalError: string;
 	    dropped: number[];
 	    redacted: RedactionView[];
@@ -1105,6 +1106,7 @@ export namespace api {
 	        this.cut = source["cut"];
 	        this.sections = this.convertValues(source["sections"], ContextSection);
 	        this.shrink = source["shrink"];
+	        this.usageNote = source["usageNote"];
 	        this.retrievalError = source["retrievalError"];
 	        this.dropped = source["dropped"];
 	        this.redacted = this.convertValues(source["redacted"], RedactionView);

@@ -25,6 +25,8 @@ export interface ContextView {
   sections: ContextSection[];
   /** what was done to make it fit, in words, in order */
   shrink: string[];
+  /** why the provider's token counts were ignored */
+  usageNote?: string;
   /** RetrievalError says why nothing was retrieved; empty if nothing failed. */
   retrievalError: string;
   /** pending turns left out, by number */

@@ -39,6 +39,7 @@ test('what takes long to draw is drawn in smaller parts', () => {
   expect(afterWeight('abc', 1, 2)).toBe(3);
   expect(drawable(emoji).length).toBeLessThanOrEqual(5_001);
   expect(drawable('word '.repeat(100_000))).toHaveLength(500_000);
+  for (const text of [`${'word '.repeat(20_000)}🚀`, `🚀${'word '.repeat(20_000)}`]) expect(drawable(text)).toBe(text);
 });
 
 test('no block holds more than can be laid out at once, at the end or while it grows', () => {

@@ -31,11 +31,16 @@ export function afterWeight(text: string, from: number, weight: number): number 
   return at;
 }
 
+/** Most of the characters of a text take long to draw: a picture here and there does not count. */
+export function isMostlyHeavy(text: string, weight: number): boolean {
+  return afterWeight(text, 0, weight) < Math.min(weight, text.length) / 2;
+}
+
 /** What of a text is laid out in one go: all of it, unless it takes long to draw. */
 export function drawable(text: string): string {
   const tamed = tame(text);
-  const end = afterWeight(tamed, 0, mostWeight);
-  return end < Math.min(mostWeight, tamed.length) ? `${tamed.slice(0, end).replace(/[\ud800-\udbff]$/, '')}…` : tamed;
+  if (!isMostlyHeavy(tamed, mostWeight)) return tamed;
+  return `${tamed.slice(0, afterWeight(tamed, 0, mostWeight)).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 const mostWeight = 40_000;

@@ -1,0 +1,39 @@
+package turn
+
+import (
+	"testing"
+
+	"contextinfinity/backend/prompt"
+)
+
+// countingStore is a store of which only the number of erasures is asked.
+type countingStore struct {
+	Store
+	erasures int64
+}
+
+func (s *countingStore) Erasures() int64 { return s.erasures }
+
+// An extract that was made before a permanent deletion is made again after it.
+func TestAnExtractForgetsWhatWasErased(t *testing.T) {
+	store := &countingStore{}
+	e := &Engine{store: store}
+	made := "The vault opens with 4711."
+	remember := e.remembered("branch", "o200k_base")
+	get := func() string {
+		text, err := remember(prompt.Piece{From: 1, To: 9, Target: 40}, func() (string, error) { return made, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	before := get()
+	made = "The vault opens."
+	if get() != before {
+		t.Fatal("it is made for each request: the test shows nothing")
+	}
+	store.erasures++
+	if got := get(); got != made {
+		t.Errorf("after the deletion it says %q", got)
+	}
+}
