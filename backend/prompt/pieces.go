@@ -53,33 +53,25 @@ func (a *assembler) extract(p Piece) (string, error) {
 const repeatedInState = "The state summary says all of it."
 
 // omitRepeats decides which lines of each piece are left out because the state summary says them as
-// well. Pieces that are kept from the request before keep their lines too, as long as the state still says
-// them: the state changes with each turn, and a prompt that changes in front loses the provider's cache.
+// well. Pieces that are kept from the request before keep their lines too: the state changes with each
+// turn, and a prompt that changes in front loses the provider's cache.
 func (a *assembler) omitRepeats(pieces []Piece, kept bool) ([]Piece, error) {
-	if a.in.Repeats == nil {
+	if a.in.Repeats == nil || kept && a.hasState() {
 		return pieces, nil
 	}
 	pieces = slices.Clone(pieces)
 	for i := range pieces {
-		if !a.hasState() || kept && len(pieces[i].Omit) == 0 {
-			pieces[i].Omit = nil
+		pieces[i].Omit = nil
+		if !a.hasState() {
 			continue
 		}
 		text, err := a.pieceText(pieces[i])
 		if err != nil {
 			return nil, err
 		}
-		said := a.in.Repeats(text, a.stateSummary())
-		if kept && isSubset(pieces[i].Omit, said) {
-			continue
-		}
-		pieces[i].Omit = said
+		pieces[i].Omit = a.in.Repeats(text, a.stateSummary())
 	}
 	return pieces, nil
-}
-
-func isSubset(some, of []int) bool {
-	return !slices.ContainsFunc(some, func(n int) bool { return !slices.Contains(of, n) })
 }
 
 func (a *assembler) hasState() bool { return len(a.state) > 0 }
