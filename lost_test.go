@@ -32,7 +32,7 @@ func TestALostDatabaseIsTold(t *testing.T) {
 			if e := h.run("send", "--model", "recall", "Hello?", "--json").fails(1, chat.CodeCorrupt); !strings.Contains(e.Message, database) || !strings.Contains(e.Hint, "restore") {
 				t.Errorf("send says: %+v", e)
 			}
-			if out := h.run("verify").exits(3).stdout; !strings.Contains(out, "lost") {
+			if out := h.run("verify").exits(3).stdout; !strings.Contains(out, "Nothing was written") {
 				t.Errorf("verify says: %s", out)
 			}
 			h.ok("restore", copied, "--yes")
