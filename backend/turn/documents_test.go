@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/turn"
 )
@@ -110,6 +112,9 @@ func TestDocumentAnswersItsOwnMessage(t *testing.T) {
 // What is foreseen of a message with documents is what is sent.
 func TestDocumentsAreForeseen(t *testing.T) {
 	w := newWorld(t)
+	w.close()
+	w.clock = clock.NewFake(time.Now()).Now // both requests name the same minute
+	w.open()
 	w.provider.script(answer("fine"))
 	blocks := chat.Blocks{w.file("a.txt", "some words"), w.file("b.txt", paragraphs(1500)), chat.Text{Text: "And?"}}
 	p, _, err := w.engine.Preview(t.Context(), w.branch.ID, "", chat.Message{Role: chat.RoleUser, Blocks: blocks})

@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/branches"
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
@@ -26,6 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type world struct {
 	t        testing.TB
 	dir      string
+	clock    clock.Clock // nil: the system's
 	store    *store.Store
 	journals *journal.Journals
 	provider *scripted
@@ -119,7 +121,7 @@ func newWorld(t testing.TB) *world {
 
 func (w *world) open() {
 	w.t.Helper()
-	s, err := store.Open(context.Background(), store.Options{DataDir: w.dir})
+	s, err := store.Open(context.Background(), store.Options{DataDir: w.dir, Clock: w.clock})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -129,7 +131,7 @@ func (w *world) open() {
 	w.branches = branches.New(s, w.jobs, w.seen)
 	d := turn.Deps{
 		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
-		Settings: func() turn.Settings { return w.settings },
+		Settings: func() turn.Settings { return w.settings }, Clock: w.clock,
 	}
 	if w.memory != nil {
 		w.memory.store, d.Memory = s, w.memory
