@@ -1,12 +1,11 @@
 package librarian
 
 import (
-	"regexp"
-	"strconv"
 	"strings"
 	"unicode"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/numerals"
 	"contextinfinity/backend/internal/stopwords"
 )
 
@@ -31,7 +30,7 @@ func evidenceOf(text string) evidence {
 		if _, isHeading := headingText(strings.TrimSpace(line)); isHeading {
 			continue
 		}
-		l := evidenceLine{stems: contentStems(line), numbers: numbersIn(line), negated: negated(line), bounded: bounded(line)}
+		l := evidenceLine{stems: contentStems(line), numbers: numerals.In(line), negated: negated(line), bounded: bounded(line)}
 		for s := range l.stems {
 			e.stems[s] = true
 		}
@@ -57,13 +56,13 @@ const (
 // holds reports that the text says what a statement says: its numbers, its names, most of its other
 // words, and a negation or a limit where it has one.
 func (e evidence) holds(statement string) bool {
-	numbers := numbersIn(statement)
-	for n := range numbers {
+	wanted := numerals.In(statement)
+	for n := range wanted {
 		if !e.numbers[n] {
 			return false
 		}
 	}
-	q := saying{words: contentStems(statement), names: nameStems(statement), numbers: numbers, spread: spreadShare, line: lineShare, name: nameShare}
+	q := saying{words: contentStems(statement), names: nameStems(statement), numbers: wanted, spread: spreadShare, line: lineShare, name: nameShare}
 	if 2*len(q.names) > len(q.words) {
 		q.name = lineShare // a language that writes nouns with a capital, or a list of names
 	}
@@ -74,7 +73,7 @@ func (e evidence) holds(statement string) bool {
 		return false
 	}
 	if len(q.words) == 0 {
-		return len(numbers) > 0 || strings.Contains(e.text, bareName(statement))
+		return len(wanted) > 0 || strings.Contains(e.text, bareName(statement))
 	}
 	if shareOf(q.words, e.stems) < q.spread && !e.inOneLine(q) {
 		return false
@@ -217,49 +216,6 @@ func nameStems(text string) map[string]bool {
 		}
 	}
 	return contentStems(strings.Join(names, " "))
-}
-
-// number is digits with separators of thousands or decimals, a time, or a half of a day after it.
-var number = regexp.MustCompile(`(?i)\d{1,3}(?:[.,'’ \x{202f}]\d{3})+\b(?:[.,]\d+)?|\d{1,2}:\d{2}(?::\d{2})?(?:\s?[ap]\.?m\b)?|\d{1,2}\s?[ap]\.?m\b|\d+(?:[.,]\d+)?`)
-
-// maxNumbers bounds how many numbers of a text are compared.
-const maxNumbers = 4000
-
-// numbersIn are a text's numbers, each in one form: 5,000 and 5000, 09:00 and 9 AM are
-// the same.
-func numbersIn(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, m := range number.FindAllString(text, maxNumbers) {
-		out[normalNumber(strings.ToLower(m))] = true
-	}
-	return out
-}
-
-func normalNumber(s string) string {
-	digits := strings.TrimRight(s, "apm. \u00a0")
-	afternoon, half := strings.Contains(s, "p"), strings.ContainsAny(s, "ap")
-	if hour, minute, ok := strings.Cut(digits, ":"); ok || half {
-		h, _ := strconv.Atoi(hour)
-		if half {
-			if h %= 12; afternoon {
-				h += 12
-			}
-		}
-		if !ok {
-			minute = "00"
-		}
-		return strconv.Itoa(h) + ":" + strings.TrimSuffix(minute, ":00")
-	}
-	groups := strings.FieldsFunc(digits, func(r rune) bool { return !unicode.IsDigit(r) })
-	whole, last := strings.Join(groups, ""), groups[len(groups)-1]
-	if len(groups) > 1 && len(last) != 3 { // decimals
-		whole = strings.TrimRight(strings.Join(groups[:len(groups)-1], "")+"."+last, "0")
-	}
-	whole = strings.TrimRight(strings.TrimLeft(whole, "0"), ".")
-	if whole == "" {
-		return "0"
-	}
-	return whole
 }
 
 // negations are the words whose loss turns a statement into its opposite.

@@ -25,13 +25,16 @@ const monthName = `(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?
 // halfYear is how far ahead a date without a year may lie: what would be further is past.
 const halfYear = 183 * 24 * time.Hour
 
+// maxDates bounds how many dates of a statement are read.
+const maxDates = 400
+
 // isAhead reports a statement with a day that is not past at the time of a turn.
 func isAhead(statement string, now time.Time) bool {
 	if now.IsZero() {
 		return false
 	}
 	today := now.UTC().Truncate(24 * time.Hour)
-	for _, m := range writtenDate.FindAllString(statement, maxNumbers) {
+	for _, m := range writtenDate.FindAllString(statement, maxDates) {
 		if day, ok := dayOf(m, today); ok && !day.Before(today) {
 			return true
 		}

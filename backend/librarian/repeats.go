@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/numerals"
 )
 
 // Two statements say nearly the same from this share of the words of the shorter one, which must
@@ -29,7 +30,7 @@ type repeated struct {
 }
 
 func repeatedOf(text string) repeated {
-	r := repeated{words: contentStems(text), names: nameStems(text), numbers: numbersIn(text), negated: negated(text)}
+	r := repeated{words: contentStems(text), names: nameStems(text), numbers: numerals.In(text), negated: negated(text)}
 	for w := range r.words {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(w)) // a hash never fails

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/numerals"
 )
 
 // replacing are the words before the name of what no longer holds: "PostgreSQL instead of SQLite".
@@ -98,7 +99,7 @@ func (r replacement) takesPlaceOf(sec Section, earlier string) bool {
 		}
 	}
 	if shared == 1 && len(words) == 1 {
-		return len(numbersIn(earlier)) > 0 && len(r.content.numbers) > 0 // another date or amount of the same thing
+		return len(numerals.In(earlier)) > 0 && len(r.content.numbers) > 0 // another date or amount of the same thing
 	}
 	return shared >= 2 && float64(shared) >= subjectShare*float64(len(words))
 }
@@ -109,7 +110,7 @@ func decidesOnly(decision, name string) bool {
 	for w := range contentStems(name) {
 		delete(names, w)
 	}
-	return len(names) == 0 && len(numbersIn(decision)) == 0
+	return len(names) == 0 && len(numerals.In(decision)) == 0
 }
 
 // sameSubject reports that an entry about a replaced name says little else: what it says

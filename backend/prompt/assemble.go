@@ -10,7 +10,7 @@ import (
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
-const AssemblerVersion = 6
+const AssemblerVersion = 7
 
 // messageOverhead is the tokens that role markers and framing cost a message.
 const messageOverhead = 4
@@ -133,6 +133,7 @@ type assembler struct {
 	originals []rendered
 	pending   []rendered // whole turns: two messages each
 	state     []rendered
+	again     []rendered // lines of ranges that the state summary said and says no longer
 	retrieved []rendered // best first, as in.Retrieved
 	now       []rendered // the line of date and time
 	last      []rendered // the message, and for a continuation the partial answer
@@ -184,14 +185,10 @@ func (a *assembler) renderHistory() error {
 			return err
 		}
 	}
-	a.summaries, a.originals, a.pending = nil, nil, nil
+	a.originals, a.pending = nil, nil
 	a.redactedHistory, a.found = nil, &a.redactedHistory
-	for _, p := range a.pieces {
-		r, err := a.renderPiece(p)
-		if err != nil {
-			return err
-		}
-		a.summaries = append(a.summaries, r)
+	if err := a.renderPieces(); err != nil {
+		return err
 	}
 	return a.renderTurns()
 }

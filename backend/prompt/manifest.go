@@ -168,7 +168,8 @@ func (a *assembler) memorySections() (state, retrieved, message []rendered) {
 	case len(a.state) == 0:
 		return nil, all, nil
 	}
-	return all[:1+len(a.state)], all[1+len(a.state):], nil
+	n := 1 + len(a.state) + len(a.again)
+	return all[:n], all[n:], nil
 }
 
 func (a *assembler) inputs() Inputs {

@@ -5,16 +5,28 @@ import (
 	"strings"
 )
 
-func (a *assembler) renderPiece(p Piece) (rendered, error) {
-	text, err := a.pieceText(p)
-	if err != nil {
-		return rendered{}, err
+// renderPieces fills section 4, and what of it follows the state summary.
+func (a *assembler) renderPieces() error {
+	a.summaries, a.again = nil, nil
+	for _, p := range a.pieces {
+		text, err := a.pieceText(p)
+		if err != nil {
+			return err
+		}
+		a.summaries = append(a.summaries, a.renderPiece(p, withoutLines(text, p.Omit)))
+		if len(p.Again) > 0 && a.hasState() {
+			a.again = append(a.again, a.renderPiece(p, onlyLines(text, p.Again)))
+		}
 	}
+	return nil
+}
+
+func (a *assembler) renderPiece(p Piece, text string) rendered {
 	source := Part{Source: "extract", From: p.From, To: p.To}
 	if s := a.summaryOf(p); s != nil {
 		source.Source, source.ID = "summary", s.ID
 	}
-	return a.derived(source, withoutLines(text, p.Omit), rangeText(p)), nil
+	return a.derived(source, text, rangeText(p))
 }
 
 // summaryOf is the range summary that a piece names; nil: it is an extract.
@@ -54,24 +66,47 @@ const repeatedInState = "The state summary says all of it."
 
 // omitRepeats decides which lines of each piece are left out because the state summary says them as
 // well. Pieces that are kept from the request before keep their lines too: the state changes with each
-// turn, and a prompt that changes in front loses the provider's cache.
+// turn, and a prompt that changes in front loses the provider's cache. A line that the state has dropped
+// since then stands after the state, where the prompt changes anyway.
 func (a *assembler) omitRepeats(pieces []Piece, kept bool) ([]Piece, error) {
-	if a.in.Repeats == nil || kept && a.hasState() {
+	if a.in.Repeats == nil {
 		return pieces, nil
 	}
 	pieces = slices.Clone(pieces)
 	for i := range pieces {
-		pieces[i].Omit = nil
+		p := &pieces[i]
+		p.Again = nil
 		if !a.hasState() {
+			p.Omit = nil
+		}
+		if !a.hasState() || kept && len(p.Omit) == 0 {
 			continue
 		}
-		text, err := a.pieceText(pieces[i])
+		text, err := a.pieceText(*p)
 		if err != nil {
 			return nil, err
 		}
-		pieces[i].Omit = a.in.Repeats(text, a.stateSummary())
+		said := a.in.Repeats(text, a.stateSummary())
+		if !kept {
+			p.Omit = said
+			continue
+		}
+		p.Again = slices.DeleteFunc(slices.Clone(p.Omit), func(line int) bool { return slices.Contains(said, line) })
 	}
 	return pieces, nil
+}
+
+// dropAgain leaves out the lines that follow the state summary: the turns that they are of can be recalled.
+func (a *assembler) dropAgain() error {
+	if len(a.again) == 0 {
+		return nil
+	}
+	a.log("0: left out lines of ranges that the state summary says no longer (%d tokens)", total(a.again))
+	a.again, a.pieces = nil, slices.Clone(a.pieces)
+	for i := range a.pieces {
+		a.pieces[i].Again = nil
+	}
+	return nil
 }
 
 func (a *assembler) hasState() bool { return len(a.state) > 0 }
@@ -82,6 +117,17 @@ func (a *assembler) stateSummary() string {
 		return a.in.HeadShrunk
 	}
 	return a.in.Head.Summary
+}
+
+// onlyLines is some lines of a text, which are counted from 0.
+func onlyLines(text string, wanted []int) string {
+	var kept []string
+	for i, line := range strings.Split(text, "\n") {
+		if slices.Contains(wanted, i) {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
 }
 
 // withoutLines is a text without some of its lines, which are counted from 0.

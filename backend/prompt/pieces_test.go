@@ -63,6 +63,20 @@ func TestOmittedLinesStayOmitted(t *testing.T) {
 	if !slices.Equal(again.Manifest().History.Pieces[0].Omit, []int{0}) || summariesOf(first) != summariesOf(again) {
 		t.Errorf("the ranges changed with the state:\n%s\n%s", summariesOf(first), summariesOf(again))
 	}
+	if strings.Contains(sent(first, SectionState), "8080") && strings.Count(sent(first), "8080") != 1 || !strings.Contains(sent(again, SectionState), "- the port is 8080\n</turns>") {
+		t.Errorf("the line that the state dropped does not follow it:\n%s", sent(again, SectionState))
+	}
+	m2 := again.Manifest()
+	replayed := repeating("- the owner is Ada")
+	replayed.Repeats, replayed.Replay = nil, &m2
+	if got := must(t, replayed); got.Manifest().SHA256 != m2.SHA256 {
+		t.Error("the manifest does not give the prompt with the dropped line")
+	}
+	back := repeating("- the port is 8080")
+	back.Previous = &m2.History
+	if text := sent(must(t, back)); strings.Count(text, "8080") != 1 {
+		t.Errorf("the state says the line once more, and so does the range:\n%s", text)
+	}
 	replay := repeating("- the port is 8080")
 	replay.Repeats, replay.Replay = nil, &m
 	if got := must(t, replay); got.Manifest().SHA256 != m.SHA256 {
@@ -72,6 +86,30 @@ func TestOmittedLinesStayOmitted(t *testing.T) {
 	bare.Previous = &m.History
 	if !strings.Contains(summariesOf(must(t, bare)), "8080") {
 		t.Error("without a state summary a line is left out all the same")
+	}
+}
+
+// A dropped line that no longer fits beside the state goes before anything recalled does.
+func TestDroppedLinesYield(t *testing.T) {
+	first := must(t, repeating("- the port is 8080"))
+	m := first.Manifest()
+	next := repeating("- the owner is Ada")
+	next.Previous = &m.History
+	next.Retrieved = nil
+	next.Policy.History = HistoryElastic
+	a := newAssembler(next)
+	if err := a.build(); err != nil {
+		t.Fatal(err)
+	}
+	if len(a.again) == 0 {
+		t.Fatal("the dropped line is not beside the state")
+	}
+	a.budget.Ceiling = a.used() - total(a.again)
+	if err := a.dropAgain(); err != nil || !a.fits() || a.prepared().manifest.History.Pieces[0].Again != nil {
+		t.Errorf("%d tokens of %d: %v", a.used(), a.budget.Ceiling, err)
+	}
+	if !slices.Equal(m.History.Pieces[0].Omit, []int{0}) {
+		t.Error("the request before was changed")
 	}
 }
 

@@ -118,12 +118,12 @@ func (a *assembler) frameItem(source, text string) rendered {
 	}}
 }
 
-// memory is section 7: the head state summary, then retrieved artifacts, then the date
+// memory is section 7: the head state summary and the lines of ranges that it no longer says, then retrieved artifacts, then the date
 // and time of the request.
 func (a *assembler) memory() []rendered { return a.memoryWith(a.recalled()) }
 
 func (a *assembler) memoryWith(recalled []rendered) []rendered {
-	return a.framed(slices.Concat(a.state, recalled, a.now), memoryFrame)
+	return a.framed(slices.Concat(a.state, a.again, recalled, a.now), memoryFrame)
 }
 
 // recalled are the artifacts as a reader follows them: said to be a selection, in

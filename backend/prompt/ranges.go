@@ -21,6 +21,9 @@ type Piece struct {
 	Target  int    `json:"target,omitempty"`  // of an extract, tokens
 	// Omit are the lines, counted from 0, that the state summary of the same request says as well.
 	Omit []int `json:"omit,omitempty"`
+	// Again are those of them that the state summary says no longer: they follow it, because the range
+	// itself cannot change before the cut advances.
+	Again []int `json:"again,omitempty"`
 }
 
 // Choose decides what stands for each range of a plan. A summary is usable only

@@ -104,7 +104,7 @@ func (a *assembler) shrink() error {
 	if a.in.Policy.History == HistoryOff && !a.fits() {
 		return a.overBudget()
 	}
-	for _, step := range []func() error{func() error { return a.shrinkHistory(0) }, a.dropRetrieved, a.summarizeRetrieved, a.dropPending, a.shrinkState} {
+	for _, step := range []func() error{func() error { return a.shrinkHistory(0) }, a.dropAgain, a.dropRetrieved, a.summarizeRetrieved, a.dropPending, a.shrinkState} {
 		if a.fits() {
 			return nil
 		}

@@ -36,9 +36,10 @@ func (c *collector) correct() {
 	}
 }
 
-// mayCorrect reports a later statement of the same side that is nearly as relevant.
+// mayCorrect reports a later statement of the same side that is nearly as relevant and does
+// not lack the number or day that is asked for.
 func (x *item) mayCorrect(old *item) bool {
-	return x.relevance >= correctNear*old.relevance && x.covers >= old.covers && x.own != nil && old.own != nil &&
+	return x.relevance >= correctNear*old.relevance && x.covers >= old.covers && x.own != nil && old.own != nil && (!x.lacks || old.lacks) &&
 		x.Speaker == "" && x.thread == old.thread && x.Seq > old.Seq &&
 		isReply(x.unit) == isReply(old.unit) && !x.bare && (isReply(x.unit) || x.states >= 0.5)
 }

@@ -2,10 +2,9 @@ package retrieval
 
 import (
 	"math"
-	"strings"
-	"unicode"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/cues"
 )
 
 // forHits gives every item its place among the hits. Packing prefers what is needed to
@@ -26,7 +25,7 @@ func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float
 		case isReply(x.unit) && c.in.aim == aimReply:
 			x.relevance += replyAsked
 		}
-		if c.in.number && x.own != nil && !strings.ContainsFunc(x.text(c.texts[x.Chunk]), unicode.IsNumber) {
+		if x.lacks = x.own != nil && c.in.lacks(x.text(c.texts[x.Chunk])); x.lacks {
 			x.relevance *= noNumberHit
 		}
 		x.relevance += c.p.s.Recency * age(x.unit)
@@ -36,6 +35,18 @@ func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float
 			c.exchange(x, answers[x.Turn])
 		}
 	}
+}
+
+// lacks reports that a question asks for a number, a time or a date, and a text has none, in
+// figures or in words.
+func (in intent) lacks(text string) bool {
+	switch {
+	case in.day:
+		return !cues.SaysDay(text)
+	case in.amount:
+		return !cues.SaysAmount(text)
+	}
+	return false
 }
 
 // exchange lowers a message of the user by what it only asks, and gives that to the

@@ -110,6 +110,39 @@ func TestHitsSayANumberWhereOneIsAsked(t *testing.T) {
 	}
 }
 
+// TestHitsSayItInWords: a number or a day that is written as a word answers as well as figures do.
+func TestHitsSayItInWords(t *testing.T) {
+	for _, x := range []struct{ query, answer, other string }{
+		{"How many berths at Heron quay are rented?", "The berths at Heron quay: twelve of them are rented.", "The berths at Heron quay: all of them are rented."},
+		{"Wie viele Boote liegen am Kai von Heron?", "Am Kai von Heron liegen zwölf von den Boote genannten.", "Am Kai von Heron liegen alle von den Boote genannten."},
+		{"When does the Heron crew meet?", "The Heron crew will meet on Thursday, as usual.", "The Heron crew will meet on deck, as usual."},
+		{"Quel jour se réunit l'équipage Heron?", "L'équipage Heron se réunit jeudi, comme toujours.", "L'équipage Heron se réunit ensemble, comme toujours."},
+	} {
+		m := chatter()
+		m.exchange(40, "Tell me.", x.answer)
+		m.exchange(80, "Please go on.", x.other)
+		if res := find(t, m.engine(), Query{Text: x.query}); len(res.Hits) == 0 || res.Hits[0].Text != x.answer {
+			t.Errorf("%q: %q", x.query, textsOf(res.Hits))
+		}
+	}
+}
+
+// TestNumbersHoweverTheyAreWritten: a number in groups is the one without separators, in what is
+// found, in the order of hits and in what corrects what.
+func TestNumbersHoweverTheyAreWritten(t *testing.T) {
+	for _, written := range []string{"4,200", "4.200", "4 200", "4\u00a0200", "4’200", "4200"} {
+		for _, asked := range []string{"4,200", "4.200", "4 200", "4200"} {
+			m := chatter()
+			m.exchange(40, "Report.", "The Heron depot holds "+written+" crates of rope.")
+			m.exchange(80, "Report.", "The Heron depot holds 200 crates of rope, and 4 of chain.")
+			res := find(t, m.engine(), Query{Text: "crates at the Heron depot: " + asked})
+			if len(res.Hits) == 0 || !strings.Contains(res.Hits[0].Text, written) || !slices.ContainsFunc(res.Hits[0].Why.Words, func(w string) bool { return w == "4200" }) {
+				t.Errorf("%q asked for as %q: %q %+v", written, asked, textsOf(res.Hits), res.Hits[:min(1, len(res.Hits))])
+			}
+		}
+	}
+}
+
 // TestADayThatIsNamedCounts: of passages that say the same, the one of that day is first.
 func TestADayThatIsNamedCounts(t *testing.T) {
 	m := chatter()

@@ -23,7 +23,8 @@ type intent struct {
 	told     bool // the user asks what they said or asked themselves
 	overview bool // the course of things: a summary, the order of events
 	gather   bool // all pieces about something: a list, a count
-	number   bool // a number, a time or a date
+	amount   bool // a number
+	day      bool // a time or a date
 }
 
 // replyCues ask for what the assistant said before. They name the assistant as the one
@@ -65,10 +66,14 @@ var gatherCues = cueSet(`all, every, each, how many, how often, how much in tota
 	alle, alles, jede, jeden, jedes, wie viele, wie oft, insgesamt, liste, auflistung, welche der, tous, toutes, combien, todos, todas, cuántos, cuántas, lista, en total,
 	quantos, quantas, tutti, tutte, quanti, quante, elenco, hoeveel, lijst, wszystkie, ile, hepsi, bütün, kaç, все, всё, сколько, список, перечисли, усі, скільки`)
 
-// numberCues ask for a number, a time or a date.
-var numberCues = cueSet(`how many, how much, how long, how often, how big, how large, how old, how far, how fast, how high, what time, what date, which date, what day, which day, what number, which number, what percentage,
-	wie viele, wie viel, wieviel, wie lange, wie oft, wie groß, wie hoch, wie alt, combien, à quelle heure, quelle date, cuánto, cuánta, cuántos, cuántas, a qué hora,
+// amountCues ask for a number.
+var amountCues = cueSet(`how many, how much, how long, how often, how big, how large, how old, how far, how fast, how high, what number, which number, what percentage,
+	wie viele, wie viel, wieviel, wie lange, wie oft, wie groß, wie hoch, wie alt, combien, cuánto, cuánta, cuántos, cuántas,
 	quanto, quanta, quanti, quante, quantos, quantas, hoeveel, hoe lang, ile, kaç, сколько, скільки`)
+
+// dayCues ask for a time or a date.
+var dayCues = cueSet(`what time, what date, which date, what day, which day, what month, which month, what weekday, which weekday, welcher tag, an welchem tag, welches datum, um wie viel uhr,
+	à quelle heure, quelle date, quel jour, a qué hora, qué día, qué fecha, che giorno, a che ora, que dia, que horas, welke dag, hoe laat`)
 
 // whenCues do so as the first word; elsewhere they join clauses.
 var whenCues = cueSet(`when, wann, quand, cuándo, quando, wanneer, kiedy, когда, коли`)
@@ -116,7 +121,8 @@ func intentOf(text string) intent {
 			user = user || userCues[phrase]
 			in.overview = in.overview || overviewCues[phrase]
 			in.gather = in.gather || gatherCues[phrase]
-			in.number = in.number || numberCues[phrase] || i == 0 && whenCues[phrase]
+			in.amount = in.amount || amountCues[phrase]
+			in.day = in.day || dayCues[phrase] || i == 0 && whenCues[phrase]
 		}
 		start = end + 1
 	}

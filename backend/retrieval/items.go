@@ -24,6 +24,7 @@ type item struct {
 
 	bare     bool  // it is nothing but a question, or the query once more: packed with its answer or not at all
 	repeats  bool  // it asks the query once more
+	lacks    bool  // it has no number or day, and one is asked for
 	standing bool  // a short order or preference that holds for everything after it
 	answer   *item // of a bare question: the passage that answers it
 }

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/kljensen/snowball/english"
+
+	"contextinfinity/backend/internal/numerals"
 )
 
 // matcher finds the terms of a query in a text, by their stems, as the index does.
@@ -68,9 +70,10 @@ func (m *matcher) count(text string, counts []int) int {
 	return n
 }
 
-// eachWord calls yield with each word of a text, in lower case. It reads ASCII, of
+// eachWord calls yield with each word of a text, as split does. It reads ASCII, of
 // which most texts are, without a detour.
 func eachWord(text string, yield func(string)) {
+	text = numerals.Plain(text)
 	for i := 0; i < len(text); {
 		if text[i] >= utf8.RuneSelf {
 			for _, w := range split(text[i:]) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"contextinfinity/backend/internal/numerals"
 	"contextinfinity/backend/internal/stopwords"
 )
 
@@ -71,7 +72,7 @@ func Rarest(terms []string, documents map[string]int, n int) []string {
 }
 
 // split cuts a query into words; a change between a script with spaces and one
-// without is a border too.
+// without is a border too. A number in groups is one word: 1,000 is 1000.
 func split(query string) []string {
 	var words []string
 	var word []rune
@@ -81,7 +82,7 @@ func split(query string) []string {
 			word = word[:0]
 		}
 	}
-	for _, r := range strings.ToLower(query) {
+	for _, r := range strings.ToLower(numerals.Plain(query)) {
 		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
 			flush()
 			continue

@@ -50,3 +50,11 @@ func TestTermsOfMuch(t *testing.T) {
 		}
 	}
 }
+
+// A term that seems to occur in more units than there are, as both counts are approximate, has a
+// rarity that can be compared.
+func TestRarityIsANumber(t *testing.T) {
+	if r := rarity(10, 12); !(r < rarity(10, 9)) {
+		t.Errorf("rarity %v", r)
+	}
+}

@@ -28,7 +28,7 @@ const (
 	exchangeHit  = 0.5  // part of what a request is ahead of its answer that the answer is given
 	mostlyAsks   = 0.7  // share of a message's terms that are only asked about, from which its answer comes first
 	belowAnswer  = 0.98 // where it then is, as a share of the answer
-	noNumberHit  = 0.8  // factor of what says no number where one is asked for
+	noNumberHit  = 0.8  // factor of what says no number or day where one is asked for
 
 	// A later statement stands above the one that it corrects.
 	correctHits = 40   // best items that are compared

@@ -134,8 +134,10 @@ func (w *words) weigh(found [][]chat.UnitScore, freq map[string]int, all int) {
 	}
 }
 
-// rarity is the idf of BM25 as SQLite reckons it.
+// rarity is the idf of BM25 as SQLite reckons it. Both counts are approximate, so that a term
+// may seem to occur in more units than there are.
 func rarity(all, in int) float64 {
+	in = min(in, all)
 	return math.Log((float64(all-in) + 0.5) / (float64(in) + 0.5))
 }
 

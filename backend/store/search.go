@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"gorm.io/gorm"
+
+	"contextinfinity/backend/internal/numerals"
 )
 
 // IndexText prepares a text for the index: the tokenizer does not split Chinese,
@@ -70,17 +73,27 @@ func isCJK(r rune) bool {
 }
 
 // matchTerm is one term as an FTS5 expression: quoted, so that nothing in it is
-// syntax. Empty if there is nothing to look for in it.
-func matchTerm(term string) string {
+// syntax. A number also matches where it is written in groups: 1000 finds 1,000, which
+// the index holds as two tokens. Empty if there is nothing to look for in it.
+func matchTerm(term string) string { return matchForms(term, "") }
+
+// matchForms is matchTerm with a sign after each form that could be the beginning of a token.
+func matchForms(term, after string) string {
 	term = strings.TrimFunc(clean(term), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return ""
 	}
-	quoted := `"` + strings.ReplaceAll(queryPairs(term), `"`, `""`) + `"`
-	if endsInCJK(term) && utf8.RuneCountInString(lastRun(term)) == 1 {
-		quoted += "*" // a single character is the beginning of pairs
+	if whole, groups, ok := numerals.Forms(term); ok {
+		return `"` + whole + `"` + after + ` OR "` + groups + `"` + after
 	}
-	return quoted
+	quoted := `"` + strings.ReplaceAll(queryPairs(term), `"`, `""`) + `"`
+	if endsInCJK(term) {
+		if utf8.RuneCountInString(lastRun(term)) == 1 {
+			quoted += "*" // a single character is the beginning of pairs
+		}
+		return quoted
+	}
+	return quoted + after
 }
 
 // queryPairs is IndexText without the last character alone, which stands at the
@@ -122,10 +135,28 @@ func matchAny(terms []string) string {
 // defaultHits is how many hits there are when no limit is given.
 const defaultHits = 20
 
-// TermFrequencies tells in how many units each term occurs; for a term of
-// several tokens, in how many its rarest one does.
+// mostCounted bounds what is read to count a number that is written in groups.
+const mostCounted = 30_000
+
+// inGroups is in how many units a number is written in groups, at most mostCounted.
+func inGroups(db *gorm.DB, number string) (int, error) {
+	_, groups, ok := numerals.Forms(number)
+	if !ok {
+		return 0, nil
+	}
+	return one[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, `"`+groups+`"`, mostCounted)
+}
+
+// TermFrequencies tells in how many units each term occurs, a number in any way of
+// writing it; for a term of several tokens, in how many its rarest one does.
 func (s *Store) TermFrequencies(ctx context.Context, terms []string) (map[string]int, error) {
-	tokens, err := s.tokens.split(ctx, terms)
+	indexed := slices.Clone(terms)
+	for i, term := range terms {
+		if whole, _, ok := numerals.Forms(term); ok {
+			indexed[i] = whole
+		}
+	}
+	tokens, err := s.tokens.split(ctx, indexed)
 	if err != nil {
 		return nil, mapError("search.terms", err)
 	}
@@ -135,6 +166,7 @@ func (s *Store) TermFrequencies(ctx context.Context, terms []string) (map[string
 			distinct[tok] = 0
 		}
 	}
+	out := make(map[string]int, len(terms))
 	err = s.read(ctx, "search.terms", func(db *gorm.DB) error {
 		for tok := range distinct {
 			n, err := all[int](db, `SELECT doc FROM units_vocab WHERE term = ?`, tok)
@@ -145,12 +177,15 @@ func (s *Store) TermFrequencies(ctx context.Context, terms []string) (map[string
 				distinct[tok] = n[0]
 			}
 		}
+		for i, term := range terms {
+			n, err := inGroups(db, term)
+			if err != nil {
+				return err
+			}
+			out[term] = rarest(tokens[i], distinct) + n
+		}
 		return nil
 	})
-	out := make(map[string]int, len(terms))
-	for i, term := range terms {
-		out[term] = rarest(tokens[i], distinct)
-	}
 	return out, err
 }
 

@@ -83,6 +83,33 @@ func TestSearchFindsWordsOfEveryScript(t *testing.T) {
 	}
 }
 
+// TestSearchFindsNumbersHoweverTheyAreWritten: 1,000, 1.000, 1 000 and 1000 are one number, for memory
+// and for a person who looks for it; others are not.
+func TestSearchFindsNumbersHoweverTheyAreWritten(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	var grouped []chat.TurnID
+	for _, written := range []string{"1,000 crates", "1.000 crates", "1 000 crates", "1\u202f000 crates", "1’000 crates", "1000 crates"} {
+		grouped = append(grouped, f.full(b.ID, "we have "+written, "noted").ID)
+	}
+	f.full(b.ID, "we have 1 crate and 2,000 ropes", "noted")
+	large := f.full(b.ID, "we have 2,410,000 rows", "noted")
+	f.finds(everywhere, []string{"1000"}, grouped...)
+	f.finds(everywhere, []string{"2410000"}, large.ID)
+	frequencies, err := f.TermFrequencies(f.ctx, []string{"1000", "2410000", "3000", "241"})
+	f.ok(err)
+	if frequencies["1000"] != len(grouped) || frequencies["2410000"] != 1 || frequencies["3000"] != 0 || frequencies["241"] != 0 {
+		t.Errorf("%v", frequencies)
+	}
+	for query, want := range map[string]int{"1,000 crates": 6, "1 000 crates": 6, "crates 1000": 6, "2.410.000 ": 1, `"we have 2,410,000 rows"`: 1, "2410": 1, "1001": 0} {
+		found, err := f.SearchText(f.ctx, chat.TextQuery{Text: query})
+		f.ok(err)
+		if len(found.Hits) != want {
+			t.Errorf("%q finds %d messages, want %d", query, len(found.Hits), want)
+		}
+	}
+}
+
 func TestSearchScope(t *testing.T) {
 	f := newFixture(t)
 	s, main := f.session("mine")

@@ -131,11 +131,10 @@ func ftsMatch(terms []highlight.Term, stems bool) string {
 			if m = matchAny(t.Beginnings()); m == "" {
 				continue
 			}
-			m = "(" + m + ")"
-		case t.Prefix && !strings.HasSuffix(m, "*") && !endsInCJK(t.Text):
-			m += "*"
+		case t.Prefix:
+			m = matchForms(t.Text, "*")
 		}
-		parts = append(parts, m)
+		parts = append(parts, "("+m+")")
 	}
 	return strings.Join(parts, " AND ")
 }

@@ -6,13 +6,16 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"contextinfinity/backend/internal/numerals"
 )
 
 // Term is one thing a person looks for: a word, or what stands in quotes.
 type Term struct {
 	Text   string
-	Prefix bool // it may be the beginning of a word: it is being typed
-	Phrase bool // it is looked for as it is
+	Prefix bool   // it may be the beginning of a word: it is being typed
+	Phrase bool   // it is looked for as it is
+	number string // the digits of a number of four or more, which may be written in groups
 	finder Finder
 }
 
@@ -27,7 +30,7 @@ func Parse(query string) []Term {
 			}
 			continue
 		}
-		for _, word := range strings.Fields(part) {
+		for _, word := range strings.Fields(numerals.Plain(part)) {
 			word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 			if word != "" {
 				out = append(out, newWord(word))
@@ -47,7 +50,8 @@ func hasWord(s string) bool {
 }
 
 func newWord(word string) Term {
-	return Term{Text: word, finder: newFinder(Stem(word), Finder{plain: true})}
+	number, _, _ := numerals.Forms(word)
+	return Term{Text: word, number: number, finder: newFinder(Stem(word), Finder{plain: true})}
 }
 
 // endings of English words, the longest first.
@@ -97,16 +101,17 @@ func (t Term) Beginnings() []string {
 }
 
 // InJSON reports that stored JSON may hold the term.
-func (t Term) InJSON(raw string) bool { return t.finder.InJSON(raw) }
+func (t Term) InJSON(raw string) bool { return t.finder.InJSON(raw) || len(t.inGroups(raw)) > 0 }
 
 const (
 	mostSpans     = 24 // of one term in one text
 	longestEnding = 4
 )
 
-// Spans are the places of a term in a text: words that begin with it, or with its stem.
+// Spans are the places of a term in a text: words that begin with it, or with its stem, and
+// a number also where it is written in groups.
 func (t Term) Spans(text string) []Span {
-	var out []Span
+	out := t.inGroups(text)
 	for at := 0; len(out) < mostSpans; {
 		start, end := t.finder.next(text, at)
 		if start < 0 {
@@ -128,6 +133,23 @@ func (t Term) Spans(text string) []Span {
 		}
 		out = append(out, Span{start, full})
 		at = full
+	}
+	return out
+}
+
+// inGroups are the places where a text writes a number in groups.
+func (t Term) inGroups(text string) []Span {
+	if t.number == "" {
+		return nil
+	}
+	var out []Span
+	for s := range numerals.Grouped(text) {
+		if len(out) == mostSpans {
+			break
+		}
+		if s.Digits == t.number || t.Prefix && strings.HasPrefix(s.Digits, t.number) {
+			out = append(out, Span{s.Start, s.End})
+		}
 	}
 	return out
 }
