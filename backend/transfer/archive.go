@@ -205,7 +205,7 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 	wide := utf16Order(head) != nil
 	switch parse := streamed[format]; {
 	case format == FormatGrok && !wide:
-		err = r.inner(r.count(text), "conversations", grok)
+		err = r.grokFile(r.count(text))
 	case parse != nil && !wide:
 		err = r.elements(r.count(text), parse)
 	default: // of lines, or read twice: one conversation, or small

@@ -23,6 +23,7 @@ const (
 	FormatLibreChat         = Format(SourceLibreChat)
 	FormatAIStudio          = Format(SourceAIStudio)
 	FormatGrok              = Format(SourceGrok)
+	FormatGptme             = Format(SourceGptme)
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
 	FormatZip        Format = "zip"    // an archive of exports
@@ -33,14 +34,14 @@ const (
 func Formats() []Format {
 	return []Format{
 		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
-		FormatAIStudio, FormatGrok, FormatJSONL, FormatMessages, FormatZip,
+		FormatAIStudio, FormatGrok, FormatGptme, FormatJSONL, FormatMessages, FormatZip,
 	}
 }
 
 // Detect says what a file is, by its first bytes (up to HeadBytes of them) and, where
 // they leave it open, by its name. What it does not know is CodeInvalid.
 func Detect(name string, head []byte) (Format, error) {
-	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	base := strings.ToLower(path.Base(slashed(name)))
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
 		if strings.HasSuffix(base, ".cinf") {
 			return FormatBundle, nil
@@ -66,6 +67,8 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatCodex, nil
 	case g.has("conversationId") && (g.any("messages", "messagesTree", "endpoint", "recursive")):
 		return FormatLibreChat, nil
+	case g.has("seq", "ts", "type", "payload"): // events of gptme, which its log holds too
+		return "", unknownFormat(name)
 	case g.has("type", "payload") || strings.HasPrefix(base, "rollout-") && g.any("type", "record_type", "instructions"):
 		return FormatCodex, nil
 	case g.has("type") && g.any("sessionId", "parentUuid", "leafUuid", "uuid", "snapshot", "customTitle"):
@@ -74,6 +77,8 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatOpenWebUI, nil
 	case g.has("messages"):
 		return FormatMessages, nil
+	case !g.array && isGptme(name, base, g):
+		return FormatGptme, nil
 	case g.any("speaker", "role") && g.any("text", "content", "parts", "tool_calls"):
 		if lines && !g.array {
 			return FormatJSONL, nil
@@ -81,6 +86,15 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatMessages, nil
 	}
 	return "", unknownFormat(name)
+}
+
+// isGptme tells gptme's log from other lines of messages: by a member that only it has,
+// or by where it is.
+func isGptme(name, base string, g glimpse) bool {
+	if !g.has("role", "content", "timestamp") || g.any("conv", "conversation", "conversation_id", "session", "speaker", "id") {
+		return false
+	}
+	return base == "conversation.jsonl" || gptmeBeside(name) != "" || g.any("call_id", "file_hashes", "ephemeral_ttl", "pinned", "hide")
 }
 
 func unknownFormat(name string) error {

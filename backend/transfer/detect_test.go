@@ -25,6 +25,10 @@ func TestDetect(t *testing.T) {
 		{"c.json", `[{"conversationId":"x","messagesTree":[]}]`, FormatLibreChat},
 		{"c.jsonl", `{"conv":"x","speaker":"Ann","text":"hi"}`, FormatJSONL},
 		{"c.txt", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}", FormatJSONL},
+		{"conversation.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00"}`, FormatGptme},
+		{"logs/x/branches/main-edit-0.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00"}`, FormatGptme},
+		{"c.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00","pinned":true}`, FormatGptme},
+		{"conversation.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00","conv":"c"}`, FormatJSONL},
 		{"c.json", `[{"role":"user","content":"a"}]`, FormatMessages},
 		{"c.json", `{"role":"user","content":"a"}`, FormatMessages},
 		{"c.jsonl", `{"messages":[{"role":"user"`, FormatMessages},
@@ -39,7 +43,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestDetectRefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, head := range []string{"", "  ", "hello", "[1,2,3]", `{"a":1}`, `{"type":"x"}`, "%PDF-1.7", "\x00\x01", `["mapping"]`, `"mapping":1`} {
+	for _, head := range []string{"", "  ", "hello", "[1,2,3]", `{"a":1}`, `{"type":"x"}`, `{"seq":1,"ts":"2025-01-01T10:00:00+00:00","type":"message_append","payload":{"message":{"role":"user"}}}`, "%PDF-1.7", "\x00\x01", `["mapping"]`, `"mapping":1`} {
 		if got, err := Detect("x.json", []byte(head)); chat.CodeOf(err) != chat.CodeInvalid || got != "" {
 			t.Errorf("%q: got %q, %v", head, got, err)
 		}

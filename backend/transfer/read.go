@@ -137,11 +137,13 @@ func (r *run) one(f Format, in Input) error {
 	}
 	switch f {
 	case FormatGrok:
-		return r.inner(open(), "conversations", grok)
+		return r.grokFile(open())
 	case FormatMessages:
 		return r.messages(in, open())
 	case FormatJSONL:
 		return r.plain(in)
+	case FormatGptme:
+		return r.gptme(in, open())
 	case FormatClaudeCode:
 		return r.lines(in, open(), newClaudeCode(in.Name))
 	case FormatCodex:
