@@ -23,6 +23,7 @@ const (
 	FormatLibreChat         = Format(SourceLibreChat)
 	FormatAIStudio          = Format(SourceAIStudio)
 	FormatGrok              = Format(SourceGrok)
+	FormatChatbox           = Format(SourceChatbox)
 	FormatGptme             = Format(SourceGptme)
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
@@ -34,7 +35,7 @@ const (
 func Formats() []Format {
 	return []Format{
 		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
-		FormatAIStudio, FormatGrok, FormatGptme, FormatJSONL, FormatMessages, FormatZip,
+		FormatAIStudio, FormatGrok, FormatChatbox, FormatGptme, FormatJSONL, FormatMessages, FormatZip,
 	}
 }
 
@@ -59,6 +60,8 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatChatGPT, nil
 	case g.has("chat_messages") || g.has("uuid", "name", "account"):
 		return FormatClaude, nil
+	case !g.array && (g.any("__exported_items", "chat-sessions", "chat-sessions-list") || g.begins("session:")):
+		return FormatChatbox, nil
 	case g.has("chunkedPrompt"):
 		return FormatAIStudio, nil
 	case g.has("conversations") && !g.array && (base == "prod-grok-backend.json" || bytes.Contains(head, []byte(`"responses"`))):
@@ -122,6 +125,16 @@ func (g glimpse) has(keys ...string) bool {
 func (g glimpse) any(keys ...string) bool {
 	for _, k := range keys {
 		if g.has(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether a member's name begins so.
+func (g glimpse) begins(prefix string) bool {
+	for key := range g.keys {
+		if strings.HasPrefix(key, prefix) {
 			return true
 		}
 	}

@@ -23,6 +23,8 @@ func TestDetect(t *testing.T) {
 		{"chats.json", `[{"id":"x","user_id":"u","title":"t","chat":{`, FormatOpenWebUI},
 		{"c.json", `{"conversationId":"x","endpoint":"openAI","title":"t"`, FormatLibreChat},
 		{"c.json", `[{"conversationId":"x","messagesTree":[]}]`, FormatLibreChat},
+		{"backup.json", `{"settings":{"messages":[]},"session:1b":{"id":"1b","messages":[`, FormatChatbox},
+		{"backup.json", `{"configVersion":7,"chat-sessions":[{"id":"x","messages":[`, FormatChatbox},
 		{"c.jsonl", `{"conv":"x","speaker":"Ann","text":"hi"}`, FormatJSONL},
 		{"c.txt", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}", FormatJSONL},
 		{"conversation.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00"}`, FormatGptme},
