@@ -24,6 +24,8 @@ const (
 	FormatAIStudio          = Format(SourceAIStudio)
 	FormatGrok              = Format(SourceGrok)
 	FormatChatbox           = Format(SourceChatbox)
+	FormatCherry            = Format(SourceCherry)
+	FormatTakeout           = Format(SourceTakeout)
 	FormatGptme             = Format(SourceGptme)
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
@@ -35,7 +37,7 @@ const (
 func Formats() []Format {
 	return []Format{
 		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
-		FormatAIStudio, FormatGrok, FormatChatbox, FormatGptme, FormatJSONL, FormatMessages, FormatZip,
+		FormatAIStudio, FormatGrok, FormatChatbox, FormatCherry, FormatTakeout, FormatGptme, FormatJSONL, FormatMessages, FormatZip,
 	}
 }
 
@@ -62,6 +64,10 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatClaude, nil
 	case !g.array && (g.any("__exported_items", "chat-sessions", "chat-sessions-list") || g.begins("session:")):
 		return FormatChatbox, nil
+	case !g.array && (g.has("time", "version", "localStorage") || g.has("version", "indexedDB")):
+		return FormatCherry, nil
+	case g.array && g.has("header", "title", "time") && isGeminiHeader(g.keys["header"]):
+		return FormatTakeout, nil
 	case g.has("chunkedPrompt"):
 		return FormatAIStudio, nil
 	case g.has("conversations") && !g.array && (base == "prod-grok-backend.json" || bytes.Contains(head, []byte(`"responses"`))):
@@ -102,7 +108,7 @@ func isGptme(name, base string, g glimpse) bool {
 
 func unknownFormat(name string) error {
 	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is no export that can be read; nothing was imported.", path.Base(name)).
-		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio and Grok are read, and messages as JSON or JSONL")
+		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio and gptme are read, and messages as JSON or JSONL")
 }
 
 // glimpse is what the beginning of a file shows of its objects.

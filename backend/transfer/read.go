@@ -143,6 +143,10 @@ func (r *run) one(f Format, in Input) error {
 		return r.messages(in, open())
 	case FormatJSONL:
 		return r.plain(in)
+	case FormatCherry:
+		return r.cherryFile(in, open())
+	case FormatTakeout:
+		return r.takeout(in, open())
 	case FormatGptme:
 		return r.gptme(in, open())
 	case FormatClaudeCode:
