@@ -40,7 +40,7 @@ type GivenFile struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`
 	Kind   string `json:"kind"`   // transcript, bundle, backup, document, image, folder or unknown
-	Format string `json:"format"` // of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, jsonl, messages, zip
+	Format string `json:"format"` // of a transcript: chatgpt, claude, claude-code, codex, open-webui, librechat, ai-studio, grok, chatbox, cherry-studio, takeout, gptme, jsonl, messages, zip
 	Reason string `json:"reason"` // why nothing can be done with it, in words
 }
 

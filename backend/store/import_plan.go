@@ -135,7 +135,8 @@ func said(t *transfer.Turn) [32]byte {
 var sourceNames = map[transfer.Source]string{
 	transfer.SourceChatGPT: "ChatGPT", transfer.SourceClaude: "Claude", transfer.SourceClaudeCode: "Claude Code",
 	transfer.SourceCodex: "Codex", transfer.SourceOpenWebUI: "Open WebUI", transfer.SourceLibreChat: "LibreChat",
-	transfer.SourceAIStudio: "AI Studio", transfer.SourceGrok: "Grok",
+	transfer.SourceAIStudio: "AI Studio", transfer.SourceGrok: "Grok", transfer.SourceGptme: "gptme",
+	transfer.SourceChatbox: "Chatbox", transfer.SourceCherry: "Cherry Studio", transfer.SourceTakeout: "Gemini",
 }
 
 func sourceName(s transfer.Source) string {

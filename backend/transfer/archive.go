@@ -190,6 +190,9 @@ func unpacking(err error) string {
 // streamed are the parsers of formats of which no file need be held to be read.
 var streamed = map[Format]parser{FormatChatGPT: chatgpt, FormatClaude: claude, FormatOpenWebUI: openWebUI, FormatLibreChat: libreChat, FormatAIStudio: aiStudio}
 
+// streamedFiles are those whose conversations are deeper in the file.
+var streamedFiles = map[Format]func(*run, io.Reader) error{FormatGrok: (*run).grokFile, FormatChatbox: (*run).chatboxFile}
+
 // packed reads one file of an archive. What is damaged in it ends it alone.
 func (r *run) packed(i int, f *zip.File, format Format) error {
 	content, err := f.Open()
@@ -204,8 +207,8 @@ func (r *run) packed(i int, f *zip.File, format Format) error {
 	head, _ := text.Peek(4) // an error shows when it is read
 	wide := utf16Order(head) != nil
 	switch parse := streamed[format]; {
-	case format == FormatGrok && !wide:
-		err = r.inner(r.count(text), "conversations", grok)
+	case streamedFiles[format] != nil && !wide:
+		err = streamedFiles[format](r, r.count(text))
 	case parse != nil && !wide:
 		err = r.elements(r.count(text), parse)
 	default: // of lines, or read twice: one conversation, or small

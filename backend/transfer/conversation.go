@@ -22,6 +22,10 @@ const (
 	SourceLibreChat  Source = "librechat"
 	SourceAIStudio   Source = "ai-studio"
 	SourceGrok       Source = "grok"
+	SourceGptme      Source = "gptme"
+	SourceChatbox    Source = "chatbox"
+	SourceCherry     Source = "cherry-studio"
+	SourceTakeout    Source = "takeout"
 	SourceJSONL      Source = "jsonl"
 	SourceMessages   Source = "messages"
 )

@@ -23,6 +23,10 @@ const (
 	FormatLibreChat         = Format(SourceLibreChat)
 	FormatAIStudio          = Format(SourceAIStudio)
 	FormatGrok              = Format(SourceGrok)
+	FormatChatbox           = Format(SourceChatbox)
+	FormatCherry            = Format(SourceCherry)
+	FormatTakeout           = Format(SourceTakeout)
+	FormatGptme             = Format(SourceGptme)
 	FormatJSONL             = Format(SourceJSONL)
 	FormatMessages          = Format(SourceMessages)
 	FormatZip        Format = "zip"    // an archive of exports
@@ -33,14 +37,14 @@ const (
 func Formats() []Format {
 	return []Format{
 		FormatChatGPT, FormatClaude, FormatClaudeCode, FormatCodex, FormatOpenWebUI, FormatLibreChat,
-		FormatAIStudio, FormatGrok, FormatJSONL, FormatMessages, FormatZip,
+		FormatAIStudio, FormatGrok, FormatChatbox, FormatCherry, FormatTakeout, FormatGptme, FormatJSONL, FormatMessages, FormatZip,
 	}
 }
 
 // Detect says what a file is, by its first bytes (up to HeadBytes of them) and, where
 // they leave it open, by its name. What it does not know is CodeInvalid.
 func Detect(name string, head []byte) (Format, error) {
-	base := strings.ToLower(path.Base(strings.ReplaceAll(name, `\`, "/")))
+	base := strings.ToLower(path.Base(slashed(name)))
 	if bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
 		if strings.HasSuffix(base, ".cinf") {
 			return FormatBundle, nil
@@ -58,6 +62,12 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatChatGPT, nil
 	case g.has("chat_messages") || g.has("uuid", "name", "account"):
 		return FormatClaude, nil
+	case !g.array && (g.any("__exported_items", "chat-sessions", "chat-sessions-list") || g.begins("session:")):
+		return FormatChatbox, nil
+	case !g.array && (g.has("time", "version", "localStorage") || g.has("version", "indexedDB")):
+		return FormatCherry, nil
+	case g.array && g.has("header", "title", "time") && isGeminiHeader(g.keys["header"]):
+		return FormatTakeout, nil
 	case g.has("chunkedPrompt"):
 		return FormatAIStudio, nil
 	case g.has("conversations") && !g.array && (base == "prod-grok-backend.json" || bytes.Contains(head, []byte(`"responses"`))):
@@ -66,6 +76,8 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatCodex, nil
 	case g.has("conversationId") && (g.any("messages", "messagesTree", "endpoint", "recursive")):
 		return FormatLibreChat, nil
+	case g.has("seq", "ts", "type", "payload"): // events of gptme, which its log holds too
+		return "", unknownFormat(name)
 	case g.has("type", "payload") || strings.HasPrefix(base, "rollout-") && g.any("type", "record_type", "instructions"):
 		return FormatCodex, nil
 	case g.has("type") && g.any("sessionId", "parentUuid", "leafUuid", "uuid", "snapshot", "customTitle"):
@@ -74,6 +86,8 @@ func Detect(name string, head []byte) (Format, error) {
 		return FormatOpenWebUI, nil
 	case g.has("messages"):
 		return FormatMessages, nil
+	case !g.array && isGptme(name, base, g):
+		return FormatGptme, nil
 	case g.any("speaker", "role") && g.any("text", "content", "parts", "tool_calls"):
 		if lines && !g.array {
 			return FormatJSONL, nil
@@ -83,9 +97,18 @@ func Detect(name string, head []byte) (Format, error) {
 	return "", unknownFormat(name)
 }
 
+// isGptme tells gptme's log from other lines of messages: by a member that only it has,
+// or by where it is.
+func isGptme(name, base string, g glimpse) bool {
+	if !g.has("role", "content", "timestamp") || g.any("conv", "conversation", "conversation_id", "session", "speaker", "id") {
+		return false
+	}
+	return base == "conversation.jsonl" || gptmeBeside(name) != "" || g.any("call_id", "file_hashes", "ephemeral_ttl", "pinned", "hide")
+}
+
 func unknownFormat(name string) error {
 	return chat.Errorf(chat.CodeInvalid, "import.detect", "%s is no export that can be read; nothing was imported.", path.Base(name)).
-		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio and Grok are read, and messages as JSON or JSONL")
+		WithHint("exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat, AI Studio, Gemini (Takeout), Grok, Chatbox, Cherry Studio and gptme are read, and messages as JSON or JSONL")
 }
 
 // glimpse is what the beginning of a file shows of its objects.
@@ -108,6 +131,16 @@ func (g glimpse) has(keys ...string) bool {
 func (g glimpse) any(keys ...string) bool {
 	for _, k := range keys {
 		if g.has(k) {
+			return true
+		}
+	}
+	return false
+}
+
+// begins reports whether a member's name begins so.
+func (g glimpse) begins(prefix string) bool {
+	for key := range g.keys {
+		if strings.HasPrefix(key, prefix) {
 			return true
 		}
 	}

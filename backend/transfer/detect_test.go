@@ -23,8 +23,16 @@ func TestDetect(t *testing.T) {
 		{"chats.json", `[{"id":"x","user_id":"u","title":"t","chat":{`, FormatOpenWebUI},
 		{"c.json", `{"conversationId":"x","endpoint":"openAI","title":"t"`, FormatLibreChat},
 		{"c.json", `[{"conversationId":"x","messagesTree":[]}]`, FormatLibreChat},
+		{"backup.json", `{"settings":{"messages":[]},"session:1b":{"id":"1b","messages":[`, FormatChatbox},
+		{"backup.json", `{"configVersion":7,"chat-sessions":[{"id":"x","messages":[`, FormatChatbox},
+		{"data.json", `{"time":1714555800000,"version":5,"localStorage":{"persist:cherry-studio":"{`, FormatCherry},
+		{"MyActivity.json", `[{"header":"Gemini Apps","title":"Prompted x","time":"2024-01-01T00:00:00Z"`, FormatTakeout},
 		{"c.jsonl", `{"conv":"x","speaker":"Ann","text":"hi"}`, FormatJSONL},
 		{"c.txt", "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"user\",\"content\":\"b\"}", FormatJSONL},
+		{"conversation.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00"}`, FormatGptme},
+		{"logs/x/branches/main-edit-0.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00"}`, FormatGptme},
+		{"c.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00","pinned":true}`, FormatGptme},
+		{"conversation.jsonl", `{"role":"user","content":"a","timestamp":"2025-01-01T10:00:00","conv":"c"}`, FormatJSONL},
 		{"c.json", `[{"role":"user","content":"a"}]`, FormatMessages},
 		{"c.json", `{"role":"user","content":"a"}`, FormatMessages},
 		{"c.jsonl", `{"messages":[{"role":"user"`, FormatMessages},
@@ -39,7 +47,7 @@ func TestDetect(t *testing.T) {
 }
 
 func TestDetectRefusesWhatItDoesNotKnow(t *testing.T) {
-	for _, head := range []string{"", "  ", "hello", "[1,2,3]", `{"a":1}`, `{"type":"x"}`, "%PDF-1.7", "\x00\x01", `["mapping"]`, `"mapping":1`} {
+	for _, head := range []string{"", "  ", "hello", "[1,2,3]", `{"a":1}`, `{"type":"x"}`, `[{"header":"YouTube","title":"Watched x","time":"2024-01-01T00:00:00Z","products":["YouTube"]}]`, `{"seq":1,"ts":"2025-01-01T10:00:00+00:00","type":"message_append","payload":{"message":{"role":"user"}}}`, "%PDF-1.7", "\x00\x01", `["mapping"]`, `"mapping":1`} {
 		if got, err := Detect("x.json", []byte(head)); chat.CodeOf(err) != chat.CodeInvalid || got != "" {
 			t.Errorf("%q: got %q, %v", head, got, err)
 		}

@@ -29,6 +29,14 @@ func TestEveryDocumentOfAFileIsRead(t *testing.T) {
 			t.Errorf("%s: %d conversations, %+v", name, len(got), report)
 		}
 	}
+	grokChat := func(id string) string {
+		return fmt.Sprintf(`{"projects":[],"conversations":[{"conversation":{"id":%q},"responses":[{"response":{"_id":"q","message":"Hi","sender":"human"}}]}]}`, id)
+	}
+	for _, text := range []string{grokChat("a") + grokChat("b"), grokChat("a") + "\n" + grokChat("b") + "\n", strings.Replace(grokChat("a"), "projects", "conversations", 1) + grokChat("b")} {
+		if got, report := read(t, "prod-grok-backend.json", text, Options{}); len(got) != 2 || got[1].ID != "b" || report.SkippedCount != 0 {
+			t.Errorf("%s: %d conversations, %+v", text, len(got), report)
+		}
+	}
 	_, report := read(t, "conversations.json", "["+a+"] and more", Options{})
 	if report.Conversations != 1 || report.SkippedCount != 1 || !strings.Contains(report.Skipped[0].Reason, "7 characters") || report.Skipped[0].Offset == 0 {
 		t.Errorf("%+v", report)

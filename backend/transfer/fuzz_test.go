@@ -62,6 +62,10 @@ func FuzzClaudeCode(f *testing.F) { fuzzFormat(f, FormatClaudeCode, "0b.jsonl") 
 func FuzzCodex(f *testing.F)      { fuzzFormat(f, FormatCodex, "rollout-1.jsonl") }
 func FuzzOpenWebUI(f *testing.F)  { fuzzFormat(f, FormatOpenWebUI, "chats.json") }
 func FuzzLibreChat(f *testing.F)  { fuzzFormat(f, FormatLibreChat, "chat.json") }
+func FuzzChatbox(f *testing.F)    { fuzzFormat(f, FormatChatbox, "chatbox-exported-data.json") }
+func FuzzCherry(f *testing.F)     { fuzzFormat(f, FormatCherry, "data.json") }
+func FuzzTakeout(f *testing.F)    { fuzzFormat(f, FormatTakeout, "MyActivity.json") }
+func FuzzGptme(f *testing.F)      { fuzzFormat(f, FormatGptme, "conversation.jsonl") }
 func FuzzJSONL(f *testing.F)      { fuzzFormat(f, FormatJSONL, "messages.jsonl") }
 func FuzzMessages(f *testing.F)   { fuzzFormat(f, FormatMessages, "messages.json") }
 

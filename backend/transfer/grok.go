@@ -1,9 +1,7 @@
 package transfer
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"io"
 	"strings"
 
@@ -94,57 +92,23 @@ func grokMoment(raw json.RawMessage) moment {
 	return readMoment(of.Date)
 }
 
-// inner reads the conversations of a file that is an object with their list as a member.
-func (r *run) inner(from io.Reader, key string, parse parser) error {
-	b := bufio.NewReaderSize(from, 64<<10)
-	skipped, err := intoList(b, key)
-	if errors.Is(err, io.EOF) {
-		r.skip(SkippedRow{Reason: "it has no list of " + key})
-		return nil
-	}
-	if err != nil {
-		return r.ended(err, skipped)
-	}
-	s := newScanner(b, MaxEntryBytes)
-	s.at, s.began, s.array, s.alone = skipped, true, true, true
-	return r.scan(s, parse)
-}
-
-// intoList reads up to the first value of the list that is a member of the object, and
-// tells how many bytes that were.
-func intoList(b *bufio.Reader, key string) (n int64, err error) {
-	depth, inString, escaped := 0, false, false
-	var text []byte // of the string at hand, as far as it may be the key
-	name := ""      // the last string of the object itself
-	for {
-		c, err := b.ReadByte()
-		if err != nil {
-			return n, err
+// grokFile reads the conversations of every account export in a file: objects, each with
+// their list as a member.
+func (r *run) grokFile(from io.Reader) error {
+	s := newScanner(from, MaxEntryBytes)
+	found, at := false, 0
+	err := r.objects(s, func(key string) (bool, error) {
+		if first, err := s.peek(); key != "conversations" || first != '[' {
+			return false, err
 		}
-		n++
-		switch {
-		case escaped:
-			escaped = false
-		case inString && c == '\\':
-			escaped = true
-		case inString && c == '"':
-			if inString = false; depth == 1 {
-				name = string(text)
-			}
-		case inString:
-			if len(text) <= len(key) {
-				text = append(text, c)
-			}
-		case c == '"':
-			inString, text = true, text[:0]
-		case c == '[' && depth == 1 && name == key:
-			return n, nil
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		case c == ',' && depth == 1:
-			name = ""
-		}
+		found = true
+		return true, s.list(func(_ int, e element) error {
+			at++
+			return r.element(at-1, e, grok)
+		})
+	})
+	if !found && err == nil && !r.report.Torn {
+		r.skip(SkippedRow{Reason: "it has no list of conversations"})
 	}
+	return err
 }

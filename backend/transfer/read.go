@@ -135,13 +135,20 @@ func (r *run) one(f Format, in Input) error {
 	if parse := streamed[f]; parse != nil {
 		return r.elements(open(), parse)
 	}
+	if read := streamedFiles[f]; read != nil {
+		return read(r, open())
+	}
 	switch f {
-	case FormatGrok:
-		return r.inner(open(), "conversations", grok)
 	case FormatMessages:
 		return r.messages(in, open())
 	case FormatJSONL:
 		return r.plain(in)
+	case FormatCherry:
+		return r.cherryFile(in, open())
+	case FormatTakeout:
+		return r.takeout(in, open())
+	case FormatGptme:
+		return r.gptme(in, open())
 	case FormatClaudeCode:
 		return r.lines(in, open(), newClaudeCode(in.Name))
 	case FormatCodex:
@@ -209,6 +216,11 @@ func (r *run) torn(offset int64) {
 }
 
 func (r *run) element(i int, e element, parse parser) error {
+	return r.several(i, e, func(raw json.RawMessage) []*draft { return []*draft{parse(raw)} })
+}
+
+// several takes an entry that holds several conversations.
+func (r *run) several(i int, e element, parse func(json.RawMessage) []*draft) error {
 	raw, fixed, reason := sound(e)
 	if e.torn {
 		r.torn(e.offset)
@@ -222,9 +234,15 @@ func (r *run) element(i int, e element, parse parser) error {
 		})
 		return nil
 	}
-	d := parse(raw)
-	d.repaired.add(fixed)
-	return r.take(d, i, e.offset)
+	for k, d := range parse(raw) {
+		if k == 0 {
+			d.repaired.add(fixed)
+		}
+		if err := r.take(d, i, e.offset); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sound is an element's JSON, repaired, or why it is none.

@@ -29,7 +29,7 @@ type scanner struct {
 	began     bool
 	array     bool
 	closed    bool
-	alone     bool  // what stands after the array is not read
+	alone     bool  // the array is a part of the stream: what stands after it is left
 	strange   int   // bytes that stood where a value should begin
 	strangeAt int64 // the first of them
 	document  int   // how many arrays were begun after another ended
@@ -80,9 +80,7 @@ func (s *scanner) next() (element, error) {
 			s.back()
 			return s.value()
 		case s.closed || b == '}' || b == ']' || b == ':' || b == 0:
-			if s.strange++; s.strange == 1 {
-				s.strangeAt = s.at - 1
-			}
+			s.stray()
 		default:
 			s.began = true
 			s.back()

@@ -4,7 +4,7 @@ import type { ExportFormat } from '$lib/state/exporting.svelte';
 import { counted, grouped, sized } from '$shared/format';
 
 const formats: Record<string, string> = {
-  chatgpt: 'ChatGPT export', claude: 'Claude.ai export', 'claude-code': 'Claude Code session', codex: 'Codex session', 'open-webui': 'Open WebUI export', librechat: 'LibreChat export', 'ai-studio': 'AI Studio chat', grok: 'Grok export',
+  chatgpt: 'ChatGPT export', claude: 'Claude.ai export', 'claude-code': 'Claude Code session', codex: 'Codex session', 'open-webui': 'Open WebUI export', librechat: 'LibreChat export', 'ai-studio': 'AI Studio chat', grok: 'Grok export', chatbox: 'Chatbox backup', 'cherry-studio': 'Cherry Studio backup', takeout: 'Gemini activity (Takeout)', gptme: 'gptme conversation',
   jsonl: 'Messages, one a line', messages: 'List of messages', zip: 'Transcripts in a zip', bundle: 'ContextInfinity bundle',
 };
 const kinds: Record<string, string> = { bundle: 'ContextInfinity bundle', backup: 'Backup of ContextInfinity', document: 'Document', image: 'Picture', folder: 'Folder', unknown: 'Not a file that can be imported' };

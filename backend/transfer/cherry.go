@@ -1,0 +1,352 @@
+package transfer
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// MaxCherryBlocks bounds the blocks of messages in a backup of Cherry Studio, of which
+// the places are held.
+const MaxCherryBlocks = 2_000_000
+
+// cherryTopic is a conversation as the program's settings list it.
+type cherryTopic struct {
+	ID      str    `json:"id"`
+	Name    str    `json:"name"`
+	Prompt  str    `json:"prompt"`
+	Created moment `json:"createdAt"`
+	Updated moment `json:"updatedAt"`
+	Pinned  truth  `json:"pinned"`
+	folder  string // the assistant it belongs to
+	system  string // the assistant's prompt
+}
+
+// cherryFile is a backup of Cherry Studio, data.json: the names of topics are in its
+// settings, topics list their messages, and what messages say are blocks in a table that
+// stands after them. It is read twice: for the places of the blocks, and for the topics.
+type cherryFile struct {
+	in     Input
+	topics map[string]cherryTopic
+	blocks map[string]stretch
+	size   int64 // of the blocks of the topic at hand
+}
+
+func (r *run) cherryFile(in Input, from io.Reader) error {
+	f := &cherryFile{in: in, topics: map[string]cherryTopic{}, blocks: map[string]stretch{}}
+	var unheard int64 // what is read twice counts once
+	first := newScanner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &unheard, moved: func() {}}, MaxEntryBytes)
+	if err := first.documents(func(key string) (bool, error) { return f.index(first, key) }); r.ctx.Err() != nil {
+		return err
+	}
+	s, at := newScanner(from, MaxEntryBytes), 0
+	take := func(_ int, e element) error {
+		at++
+		return r.several(at-1, e, f.topic)
+	}
+	return r.objects(s, func(key string) (bool, error) {
+		first, err := s.peek()
+		switch {
+		case err != nil || key != "indexedDB":
+			return false, err
+		case first == '[': // the first version of backups: entries of a key and a value
+			return true, s.list(take)
+		case first != '{':
+			return false, nil
+		}
+		return true, s.object(func(table string) (bool, error) {
+			if table != "topics" {
+				return false, nil
+			}
+			return true, s.list(take)
+		})
+	})
+}
+
+// index notes the topics' names and the blocks' places.
+func (f *cherryFile) index(s *scanner, key string) (bool, error) {
+	first, err := s.peek()
+	if err != nil || first != '{' {
+		return false, err
+	}
+	switch key {
+	case "localStorage":
+		e, err := s.value()
+		if raw, _, reason := sound(e); err == nil && !e.torn && reason == "" {
+			f.names(raw)
+		}
+		return true, err
+	case "indexedDB":
+		return true, s.object(func(table string) (bool, error) {
+			if table != "message_blocks" {
+				return false, nil
+			}
+			return true, s.list(func(_ int, e element) error {
+				raw, _, reason := sound(e)
+				var block struct {
+					ID str `json:"id"`
+				}
+				if reason == "" && !e.torn && json.Unmarshal(raw, &block) == nil && len(f.blocks) < MaxCherryBlocks {
+					f.blocks[string(block.ID)] = stretch{e.offset, e.offset + int64(len(e.raw))}
+				}
+				return nil
+			})
+		})
+	}
+	return false, nil
+}
+
+// names reads the settings: a JSON text of JSON texts, of which one lists the assistants
+// with their topics.
+func (f *cherryFile) names(storage json.RawMessage) {
+	type assistant struct {
+		Name   str           `json:"name"`
+		Prompt str           `json:"prompt"`
+		Topics []cherryTopic `json:"topics"`
+	}
+	var store struct {
+		Persist str `json:"persist:cherry-studio"`
+	}
+	var slices struct {
+		Assistants str `json:"assistants"`
+	}
+	var of struct {
+		Default    assistant   `json:"defaultAssistant"`
+		Assistants []assistant `json:"assistants"`
+	}
+	_ = json.Unmarshal(storage, &store) // what does not fit is left empty
+	_ = json.Unmarshal([]byte(store.Persist), &slices)
+	_ = json.Unmarshal([]byte(slices.Assistants), &of)
+	for _, a := range append([]assistant{of.Default}, of.Assistants...) {
+		for _, t := range a.Topics {
+			t.folder, t.system = string(a.Name), strings.TrimSpace(string(a.Prompt)+"\n\n"+string(t.Prompt))
+			f.topics[string(t.ID)] = t
+		}
+	}
+}
+
+// block reads a block, nil where it is not there.
+func (f *cherryFile) block(id string) json.RawMessage {
+	at, ok := f.blocks[id]
+	if !ok {
+		return nil
+	}
+	if f.size += at.to - at.from; f.size > MaxEntryBytes {
+		return nil
+	}
+	raw := make([]byte, at.to-at.from)
+	if _, err := f.in.Data.ReadAt(raw, at.from); err != nil {
+		return nil
+	}
+	fixed, _, reason := sound(element{raw: raw})
+	if reason != "" {
+		return nil
+	}
+	return fixed
+}
+
+type cherryMessage struct {
+	ID       str             `json:"id"`
+	Role     str             `json:"role"`
+	Type     str             `json:"type"`
+	Created  moment          `json:"createdAt"`
+	Status   str             `json:"status"`
+	ModelID  str             `json:"modelId"`
+	Model    json.RawMessage `json:"model"`
+	Ask      str             `json:"askId"` // the question that an answer is to
+	Useful   truth           `json:"useful"`
+	Selected truth           `json:"foldSelected"`
+	Usage    json.RawMessage `json:"usage"`
+	Blocks   list            `json:"blocks"`
+	Content  json.RawMessage `json:"content"` // of older versions, which have no blocks
+	Thought  str             `json:"reasoning_content"`
+	Error    json.RawMessage `json:"error"`
+}
+
+const noticeBlock = "A part of a message is not in the backup; the rest of the message was imported."
+
+// topic reads a conversation. Several answers to one question stand after each other;
+// the conversation continues below the one that was chosen, else below the first.
+func (f *cherryFile) topic(raw json.RawMessage) []*draft {
+	d := newDraft(SourceCherry)
+	var t struct {
+		ID       str             `json:"id"`
+		Key      str             `json:"key"`
+		Value    json.RawMessage `json:"value"`
+		Messages json.RawMessage `json:"messages"`
+	}
+	_ = json.Unmarshal(raw, &t) // what does not fit is left empty
+	if strings.HasPrefix(string(t.Key), "topic:") {
+		_ = json.Unmarshal(t.Value, &t)
+	} else if t.Key != "" {
+		return nil // a picture or a setting of the first version
+	}
+	var messages list
+	if _ = messages.UnmarshalJSON(t.Messages); messages == nil {
+		d.skip = "it is not a Cherry Studio topic: its messages are missing"
+		return []*draft{d}
+	}
+	of := f.topics[string(t.ID)]
+	d.ID, d.Title, d.Folder, d.SystemPrompt, d.Pinned = string(t.ID), string(of.Name), of.folder, of.system, bool(of.Pinned)
+	d.CreatedAt, d.UpdatedAt = d.date(of.Created), d.date(of.Updated)
+	f.add(d, messages)
+	return []*draft{d}
+}
+
+func (f *cherryFile) add(d *draft, messages list) {
+	f.size = 0
+	asked, ask, chosen := map[string]bool{}, "", false // questions; the one being answered, and whether an answer was chosen
+	for _, raw := range messages {
+		var m cherryMessage
+		if json.Unmarshal(raw, &m) != nil {
+			d.add(node{parent: d.leaf, kind: kindHidden, blocks: chat.Blocks{d.unknown(raw)}})
+			d.leaf = d.last().key
+			continue
+		}
+		if m.Type == "clear" { // where the context was cleared
+			continue
+		}
+		n := f.node(d, m, raw)
+		if f.size > MaxEntryBytes {
+			d.skip = "it is larger than " + sizeText(MaxEntryBytes)
+			return
+		}
+		n.parent = d.leaf
+		question, pick := string(m.Ask), bool(m.Useful || m.Selected)
+		if m.Role == "assistant" && asked[question] {
+			n.parent = question
+		} else {
+			question = ""
+		}
+		key := d.add(n)
+		asked[key] = m.Role == "user"
+		switch {
+		case question == "":
+			d.leaf, ask, chosen = key, "", false
+			if asked[key] {
+				ask = key
+			}
+		case question == ask && (d.leaf == ask || pick && !chosen): // of an earlier question it is only another answer
+			d.leaf, chosen = key, pick
+		}
+	}
+}
+
+func (f *cherryFile) node(d *draft, m cherryMessage, raw json.RawMessage) node {
+	n := node{key: string(m.ID), at: m.Created}
+	if m.Thought != "" {
+		n.blocks = append(n.blocks, chat.Reasoning{Provider: string(d.Source), Summary: string(m.Thought)})
+	}
+	if !isNull(m.Content) {
+		n.blocks = append(n.blocks, parts(d.Source, m.Content)...)
+	}
+	for _, id := range m.Blocks {
+		name, _ := wordsOf(id)
+		if block := f.block(name); block != nil {
+			f.part(d, &n, block)
+		} else {
+			d.notice(noticeBlock, 1)
+		}
+	}
+	switch m.Role {
+	case "user":
+		n.kind = kindUser
+	case "assistant":
+		n.kind, n.model, n.usage = kindAssistant, string(m.ModelID), readUsage(m.Usage)
+		var model struct {
+			ID       str `json:"id"`
+			Provider str `json:"provider"`
+		}
+		if json.Unmarshal(m.Model, &model) == nil && model.ID != "" {
+			n.model, n.provider = string(model.ID), string(model.Provider)
+		}
+		switch m.Status {
+		case "error":
+			n.failed = true
+		case "paused", "pending", "processing", "searching":
+			n.incomplete = true
+		}
+		if n.failed && n.failure == "" {
+			n.failure = errorWords(m.Error)
+		}
+	case "system":
+		n.kind = kindSystem
+	default:
+		n.kind, n.blocks = kindHidden, chat.Blocks{d.unknown(raw)}
+	}
+	return n
+}
+
+// part adds a block to a message.
+func (f *cherryFile) part(d *draft, n *node, raw json.RawMessage) {
+	var b struct {
+		ID        str             `json:"id"`
+		Type      str             `json:"type"`
+		Status    str             `json:"status"`
+		Content   json.RawMessage `json:"content"`
+		Language  str             `json:"language"`
+		ToolName  str             `json:"toolName"`
+		Arguments json.RawMessage `json:"arguments"`
+		URL       str             `json:"url"`
+		Error     json.RawMessage `json:"error"`
+		Metadata  struct {
+			Response struct {
+				Tool struct {
+					Name str `json:"name"`
+				} `json:"tool"`
+				Arguments json.RawMessage `json:"arguments"`
+				Response  json.RawMessage `json:"response"`
+			} `json:"rawMcpToolResponse"`
+		} `json:"metadata"`
+	}
+	_ = json.Unmarshal(raw, &b) // what does not fit is left empty
+	var out chat.Blocks
+	switch words, _ := wordsOf(b.Content); b.Type {
+	case "main_text":
+		out = texts(words)
+	case "code":
+		out = texts("```" + string(b.Language) + "\n" + words + "\n```")
+	case "thinking":
+		out = chat.Blocks{chat.Reasoning{Provider: string(d.Source), Summary: words, Raw: raw}}
+	case "tool":
+		r := b.Metadata.Response
+		if b.ToolName == "" {
+			b.ToolName = r.Tool.Name
+		}
+		if isNull(b.Arguments) {
+			b.Arguments = r.Arguments
+		}
+		if isNull(b.Content) {
+			b.Content = r.Response
+		}
+		if b.ToolName != "" {
+			out = append(out, chat.ToolUse{ToolUseID: string(b.ID), Name: string(b.ToolName), Input: arguments(b.Arguments)})
+			if !isNull(b.Content) {
+				out = append(out, chat.ToolResult{ToolUseID: string(b.ID), Content: toolOutput(b.Content), IsError: b.Status == "error"})
+			}
+		}
+	case "image":
+		out = dataImage(string(b.URL))
+	case "error":
+		n.failed, n.failure = true, errorWords(b.Error)
+		return
+	}
+	if len(out) == 0 && b.Type != "main_text" { // a file, a citation, a translation
+		out = chat.Blocks{d.unknown(raw)}
+	}
+	n.blocks = append(n.blocks, out...)
+}
+
+// errorWords is what an error says: a text, or an object with its message.
+func errorWords(raw json.RawMessage) string {
+	var e struct {
+		Message str `json:"message"`
+	}
+	if words, ok := wordsOf(raw); ok && words != "" {
+		return words
+	}
+	_ = json.Unmarshal(raw, &e)
+	return string(e.Message)
+}

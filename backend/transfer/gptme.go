@@ -1,0 +1,213 @@
+package transfer
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// gptmeLine is a message of gptme's log, conversation.jsonl.
+type gptmeLine struct {
+	Role     str             `json:"role"`
+	Content  json.RawMessage `json:"content"`
+	Time     moment          `json:"timestamp"`
+	Files    list            `json:"files"`
+	CallID   str             `json:"call_id"`
+	Hide     truth           `json:"hide"`
+	Metadata json.RawMessage `json:"metadata"`
+}
+
+type gptmeMetadata struct {
+	Model str             `json:"model"`
+	Tool  str             `json:"tool"`
+	Usage json.RawMessage `json:"usage"`
+}
+
+// gptme reads a log of gptme: messages one after the other. The output of tools is in
+// the system's name there.
+type gptme struct {
+	d     *draft
+	asked bool // somebody has spoken
+	calls bool // the last answer called tools
+}
+
+func newGptme(name string) *gptme {
+	g := &gptme{d: newDraft(SourceGptme)}
+	g.d.Title = gptmeTitle(name)
+	return g
+}
+
+func (g *gptme) drafts() []*draft { return []*draft{g.d} }
+
+func (g *gptme) line(raw json.RawMessage) string {
+	var m gptmeLine
+	if json.Unmarshal(raw, &m) != nil || m.Role == "" {
+		return "it does not say who speaks"
+	}
+	var of gptmeMetadata
+	_ = json.Unmarshal(m.Metadata, &of) // what does not fit is left empty
+	n := node{at: m.Time, blocks: parts(g.d.Source, m.Content)}
+	switch m.Role {
+	case "user":
+		n.kind, g.asked, g.calls = kindUser, true, false
+	case "assistant":
+		n.kind = kindAssistant
+		n.provider, n.model, _ = strings.Cut(string(of.Model), "/")
+		if n.model == "" {
+			n.provider, n.model = "", string(of.Model)
+		}
+		if n.usage = readUsage(of.Usage); n.usage == nil { // older logs hold the numbers beside the model
+			n.usage = readUsage(m.Metadata)
+		}
+		if text, ok := wordsOf(bytes.TrimSpace(m.Content)); ok {
+			n.blocks, g.calls = gptmeAnswer(text)
+		}
+	case "system":
+		g.system(&n, m, of)
+	default:
+		n.kind, n.blocks = kindHidden, chat.Blocks{g.d.unknown(raw)}
+		g.d.notice(noticeRole, 1)
+	}
+	if bool(m.Hide) && n.kind == kindSystem && g.asked {
+		n.kind, n.blocks = kindHidden, chat.Blocks{g.d.unknown(raw)}
+	}
+	for _, f := range m.Files {
+		n.blocks = append(n.blocks, g.d.unknown(f))
+	}
+	g.d.follow(n)
+	return ""
+}
+
+// system decides what a message in the system's name is: the output of a tool, where it
+// names the call or the tool, or comes after an answer that called one.
+func (g *gptme) system(n *node, m gptmeLine, of gptmeMetadata) {
+	n.kind = kindSystem
+	if m.CallID == "" && of.Tool == "" && (!g.calls || bool(m.Hide)) || !g.asked {
+		return
+	}
+	failed := strings.HasPrefix(n.blocks.RenderedText(), "Error executing tool")
+	n.kind = kindTool
+	n.blocks = chat.Blocks{chat.ToolResult{ToolUseID: string(m.CallID), Content: notNil(n.blocks), IsError: failed}}
+}
+
+var (
+	gptmeThought = regexp.MustCompile(`(?s)<think(?:ing)?(?: redacted)?>(.*?)(?:</think(?:ing)?(?: redacted)?>\n?|\z)`)
+	gptmeSign    = regexp.MustCompile(`(?s)<!-- think-sig: .*? -->`)
+	gptmeCall    = regexp.MustCompile(`(?m)^@([\w.]+)\(([\w\-:.]+)\):[ \t]*\{`)
+)
+
+// gptmeAnswer are an answer's thoughts, words and calls, and whether it called tools: as
+// "@name(id): {…}", as a fenced block, or as XML. The last two stay text, which is what
+// the model wrote.
+func gptmeAnswer(text string) (out chat.Blocks, calls bool) {
+	at := 0
+	add := func(said string) {
+		blocks, called := gptmeCalls(said)
+		out, calls = append(out, blocks...), calls || called
+	}
+	for _, m := range gptmeThought.FindAllStringSubmatchIndex(text, -1) {
+		add(text[at:m[0]])
+		at = m[1]
+		raw, _ := chat.MarshalJSON(text[m[0]:m[1]])
+		words := strings.TrimSpace(gptmeSign.ReplaceAllString(text[m[2]:m[3]], ""))
+		if strings.Contains(text[m[0]:m[2]], "redacted") {
+			words = ""
+		}
+		out = append(out, chat.Reasoning{Provider: string(SourceGptme), Summary: words, Raw: raw})
+	}
+	add(text[at:])
+	return out, calls
+}
+
+func gptmeCalls(text string) (out chat.Blocks, calls bool) {
+	fences := fencedBlocks(text)
+	for _, f := range fences { // one that names a language or a tool
+		line, _, _ := strings.Cut(text[f[0]:f[1]], "\n")
+		calls = calls || strings.Trim(line, "` \t\r") != ""
+	}
+	calls = calls || strings.Contains(text, "<tool-use>") || strings.Contains(text, "<function_calls>")
+	from := 0
+	for _, m := range gptmeCall.FindAllStringSubmatchIndex(text, -1) {
+		for len(fences) > 0 && fences[0][1] <= m[0] {
+			fences = fences[1:]
+		}
+		if m[0] < from || len(fences) > 0 && m[0] >= fences[0][0] {
+			continue
+		}
+		open := m[1] - 1
+		end := open + valueEnd([]byte(text[open:]), 0)
+		if !json.Valid([]byte(text[open:end])) {
+			if end == len(text) { // it was cut: nothing after it can be told from it
+				break
+			}
+			continue
+		}
+		out = append(out, texts(text[from:m[0]])...)
+		out = append(out, chat.ToolUse{ToolUseID: text[m[4]:m[5]], Name: text[m[2]:m[3]], Input: json.RawMessage(text[open:end])})
+		from, calls = end, true
+	}
+	return append(out, texts(text[from:])...), calls
+}
+
+// fencedBlocks are the places of the fenced blocks of a text that are closed.
+func fencedBlocks(text string) (out [][2]int) {
+	open, ticks := -1, 0
+	for at := 0; at < len(text); {
+		end := len(text)
+		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+			end = at + i
+		}
+		line := text[at:end]
+		n := len(line) - len(strings.TrimLeft(line, "`"))
+		switch {
+		case n < 3:
+		case open < 0:
+			open, ticks = at, n
+		case n == ticks && strings.TrimSpace(line[n:]) == "":
+			out, open = append(out, [2]int{open, end}), -1
+		}
+		at = end + 1
+	}
+	return out
+}
+
+var gptmeFolder = regexp.MustCompile(`^\d{4}-\d{2}-\d{2}-(.+)$`)
+
+// gptmeTitle is the title that the log's folder carries; empty where it is not one of
+// gptme's. The logs of branches are in a folder of their own below it.
+func gptmeTitle(name string) string {
+	dir := path.Dir(slashed(name))
+	if path.Base(dir) == "branches" {
+		dir = path.Dir(dir)
+	}
+	if m := gptmeFolder.FindStringSubmatch(path.Base(dir)); m != nil {
+		return strings.ReplaceAll(m[1], "-", " ")
+	}
+	return ""
+}
+
+// gptmeBeside is the folder beside gptme's log that a file is in: branches are read,
+// views repeat a log in a shorter form.
+func gptmeBeside(name string) string {
+	if dir := path.Base(path.Dir(slashed(name))); dir == "branches" || dir == "views" {
+		return dir
+	}
+	return ""
+}
+
+func slashed(name string) string { return strings.ReplaceAll(name, `\`, "/") }
+
+const noticeView = "A file is a shortened view of a gptme conversation; it was left out, the conversation itself is beside it."
+
+func (r *run) gptme(in Input, from io.Reader) error {
+	if gptmeBeside(in.Name) == "views" {
+		r.notice(noticeView, 1)
+		return nil
+	}
+	return r.lines(in, from, newGptme(in.Name))
+}

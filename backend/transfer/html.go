@@ -1,0 +1,199 @@
+package transfer
+
+import (
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html"
+)
+
+// markdownOf writes the HTML of an answer as Markdown: paragraphs, headings, lists,
+// emphasis, code, quotes, tables and links. Scripts, styles and pictures are left out;
+// nothing is fetched.
+func markdownOf(text string) string {
+	w := &markdownWriter{}
+	z := html.NewTokenizer(strings.NewReader(text))
+	z.SetMaxBuf(MaxLineBytes)
+	for {
+		switch z.Next() {
+		case html.ErrorToken:
+			return strings.TrimSpace(w.out.String())
+		case html.TextToken:
+			w.text(z.Token().Data)
+		case html.StartTagToken, html.SelfClosingTagToken:
+			w.open(z)
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			w.close(string(name))
+		}
+	}
+}
+
+// maxListDepth bounds how deep lists are indented.
+const maxListDepth = 12
+
+type markdownWriter struct {
+	out     strings.Builder
+	ends    int    // line breaks at the end of out
+	hidden  int    // inside scripts and styles
+	pre     bool   // inside preformatted text
+	lists   []int  // of each list, the number of its next entry; 0: not numbered
+	link    string // address of the link at hand
+	heading bool   // the row at hand is the head of a table
+	cells   int    // of the row at hand
+}
+
+// write adds text, after the line breaks that it needs.
+func (w *markdownWriter) write(text string) {
+	w.out.WriteString(text)
+	if rest := strings.TrimRight(text, "\n"); rest == "" {
+		w.ends += len(text)
+	} else {
+		w.ends = len(text) - len(rest)
+	}
+}
+
+func (w *markdownWriter) breaks(n int) {
+	if w.out.Len() > 0 && w.ends < n {
+		w.write(strings.Repeat("\n", n-w.ends))
+	}
+}
+
+func (w *markdownWriter) text(text string) {
+	if w.hidden > 0 {
+		return
+	}
+	if w.pre {
+		w.write(text)
+		return
+	}
+	words := strings.Join(strings.Fields(text), " ")
+	if words == "" {
+		if w.ends == 0 && w.out.Len() > 0 {
+			w.write(" ")
+		}
+		return
+	}
+	if strings.TrimLeft(text, " \t\r\n") != text && w.ends == 0 && w.out.Len() > 0 {
+		words = " " + words
+	}
+	if strings.TrimRight(text, " \t\r\n") != text {
+		words += " "
+	}
+	w.write(words)
+}
+
+var inlineMarks = map[string]string{"strong": "**", "b": "**", "em": "*", "i": "*", "del": "~~", "s": "~~", "code": "`"}
+
+func (w *markdownWriter) open(z *html.Tokenizer) {
+	raw, more := z.TagName()
+	name := string(raw)
+	switch name {
+	case "script", "style", "head", "title":
+		w.hidden++
+	case "br":
+		w.write("\n")
+	case "hr":
+		w.breaks(2)
+		w.write("---")
+		w.breaks(2)
+	case "p", "div", "blockquote", "table":
+		if len(w.lists) == 0 {
+			w.breaks(2)
+		}
+		if name == "blockquote" {
+			w.write("> ")
+		}
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		w.breaks(2)
+		level, _ := strconv.Atoi(name[1:])
+		w.write(strings.Repeat("#", level) + " ")
+	case "pre":
+		w.breaks(2)
+		w.write("```\n")
+		w.pre = true
+	case "ul", "ol":
+		w.breaks(min(2, 2-min(1, len(w.lists))))
+		start := 0
+		if name == "ol" {
+			start = 1
+		}
+		w.lists = append(w.lists, start)
+	case "li":
+		w.entry()
+	case "tr":
+		w.breaks(1)
+		w.cells, w.heading = 0, false
+	case "td", "th":
+		w.heading = w.heading || name == "th"
+		w.cells++
+		w.write("| ")
+	case "a":
+		w.link = ""
+		for more {
+			var key, value []byte
+			key, value, more = z.TagAttr()
+			if string(key) == "href" && (strings.HasPrefix(string(value), "http://") || strings.HasPrefix(string(value), "https://")) {
+				w.link = string(value)
+			}
+		}
+		if w.link != "" {
+			w.write("[")
+		}
+	default:
+		if mark := inlineMarks[name]; mark != "" && !w.pre {
+			w.write(mark)
+		}
+	}
+}
+
+func (w *markdownWriter) entry() {
+	w.breaks(1)
+	mark := "- "
+	if n := len(w.lists); n > 0 {
+		w.write(strings.Repeat("   ", min(n, maxListDepth)-1))
+		if w.lists[n-1] > 0 {
+			mark = strconv.Itoa(w.lists[n-1]) + ". "
+			w.lists[n-1]++
+		}
+	}
+	w.write(mark)
+}
+
+func (w *markdownWriter) close(name string) {
+	switch name {
+	case "script", "style", "head", "title":
+		w.hidden = max(0, w.hidden-1)
+	case "p", "div", "blockquote", "table", "h1", "h2", "h3", "h4", "h5", "h6":
+		if len(w.lists) == 0 {
+			w.breaks(2)
+		}
+	case "pre":
+		w.breaks(1)
+		w.write("```")
+		w.pre = false
+		w.breaks(2)
+	case "ul", "ol":
+		if n := len(w.lists); n > 0 {
+			w.lists = w.lists[:n-1]
+		}
+		w.breaks(1)
+	case "td", "th":
+		w.write(" ")
+	case "tr":
+		w.write("|")
+		if w.heading {
+			w.write("\n" + strings.Repeat("|---", min(w.cells, 1000)) + "|")
+		}
+		w.breaks(1)
+	case "a":
+		if w.link != "" {
+			w.write("](" + w.link + ")")
+		}
+		w.link = ""
+	default:
+		if mark := inlineMarks[name]; mark != "" && !w.pre {
+			w.write(mark)
+		}
+	}
+}

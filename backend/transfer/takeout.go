@@ -1,0 +1,206 @@
+package transfer
+
+import (
+	"encoding/json"
+	"io"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"contextinfinity/backend/chat"
+)
+
+// activity is an entry of Google's My Activity: a prompt and its answers.
+type activity struct {
+	Header   str             `json:"header"`
+	Title    str             `json:"title"`
+	Time     moment          `json:"time"`
+	Products []str           `json:"products"`
+	Link     str             `json:"titleUrl"`
+	Details  json.RawMessage `json:"details"`
+	Answers  json.RawMessage `json:"safeHtmlItem"`
+	Subtitle list            `json:"subtitles"`
+	Files    list            `json:"attachedFiles"`
+	Image    json.RawMessage `json:"imageFile"`
+}
+
+const (
+	noticeActivity = "An activity is not a prompt (a canvas that was made, feedback, a setting); it was left out."
+	noticeDay      = "Prompts do not say which conversation they are of; those of one day (UTC) became one session."
+)
+
+// takeout reads the activity of Gemini from Google Takeout, which lists prompts, newest
+// first. Those that link a conversation are put together by it, the others by their day.
+func (r *run) takeout(in Input, from io.Reader) error {
+	if in.Size > MaxEntryBytes {
+		return tooLarge(in.Name, MaxEntryBytes)
+	}
+	groups := map[string][]activity{}
+	var order []string
+	s := newScanner(from, MaxEntryBytes)
+	var fixed repaired
+	var end error
+	for i := 0; ; i++ {
+		e, err := s.next()
+		if err != nil {
+			r.strange(i, s)
+			end = r.ended(err, e.offset)
+			break
+		}
+		a, reason := r.activity(e, &fixed)
+		switch {
+		case reason != "":
+			r.skip(SkippedRow{Index: i, Offset: e.offset, Reason: reason})
+		case !a.isPrompt():
+			r.notice(noticeActivity, 1)
+		default:
+			id := a.conversation()
+			if groups[id] == nil {
+				order = append(order, id)
+			}
+			groups[id] = append(groups[id], a)
+		}
+	}
+	if r.ctx.Err() != nil {
+		return end
+	}
+	slices.Reverse(order)
+	for i, id := range order {
+		d := takeoutDraft(id, groups[id])
+		if i == 0 {
+			d.repaired.add(fixed)
+		}
+		if err := r.take(d, i, 0); err != nil {
+			return err
+		}
+	}
+	return end
+}
+
+func (r *run) activity(e element, fixed *repaired) (activity, string) {
+	var a activity
+	raw, f, reason := sound(e)
+	switch {
+	case e.torn:
+		r.torn(e.offset)
+		return a, "the file ends inside of it"
+	case reason != "":
+		return a, reason
+	case json.Unmarshal(raw, &a) != nil && a.Title == "":
+		return a, "it is not an activity"
+	}
+	fixed.add(f)
+	// What is kept raw must not share the scanner's buffer.
+	a.Answers, a.Image = slices.Clone(a.Answers), slices.Clone(a.Image)
+	return a, ""
+}
+
+// isGeminiHeader reports whether an activity's header names Gemini, or Bard before it.
+func isGeminiHeader(header string) bool {
+	header = strings.ToLower(header)
+	return strings.Contains(header, "gemini") || strings.Contains(header, "bard")
+}
+
+// promptedPrefix is what Takeout writes before a prompt in English. In other languages
+// the title stays as it is.
+const promptedPrefix = "Prompted "
+
+func (a activity) isPrompt() bool {
+	ours := isGeminiHeader(string(a.Header)) || slices.ContainsFunc(a.Products, func(p str) bool { return isGeminiHeader(string(p)) })
+	return ours && (len(a.answers()) > 0 || strings.HasPrefix(string(a.Title), promptedPrefix))
+}
+
+func (a activity) answers() []string {
+	var items []struct {
+		HTML str `json:"html"`
+	}
+	_ = json.Unmarshal(a.Answers, &items) // what does not fit is left empty
+	var out []string
+	for _, i := range items {
+		if i.HTML != "" {
+			out = append(out, string(i.HTML))
+		}
+	}
+	return out
+}
+
+const dayPrefix = "day-"
+
+// conversation is the id of the conversation that an activity links, if it links one and
+// no other, else its day.
+func (a activity) conversation() string {
+	var details []struct {
+		URL str `json:"url"`
+	}
+	_ = json.Unmarshal(a.Details, &details)
+	found := ""
+	for _, link := range append(details, struct {
+		URL str `json:"url"`
+	}{a.Link}) {
+		u, err := url.Parse(string(link.URL))
+		if err != nil || u.Host != "gemini.google.com" || !strings.HasPrefix(u.Path, "/app/") || u.Path == "/app/" {
+			continue
+		}
+		if id := path.Base(u.Path); found == "" || found == id {
+			found = id
+		} else {
+			return dayPrefix + a.day()
+		}
+	}
+	if found == "" {
+		found = dayPrefix + a.day()
+	}
+	return found
+}
+
+func (a activity) day() string {
+	if a.Time.IsZero() {
+		return "unknown"
+	}
+	return a.Time.UTC().Format("2006-01-02")
+}
+
+func takeoutDraft(id string, entries []activity) *draft {
+	d := newDraft(SourceTakeout)
+	d.ID, d.Provider = id, "google"
+	if day, ok := strings.CutPrefix(id, dayPrefix); ok {
+		d.Title = "Gemini, " + day
+		d.notice(noticeDay, len(entries))
+	}
+	slices.Reverse(entries)
+	slices.SortStableFunc(entries, func(a, b activity) int { return a.Time.Compare(b.Time.Time) })
+	taken := map[string]int{}
+	for _, a := range entries {
+		asked := strings.TrimPrefix(string(a.Title), promptedPrefix)
+		n := node{kind: kindUser, at: a.Time, parent: d.leaf, blocks: texts(asked)}
+		if !a.Time.IsZero() { // a later export has more before and after it
+			n.key = a.Time.Format("20060102T150405.000000000")
+			if taken[n.key]++; taken[n.key] > 1 {
+				n.key += "+" + strconv.Itoa(taken[n.key])
+			}
+		}
+		for _, raw := range append(a.Subtitle, a.Files...) {
+			n.blocks = append(n.blocks, d.unknown(raw))
+		}
+		if !isNull(a.Image) {
+			n.blocks = append(n.blocks, d.unknown(a.Image))
+		}
+		key := d.add(n)
+		d.leaf = key
+		for i, answer := range a.answers() {
+			d.leaf = d.add(node{key: key + "/" + strconv.Itoa(i+1), parent: key, kind: kindAssistant, provider: "google", at: a.Time, blocks: takeoutAnswer(answer)})
+		}
+	}
+	return d
+}
+
+// takeoutAnswer is an answer's text; the HTML itself where it has none.
+func takeoutAnswer(text string) chat.Blocks {
+	if out := texts(markdownOf(text)); out != nil {
+		return out
+	}
+	raw, _ := chat.MarshalJSON(text)
+	return chat.Blocks{unknownBlock(SourceTakeout, raw)}
+}
