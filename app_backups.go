@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 
 	"contextinfinity/backend/chat"
@@ -53,8 +54,15 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 
 // damagedBackup tells of a daily backup that verify finds problems in.
 func damagedBackup(b chat.Backup) error {
-	return chat.Errorf(chat.CodeCorrupt, "backup.daily", "The data is damaged, and so is today's backup of it: problems with %d of its records. The older backups without damage are kept as long as that is so.", b.Problems).
-		WithHint("contextinfinity verify names the records; backups shows which backup has no problems")
+	return chat.Errorf(chat.CodeCorrupt, "backup.daily", "%s damaged in your data, and so in today's backup of it. Everything else can be read, and the older backups without damage are kept.", damagedRecords(b.Problems)).
+		WithHint("Check everything (Settings, Data and backups) or contextinfinity verify names the records; restore an older backup if you need them")
+}
+
+func damagedRecords(n int) string {
+	if n == 1 {
+		return "1 record is"
+	}
+	return fmt.Sprintf("%d records are", n)
 }
 
 // closeVerb closes what a verb opened. On small data it makes the daily backup

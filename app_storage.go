@@ -116,9 +116,22 @@ func (d dataFolder) restart(e store.Errand) error {
 	if err := d.archive().LeaveErrand(e); err != nil {
 		return err
 	}
+	d.Restart()
+	return nil
+}
+
+// Restart implements api.DataFolder.
+func (d dataFolder) Restart() {
 	wanted.Store(true)
 	desktop.Quit()
-	return nil
+}
+
+// Lost implements api.DataFolder.
+func (d dataFolder) Lost(ctx context.Context) bool { return d.archive().Lost(ctx) }
+
+// StartFresh implements api.DataFolder.
+func (d dataFolder) StartFresh(ctx context.Context) (string, error) {
+	return d.archive().StartFresh(ctx)
 }
 
 func pickFolder() (string, error) { return desktop.PickFolder("Where everything is kept", "") }

@@ -149,6 +149,15 @@ func TestWindowConversation(t *testing.T) {
 		t.Fatalf("state %+v", state)
 	}
 
+	next := must[api.ContextView](t)(p.inspect.NextContext(first.BranchID, "", api.Draft{Text: " "}))
+	sent := map[string]int{}
+	for _, section := range next.Sections {
+		sent[section.Name] = section.Tokens
+	}
+	if sent["state"] == 0 || sent["pinned"] == 0 || state.Head.Tokens != sent["state"] || state.History[0].Tokens != sent["state"] || state.PinTokens != sent["pinned"] {
+		t.Errorf("the State tab counts %d and %d tokens, the X-ray %v", state.Head.Tokens, state.PinTokens, sent)
+	}
+
 	fork := must[api.BranchView](t)(p.sessions.Fork(first.TurnID, false, "what if"))
 	if other := must[api.SessionSnapshot](t)(p.sessions.Open(first.SessionID, "")); other.Header.BranchID != fork.ID || len(other.Turns) != 1 || len(other.Branches) != 2 {
 		t.Fatalf("the fork is not open: %+v", other.Header)

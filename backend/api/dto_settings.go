@@ -101,6 +101,8 @@ type Startup struct {
 	DataDir  string `json:"dataDir"`
 	// Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten.
 	Fatal *ErrorView `json:"fatal"`
+	// Lost: it could not, because the database is gone; an empty history can be started in its place.
+	Lost bool `json:"lost"`
 	// ReadOnly says why the data can only be read (a full disk, say); "": it can be written.
 	ReadOnly    string `json:"readOnly"`
 	ConfigError string `json:"configError"`

@@ -135,17 +135,17 @@ func (s *Inspect) State(branchID string) (StatePanel, error) {
 		}
 		p.History = append(p.History, v)
 	}
-	if err := s.ranges(ctx, &p, b); err != nil {
+	if p.Pins, err = s.pins(ctx, b); err != nil {
 		return p, err
 	}
-	p.Pins, err = s.pins(ctx, b)
 	for _, pin := range p.Pins {
 		p.PinTokens += pin.Tokens
 	}
-	return p, err
+	return p, s.ranges(ctx, &p, b)
 }
 
-// ranges fills in the session's range summaries and which the next context holds.
+// ranges fills in the session's range summaries, which of them the next context contains,
+// and what the state and the pins take in it.
 func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) error {
 	p.Ranges = []RangeView{}
 	all, err := s.c.Store.AllSummaries(ctx, b.SessionID)
@@ -159,6 +159,7 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 		for _, piece := range h.Pieces {
 			inUse[piece.Summary] = true
 		}
+		p.sentAs(next.Manifest())
 	}
 	for _, r := range all {
 		p.Ranges = append(p.Ranges, RangeView{
@@ -176,6 +177,26 @@ func (s *Inspect) ranges(ctx context.Context, p *StatePanel, b chat.Branch) erro
 		return int(a.FromSeq - b.FromSeq)
 	})
 	return nil
+}
+
+// sentAs takes the tokens of the state and the pins from the next request, as the X-ray
+// shows them: counted for its model, with their frames. What a state was stored with is an
+// estimate of its text alone.
+func (p *StatePanel) sentAs(m prompt.Manifest) {
+	for _, section := range m.Sections {
+		switch {
+		case section.Tokens == 0:
+		case section.Name == prompt.SectionPinned:
+			p.PinTokens = section.Tokens
+		case section.Name == prompt.SectionState:
+			p.Head.Tokens = section.Tokens
+			for i := range p.History {
+				if p.History[i].Head {
+					p.History[i].Tokens = section.Tokens
+				}
+			}
+		}
+	}
 }
 
 // StateByID returns one state whole.

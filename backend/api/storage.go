@@ -22,6 +22,11 @@ type DataFolder interface {
 	// and have the program start anew.
 	RestartToRestore(path string) error
 	RestartToMove(to string) error
+	Restart()
+	// Lost reports that the database is gone and that StartFresh can begin another.
+	Lost(context.Context) bool
+	// StartFresh moves what is left of a lost history into a folder, which it returns.
+	StartFresh(context.Context) (string, error)
 }
 
 // Storage is where everything is kept, its copies, and what is erased for good.
@@ -135,6 +140,28 @@ func (s *Storage) Restore(path string) error {
 		}
 	}
 	return s.c.Data.RestartToRestore(path)
+}
+
+// StartFresh moves what is left of a lost history, its backups too, into a folder, which it
+// returns. The next start begins an empty history.
+//
+// Errors: CodeConflict where the data is open, and those of store.Archive.StartFresh.
+func (s *Storage) StartFresh() (string, error) {
+	if s.c.Fatal == nil {
+		return "", chat.Errorf(chat.CodeConflict, "storage.fresh", "The conversations are open, so no empty history was started; nothing was changed.")
+	}
+	return s.c.Data.StartFresh(s.c.ctx())
+}
+
+// Reopen restarts the program, which tries to open the data again.
+//
+// Errors: CodeConflict where the data is open.
+func (s *Storage) Reopen() error {
+	if s.c.Fatal == nil {
+		return chat.Errorf(chat.CodeConflict, "storage.reopen", "The conversations are open already.")
+	}
+	s.c.Data.Restart()
+	return nil
 }
 
 // idle refuses while long work runs that a restart would cut short.

@@ -108,7 +108,11 @@ func IgnoredSnapshot(f Finding) RecoveryItem {
 
 // MissedDaily is the daily work that could not be done.
 func MissedDaily(err error) RecoveryItem {
-	return RecoveryItem{Kind: RecoveredDaily, Message: AsError(err).Error()}
+	e := AsError(err)
+	if e.Message == "" || e.Hint == "" {
+		return RecoveryItem{Kind: RecoveredDaily, Message: e.Error()}
+	}
+	return RecoveryItem{Kind: RecoveredDaily, Message: sentence(e.Message) + " " + sentence(strings.ToUpper(e.Hint[:1])+e.Hint[1:])}
 }
 
 // GivenUp is a job that failed too often.

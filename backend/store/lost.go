@@ -49,7 +49,14 @@ func refuseLost(dir string, have found) error {
 	}
 	return chat.Errorf(chat.CodeCorrupt, "store.open", "The database %s %s, but its folder contains %s of an earlier one. Nothing was written.",
 		filepath.Join(dir, DatabaseFile), what, sign).
-		WithHint("bring the file back, restore a backup (contextinfinity backups, contextinfinity restore), or begin an empty history with contextinfinity restore --fresh, which keeps what is there in a folder")
+		WithHint("bring the file back and try again, restore a backup (contextinfinity restore PATH), or start fresh with an empty history (contextinfinity restore --fresh), which keeps what is left in a folder")
+}
+
+// Lost reports that the database is missing or empty beside signs of an earlier history, so
+// that StartFresh can begin another.
+func (a *Archive) Lost(ctx context.Context) bool {
+	have, err := probe(ctx, place{path: a.database()}, a.steps)
+	return err == nil && refuseLost(a.dir, have) != nil
 }
 
 // mark notes that there is a history in the data directory.

@@ -2807,6 +2807,7 @@ export namespace api {
 	    firstRun: boolean;
 	    dataDir: string;
 	    fatal?: ErrorView;
+	    lost: boolean;
 	    readOnly: string;
 	    configError: string;
 	    lastSession: string;
@@ -2827,6 +2828,7 @@ export namespace api {
 	        this.firstRun = source["firstRun"];
 	        this.dataDir = source["dataDir"];
 	        this.fatal = this.convertValues(source["fatal"], ErrorView);
+	        this.lost = source["lost"];
 	        this.readOnly = source["readOnly"];
 	        this.configError = source["configError"];
 	        this.lastSession = source["lastSession"];

@@ -202,7 +202,25 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   expect(said).toHaveTextContent('/home/ada/.local/share/contextinfinity');
   expect(said).toHaveTextContent('Restore the newest backup');
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
-  expect(backend.calls.filter((call) => call.name === 'settings.startup')).toHaveLength(2);
+  expect(backend.disk.errand).toBe('reopen'); // data is opened at a start of the program, not of the page
+  expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
+});
+
+test('a lost database: an empty history is started once it is confirmed, and the folder with the old files is named', async () => {
+  const { backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' }, (prepared) => (prepared.program.startup.lost = true));
+  const started = () => backend.calls.filter((call) => call.name === 'storage.startFresh').length;
+  await userEvent.click(screen.getByRole('button', { name: 'Start fresh…' }));
+  expect(screen.getByRole('dialog')).toHaveTextContent(/moved to a folder.*Nothing is deleted/);
+  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+  expect([started(), screen.queryByRole('dialog')]).toEqual([0, null]);
+  await userEvent.click(screen.getByRole('button', { name: 'Start fresh…' }));
+  backend.failNext('storage.startFresh', { message: 'The folder could not be made' });
+  await userEvent.click(screen.getByRole('button', { name: 'Start fresh' }));
+  expect(await screen.findByText(/The folder could not be made/)).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Start fresh' }));
+  expect(await screen.findByText('/home/ada/.local/share/contextinfinity/replaced/20261122-120000')).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Restart' }));
+  expect([started(), backend.disk.errand]).toEqual([2, 'reopen']);
 });
 
 test.each([['corrupt', true], ['newer_version', true], ['locked', false]])('data that cannot be opened (%s): a backup in its place is offered: %s', async (code, offered) => {

@@ -17,12 +17,22 @@ function ownsShortcut(app: App, id: string): boolean {
   return app.palette.open !== '' || id === 'help' || document.querySelector('dialog[open]') === null;
 }
 
-/** Esc steps back: out of a drawer or a view over the conversation first, then out of an edit, then it stops what streams here. */
+/** Esc steps back: out of a drawer or a view over the conversation first, then out of a field beside it, then out of an edit; then it stops what streams here. */
 function escape(app: App, event: KeyboardEvent): void {
   if (app.layout.view !== 'chat' || document.querySelector('dialog[open]')) return;
   if (app.layout.closeDrawer() || app.branches.closeWide() || (app.layout.isDrawer('inspector') && app.layout.closeSearch())) event.preventDefault();
   else if (app.find.close()) event.preventDefault();
+  else if (leavesField(app, event.target)) event.preventDefault();
   else if (app.temporary.active) void (app.temporary.running && app.temporary.stop());
   else if (app.composer.editing) app.composer.cancelEdit();
   else if (app.conversation.running && app.conversation.newest) void app.turnActions.stop(app.conversation.newest);
+}
+
+/** A text field beside the conversation keeps Esc: the key leaves it and does nothing else. */
+function leavesField(app: App, target: EventTarget | null): boolean {
+  const field = target instanceof HTMLElement && target.matches('input:not([type="checkbox"], [type="radio"]), textarea, select') ? target : null;
+  if (!field || field.closest('main')) return false;
+  field.blur();
+  if (!app.temporary.active) app.composer.focus();
+  return true;
 }

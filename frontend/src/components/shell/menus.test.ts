@@ -96,6 +96,32 @@ describe('a tooltip', () => {
     button.remove();
   });
 
+  it('goes with its element, though the pointer rests where that was', async () => {
+    vi.useFakeTimers();
+    const { app } = await startedApp({ data: 'rich' });
+    const face = document.createElement('div');
+    const button = document.createElement('button');
+    face.append(button);
+    document.body.append(face);
+    mountIn(app, Tooltip, {});
+    const gone: [string, () => void, () => void][] = [
+      ['hidden', () => (face.hidden = true), () => (face.hidden = false)],
+      ['inert', () => face.setAttribute('inert', ''), () => face.removeAttribute('inert')],
+      ['removed', () => button.remove(), () => undefined],
+    ];
+    for (const [how, go, comeBack] of gone) {
+      button.title = 'What it does';
+      for (const [x, target] of [[1, document.body], [9, button]] as const) target.dispatchEvent(new MouseEvent('pointerover', { bubbles: true, clientX: x }));
+      await vi.advanceTimersByTimeAsync(600);
+      expect(screen.queryByRole('tooltip'), how).not.toBeNull();
+      go();
+      await vi.advanceTimersByTimeAsync(0);
+      expect(screen.queryByRole('tooltip'), how).toBeNull();
+      comeBack();
+    }
+    face.remove();
+  });
+
   it('is not shown where nobody pointed: over what came under a resting pointer, or of words that are there in full', async () => {
     vi.useFakeTimers();
     const { app } = await startedApp({ data: 'rich' });
@@ -133,6 +159,46 @@ describe('Esc', () => {
     await userEvent.keyboard('ab{Escape}');
     expect(field).toHaveValue('ab');
     expect(onclose).toHaveBeenCalledOnce();
+  });
+});
+
+describe('Esc in a field beside the conversation', () => {
+  it.each([['input', 'search'], ['textarea', ''], ['input', 'number']])('leaves the %s %s, and only then stops the answer', async (tag, type) => {
+    const { app } = await startedApp({ data: 'rich' });
+    const stop = vi.spyOn(app.turnActions, 'stop').mockResolvedValue(undefined as never);
+    vi.spyOn(app.conversation, 'running', 'get').mockReturnValue(true);
+    const field = document.createElement(tag) as HTMLInputElement;
+    if (type) field.type = type;
+    document.body.append(field);
+    const hear = (event: KeyboardEvent) => onWindowKey(app, event);
+    addEventListener('keydown', hear);
+    field.focus();
+    const asked = app.composer.focusAsked;
+    await userEvent.keyboard('{Escape}');
+    expect([stop.mock.calls.length, document.activeElement === field, app.composer.focusAsked]).toEqual([0, false, asked + 1]);
+    await userEvent.keyboard('{Escape}');
+    expect(stop).toHaveBeenCalledOnce();
+    removeEventListener('keydown', hear);
+    field.remove();
+  });
+});
+
+describe('a notice', () => {
+  it('is shown in the dialog in front, where it can be dismissed, and after it in the window', async () => {
+    const onclose = vi.fn();
+    const { app } = await startedApp({ data: 'rich' });
+    const below = mountIn(app, CloseWindow, {});
+    const above = mountIn(app, ChooseBranch, { left: app.conversation.branchId, onchoose: () => undefined, onclose });
+    app.toasts.show('The backup was made');
+    const shown = await screen.findAllByText('The backup was made');
+    expect(shown).toHaveLength(1);
+    expect(shown[0]!.closest('dialog')).toHaveAccessibleName(/^Compare/);
+    above.unmount();
+    expect((await screen.findByText('The backup was made')).closest('dialog')).toHaveAccessibleName('Quit while an answer is arriving?');
+    await userEvent.click(screen.getByRole('button', { name: 'Dismiss' }));
+    expect(screen.queryByText('The backup was made')).toBeNull();
+    below.unmount();
+    expect(app.toasts.modal).toBe('');
   });
 });
 

@@ -217,6 +217,10 @@ export interface StorageService {
   erase(kind: string, id: string, confirm: string): Promise<ReceiptView>;
   /** Newest first. */
   receipts(): Promise<ReceiptView[]>;
+  /** Moves what is left of a lost history into a folder, which it returns; the next start begins an empty one. */
+  startFresh(): Promise<string>;
+  /** Restarts the program, which tries to open the data again. */
+  reopen(): Promise<void>;
 }
 
 /** Long work, and what goes on behind the window. */

@@ -129,6 +129,8 @@ export interface Startup {
   dataDir: string;
   /** Fatal: the data could not be opened; Message and Hint say what is safe. Nothing was overwritten. */
   fatal: ErrorView | null;
+  /** Lost: it could not, because the database is gone; an empty history can be started in its place. */
+  lost: boolean;
   /** ReadOnly says why the data can only be read (a full disk, say); "": it can be written. */
   readOnly: string;
   configError: string;

@@ -38,7 +38,7 @@ import { StartupState } from './startup.svelte';
 import { StorageState } from './storage.svelte';
 import { TemporaryConversation } from './temporary.svelte';
 import { ThemeState } from './theme.svelte';
-import { ToastsState } from './toasts.svelte';
+import { setToasts, ToastsState } from './toasts.svelte';
 import { TurnActions } from './turnActions';
 import { UndoState } from './undo.svelte';
 import { WorkState } from './work.svelte';
@@ -366,6 +366,7 @@ export class App {
 const key = Symbol('app');
 
 export function setApp(app: App): App {
+  setToasts(app.toasts);
   return setContext(key, app);
 }
 

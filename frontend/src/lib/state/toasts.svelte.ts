@@ -1,4 +1,5 @@
 import { toBackendError } from '$lib/backend/errors';
+import { getContext, setContext } from 'svelte';
 
 export interface Toast {
   id: number;
@@ -13,14 +14,42 @@ export interface Toast {
 const stayMs = 6_000;
 const stayWithActionMs = 10_000;
 
+const contextKey = Symbol('toasts');
+
+export function setToasts(toasts: ToastsState): void {
+  setContext(contextKey, toasts);
+}
+
+/** Undefined outside of the window, as on a page that only draws components. */
+export function getToasts(): ToastsState | undefined {
+  return getContext<ToastsState | undefined>(contextKey);
+}
+
 /** Short notices. Never the only copy of something that matters, which is shown where it belongs. */
 export class ToastsState {
   #list = $state.raw<Toast[]>([]);
+  #modals = $state.raw<readonly string[]>([]);
   #next = 1;
   readonly #timers = new Map<number, ReturnType<typeof setTimeout>>();
 
   get list(): readonly Toast[] {
     return this.#list;
+  }
+
+  /** The modal dialog in front, which shows the notices: everything outside of it is inert. Empty: there is none. */
+  get modal(): string {
+    return this.#modals.at(-1) ?? '';
+  }
+
+  /** A modal dialog opened. */
+  enter(modal: string): void {
+    this.#modals = [...this.#modals, modal];
+  }
+
+  /** It closed; a notice that the pointer was on is drawn elsewhere now. */
+  leave(modal: string): void {
+    this.#modals = this.#modals.filter((open) => open !== modal);
+    for (const toast of this.#list) this.resume(toast.id);
   }
 
   show(text: string, options: Partial<Pick<Toast, 'tone' | 'hint' | 'action'>> = {}): number {

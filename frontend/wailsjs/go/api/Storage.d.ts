@@ -20,8 +20,12 @@ export function PickFolder():Promise<string>;
 
 export function Receipts():Promise<Array<api.ReceiptView>>;
 
+export function Reopen():Promise<void>;
+
 export function Restore(arg1:string):Promise<void>;
 
 export function RestorePreview(arg1:string):Promise<api.RestorePreview>;
+
+export function StartFresh():Promise<string>;
 
 export function Storage():Promise<api.StorageView>;

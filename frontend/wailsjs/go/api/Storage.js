@@ -38,12 +38,20 @@ export function Receipts() {
   return window['go']['api']['Storage']['Receipts']();
 }
 
+export function Reopen() {
+  return window['go']['api']['Storage']['Reopen']();
+}
+
 export function Restore(arg1) {
   return window['go']['api']['Storage']['Restore'](arg1);
 }
 
 export function RestorePreview(arg1) {
   return window['go']['api']['Storage']['RestorePreview'](arg1);
+}
+
+export function StartFresh() {
+  return window['go']['api']['Storage']['StartFresh']();
 }
 
 export function Storage() {

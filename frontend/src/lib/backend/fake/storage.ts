@@ -149,6 +149,13 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       return receipt;
     },
     receipts: async () => disk.receipts,
+    startFresh: async () => {
+      program.startup = { ...program.startup, lost: false };
+      return `${disk.dir}/replaced/20261122-120000`;
+    },
+    reopen: async () => {
+      disk.errand = 'reopen';
+    },
   };
 }
 
