@@ -20,6 +20,10 @@ var units = setOf(`ms s sec secs second seconds min mins minute minutes h hr hou
 func statementKind(sentence string) Kind {
 	kind, states := cueKind(sentence)
 	switch {
+	case isHalf(sentence):
+		if kind == cues.Constraint {
+			kind = ""
+		}
 	case states && cues.IsStanding(sentence):
 		return KindConstraint
 	case kind == cues.Constraint && (isOpinion(sentence) || isMood(sentence) || isPromise(sentence) && details(sentence) < tellsEnough):

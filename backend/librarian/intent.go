@@ -3,6 +3,8 @@ package librarian
 import (
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"contextinfinity/backend/internal/cues"
 )
@@ -160,3 +162,36 @@ func withoutThanks(s string) string {
 	}
 	return s
 }
+
+// halfStarts begin, in lower case, what only continues a sentence.
+var halfStarts = phrases(`as well as|such as|including|excluding|along with|together with|rather than|instead of|which|whose|whom|than|as required|as needed|to make sure|to ensure
+	sowie|einschließlich|wie zum beispiel|statt|anstatt|ainsi que|y compris|tel que|telle que|plutôt que|dont|así como|incluido|incluida|en lugar de|cuyo|cuya|così come|compreso|invece di`)
+
+// continuing is a verb that only continues a sentence: "ensuring that every key must be rotated".
+var continuing = regexp.MustCompile(`^[a-z]{2,}ing\b`)
+
+// isHalf reports a part of a sentence that says nothing binding by itself: it only introduces what
+// follows, or continues what was before it.
+func isHalf(s string) bool {
+	s = strings.TrimSpace(s)
+	if strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") {
+		return true
+	}
+	first, _ := utf8.DecodeRuneInString(s)
+	switch {
+	case unicode.Is(unicode.Sm, first):
+		return true // the middle of a formula
+	case !unicode.IsLower(first):
+		return false
+	}
+	start := clauseStart(s)
+	word, _, _ := strings.Cut(start, " ")
+	for joins[word] {
+		_, start, _ = strings.Cut(start, " ")
+		word, _, _ = strings.Cut(start, " ")
+	}
+	return startsWith(start, halfStarts) || continuing.MatchString(start) && !pronounsInIng[word]
+}
+
+// pronounsInIng end like verbs that continue a sentence, and are subjects.
+var pronounsInIng = setOf("nothing something anything everything during string thing king ring bring spring")

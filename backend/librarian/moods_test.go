@@ -34,6 +34,26 @@ func TestMoodsAreNoConstraints(t *testing.T) {
 	}
 }
 
+// Half of a sentence binds nobody; the half that states something by itself does.
+func TestHalfSentencesAreNoConstraints(t *testing.T) {
+	for said, want := range map[string]bool{
+		"I've also installed the required packages using pip:":                                                 false,
+		"Could you review my Flask login, as well as the loader, ensuring that sessions must never be shared?": false,
+		"× 343/365 ≈ 0.493, and the result must be subtracted from one.":                                       false,
+		"ensuring that all tests must pass":                                                                    false,
+		"which must be rotated every month":                                                                    false,
+		"make sure that the log never holds a key":                                                             true,
+		"nothing must be written outside the data directory":                                                   true,
+		"Which means: keys must never be logged.":                                                              true,
+		"always answer in metric units":                                                                        true,
+	} {
+		sum := librarian.Parse(librarian.Fallback(librarian.Update{Turns: []chat.Turn{turn(said, "Noted.")}}).Summary)
+		if got := len(sum.Entries(librarian.Constraints)) > 0; got != want {
+			t.Errorf("%q: constraints %q", said, sum.Entries(librarian.Constraints))
+		}
+	}
+}
+
 // Of an assistant's code addresses, paths and settings are remembered, and what the user asked for by name; not every
 // function that it declares, every member that it sets and every label that it mentions.
 func TestSnippetsOfTheAssistant(t *testing.T) {
