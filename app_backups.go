@@ -54,15 +54,15 @@ func (a *app) backUpAs(ctx context.Context, brief bool) error {
 
 // damagedBackup tells of a daily backup that verify finds problems in.
 func damagedBackup(b chat.Backup) error {
-	return chat.Errorf(chat.CodeCorrupt, "backup.daily", "%s damaged in your data, and so in today's backup of it. Everything else can be read, and the older backups without damage are kept.", damagedRecords(b.Problems)).
-		WithHint("Check everything (Settings, Data and backups) or contextinfinity verify names the records; restore an older backup if you need them")
+	return chat.Errorf(chat.CodeCorrupt, "backup.daily", "%s damaged, also in today's backup. Everything else can be read, and older backups without damage are kept.", damagedRecords(b.Problems)).
+		WithHint("Check everything in the settings, or contextinfinity verify, names the records; restore an older backup if you need them")
 }
 
 func damagedRecords(n int) string {
 	if n == 1 {
-		return "1 record is"
+		return "1 record of your data is"
 	}
-	return fmt.Sprintf("%d records are", n)
+	return fmt.Sprintf("%d records of your data are", n)
 }
 
 // closeVerb closes what a verb opened. On small data it makes the daily backup

@@ -29,7 +29,7 @@ var partWords = map[string][2]string{
 	"database": {"Conversations", "All conversations, their memory and its index."},
 	"journals": {"Journals", "What arrives of answers, until they are stored."},
 	"backups":  {"Backups", "Copies of everything, made daily, before upgrades and restores, and by hand."},
-	"aside":    {"Quarantined", "What a restore replaced and could not copy as data, or a configuration that was not in force."},
+	"aside":    {"Quarantined", "What a restore replaced and could not copy as data, what was left of a lost history, or a configuration that was not in force."},
 	"other":    {"Other", "The lock, logs, and files that were dragged out."},
 }
 

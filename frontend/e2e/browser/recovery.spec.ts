@@ -197,8 +197,8 @@ test('an answer that had arrived whole is final after the crash, without a quest
 });
 
 test('SRD 22.3: killed between the answer and its commit, the turn is committed once, by its job', async ({ home, provider, launch, page }) => {
-  // The librarian, who writes the state, is held while the program is killed.
-  home.configure(provider, '[librarian]\nmodel = "mock"');
+  // The librarian, who writes the state, is held while the program is killed, and is not given up meanwhile.
+  home.configure(provider, '[librarian]\nmodel = "mock"\ntimeout_s = 600');
   const memory = 'Write the updated memory.';
   provider.answer(memory, 'never read', { holdAfter: 0 });
   provider.answer('Tell me', 'A whole answer.');

@@ -37,7 +37,7 @@ export class Home {
     };
     for (const name of ['PATH', 'DISPLAY', 'DBUS_SESSION_BUS_ADDRESS', 'GSETTINGS_BACKEND', 'NO_AT_BRIDGE']) {
       const value = process.env[name];
-      if (value !== undefined) env[name] = value;
+      if (value !== undefined && !(name in extra)) env[name] = value;
     }
     return env;
   }

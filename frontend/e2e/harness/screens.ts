@@ -120,6 +120,22 @@ export const overlays: readonly Screen[] = [
   { name: 'sessions-chosen', show: choose, leave: closeChosen },
   { name: 'model-menu', show: async (page) => { await page.getByRole('banner').locator('[data-field="model"]').click(); await expect(page.getByRole('menu', { name: 'Model' })).toBeVisible(); } },
   { name: 'rename-branch', show: async (page) => { await command(page, 'Rename this branch'); await expect(page.getByRole('dialog', { name: 'Rename branch' })).toBeVisible(); } },
+  { name: 'text-menu', show: async (page) => { await page.locator('article .answer p').last().click({ button: 'right' }); await expect(page.getByRole('menu', { name: 'Actions' })).toBeVisible(); } },
+  { name: 'session-menu', show: async (page) => {
+    await openSessions(page);
+    await page.getByRole('navigation', { name: 'Sessions' }).locator('[data-session]').first().click({ button: 'right' });
+    await expect(page.getByRole('menu')).toBeVisible();
+  }, leave: async (page) => {
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('menu')).toHaveCount(0);
+    await page.keyboard.press('Escape');
+  } },
+  { name: 'tooltip', show: async (page) => { await page.getByRole('banner').locator('[data-field="context"]').hover(); await expect(page.getByRole('tooltip')).toBeVisible(); }, leave: (page) => page.mouse.move(1, 1) },
+  { name: 'close-window', show: async (page) => {
+    // What the program sends when the window is closed in the middle of an answer and there is no tray.
+    await page.evaluate(() => (window as unknown as { runtime: { EventsEmit(name: string, data: object): void } }).runtime.EventsEmit('ci:summons', { kind: 'close', sessionId: '', files: [], x: -1, y: -1 }));
+    await expect(page.getByRole('dialog', { name: 'Quit while an answer is arriving?' })).toBeVisible();
+  } },
   { name: 'delete', show: async (page) => { await command(page, 'Delete this session permanently…'); await expect(page.getByRole('textbox', { name: /To delete it/ })).toBeVisible(); } },
   { name: 'back-up', show: async (page) => { await command(page, 'Back up now…'); await expect(page.getByRole('dialog', { name: 'Back up now' })).toBeVisible(); } },
   { name: 'nothing-found', show: async (page) => {

@@ -1,9 +1,10 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from '@playwright/test';
 import { expect, test } from '../harness/fixtures.ts';
+import { canaryKey } from '../harness/home.ts';
 import { repository } from '../harness/process.ts';
-import { draw, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
+import { command, draw, overlays, panels, settingsPages, temporary, tour } from '../harness/screens.ts';
 import { essay, Seed, tenThousandTurns, workedIn } from '../harness/seed.ts';
 import { Conversation } from '../browser/conversation.ts';
 
@@ -103,8 +104,8 @@ test('after some work', async ({ home, provider, launch, page }) => {
 });
 
 test('while it happens, and after a crash', async ({ home, provider, launch, page }) => {
-  // The librarian is held, so that a turn stays pending.
-  home.configure(provider, '\n[librarian]\nmodel = "mock"\n\n[stream]\nfsync_ms = 4000\n');
+  // The librarian is held, so that a turn stays pending; by default it is given up after 30 s, and the turn committed without it.
+  home.configure(provider, '\n[librarian]\nmodel = "mock"\ntimeout_s = 600\n\n[stream]\nfsync_ms = 4000\n');
   provider.answer('Write the updated memory.', 'never read', { holdAfter: 0 });
   provider.answer('Plan the tests', essay(3));
   provider.answer('Tell it slowly', essay(1).repeat(3), { chunkSize: 9, holdAfter: [60, 70] });
@@ -126,6 +127,24 @@ test('while it happens, and after a crash', async ({ home, provider, launch, pag
   await expect(chat.turn(2)).toHaveAccessibleName(/incomplete/i);
   await page.getByRole('tab', { name: /^Activity/ }).click();
   await bothSizes(page, 'recovered');
+});
+
+test('what is suggested: a pin, and a model embedder', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer('always answer in metric units', 'Metric units it is.');
+  await launch({ OPENAI_API_KEY: canaryKey }); // an embedder that could be used; nothing of a test reaches the vendor
+  const chat = new Conversation(page);
+  await chat.askAndWait(1, 'From now on, always answer in metric units', 'Metric units it is.');
+  await expect(chat.turn(1)).toHaveAccessibleName(/head|saved|latest/i);
+  await expect(page.getByText(/^Pin for every request/)).toBeVisible();
+  await eachSize(page, async () => {
+    await tour(page, panels.filter(({ name }) => ['conversation', 'memory', 'state'].includes(name)), (name) => picture(page, `suggested-${name}`));
+  });
+  await page.setViewportSize(sizes[0] as { width: number; height: number });
+  await command(page, 'Show the memory');
+  await page.getByRole('button', { name: 'Show cost and time…' }).click();
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await bothSizes(page, 'embedder-review');
 });
 
 test('long names', async ({ home, provider, launch, page }) => {
@@ -178,4 +197,21 @@ test('a temporary chat that answered, and the data that cannot be opened', async
   await launch();
   await expect(page.getByRole('heading', { name: 'Your conversations could not be opened' })).toBeVisible();
   await bothSizes(page, 'cannot-open');
+});
+
+test('a lost database, and an empty history in its place', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer('Remember me', 'It is noted.');
+  const program = await launch();
+  await new Conversation(page).askAndWait(1, 'Remember me', 'It is noted.');
+  await program.crash();
+  for (const name of readdirSync(home.dataDir).filter((file) => /\.db(-wal|-shm)?$/.test(file))) rmSync(join(home.dataDir, name));
+  await launch();
+  await expect(page.getByRole('heading', { name: 'Your conversations could not be opened' })).toBeVisible();
+  await bothSizes(page, 'lost');
+  await page.getByRole('button', { name: 'Start fresh…' }).click();
+  await bothSizes(page, 'lost-start-fresh');
+  await page.getByRole('button', { name: 'Start fresh', exact: true }).click();
+  await expect(page.getByRole('dialog')).toContainText('replaced');
+  await bothSizes(page, 'lost-kept');
 });

@@ -11,7 +11,7 @@ interface Place {
   name: string;
   open: (room: Room) => Promise<void>;
   field: string;
-  /** What is there while it is open, and gone after Esc. Where it stays: Esc clears the field, and a second Esc is left to the window. */
+  /** What is there while it is open, and gone after Esc. Where it stays: Esc clears the field, and a second Esc leaves it. */
   closes?: string;
   /** Esc clears what was typed before it closes. */
   clearsFirst?: boolean;
@@ -69,6 +69,7 @@ test('Esc closes what it is pressed in, or clears its search, and stops no answe
 async function escapes(room: Room, { name, open, field, closes, clearsFirst }: Place, typed: string): Promise<void> {
   const { page } = room.desktop;
   const value = () => page.run<string | null>(`return document.querySelector(arguments[0])?.value ?? null`, field);
+  await page.run(`document.activeElement?.blur()`); // a key that opens something is no text
   await open(room);
   await until(`${name} opens`, () => page.has(field));
   await page.run(`document.querySelector(arguments[0]).focus()`, field);
@@ -81,8 +82,8 @@ async function escapes(room: Room, { name, open, field, closes, clearsFirst }: P
       await until(`Esc clears ${name}`, async () => (await value()) === '');
     }
   }
-  if (!closes) return;
   xdotool('key', 'Escape');
+  if (!closes) return void (await until(`Esc leaves ${name}`, () => page.run<boolean>(`return !document.activeElement?.matches(arguments[0])`, field)));
   await until(`Esc closes ${name}, with “${typed}” in it`, async () => !(await page.has(closes)));
 }
 

@@ -25,14 +25,14 @@ export class Room {
     return this.opened;
   }
 
-  /** With variables of the environment, a screen of that size, and more in the configuration file. */
-  static async open(extra: Record<string, string> = {}, screen?: string, more = ''): Promise<Room> {
+  /** With variables of the environment, which may name files of its home, a screen of that size, and more in the configuration file. */
+  static async open(extra: Record<string, string> | ((home: Home) => Record<string, string>) = {}, screen?: string, more = ''): Promise<Room> {
     const surroundings = await Surroundings.stand(screen);
     const home = new Home();
     const provider = await Provider.start();
     home.configure(provider, more);
     const vendors = await Vendors.start(home, provider);
-    const desktop = await Desktop.start(home, built('contextinfinity'), { ...vendors.env, ...extra });
+    const desktop = await Desktop.start(home, built('contextinfinity'), { ...vendors.env, ...(typeof extra === 'function' ? extra(home) : extra) });
     const room = new Room(surroundings, home, provider, vendors, new Desk(home), desktop);
     await pastFirstStart(desktop);
     return room;
@@ -45,11 +45,12 @@ export class Room {
     await until('the conversation is open again', async () => /branch/.test(await this.desktop.page.text('h1')) && (await this.desktop.page.has(composer)));
   }
 
-  /** Asks, and waits until the answer's last words are shown. */
+  /** Asks, and waits until the answer's last words are shown and the turn is final: only then can a branch begin after it. */
   async talk(question: string, answer: string, last = answer): Promise<void> {
     this.provider.answer(question, answer);
     await say(this.desktop, question);
     await until(`the answer to “${question}”`, async () => (await said(this.desktop)).includes(last));
+    await until('the turn is final', () => this.desktop.page.run<boolean>(`return !/accepted|preparing|responding/.test([...document.querySelectorAll('article[data-turn]')].at(-1)?.getAttribute('aria-label') ?? 'responding')`));
   }
 
   /** Makes a file in the home, and gives its address. */

@@ -65,9 +65,9 @@ test('SRD 22.2: kill -9 while the window streams: the part is there again, byte 
 });
 
 test('SRD 22.3: kill -9 between the answer and its commit: the turn is whole, pending, and then committed once', async ({ provider, open, home }) => {
-  // The librarian, who writes the state, is held while the program is killed.
+  // The librarian, who writes the state, is held while the program is killed, and is not given up meanwhile.
   const memory = 'Write the updated memory.';
-  home.configure(provider, '[librarian]\nmodel = "mock"');
+  home.configure(provider, '[librarian]\nmodel = "mock"\ntimeout_s = 600');
   provider.answer('Tell me, window', 'A whole answer.');
   provider.answer(memory, 'no state', { holdAfter: 0 });
   let desktop = await open();

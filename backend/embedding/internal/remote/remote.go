@@ -5,6 +5,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding"
@@ -22,7 +23,7 @@ func Failure(name string, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	out := chat.WrapError(e.Code, "embedding."+name, e, "The embedding model could not be used: "+e.Error()+".")
+	out := chat.WrapError(e.Code, "embedding."+name, e, "The embedding model could not be used: "+sentence(e.Error()))
 	switch e.Code {
 	case chat.CodeAuth:
 		out = out.WithHint("save the key in Settings, or set retrieval.embedder to local")
@@ -36,6 +37,14 @@ func Failure(name string, err error) error {
 		return &embedding.Retry{Err: out, After: e.RetryAfter}
 	}
 	return out
+}
+
+// sentence ends a text as one, unless it does already.
+func sentence(s string) string {
+	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
 }
 
 // Probe finds the dimension of a model by embedding one word.

@@ -2,12 +2,12 @@ import { screen, waitFor, within } from '@testing-library/svelte';
 import userEvent from '@testing-library/user-event';
 import { tick } from 'svelte';
 import { describe, expect, test } from 'vitest';
-import type { IndexStatus } from '$lib/backend/types';
+import type { IndexStatus, MemoryFilter } from '$lib/backend/types';
 import type { FakeBackend } from '$lib/backend/fake';
 import { mostAttached } from '$lib/state/memory.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../inspector/Inspector.svelte';
-import { dayOf, embedderName, factsOf, indexWords, markWords, spaceShare, startOfDay, tagOf, timingWords, whoSaid } from './words';
+import { dayOf, embedderName, factsOf, indexWords, isBeginning, markWords, readable, spaceShare, startOfDay, tagOf, timingWords, whoSaid } from './words';
 
 type Prepare = Parameters<typeof mountWith>[3];
 
@@ -72,6 +72,36 @@ describe('the list', () => {
     expect(app.memory.opened).not.toBe('');
     await user.keyboard('{Enter}');
     expect(screen.queryByRole('group', { name: 'Its whole text' })).not.toBeInTheDocument();
+  });
+
+  test.each([
+    ['prose', false, '', 'Begin with **the backfill**, and `**kwargs`', 'Begin with the backfill, and **kwargs'],
+    ['prose around code', true, '', 'Run **this**:\n```py\nf(**a, **b)\n```', 'Run this:\nf(**a, **b)\n'],
+    ['source', true, '', 'f(**a, **b)', 'f(**a, **b)'],
+    ['a document of source', false, 'run.py', 'f(**a, **b)', 'f(**a, **b)'],
+    ['a document of Markdown', false, 'notes.md', 'It is **late**.', 'It is late.'],
+  ])('an open card shows %s without the marks of Markdown, and source as it is', (_, code, document, text, shown) => {
+    expect(readable(text, code, document)).toBe(shown);
+  });
+
+  test.each([
+    ['About the **backfill**: measure first, …', true],
+    ['About the backfill: measure first, and write it down.', true],
+    ['The backfill needs measuring.', false],
+  ])('a summary that repeats the beginning of its text is left out: %s', (summary, left) => {
+    expect(isBeginning(summary, 'About **the backfill**: measure first,\n\nand write it down.')).toBe(left);
+  });
+
+  test('an open card draws no marks of Markdown', async () => {
+    const { backend, user } = await open();
+    await screen.findByText('Newest first');
+    const { chunks } = await backend.memory.chunks({ ...everything, limit: 1 } as MemoryFilter);
+    const chunk = { ...chunks[0]!, type: 'other', document: '', summary: '**Late** at night' };
+    backend.memory.chunk = async () => ({ chunk, text: 'About **the backfill**: measure first.', start: 0, end: 1, embedders: [], uses: [] });
+    await user.click(lines()[0]!);
+    const text = await screen.findByRole('group', { name: 'Its whole text' });
+    expect(text.textContent).toBe('About the backfill: measure first.');
+    expect(screen.getByText('Late at night')).toBeVisible();
   });
 
   test('is narrowed by type, person and day, and widened again', async () => {

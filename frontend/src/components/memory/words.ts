@@ -1,5 +1,6 @@
 /** The words of the Memory tab: types, who said it, which words matched, the state of the index. */
 import type { ChunkRow, IndexSpace, IndexStatus, MemorySearch } from '$lib/backend/types';
+import { unmarked } from '$lib/markdown/unmarked';
 import { counted, grouped } from '$shared/format';
 
 const narrow = '\u202f';
@@ -31,6 +32,18 @@ export function whoSaid(row: Pick<ChunkRow, 'speaker' | 'role'>): string {
 export function factsOf(row: ChunkRow, sessionId: string): string[] {
   const elsewhere = row.sessionId !== sessionId ? `in “${row.sessionTitle}”` : '';
   return [whoSaid(row), `#${row.turnSeq}`, row.document, elsewhere].filter(Boolean);
+}
+
+/** A chunk's text without the marks of Markdown. Source stays as it is; a chunk of code that has fences is prose around them. */
+export function readable(text: string, code: boolean, document: string): string {
+  const isSource = document === '' ? code && !/^[ \t]*(?:```|~~~)/m.test(text) : !/\.(?:md|markdown)$/i.test(document);
+  return isSource ? text : unmarked(text);
+}
+
+/** A summary that only repeats how the text begins says nothing new. */
+export function isBeginning(summary: string, text: string): boolean {
+  const plain = (words: string) => unmarked(words).replace(/\s+/g, ' ').trim();
+  return plain(text).startsWith(plain(summary).replace(/\s*(?:…|\.\.\.)$/, ''));
 }
 
 export interface Piece {

@@ -36,6 +36,11 @@ describe('charts', () => {
     expect([time!.figure, time!.spoken.includes('95 of 100 at most 2.0\u202fs')]).toEqual(['median 1.0\u202fs', true]);
   });
 
+  it('leaves turns without times out of the median', () => {
+    const none = { searchMs: 0, assembleMs: 0, firstByteMs: 0, streamMs: 0, summarizeMs: 0, indexMs: 0 };
+    expect(charts(series([point(1, times), point(2, none), point(3, none)]))[0]!.figure).toBe('median 1.0\u202fs');
+  });
+
   it('sets what was counted beside what was reported, and says how far off it was', () => {
     const tokens = charts(series([point(1, { inputTokens: 1_000, estimateTokens: 1_100 }), point(2, { inputTokens: 2_000, estimateTokens: 1_900 })])).find(({ id }) => id === 'tokens')!;
     expect(tokens.series.map(({ values }) => values)).toEqual([[1_000, 2_000], [1_100, 1_900]]);

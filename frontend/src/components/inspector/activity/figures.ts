@@ -56,11 +56,12 @@ const parts: { name: string; colour: string; of: (point: MetricPoint) => number 
 
 function timeByPart(points: readonly MetricPoint[]): Chart {
   const whole = points.map((point) => parts.reduce((sum, part) => sum + part.of(point), 0));
-  const median = quantile(whole, 0.5);
+  const timed = whole.filter((ms) => ms > 0); // a turn that a crash cut off has no times
+  const median = quantile(timed, 0.5);
   const each = parts.map((part) => `${part.name} ${spanned(quantile(points.map(part.of), 0.5))}`).join(', ');
   return {
     id: 'time', title: 'Time by part', figure: `median ${spanned(median)}`, stacked: true, format: spanned, top: 0,
-    spoken: `Time of ${counted(points.length, 'turn')} by part. Half of them took at most ${spanned(median)}, 95 of 100 at most ${spanned(quantile(whole, 0.95))}. Medians: ${each}.`,
+    spoken: `Time of ${counted(points.length, 'turn')} by part. Half of them took at most ${spanned(median)}, 95 of 100 at most ${spanned(quantile(timed, 0.95))}. Medians: ${each}.`,
     series: parts.map(({ name, colour, of }) => ({ name, colour, values: points.map(of), as: 'bars' })),
   };
 }

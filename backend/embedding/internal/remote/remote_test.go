@@ -1,0 +1,24 @@
+package remote
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// TestFailureEndsOnce: what the wire says is ended as a sentence, and one that ends already
+// gets no second mark.
+func TestFailureEndsOnce(t *testing.T) {
+	for said, end := range map[string]string{
+		"nothing answers at host; is the server running?": "running?",
+		"The key was refused.":                            "refused.",
+		"the connection was closed":                       "closed.",
+	} {
+		got := chat.AsError(Failure("openai", &llm.Error{Code: chat.CodeProvider, Message: said})).Message
+		if !strings.HasSuffix(got, end) || strings.HasSuffix(got, "?.") || strings.HasSuffix(got, "..") {
+			t.Errorf("%q becomes %q", said, got)
+		}
+	}
+}
