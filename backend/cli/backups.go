@@ -23,6 +23,9 @@ type Copies interface {
 	Restore(ctx context.Context, path string, agree func(chat.Restoration) error) (chat.Restoration, error)
 	// StartFresh puts what is left of lost data into a folder, which it returns.
 	StartFresh(ctx context.Context) (string, error)
+	// DropLog copies data with a damaged write-ahead log into a folder, which it returns,
+	// and lets it be opened without the changes in the log that cannot be read.
+	DropLog() (string, error)
 }
 
 func (c *call) backupCommand() *cobra.Command {
@@ -158,7 +161,7 @@ func (r backupsReply) print(o *output, check bool) {
 }
 
 func (c *call) restoreCommand() *cobra.Command {
-	var yes, fresh bool
+	var yes, fresh, dropLog bool
 	cmd := &cobra.Command{
 		Use: "restore [PATH]", Short: "Put a backup in the place of the present data",
 		Long: `PATH is a backup, or the name of one that backups lists. It is checked first, and
@@ -167,15 +170,20 @@ data that cannot be read is quarantined. Other programs must have the data
 closed. A crash at any moment leaves the old data or the new, whole.
 
 With --fresh, where the database was lost, an empty history is begun instead: what is
-left, its backups too, is kept in a folder that is named.`, Args: atMost("PATH"),
+left, its backups too, is kept in a folder that is named.
+
+With --drop-log, where the database's write-ahead log is damaged, the data is opened
+again without the changes that cannot be read: the files as they are are kept in a
+folder that is named.`, Args: atMost("PATH"),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	cmd.Flags().BoolVar(&fresh, "fresh", false, "begin an empty history in place of one that was lost")
+	cmd.Flags().BoolVar(&dropLog, "drop-log", false, "go on without the changes in a damaged write-ahead log")
 	cmd.RunE = c.run(func(ctx context.Context, args []string) (reply, error) {
 		switch {
-		case fresh && len(args) > 0:
-			return reply{}, usagef("PATH and --fresh exclude each other.")
-		case !fresh && len(args) == 0:
+		case fresh && dropLog || (fresh || dropLog) && len(args) > 0:
+			return reply{}, usagef("PATH, --fresh and --drop-log exclude each other.")
+		case !fresh && !dropLog && len(args) == 0:
 			return reply{}, exactly("PATH")(cmd, args)
 		}
 		copies, err := c.app.OpenCopies(ctx, c.options(false, silent{}))
@@ -184,6 +192,9 @@ left, its backups too, is kept in a folder that is named.`, Args: atMost("PATH")
 		}
 		if fresh {
 			return c.startFresh(ctx, copies, yes)
+		}
+		if dropLog {
+			return c.dropLog(copies, yes)
 		}
 		path := args[0]
 		if abs, err := filepath.Abs(c.path(path)); err == nil {
@@ -210,7 +221,7 @@ left, its backups too, is kept in a folder that is named.`, Args: atMost("PATH")
 	return cmd
 }
 
-// freshReply says where what was left of a lost history is now.
+// freshReply says where files that were set aside are now.
 type freshReply struct {
 	Kept string `json:"kept"`
 }
@@ -226,6 +237,21 @@ func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, 
 	return reply{doc: freshReply{kept}, text: func(o *output) {
 		if err == nil {
 			o.printf("Kept in %s. The next message begins an empty history.\n", line(kept))
+		}
+	}}, err
+}
+
+func (c *call) dropLog(copies Copies, yes bool) (reply, error) {
+	if !c.json {
+		c.out.printf("The changes in the damaged write-ahead log that cannot be read are left out. The files as they are are kept in a folder.\n")
+	}
+	if err := c.confirm(yes, "Go on without these changes?"); err != nil {
+		return reply{}, err
+	}
+	kept, err := copies.DropLog()
+	return reply{doc: freshReply{kept}, text: func(o *output) {
+		if err == nil {
+			o.printf("Kept in %s. Run verify to see whether the rest is whole.\n", line(kept))
 		}
 	}}, err
 }

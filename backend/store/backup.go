@@ -96,6 +96,7 @@ func (a *Archive) write(ctx context.Context, path string, kind chat.BackupKind) 
 func (a *Archive) writeVerified(ctx context.Context, path string, kind chat.BackupKind, verify bool) (chat.Backup, error) {
 	const op = "store.backup"
 	have, from, err := locate(ctx, a.dir, a.steps)
+	from.reading = true
 	defer from.leave()
 	if err != nil && (kind != chat.BackupBeforeRestore || chat.CodeOf(err) != chat.CodeNewer) {
 		return chat.Backup{}, err

@@ -42,7 +42,7 @@ func (a *audit) originals(ctx context.Context, db *gorm.DB) error {
 	}
 	defer view.Rollback()
 	return a.run(ctx, view, []func(){
-		a.file, a.references, a.replays, a.drafts, a.turnSequences, a.stateSequences, a.heads, a.roots, a.links, a.strays, a.receipts,
+		a.file, a.references, a.replays, a.drafts, a.turnSequences, a.stateSequences, a.heads, a.roots, a.links, a.strays, a.receipts, a.blobs, a.counters,
 	})
 }
 

@@ -60,13 +60,15 @@ type Store struct {
 	log      *slog.Logger
 	lock     *fileLock // nil when read-only
 	identity identity  // of the database's file
-	writer   *gorm.DB  // one connection; nil when read-only
-	reader   *gorm.DB
-	tokens   tokenizer
-	sizes    sizeCache
-	requests recentValues
-	erasures atomic.Int64 // since it was opened
-	staging  sync.Mutex   // held while a database is attached to the writer
+	// confirmed is how far its log is confirmed
+	confirmed logMark
+	writer    *gorm.DB // one connection; nil when read-only
+	reader    *gorm.DB
+	tokens    tokenizer
+	sizes     sizeCache
+	requests  recentValues
+	erasures  atomic.Int64 // since it was opened
+	staging   sync.Mutex   // held while a database is attached to the writer
 	// manifests are those that others were packed against
 	manifests recentValues
 	embedded  watermarks
@@ -160,6 +162,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if _, err := s.archive.finishRestore(); err != nil {
 		return err
 	}
+	if err := refuseDamagedLog(s.dir); err != nil {
+		return err
+	}
 	have, err := probe(ctx, place{path: s.path()}, steps)
 	if err != nil {
 		return err
@@ -186,6 +191,9 @@ func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {
 	if err := s.identity.take(s.path()); err != nil {
 		return mapError(op, err)
 	}
+	if err := s.beginMark(); err != nil {
+		return err
+	}
 	s.mark()
 	if err := s.sweepStages(); err != nil {
 		s.log.Warn("what an import left cannot be removed", "err", err)
@@ -205,7 +213,7 @@ func (s *Store) path() string { return filepath.Join(s.dir, DatabaseFile) }
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
 		s.closeErr = mapError("store.close", errors.Join(
-			s.tokens.close(), disconnect(s.reader), disconnect(s.writer), s.lock.release()))
+			s.tokens.close(), s.confirmed.close(), disconnect(s.reader), disconnect(s.writer), s.lock.release()))
 		s.place.leave()
 	})
 	return s.closeErr

@@ -40,8 +40,25 @@ func quantize(v []float32, dimension int) ([]byte, error) {
 		out[quantizedHead+i] = byte(int8(q))
 		square += q * q
 	}
-	binary.LittleEndian.PutUint32(out[1:], math.Float32bits(float32(1/math.Sqrt(square))))
+	binary.LittleEndian.PutUint32(out[1:], math.Float32bits(scaleOf(square)))
 	return out, nil
+}
+
+// scaleOf is the scale of a vector whose bytes have this sum of squares.
+func scaleOf(square float64) float32 { return float32(1 / math.Sqrt(square)) }
+
+// intactVector reports that a stored vector is exactly as quantize made it: any byte that
+// changes, unless to its negative, gives another scale.
+func intactVector(b []byte, dimension int) bool {
+	codes, scale, err := codesOf(b, dimension)
+	if err != nil {
+		return false
+	}
+	square := 0
+	for _, q := range codes {
+		square += int(q) * int(q)
+	}
+	return scale == scaleOf(float64(square))
 }
 
 // lengthTolerance is by how much a vector that was read may miss length 1.

@@ -306,7 +306,7 @@ func (r *restoring) summarize(ctx context.Context, path string) chat.DataSummary
 }
 
 func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error {
-	db, err := connect(path, readBackPragmas, 1)
+	db, err := connectAt(place{path: path, reading: true}, readBackPragmas, 1)
 	if err != nil {
 		return err
 	}
@@ -333,7 +333,8 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 // replace backs up what is there and puts the prepared data in its place.
 func (r *restoring) replace(ctx context.Context) error {
 	swap := swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(replacedDir, r.clock.Now().Format(backupStamp))}
-	if sizeOf(r.database()) > 0 {
+	// A copy of data whose log is damaged lacks what cannot be read: the files are kept instead.
+	if _, damage, err := logDamage(r.dir); err == nil && damage == "" && sizeOf(r.database()) > 0 {
 		dir := filepath.Join(r.dir, BackupDir)
 		if err := MakeDir(dir); err != nil {
 			return err

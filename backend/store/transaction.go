@@ -68,7 +68,9 @@ func (s *Store) write(ctx context.Context, op string, do func(*tx) error) error 
 	if err == nil {
 		// What is committed can no longer fail: here the program can only die.
 		_ = faults.Transaction(op, faults.Committed)
-		err = s.identity.loss() // what went into a file that is gone is not confirmed
+		if err = s.identity.loss(); err == nil { // what went into a file that is gone is not confirmed
+			s.confirm()
+		}
 	}
 	return mapError(op, err)
 }

@@ -27,6 +27,7 @@ const (
 	findIndex      = "index"       // chunks, units and text index
 	findHistory    = "history"     // a range summary, a size, a calibration or a chain of requests
 	findVector     = "vector"      // a namespace or a vector; derived, and made again
+	findLog        = "log"         // SQLite's write-ahead log
 	findUnreadable = "unreadable"  // a row that cannot be read at all
 )
 
@@ -55,6 +56,7 @@ func newAudit() *audit { return &audit{calibrated: map[string][]*ledger.Calibrat
 func (s *Store) Verify(ctx context.Context) ([]chat.Finding, error) {
 	const op = "store.verify"
 	a := newAudit()
+	a.logs(s.dir)
 	if err := s.read(ctx, op, func(db *gorm.DB) error { return a.tables(ctx, db) }); err != nil {
 		return a.found, err
 	}
@@ -109,7 +111,7 @@ func (s *Store) compareIndex(ctx context.Context, a *audit) (agrees bool, err er
 func (a *audit) tables(ctx context.Context, db *gorm.DB) error {
 	return a.run(ctx, db, []func(){
 		a.file, a.schema, a.references, a.replays, a.drafts, a.sizes, a.calibrations, a.turnSequences, a.stateSequences, a.heads, a.roots,
-		a.links, a.strays, a.receipts, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
+		a.links, a.strays, a.receipts, a.blobs, a.counters, a.textIndex, a.namespaces, a.vectors, a.strayRetrievals,
 	})
 }
 
@@ -205,7 +207,7 @@ var keys = map[string]string{
 	"snapshots":    "session_id || '/' || event_seq",
 	"tool_results": "tool_call_id", "tags": "entity_id || '/' || name", "import_keys": "source || '/' || key",
 	"unit_embeddings": "namespace_id || '/' || unit_n", "blobs": "hex(hash)",
-	"calibrations": "provider || '/' || model_id",
+	"calibrations": "provider || '/' || model_id", "settings": "key", "vector_generation": "only_row",
 }
 
 // recordID names a row for people: its id, or its row number if that is lost too.
@@ -236,7 +238,9 @@ func (a *audit) file() {
 		return
 	}
 	for _, line := range lines {
-		a.expect(line == "ok", findIntegrity, "", DatabaseFile, "%s", line)
+		if line != "ok" {
+			a.structure(line)
+		}
 	}
 }
 

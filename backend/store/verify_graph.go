@@ -200,6 +200,23 @@ func (a *audit) textIndex() {
 	for _, n := range extra {
 		a.add(findIndex, "units_fts", n, "The text index holds a unit that is not there.")
 	}
+	a.textIndexForm()
+}
+
+// textIndexForm checks what SQLite's own check of the text index passes over, because it
+// reads the one as the other: the case of the settings' names, format 5 for 4, text for a blob.
+func (a *audit) textIndexForm() {
+	form, err := all[string](a.db, `SELECT k || '=' || v FROM units_fts_config
+		UNION ALL SELECT DISTINCT 'data ' || typeof(block) FROM units_fts_data UNION ALL SELECT DISTINCT 'docsize ' || typeof(sz) FROM units_fts_docsize
+		UNION ALL SELECT DISTINCT 'idx ' || typeof(term) FROM units_fts_idx`)
+	a.expect(err == nil, findUnreadable, "units_fts", "", "The text index cannot be read.")
+	for _, what := range form {
+		switch what {
+		case "version=4", "data blob", "docsize blob", "idx blob":
+		default:
+			a.add(findIndex, "units_fts", what, "The text index is not as SQLite writes it; it can be rebuilt from the units.")
+		}
+	}
 }
 
 // compareTextIndex has the engine compare index and units.

@@ -158,6 +158,19 @@ func TestDamageIsNamedAndTheRestReads(t *testing.T) {
 	clean(t, rows, err)
 }
 
+func TestFlippedBytesAreFound(t *testing.T) {
+	t.Parallel()
+	r := testRig(t, 5)
+	r.flips = 60
+	rows, err := runFlips(t.Context(), r)
+	clean(t, rows, err)
+	for _, row := range rows {
+		if c := row.flips; c.found+c.harmless+c.valid != c.flips || c.found == 0 {
+			t.Errorf("%s: %s of %d", row.what, c, c.flips)
+		}
+	}
+}
+
 // A failed turn that is discarded has two events of one type; one that only failed has one.
 func TestFailingTwiceIsFoundAndDiscardingIsNot(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -261,7 +262,11 @@ func walDamage(s *specimen, rng *rand.Rand) ([]damaged, error) {
 	if err != nil {
 		return nil, err
 	}
-	const header, frame = 32, 24 + 4096
+	const header = 32
+	if len(wal) < header {
+		return nil, fmt.Errorf("the log has %d bytes", len(wal))
+	}
+	frame := 24 + int(binary.BigEndian.Uint32(wal[8:])) // and its page
 	var out []damaged
 	put := func(name string, data []byte) {
 		out = append(out, damaged{name: name, do: func(_ context.Context, h *home) error {

@@ -36,7 +36,8 @@ type outcome struct {
 	tried  int
 	detail string
 	found  []string
-	kept   string // data directory, where something was found
+	kept   string      // data directory, where something was found
+	flips  *flipCounts // nil: it is of no flips
 }
 
 // round is one life of the program, as the seed decides it.

@@ -29,6 +29,7 @@ import (
 type plan struct {
 	seed     uint64
 	restarts int
+	flips    int
 	stride   int // 1: every case; more: each nth
 	only     []string
 	scene    string
@@ -41,7 +42,7 @@ var parts = []struct {
 	name string
 	run  func(context.Context, *rig) ([]outcome, error)
 }{
-	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"kills", runKills}, {"aimock", runAimock}, {"proof", runProofs},
+	{"points", runPoints}, {"power", runPower}, {"faults", runMatrix}, {"damage", runDamage}, {"flips", runFlips}, {"kills", runKills}, {"aimock", runAimock}, {"proof", runProofs},
 }
 
 // rig is what all parts need.
@@ -63,6 +64,7 @@ func main() {
 	var only string
 	flag.Uint64Var(&p.seed, "seed", rand.Uint64N(1_000_000), "decides what is done when; printed, so that a run can be repeated")
 	flag.IntVar(&p.restarts, "restarts", 1000, "kill -9 restarts")
+	flag.IntVar(&p.flips, "flips", 2000, "flipped bytes")
 	flag.IntVar(&p.stride, "stride", 1, "try each nth case of damage")
 	flag.StringVar(&only, "only", "", "these parts alone, with commas: "+strings.Join(partNames(), ","))
 	flag.StringVar(&p.scene, "scene", "", "of points, the scenarios alone whose name holds this")

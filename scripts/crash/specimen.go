@@ -205,13 +205,16 @@ func (s *specimen) copy(dir string) (*home, error) {
 			return nil, err
 		}
 	}
-	journals, err := filepath.Glob(s.journal("*"))
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range journals {
-		if err := copyFile(path, filepath.Join(h.streams(), filepath.Base(path))); err != nil {
+	for _, pattern := range []string{"*.mark", "streams/*.jsonl", "backups/*.db"} {
+		paths, err := filepath.Glob(filepath.Join(s.data(), filepath.FromSlash(pattern)))
+		if err != nil {
 			return nil, err
+		}
+		for _, path := range paths {
+			to := filepath.Join(h.data(), filepath.FromSlash(filepath.Dir(pattern)), filepath.Base(path))
+			if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o700), copyFile(path, to)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return h, nil

@@ -16,6 +16,7 @@ func printTable(w io.Writer, rows []outcome) int {
 		found += len(r.found)
 	}
 	_ = t.Flush()
+	printFlips(w, rows)
 	for _, r := range rows {
 		for i, f := range r.found {
 			if i == 20 {

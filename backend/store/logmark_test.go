@@ -1,0 +1,161 @@
+package store
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// killed is a copy of the data as a kill at this moment leaves it.
+func (f *fixture) killed() string {
+	f.Helper()
+	dir := f.TempDir()
+	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal", markFile, confirmedFile} {
+		data, err := os.ReadFile(filepath.Join(f.dir, name))
+		f.ok(err)
+		f.ok(os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
+	return dir
+}
+
+// logFindings are those of verify about the write-ahead log and its mark.
+func (f *fixture) logFindings(dir string) []chat.Finding {
+	f.Helper()
+	a := newAudit()
+	a.logs(dir)
+	return a.found
+}
+
+// TestADamagedLogIsFound: SQLite drops what follows a damaged frame in silence. verify names
+// the log, nobody writes over it, and who goes on without it keeps the files.
+func TestADamagedLogIsFound(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	f.full(b.ID, "one", "first answer")
+	end, err := readConfirmed(f.dir)
+	f.ok(err)
+	if end.Frame == 0 {
+		t.Fatal("nothing is confirmed")
+	}
+	const frame = frameHeader + 8192
+	last := logHeader + int(end.Frame)*frame
+	for name, damage := range map[string]func([]byte) []byte{
+		"header's salt":            func(b []byte) []byte { b[17] ^= 1; return b },
+		"byte order":               func(b []byte) []byte { b[3] ^= 1; return b },
+		"first frame":              func(b []byte) []byte { b[logHeader+1000] ^= 4; return b },
+		"salt of a frame":          func(b []byte) []byte { b[logHeader+frame+9] ^= 4; return b },
+		"checksum of a frame":      func(b []byte) []byte { b[logHeader+2*frame+17] ^= 128; return b },
+		"last confirmed byte":      func(b []byte) []byte { b[last-1] ^= 1; return b },
+		"cut in its last frame":    func(b []byte) []byte { return b[:last-10] },
+		"cut in its header":        func(b []byte) []byte { return b[:20] },
+		"another log of this name": func(b []byte) []byte { copy(b[logHeader:], bytes.Repeat([]byte{7}, frame)); return b },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := f.killed()
+			path := filepath.Join(dir, DatabaseFile+"-wal")
+			whole, err := os.ReadFile(path)
+			f.ok(err)
+			damaged := damage(whole)
+			f.ok(os.WriteFile(path, damaged, 0o600))
+			if found := f.logFindings(dir); len(found) != 1 || found[0].ID != DatabaseFile+"-wal" {
+				t.Fatalf("found %v", found)
+			}
+			_, err = Open(f.ctx, Options{DataDir: dir})
+			f.refused(err, chat.CodeCorrupt)
+			if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, damaged) {
+				t.Fatalf("the log was changed: %v", err)
+			}
+			archive := NewArchive(ArchiveOptions{DataDir: dir})
+			kept, err := archive.DropLog()
+			f.ok(err)
+			if now, err := os.ReadFile(filepath.Join(kept, DatabaseFile+"-wal")); err != nil || !bytes.Equal(now, damaged) {
+				t.Fatalf("the damaged log was not kept: %v", err)
+			}
+			s, err := Open(f.ctx, Options{DataDir: dir})
+			f.ok(err)
+			f.ok(s.Close())
+			_, err = archive.DropLog()
+			f.refused(err, chat.CodeNotFound)
+		})
+	}
+}
+
+// TestASoundLogIsNotCalledDamaged: what was never confirmed says nothing, and neither does
+// a log that was begun again, or is gone because it was brought into the database.
+func TestASoundLogIsNotCalledDamaged(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	sound := func(what string) {
+		t.Helper()
+		if found := f.logFindings(f.dir); len(found) > 0 {
+			t.Fatalf("%s: %v", what, found)
+		}
+		dir := f.killed()
+		s, err := Open(f.ctx, Options{DataDir: dir})
+		if err != nil {
+			t.Fatalf("%s, killed: %v", what, err)
+		}
+		f.ok(s.Close())
+		if found := f.logFindings(dir); len(found) > 0 {
+			t.Fatalf("%s, killed and opened: %v", what, found)
+		}
+	}
+	f.full(b.ID, "one", "first answer")
+	sound("after a turn")
+	before := f.killed()
+	f.ok(f.Checkpoint(f.ctx))
+	f.full(b.ID, "two", "second answer")
+	sound("after the log was emptied and used again")
+	f.ok(f.CheckpointSome(f.ctx))
+	f.full(b.ID, "three", "third answer")
+	sound("after the log was used from its beginning")
+
+	end, err := readConfirmed(f.dir)
+	f.ok(err)
+	dir := f.killed()
+	path := filepath.Join(dir, DatabaseFile+"-wal")
+	log, err := os.ReadFile(path)
+	f.ok(err)
+	log = append(log[:logHeader+int(end.Frame)*(frameHeader+8192)], bytes.Repeat([]byte("torn"), 3000)...) // a commit that power cut short
+	f.ok(os.WriteFile(path, log, 0o600))
+	if found := f.logFindings(dir); len(found) > 0 {
+		t.Fatalf("a commit that was never confirmed: %v", found)
+	}
+	older, err := os.ReadFile(filepath.Join(before, confirmedFile))
+	f.ok(err)
+	f.ok(os.WriteFile(filepath.Join(dir, confirmedFile), older, 0o600))
+	if found := f.logFindings(dir); len(found) > 0 {
+		t.Fatalf("an older mark: %v", found)
+	}
+	f.ok(os.Remove(filepath.Join(dir, confirmedFile)))
+	if found := f.logFindings(dir); len(found) > 0 {
+		t.Fatalf("no mark: %v", found)
+	}
+}
+
+// TestADamagedMarkIsNamed: and it keeps nobody from writing.
+func TestADamagedMarkIsNamed(t *testing.T) {
+	f := newFixture(t)
+	f.session("s")
+	dir := f.killed()
+	path := filepath.Join(dir, confirmedFile)
+	text, err := os.ReadFile(path)
+	f.ok(err)
+	for at := range text {
+		flipped := bytes.Clone(text)
+		flipped[at] ^= 1
+		f.ok(os.WriteFile(path, flipped, 0o600))
+		if found := f.logFindings(dir); len(found) != 1 || found[0].ID != confirmedFile {
+			t.Errorf("byte %d: %v", at, found)
+		}
+	}
+	s, err := Open(f.ctx, Options{DataDir: dir})
+	f.ok(err)
+	f.ok(s.Close())
+	if found := f.logFindings(dir); len(found) > 0 {
+		t.Errorf("the next start leaves %v", found)
+	}
+}

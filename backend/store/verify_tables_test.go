@@ -1,0 +1,207 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+)
+
+// How verification notices that a byte of a table changed.
+const (
+	byLedger  = "the ledger makes its rows again, or they have hashes"
+	byCopy    = "an index repeats its rows"
+	byCheck   = "what it says is compared with other tables"
+	byIndex   = "SQLite's own check of the text index"
+	byNothing = "nothing writes it yet: it is empty"
+)
+
+// coverage is that of each table. One that is missing here is one that nobody thought of.
+var coverage = map[string]string{
+	"sessions": byLedger, "branches": byLedger, "states": byLedger, "turns": byLedger, "steps": byLedger, "summaries": byLedger,
+	"files": byLedger, "chunks": byLedger, "units": byLedger, "pins": byLedger, "pin_orders": byLedger, "events": byLedger,
+	"snapshots": byLedger, "blobs": byLedger, "retrieved": byLedger, "request_links": byLedger, "manifest_links": byLedger,
+	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "tags": byCopy, "calibrations": byCopy,
+	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, versionTable: byCopy,
+	"namespaces": byCheck, "unit_embeddings": byCheck, "sqlite_sequence": byCheck, "sqlite_schema": byCheck,
+	"units_fts_data": byIndex, "units_fts_idx": byIndex, "units_fts_docsize": byIndex, "units_fts_config": byIndex,
+	"dictionaries": byNothing, "tool_batches": byNothing, "tool_calls": byNothing, "tool_results": byNothing,
+}
+
+// TestEveryTableIsCovered flips bytes in the rows of every table: each is found, or changes
+// nothing that can be read. -full flips more.
+func TestEveryTableIsCovered(t *testing.T) {
+	f := newFixture(t)
+	f.everyTable(seed(f))
+	f.verifyClean()
+	tables, err := all[string](f.reader, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
+	f.ok(err)
+	f.allCopied()
+	pages := map[string][]int{}
+	for _, table := range tables {
+		if pages[table], err = all[int](f.reader, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow') AND unused < pgsize - 8`, table); err != nil {
+			t.Fatal(err)
+		}
+		if table == "units_fts_idx" && len(pages[table]) == 0 {
+			continue // a text index of one leaf has nothing in it
+		}
+		how, known := coverage[table]
+		if !known {
+			t.Errorf("nobody thought of table %s: add it to coverage, and to verify", table)
+		} else if (len(pages[table]) == 0) != (how == byNothing) {
+			t.Errorf("table %s is covered by %q, and has %d pages with rows", table, how, len(pages[table]))
+		}
+	}
+	f.ok(f.Store.Close())
+	whole, err := os.ReadFile(f.path())
+	f.ok(err)
+	want := f.contents(f.path())
+	random := rand.New(rand.NewPCG(13, 3))
+	found, unused := 0, 0
+	for _, table := range tables {
+		for range size(1, 40) {
+			if len(pages[table]) == 0 {
+				break
+			}
+			at, bit := rowByte(whole, pages[table], random), byte(1)<<random.IntN(8)
+			switch missed := f.flip(whole, want, at, bit); {
+			case missed == nil:
+				found++
+			case len(missed) == 0:
+				unused++
+			case table == "sqlite_sequence" && slices.Equal(missed, []string{table}):
+				unused++ // a number that is too high: TestCountersThatAreTooLow
+			default:
+				t.Errorf("%s: bit %#x of byte %d changes %s, and is not found", table, bit, at, missed)
+			}
+		}
+	}
+	t.Logf("%d found, %d change nothing", found, unused)
+	if found < unused {
+		t.Error("more changed nothing than were found")
+	}
+}
+
+// allCopied: an index repeats each column of the tables that are covered by one.
+func (f *fixture) allCopied() {
+	f.Helper()
+	for table, how := range coverage {
+		if how != byCopy {
+			continue
+		}
+		lacking, err := all[string](f.reader, `SELECT name FROM pragma_table_xinfo(?) WHERE name NOT IN
+			(SELECT coalesce(name, '') FROM pragma_index_xinfo(?))`, table, "idx_"+table+"_copy")
+		f.ok(err)
+		if len(lacking) > 0 {
+			f.Errorf("idx_%s_copy lacks %v", table, lacking)
+		}
+	}
+}
+
+// everyTable puts rows where a seed has none.
+func (f *fixture) everyTable(d seeded) {
+	f.Helper()
+	f.documented(d.Archived)
+	f.file(d.Session.ID, "unsent.txt", "a document that was never sent")
+	sessions, err := all[string](f.reader, `SELECT id FROM sessions`)
+	f.ok(err)
+	for _, id := range sessions {
+		f.takeSnapshot(id)
+	}
+	stamp := chat.FormatTime(f.clock.Now())
+	for _, sql := range []string{
+		`INSERT INTO tags VALUES ('` + string(d.Session.ID) + `', 'session', '` + string(d.Session.ID) + `', 'work', '` + stamp + `')`,
+		`INSERT INTO import_keys VALUES ('chatgpt', 'conversation/1', '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', '` + stamp + `')`,
+		`INSERT INTO pin_suggestions VALUES ('01J00000000000000000000000', '` + string(d.Session.ID) + `', '` + string(d.Main.ID) + `', '` + string(d.Turns[0].ID) + `', 1, 0, 5, NULL, NULL)`,
+		`INSERT INTO receipts VALUES ('01J00000000000000000000001', 'session 01J00000000000000000000002', '` + stamp + `', '{"erased":[]}', '[]')`,
+		`UPDATE files SET text = 'what was read from it' WHERE turn_id IS NULL`,
+	} {
+		f.ok(f.writer.Exec(sql).Error)
+	}
+	content := []byte("a record that stands whole")
+	f.ok(f.writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, hashBytes(content), len(content), stamp, content).Error)
+	f.clock.Advance(time.Second)
+}
+
+// rowByte is a byte of a page where rows are, and not of what is free before them.
+func rowByte(whole []byte, pages []int, random *rand.Rand) int {
+	const page = 8192
+	n := pages[random.IntN(len(pages))]
+	from := (n - 1) * page
+	head := from
+	if n == 1 {
+		head += 100
+	}
+	first := from
+	if kind := whole[head]; kind == 13 || kind == 10 { // a leaf of a table, or of an index: its cells stand at the end
+		first = from + int(whole[head+5])<<8 + int(whole[head+6])
+	}
+	return first + random.IntN(from+page-first)
+}
+
+// flip flips bits of a byte of a database: nil if that is found, else what reads otherwise.
+func (f *fixture) flip(whole []byte, want map[string]string, at int, bit byte) []string {
+	f.Helper()
+	path := filepath.Join(f.TempDir(), DatabaseFile)
+	flipped := bytes.Clone(whole)
+	flipped[at] ^= bit
+	f.ok(os.WriteFile(path, flipped, 0o600))
+	if f.findsDamage(filepath.Dir(path)) {
+		return nil
+	}
+	return append([]string{}, differing(want, f.contents(path))...)
+}
+
+func TestCountersThatAreTooLow(t *testing.T) {
+	f := newFixture(t)
+	seed(f)
+	for sql, named := range map[string]string{
+		`UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'jobs'`:           "jobs",
+		`UPDATE sqlite_sequence SET name = 'kobs' WHERE name = 'jobs'`:           "kobs",
+		`DELETE FROM sqlite_sequence WHERE name = '` + versionTable + `'`:        versionTable,
+		`UPDATE sqlite_sequence SET seq = 0 WHERE name = '` + versionTable + `'`: versionTable,
+	} {
+		db := f.writer.Begin()
+		f.ok(db.Exec(sql).Error)
+		a := newAudit()
+		a.db = db
+		a.counters()
+		db.Rollback()
+		if !slices.ContainsFunc(a.found, func(x chat.Finding) bool { return x.Table == "sqlite_sequence" && x.ID == named }) {
+			t.Errorf("%s: %v", sql, a.found)
+		}
+	}
+}
+
+// TestACopiedRowIsNamed: what the check of the file says of a row is told by its record.
+func TestACopiedRowIsNamed(t *testing.T) {
+	f := newFixture(t)
+	d := seed(f)
+	f.ok(f.Store.Close())
+	whole, err := os.ReadFile(f.path())
+	f.ok(err)
+	at := bytes.Index(whole, []byte("last_session"))
+	if at < 0 {
+		t.Fatal("the setting is nowhere")
+	}
+	at = at + bytes.Index(whole[at:], []byte(d.Session.ID)) + 3
+	whole[at] ^= 1
+	f.ok(os.WriteFile(f.path(), whole, 0o600))
+	s, err := Open(f.ctx, Options{DataDir: f.dir, ReadOnly: true})
+	f.ok(err)
+	defer func() { f.ok(s.Close()) }()
+	found, err := s.Verify(f.ctx)
+	f.ok(err)
+	if !slices.ContainsFunc(found, func(x chat.Finding) bool {
+		return x.Table == "settings" && x.ID == "last_session" && strings.Contains(x.Message, "idx_settings_copy")
+	}) {
+		t.Errorf("the setting is not named: %s", fmt.Sprint(found))
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// hashed are columns of packed values: a few bits of such formats mean nothing. verify
+// compares what they hold, unpacked, with a hash, so they are not compared here again.
+var hashed = []string{
+	"events.payload", "snapshots.content", "turns.manifest", "steps.request_json", "steps.response_json", "steps.raw_events", "steps.items_z", "states.summary_z",
+}
+
+// unread are tables whose bytes are compared by what they say: those of the text index, by
+// its words, and the numbers that SQLite gave, of which verify finds those that are too low.
+var unread = []string{"units_fts_data", "units_fts_idx", "sqlite_sequence"}
+
+// dump is all that a database holds, read without the program's code: its schema, the rows of
+// its tables, and the words of its text index.
+func dump(ctx context.Context, path string) (string, error) {
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".dump-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	copied := filepath.Join(dir, "copy.db") // opening a database brings its log into it
+	for _, suffix := range []string{"", "-wal"} {
+		if err := copyFile(path+suffix, copied+suffix); err != nil && (suffix == "" || !os.IsNotExist(err)) {
+			return "", err
+		}
+	}
+	db, err := sql.Open("sqlite", copied)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = db.Close() }()
+	db.SetMaxOpenConns(1) // the table of words is the connection's own
+	out, err := column(ctx, db, `SELECT type || ' ' || name || ' ' || tbl_name || ' ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1`)
+	if err != nil {
+		return "", err
+	}
+	tables, err := column(ctx, db, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') AND name <> 'sqlite_schema' ORDER BY 1`)
+	if err != nil {
+		return "", err
+	}
+	for _, table := range tables {
+		if slices.Contains(unread, table) {
+			continue
+		}
+		rows, err := dumpTable(ctx, db, table)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, rows...)
+	}
+	if _, err := db.ExecContext(ctx, `CREATE VIRTUAL TABLE temp.words USING fts5vocab(main, units_fts, 'instance')`); err != nil {
+		return "", err
+	}
+	words, err := column(ctx, db, `SELECT term || '/' || doc || '/' || col || '/' || "offset" FROM temp.words`)
+	return strings.Join(append(out, words...), "\n"), err
+}
+
+func dumpTable(ctx context.Context, db *sql.DB, table string) ([]string, error) {
+	columns, err := column(ctx, db, fmt.Sprintf(`SELECT name FROM pragma_table_xinfo('%s') WHERE hidden = 0`, table))
+	if err != nil {
+		return nil, err
+	}
+	var values []string
+	for _, c := range columns {
+		if !slices.Contains(hashed, table+"."+c) {
+			values = append(values, `quote("`+c+`")`)
+		}
+	}
+	return column(ctx, db, fmt.Sprintf(`SELECT '%s ' || %s FROM "%[1]s" ORDER BY 1`, table, strings.Join(values, ` || ',' || `)))
+}

@@ -1,0 +1,345 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+)
+
+// flipArea is a kind of files of which single bytes are flipped.
+type flipArea struct {
+	name    string
+	percent int // of all flips
+	of      *specimen
+	files   []string // below the home, all of the same weight by byte
+	// says is what the program says of a home; empty: nothing is wrong with it.
+	says func(context.Context, *home) (string, error)
+	// reads is all that can be read from a home. What reads as before has not changed.
+	reads func(context.Context, *home) (string, error)
+	// valid: what reads otherwise, and is as good as before, is no miss: nobody can know
+	// what a person meant to write.
+	valid bool
+}
+
+// flipCounts are what became of the flips of an area.
+type flipCounts struct {
+	area                                   string
+	flips, found, harmless, valid, missing int
+}
+
+// flipOf is one flip: a bit of a byte of a file.
+type flipOf struct {
+	file string
+	at   int
+	bit  int
+}
+
+func (f flipOf) String() string {
+	return fmt.Sprintf("%s, bit %d of byte %d", filepath.Base(f.file), f.bit, f.at)
+}
+
+func (f flipOf) do(h *home) error {
+	path := filepath.Join(h.dir, f.file)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	data[f.at] ^= 1 << f.bit
+	return os.WriteFile(path, data, 0o600)
+}
+
+// runFlips flips bytes of the database, its log, journals, the configuration and backups,
+// one at a time: each is found, or changes nothing that can be read.
+func runFlips(ctx context.Context, r *rig) ([]outcome, error) {
+	areas, err := r.flipAreas(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("no data to damage: %w", err)
+	}
+	rng := rand.New(rand.NewPCG(r.seed, 6))
+	var rows []outcome
+	for _, a := range areas {
+		out, err := r.flipArea(ctx, a, max(1, r.flips*a.percent/100), rng)
+		if out.what = "flipped bytes: " + a.name; err != nil {
+			return rows, fmt.Errorf("%s: %w", out.what, err)
+		}
+		rows = append(rows, out)
+	}
+	return rows, nil
+}
+
+func (r *rig) flipAreas(ctx context.Context) ([]flipArea, error) {
+	cut, err := newSpecimen(ctx, r, filepath.Join(r.work, "flips-cut"), false)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := newSpecimen(ctx, r, filepath.Join(r.work, "flips-whole"), true)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(whole.backup()), 0o700); err != nil {
+		return nil, err
+	}
+	if err := whole.ok(ctx, &struct{}{}, "backup", whole.backup()); err != nil {
+		return nil, err
+	}
+	journals, err := filepath.Glob(cut.journal("*"))
+	if err != nil {
+		return nil, err
+	}
+	return []flipArea{
+		{"database", 50, whole, whole.relative(whole.database()), verifySays, databaseReads, false},
+		{"write-ahead log", 15, cut, cut.relative(cut.database() + "-wal"), verifySays, cut.readsAll, false},
+		{"journals", 10, cut, cut.relative(journals...), verifySays, cut.readsAll, false},
+		{"configuration", 5, whole, whole.relative(whole.config()), configSays, configReads, true},
+		{"backups", 20, whole, whole.relative(whole.backup()), backupSays, backupReads, false},
+	}, nil
+}
+
+func (h *home) backup() string { return filepath.Join(h.data(), "backups", "flipped.db") }
+
+// relative are paths below the home, as they are in a copy of it.
+func (h *home) relative(paths ...string) []string {
+	for i, p := range paths {
+		paths[i], _ = filepath.Rel(h.dir, p) // all are
+	}
+	return paths
+}
+
+// flipArea tries n flips, two at a time.
+func (r *rig) flipArea(ctx context.Context, a flipArea, n int, rng *rand.Rand) (outcome, error) {
+	out := outcome{tried: n, flips: &flipCounts{area: a.name, flips: n}}
+	sound, err := a.of.copy(filepath.Join(r.work, "flips-sound"))
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = os.RemoveAll(sound.dir) }()
+	want, err := a.reads(ctx, sound)
+	if err != nil {
+		return out, err
+	}
+	if said, err := a.says(ctx, sound); err != nil || said != "" {
+		return out, fmt.Errorf("the sound data is not: %s (%w)", said, err)
+	}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	var failed error
+	slots := make(chan struct{}, 2)
+	for i := range n {
+		f, err := a.pick(rng, i%2 == 0)
+		if err != nil {
+			return out, err
+		}
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			dir := filepath.Join(r.work, fmt.Sprintf("flipped-%d", i))
+			what, missed, err := a.try(ctx, f, dir, want)
+			_ = os.RemoveAll(dir)
+			mu.Lock()
+			defer mu.Unlock()
+			if failed = errors.Join(failed, err); missed != "" {
+				out.found = append(out.found, f.String()+": "+missed)
+			}
+			out.flips.count(what)
+		})
+	}
+	wg.Wait()
+	out.detail = out.flips.String()
+	return out, failed
+}
+
+const (
+	flipFound    = "found"
+	flipHarmless = "harmless"
+	flipValid    = "valid"
+	flipMissed   = "missed"
+)
+
+func (c *flipCounts) count(what string) {
+	switch what {
+	case flipFound:
+		c.found++
+	case flipHarmless:
+		c.harmless++
+	case flipValid:
+		c.valid++
+	default:
+		c.missing++
+	}
+}
+
+func (c *flipCounts) String() string {
+	return fmt.Sprintf("%d found, %d in bytes that hold nothing, %d give another valid setting, %d missed", c.found, c.harmless, c.valid, c.missing)
+}
+
+// pick chooses a bit, each byte of the files with the same chance; with full, each byte that
+// is not zero: much of a small database is free.
+func (a flipArea) pick(rng *rand.Rand, full bool) (flipOf, error) {
+	var all []byte
+	var ends []int
+	for _, name := range a.files {
+		data, err := os.ReadFile(filepath.Join(a.of.dir, name))
+		if err != nil {
+			return flipOf{}, err
+		}
+		all = append(all, data...)
+		ends = append(ends, len(all))
+	}
+	if len(bytes.Trim(all, "\x00")) == 0 {
+		return flipOf{}, fmt.Errorf("there are no bytes in %q", a.files)
+	}
+	at := rng.IntN(len(all))
+	for full && all[at] == 0 {
+		at = rng.IntN(len(all))
+	}
+	i, _ := slices.BinarySearch(ends, at+1)
+	if i > 0 {
+		at -= ends[i-1]
+	}
+	return flipOf{a.files[i], at, rng.IntN(8)}, nil
+}
+
+// try flips a bit of a copy, and tells what became of it; missed is what to say of a miss.
+func (a flipArea) try(ctx context.Context, f flipOf, dir, want string) (what, missed string, err error) {
+	h, err := a.of.copy(dir)
+	if err != nil {
+		return "", "", err
+	}
+	if err := f.do(h); err != nil {
+		return "", "", err
+	}
+	said, err := a.says(ctx, h)
+	if err != nil {
+		return flipMissed, err.Error(), nil
+	}
+	if said != "" {
+		return flipFound, "", nil
+	}
+	switch got, err := a.reads(ctx, h); {
+	case err != nil:
+		return flipMissed, "nothing was found, and it cannot be read: " + err.Error(), nil
+	case got == want:
+		return flipHarmless, "", nil
+	case a.valid:
+		return flipValid, "", nil
+	default:
+		return flipMissed, "nothing was found, and it reads otherwise: " + firstDifference(want, got), nil
+	}
+}
+
+func firstDifference(want, got string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return clip(a[i]) + " is now " + clip(b[i])
+		}
+	}
+	return fmt.Sprintf("%d lines are now %d", len(a), len(b))
+}
+
+// verifySays is what verify finds: each problem names its record, and says what it is.
+func verifySays(ctx context.Context, h *home) (string, error) {
+	var doc struct {
+		Findings []struct{ Kind, Table, ID, Message string }
+	}
+	r, err := h.document(ctx, &doc, "verify")
+	switch {
+	case err != nil:
+		return "", err
+	case r.broken() || r.code != 0 && r.code != 3 || (r.code == 3) != (len(doc.Findings) > 0):
+		return "", errors.New(r.String())
+	}
+	var said []string
+	for _, f := range doc.Findings {
+		if f.Table+f.ID == "" || f.Message == "" {
+			return "", fmt.Errorf("a problem has no name: %+v", f)
+		}
+		said = append(said, f.Table+" "+f.ID+": "+f.Message)
+	}
+	return strings.Join(said, "\n"), nil
+}
+
+// configSays is what config check finds.
+func configSays(ctx context.Context, h *home) (string, error) {
+	return refusal(ctx, h, "config", "check")
+}
+
+func backupSays(ctx context.Context, h *home) (string, error) {
+	return refusal(ctx, h, "backups", "--check")
+}
+
+// refusal is what a verb says that exits with an error or with problems; empty: it does not.
+func refusal(ctx context.Context, h *home, args ...string) (string, error) {
+	var doc json.RawMessage
+	r, err := h.document(ctx, &doc, args...)
+	switch {
+	case err != nil:
+		return "", err
+	case r.broken() || r.code < 0 || r.code > 3 || r.code != 0 && r.stdout == "":
+		return "", errors.New(r.String())
+	case r.code == 0:
+		return "", nil
+	}
+	return r.stdout, nil
+}
+
+func configReads(ctx context.Context, h *home) (string, error) {
+	r, err := h.run(ctx, "config", "show", "--json")
+	if err == nil && r.code != 0 {
+		err = errors.New(r.String())
+	}
+	return strings.ReplaceAll(r.stdout, h.dir, ""), err
+}
+
+func databaseReads(ctx context.Context, h *home) (string, error) { return dump(ctx, h.database()) }
+
+func backupReads(ctx context.Context, h *home) (string, error) { return dump(ctx, h.backup()) }
+
+// readsAll is what show says of each session, and all that the database holds.
+func (s *specimen) readsAll(ctx context.Context, h *home) (string, error) {
+	var out []string
+	for _, id := range s.sessions {
+		shown, err := h.show(ctx, id)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, shown)
+	}
+	rows, err := dump(ctx, h.database())
+	return strings.Join(append(out, rows), "\n"), err
+}
+
+// printFlips prints what became of the flips, by area.
+func printFlips(w io.Writer, rows []outcome) {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	var all flipCounts
+	line := func(c flipCounts) {
+		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\n", c.area, c.flips, c.found, c.harmless, c.valid, c.missing)
+	}
+	for _, r := range rows {
+		if r.flips == nil {
+			continue
+		}
+		if all.area == "" {
+			_, _ = fmt.Fprintln(t, "\nFLIPPED BYTES OF\tFLIPS\tFOUND\tHARMLESS\tOTHER VALID SETTING\tMISSED")
+			all.area = "all"
+		}
+		c := *r.flips
+		line(c)
+		all.flips, all.found, all.harmless, all.valid, all.missing = all.flips+c.flips, all.found+c.found, all.harmless+c.harmless, all.valid+c.valid, all.missing+c.missing
+	}
+	if all.area != "" {
+		line(all)
+	}
+	_ = t.Flush()
+}
