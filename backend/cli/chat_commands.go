@@ -238,7 +238,7 @@ func (t *talk) show(ctx context.Context, n string) error {
 	if err != nil {
 		return err
 	}
-	r, err := t.s.transcript(ctx, t.session, b, int(min(turns, 1000)))
+	r, err := t.s.transcript(ctx, t.session, b, int(min(turns, 1000)), false)
 	if err == nil {
 		r.text(t.c.out)
 	}

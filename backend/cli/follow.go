@@ -169,9 +169,9 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 		if c.out.gone() { // whoever asked is away: the rest is for the window or reconcile
 			to = jobs.LevelFinalized
 		}
-		worked, err := s.Jobs.RunTurn(ctx, t.ID, to)
-		if err == nil {
-			t, err = worked, reached(worked, to)
+		var err error
+		if to != jobs.LevelFinalized { // else it is as it was returned
+			t, err = s.worked(ctx, t, to)
 		}
 		if failure == nil {
 			failure = err
@@ -191,6 +191,15 @@ func (c *call) answered(ctx context.Context, s *Services, t chat.Turn, answer ch
 		c.workAfter(ctx, s, t)
 	}
 	return r, failure
+}
+
+// worked runs a turn's background work as far as asked.
+func (s *Services) worked(ctx context.Context, t chat.Turn, to jobs.Level) (chat.Turn, error) {
+	after, err := s.Jobs.RunTurn(ctx, t.ID, to)
+	if err != nil {
+		return t, err
+	}
+	return after, reached(after, to)
 }
 
 // workAfter lets due background work run after an answer was printed, so that a script

@@ -40,6 +40,8 @@ type Store interface {
 	PendingTurns(context.Context, chat.BranchID) ([]chat.Turn, error)
 	LastTurn(context.Context, chat.BranchID) (chat.Turn, bool, error)
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
+	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
 	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
 	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)

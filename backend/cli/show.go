@@ -49,7 +49,7 @@ func (c *call) show(ctx context.Context, session string, f showFlags) (reply, er
 		if f.raw != "" {
 			return s.rawStep(ctx, branch, f.raw)
 		}
-		return s.transcript(ctx, found, branch, f.last)
+		return s.transcript(ctx, found, branch, f.last, c.json)
 	})
 }
 
@@ -63,7 +63,7 @@ type showReply struct {
 // turnRow is a turn with all there is of it.
 type turnRow struct{ render.TurnRow }
 
-func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int) (reply, error) {
+func (s *Services) transcript(ctx context.Context, session chat.Session, branch chat.Branch, last int, items bool) (reply, error) {
 	branches, err := s.Store.Branches(ctx, session.ID)
 	if err != nil {
 		return reply{}, err
@@ -77,7 +77,7 @@ func (s *Services) transcript(ctx context.Context, session chat.Session, branch 
 		Turns: []turnRow{}, Pins: append([]chat.Pin{}, pins...),
 	}
 	add := func(t chat.Turn) error {
-		row, err := s.turnRow(ctx, t)
+		row, err := s.turnRow(ctx, t, items)
 		doc.Turns = append(doc.Turns, row)
 		return err
 	}
@@ -105,11 +105,16 @@ func (s *Services) newestTurns(ctx context.Context, branch chat.BranchID, n int,
 	return nil
 }
 
-func (s *Services) turnRow(ctx context.Context, t chat.Turn) (turnRow, error) {
-	steps, err := s.Store.Steps(ctx, t.ID)
+func (s *Services) turnRow(ctx context.Context, t chat.Turn, items bool) (turnRow, error) {
+	read := s.Store.StepsOf
+	if items { // as long as the answer, and only in JSON
+		read = s.Store.StepsWithItems
+	}
+	of, err := read(ctx, []chat.TurnID{t.ID})
 	if err != nil {
 		return turnRow{}, err
 	}
+	steps := of[t.ID]
 	whole := render.Turn{Turn: t, Steps: steps}
 	if t.Assistant == nil && len(steps) > 0 {
 		part, err := s.Turns.Received(ctx, t)

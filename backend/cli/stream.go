@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"hash"
-	"io"
 	"slices"
 	"sync"
 
@@ -176,7 +175,17 @@ func (s *printedText) add(text string) {
 		s.hash = sha256.New()
 	}
 	s.length += len(text)
-	_, _ = io.WriteString(s.hash, text)
+	hashText(s.hash, text)
+}
+
+// hashText adds a text in pieces: as a whole it would be copied.
+func hashText(h hash.Hash, text string) {
+	var piece [32 << 10]byte
+	for text != "" {
+		n := copy(piece[:], text)
+		_, _ = h.Write(piece[:n]) // a hash takes everything
+		text = text[n:]
+	}
 }
 
 // rest is what of a text was not printed; false if another text was.
@@ -188,7 +197,7 @@ func (s *printedText) rest(final string) (string, bool) {
 		return "", false
 	}
 	begin := sha256.New()
-	_, _ = io.WriteString(begin, final[:s.length])
+	hashText(begin, final[:s.length])
 	return final[s.length:], bytes.Equal(begin.Sum(nil), s.hash.Sum(nil))
 }
 

@@ -96,7 +96,7 @@ type Store interface {
 	Branches(context.Context, chat.SessionID) ([]chat.BranchSummary, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Lineage(context.Context, chat.LineageQuery) ([]chat.Turn, error)
-	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
+	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
 	UnfinishedTurns(context.Context) ([]chat.Turn, error)
 	Pins(context.Context, chat.BranchID) ([]chat.Pin, error)
 	// LastEvent is the event_seq of a session's newest event.

@@ -131,7 +131,7 @@ func (e *Exporter) readPage(ctx context.Context, q chat.LineageQuery) page {
 	for i, t := range turns {
 		ids[i] = t.ID
 	}
-	steps, err := e.Store.StepsOf(ctx, ids)
+	steps, err := e.Store.StepsWithItems(ctx, ids)
 	if err != nil {
 		return page{err: err}
 	}

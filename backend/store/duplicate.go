@@ -72,7 +72,7 @@ func (s *Store) readOriginal(ctx context.Context, branch chat.BranchID) (from or
 	}
 	from.steps = map[chat.TurnID][]chat.Step{}
 	for part := range slices.Chunk(ids, 500) {
-		steps, err := s.StepsOf(ctx, part)
+		steps, err := s.StepsWithItems(ctx, part)
 		if err != nil {
 			return from, 0, err
 		}

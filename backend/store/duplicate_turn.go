@@ -51,7 +51,11 @@ func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, 
 	if last {
 		return &end, nil
 	}
-	return nil, c.endStep(turn, end, nil)
+	ended, err := prepareStep(turn, &end, "")
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.endStep(turn, ended)
 }
 
 // end gives a turn the end that it had.

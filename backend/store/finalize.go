@@ -3,6 +3,11 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
@@ -11,17 +16,36 @@ import (
 // Finalize is TX-A: the answer is final, its step closed, summarize_turn queued
 // and the ledger told, or none of it (SPEC 4).
 func (s *Store) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
-	return s.endTurn(ctx, "turn.finalize", f.TurnID, func(t *tx, turn *turnRow) error { return t.finalize(turn, f) })
+	const op = "turn.finalize"
+	p, err := prepareFinal(f)
+	if err != nil {
+		return chat.Turn{}, mapError(op, err)
+	}
+	turn, err := s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return t.finalizePrepared(turn, p) })
+	if err == nil && p.payload != nil { // it was not read again
+		turn.Assistant = &f.Message
+	}
+	return turn, err
 }
 
 // Interrupt leaves a turn Responding and incomplete: the user decides.
 func (s *Store) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
-	return s.endTurn(ctx, "turn.interrupt", i.TurnID, func(t *tx, turn *turnRow) error { return t.interrupt(turn, i) })
+	const op = "turn.interrupt"
+	step, err := prepareStep(i.TurnID, i.Step, "")
+	if err != nil {
+		return chat.Turn{}, mapError(op, err)
+	}
+	return s.endTurn(ctx, op, i.TurnID, func(t *tx, turn *turnRow) error { return t.interrupt(turn, i, step) })
 }
 
 // FailTurn ends a turn as Failed, which is possible only before TX-A.
 func (s *Store) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
-	return s.endTurn(ctx, "turn.fail", f.TurnID, func(t *tx, turn *turnRow) error { return t.fail(turn, f) })
+	const op = "turn.fail"
+	step, err := prepareStep(f.TurnID, f.Step, "")
+	if err != nil {
+		return chat.Turn{}, mapError(op, err)
+	}
+	return s.endTurn(ctx, op, f.TurnID, func(t *tx, turn *turnRow) error { return t.failPrepared(turn, f, step) })
 }
 
 // endTurn runs a transaction after which the turn no longer runs, and returns it.
@@ -35,7 +59,7 @@ func (s *Store) endTurn(ctx context.Context, op string, id chat.TurnID, do func(
 		if err := do(t, &turn); err != nil {
 			return err
 		}
-		row, err = turnByID(t.db, id)
+		row, err = endedTurn(t.db, id)
 		return err
 	})
 	if err != nil {
@@ -51,30 +75,64 @@ var finalOutcomes = map[chat.Outcome]bool{
 	chat.OutcomeStopped: true, chat.OutcomeKept: true, chat.OutcomePaused: true,
 }
 
-func (t *tx) finalize(turn *turnRow, f chat.Finalization) error {
+// endedTurn is a turn without an answer that is long.
+func endedTurn(db *gorm.DB, id chat.TurnID) (turnRow, error) {
+	columns := strings.Replace(turnColumns, "t.final_assistant_message_json",
+		`CASE WHEN octet_length(t.final_assistant_message_json) <= `+strconv.Itoa(maxEventsWhole)+`
+			THEN t.final_assistant_message_json END AS final_assistant_message_json`, 1)
+	return one[turnRow](db, "turn", id, `SELECT `+columns+` FROM turns t WHERE t.id = ?`, id)
+}
+
+// finalization is a final answer as it is stored, made before its transaction.
+type finalization struct {
+	chat.Finalization
+	step    *endedStep
+	message string // JSON; of a long answer it is made when it is written
+	hash    []byte
+	payload *payload // of the event, where the answer is long
+}
+
+func prepareFinal(f chat.Finalization) (p finalization, err error) {
+	p.Finalization = f
 	if f.Message.Role != chat.RoleAssistant || f.Message.IsEmpty() {
-		return invalid("An answer without content is not kept.")
+		return p, invalid("An answer without content is not kept.")
 	}
 	if !finalOutcomes[f.Outcome] {
-		return invalid("%q is not the outcome of a final answer.", f.Outcome)
+		return p, invalid("%q is not the outcome of a final answer.", f.Outcome)
 	}
-	message, hash, err := encodeMessage(f.Message)
+	var size counter
+	if err := f.Message.WriteJSON(&size); err != nil {
+		return p, invalid("The message cannot be stored: %v.", err)
+	}
+	if isLong(int(size)) {
+		told := ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(longMark), Usage: f.Usage}
+		p.payload, err = longPayload(told, longMark, f.Message.WriteJSON)
+	} else {
+		p.message, p.hash, err = encodeMessage(f.Message)
+	}
+	if err == nil {
+		p.step, err = prepareStep(f.TurnID, f.Step, p.message)
+	}
+	return p, err
+}
+
+// finalize is finalizePrepared for a transaction that does more than that.
+func (t *tx) finalize(turn *turnRow, f chat.Finalization) error {
+	p, err := prepareFinal(f)
 	if err != nil {
 		return err
 	}
+	return t.finalizePrepared(turn, p)
+}
+
+func (t *tx) finalizePrepared(turn *turnRow, f finalization) error {
 	if err := t.move(turn, chat.PhaseResponseFinalized); err != nil {
 		return err
 	}
-	if err := t.closeSteps(f.TurnID, f.Step, []byte(message)); err != nil {
+	if err := t.closeSteps(f.TurnID, f.step); err != nil {
 		return err
 	}
-	usage, err := encodeOptional(f.Usage)
-	if err != nil {
-		return err
-	}
-	if _, err := t.exec(`UPDATE turns SET outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
-		usage_json = coalesce(?, usage_json), error_json = NULL WHERE id = ?`,
-		f.Outcome, message, hash, usage, f.TurnID); err != nil {
+	if err := t.putAnswer(f); err != nil {
 		return err
 	}
 	if err := t.mergeTurnMetrics(f.TurnID, f.Metrics); err != nil {
@@ -88,23 +146,50 @@ func (t *tx) finalize(turn *turnRow, f chat.Finalization) error {
 	if err := t.touch(turn.SessionID); err != nil {
 		return err
 	}
+	return t.tellFinalized(chat.SessionID(turn.SessionID), f)
+}
+
+func (t *tx) putAnswer(f finalization) error {
+	usage, err := encodeOptional(f.Usage)
+	if err != nil {
+		return err
+	}
+	if f.payload != nil {
+		if f.step != nil { // stored: two long texts need not be there at once
+			f.step.row = stepRow{}
+		}
+		debug.FreeOSMemory()
+		if f.message, f.hash, err = encodeMessage(f.Message); err != nil {
+			return err
+		}
+	}
+	_, err = t.exec(`UPDATE turns SET outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
+		usage_json = coalesce(?, usage_json), error_json = NULL WHERE id = ?`,
+		f.Outcome, f.message, f.hash, usage, f.TurnID)
+	return err
+}
+
+func (t *tx) tellFinalized(session chat.SessionID, f finalization) error {
+	if f.payload != nil {
+		return t.append(session, ledger.EventTurnFinalized, string(f.TurnID), *f.payload)
+	}
 	var step chat.StepID
 	if f.Step != nil {
 		step = f.Step.StepID
 	}
-	base, err := t.payloadOf(chat.SessionID(turn.SessionID), ledger.EventStepEnded, string(step))
+	base, err := t.payloadOf(session, ledger.EventStepEnded, string(step))
 	if err != nil {
 		return err
 	}
-	return t.eventOn(base, chat.SessionID(turn.SessionID), ledger.EventTurnFinalized, turn.ID,
-		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(message), Usage: f.Usage})
+	return t.eventOn(base, session, ledger.EventTurnFinalized, string(f.TurnID),
+		ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(f.message), Usage: f.Usage})
 }
 
-func (t *tx) interrupt(turn *turnRow, i chat.Interruption) error {
+func (t *tx) interrupt(turn *turnRow, i chat.Interruption, step *endedStep) error {
 	if chat.Phase(turn.Phase) != chat.PhaseResponding {
 		return conflict("Turn %d is %s and cannot become incomplete.", turn.TurnSeq, turn.Phase)
 	}
-	if err := t.closeSteps(i.TurnID, i.Step, nil); err != nil {
+	if err := t.closeSteps(i.TurnID, step); err != nil {
 		return err
 	}
 	if err := t.setEnd(turn, chat.OutcomeIncomplete, i.Failure, i.Usage); err != nil {
@@ -114,7 +199,16 @@ func (t *tx) interrupt(turn *turnRow, i chat.Interruption) error {
 		ledger.TurnEnded{Outcome: chat.OutcomeIncomplete, Failure: i.Failure, Usage: i.Usage})
 }
 
+// fail is failPrepared for a transaction that does more than that.
 func (t *tx) fail(turn *turnRow, f chat.TurnFailure) error {
+	step, err := prepareStep(f.TurnID, f.Step, "")
+	if err != nil {
+		return err
+	}
+	return t.failPrepared(turn, f, step)
+}
+
+func (t *tx) failPrepared(turn *turnRow, f chat.TurnFailure, step *endedStep) error {
 	if f.Outcome != chat.OutcomeFailed && f.Outcome != chat.OutcomeDiscarded {
 		return invalid("%q is not the outcome of a failed turn.", f.Outcome)
 	}
@@ -124,7 +218,7 @@ func (t *tx) fail(turn *turnRow, f chat.TurnFailure) error {
 			return err
 		}
 	}
-	if err := t.closeSteps(f.TurnID, f.Step, nil); err != nil {
+	if err := t.closeSteps(f.TurnID, step); err != nil {
 		return err
 	}
 	if err := t.setEnd(turn, f.Outcome, f.Failure, nil); err != nil {

@@ -43,21 +43,29 @@ func (t *tx) event(session chat.SessionID, kind ledger.Type, entity string, data
 
 // eventOn is event with a payload that repeats much of an earlier one.
 func (t *tx) eventOn(base rested, session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	payload, err := ledger.Payload(data)
+	told, err := ledger.Payload(data)
 	if err != nil {
 		return fmt.Errorf("encoding %s event: %w", kind, err)
 	}
+	p := payload{packed: base.on(told), hash: hashBytes(told)}
+	if p.packed == nil {
+		p.packed = pack(told)
+	}
+	return t.append(session, kind, entity, p)
+}
+
+// payload is what an event tells, as it is stored, and the hash of what it says.
+type payload struct{ packed, hash []byte }
+
+// append adds an event to the session's ledger.
+func (t *tx) append(session chat.SessionID, kind ledger.Type, entity string, p payload) error {
 	tail, err := t.tail(session)
 	if err != nil {
 		return err
 	}
-	packed := base.on(payload)
-	if packed == nil {
-		packed = pack(payload)
-	}
 	row := eventRow{
 		SessionID: string(session), EventSeq: tail.EventSeq + 1, Type: string(kind), EntityID: entity,
-		CreatedAt: t.stamp(), PayloadHash: hashBytes(payload), PrevHash: tail.Hash, Payload: packed,
+		CreatedAt: t.stamp(), PayloadHash: p.hash, PrevHash: tail.Hash, Payload: p.packed,
 	}
 	row.Hash = row.event(nil).Sum()
 	if err := t.db.Create(&row).Error; err != nil {

@@ -92,8 +92,8 @@ func (t *tx) payloadOf(session chat.SessionID, kind ledger.Type, entity string) 
 		return rested{}, nil
 	}
 	rows, err := all[eventRow](t.db, `SELECT event_seq, payload FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
-		ORDER BY event_seq DESC LIMIT 1`, entity, session, kind)
-	if err != nil || len(rows) == 0 {
+		AND length(payload) <= ? ORDER BY event_seq DESC LIMIT 1`, entity, session, kind, maxEventsWhole)
+	if err != nil || len(rows) == 0 || unpacksLong(rows[0].Payload) {
 		return rested{}, err
 	}
 	depth, _, _ := restsOn(rows[0].Payload)

@@ -48,7 +48,7 @@ func TestStepRestsOnItsAnswer(t *testing.T) {
 	f.verifyClean()
 }
 
-// saysItems expects all ways to a step to show its items.
+// saysItems expects a step's items where they are asked for, and only there.
 func (f *fixture) saysItems(turn chat.TurnID, answer string) {
 	f.Helper()
 	listed, err := f.Steps(f.ctx, turn)
@@ -58,10 +58,16 @@ func (f *fixture) saysItems(turn chat.TurnID, answer string) {
 	alone, err := f.StepByID(f.ctx, listed[0].ID)
 	f.ok(err)
 	for _, st := range []chat.Step{listed[0], paged[turn][0], alone} {
-		m, ok := st.Items[0].(chat.AssistantMessage)
-		if !ok || (chat.Message{Role: chat.RoleAssistant, Blocks: m.Blocks}).RenderedText() != answer {
-			f.Errorf("items %+v", st.Items)
+		if len(st.Items) != 0 || st.Outcome.Code != "" {
+			f.Errorf("a list of steps has read their items, or takes them for damaged: %+v", st.Outcome)
 		}
+	}
+	whole, err := f.StepsWithItems(f.ctx, []chat.TurnID{turn})
+	f.ok(err)
+	st := whole[turn][0]
+	m, ok := st.Items[0].(chat.AssistantMessage)
+	if !ok || (chat.Message{Role: chat.RoleAssistant, Blocks: m.Blocks}).RenderedText() != answer {
+		f.Errorf("items %+v", st.Items)
 	}
 }
 

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -217,8 +219,11 @@ type stepRow struct {
 func (stepRow) TableName() string { return "steps" }
 
 // stepColumns is all of a step but its payload, which is read on demand.
-const stepColumns = `id, turn_id, step_index, attempt, status, provider, model_id, started_at, ended_at, stream_path,
-	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, ` + itemColumns
+const stepColumns = stepHeadColumns + `, ` + itemColumns
+
+// stepHeadColumns is stepColumns without the items, which are as long as the answer.
+const stepHeadColumns = `id, turn_id, step_index, attempt, status, provider, model_id, started_at, ended_at, stream_path,
+	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json`
 
 // itemColumns is what stepRow.items needs.
 const itemColumns = `normalized_items_json, items_z, CASE WHEN items_z IS NOT NULL
@@ -232,9 +237,12 @@ func (r stepRow) step() chat.Step {
 		StartedAt: moment(r.StartedAt), EndedAt: momentOrNil(r.EndedAt),
 	}
 	outErr := json.Unmarshal([]byte(r.OutcomeJSON), &st.Outcome)
-	items, itemErr := r.items()
-	if itemErr == nil {
-		itemErr = json.Unmarshal(items, &st.Items)
+	var itemErr error
+	if r.NormalizedItemsJSON != "" || r.ItemsZ != nil { // else they were not asked for
+		var items []byte
+		if items, itemErr = r.items(); itemErr == nil {
+			itemErr = json.Unmarshal(items, &st.Items)
+		}
 	}
 	usage, useErr := decodeOptional[chat.Usage](r.UsageJSON)
 	st.Usage = usage.Checked(0)
@@ -284,18 +292,39 @@ func (r jobRow) job() chat.Job {
 
 // encodeMessage is a message's stored JSON and its content hash.
 func encodeMessage(m chat.Message) (string, []byte, error) {
-	b, err := chat.MarshalJSON(m)
+	text, hash, err := encodeText(m)
 	if err != nil {
 		return "", nil, invalid("The message cannot be stored: %v.", err)
 	}
-	return string(b), hashBytes(b), nil
+	return text, hash, nil
+}
+
+// encodeText is the JSON that v writes, and its hash. A long one takes its own size of
+// memory and no more.
+func encodeText(v interface{ WriteJSON(io.Writer) error }) (string, []byte, error) {
+	var size counter
+	if err := v.WriteJSON(&size); err != nil {
+		return "", nil, err
+	}
+	var text strings.Builder
+	text.Grow(int(size))
+	hash := sha256.New()
+	err := v.WriteJSON(io.MultiWriter(hash, &text))
+	return text.String(), hash.Sum(nil), err
+}
+
+// counter counts what is written to it.
+type counter int
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
 }
 
 // decodeMessage reads a stored message. If it cannot, the message holds the raw
 // bytes as an Unknown block, which no provider is ever sent.
 func decodeMessage(role chat.Role, raw string) (chat.Message, error) {
-	var m chat.Message
-	err := json.Unmarshal([]byte(raw), &m)
+	m, err := chat.DecodeMessage(raw)
 	if err == nil && m.Role != role {
 		err = fmt.Errorf("role %q instead of %q", m.Role, role)
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 
+	"gorm.io/gorm"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 )
@@ -108,47 +110,44 @@ func (s *Store) StepProgress(ctx context.Context, step chat.StepID, displayed, d
 
 // EndStep closes an attempt that is not the turn's last word.
 func (s *Store) EndStep(ctx context.Context, e chat.StepEnd) error {
-	return s.write(ctx, "step.end", func(t *tx) error {
-		step, err := stepByID(t.db, e.StepID)
-		if err != nil {
-			return err
-		}
-		return t.endStep(chat.TurnID(step.TurnID), e, nil)
+	const op = "step.end"
+	var turn chat.TurnID
+	err := s.read(ctx, op, func(db *gorm.DB) (err error) {
+		turn, err = one[chat.TurnID](db, "step", e.StepID, `SELECT turn_id FROM steps WHERE id = ?`, e.StepID)
+		return err
 	})
+	if err != nil {
+		return err
+	}
+	ended, err := prepareStep(turn, &e, "")
+	if err != nil {
+		return mapError(op, err)
+	}
+	return s.write(ctx, op, func(t *tx) error { return t.endStep(turn, ended) })
 }
 
-// closeSteps ends the step that closes with its turn, and with the turn's final
-// answer if that has one. Without a step, none may be open.
-func (t *tx) closeSteps(turn chat.TurnID, e *chat.StepEnd, answer []byte) error {
+// closeSteps ends the step that closes with its turn. Without a step, none may be open.
+func (t *tx) closeSteps(turn chat.TurnID, e *endedStep) error {
 	if e != nil {
-		if err := t.endStep(turn, *e, answer); err != nil {
+		if err := t.endStep(turn, e); err != nil {
 			return err
 		}
 	}
 	return t.refuseRunningStep(turn)
 }
 
-func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd, answer []byte) error {
+func (t *tx) endStep(turn chat.TurnID, e *endedStep) error {
 	step, err := stepByID(t.db, e.StepID)
 	if err != nil {
 		return err
 	}
-	if err := checkStepEnd(step, turn, e); err != nil {
-		return err
-	}
-	row, err := endedStep(e)
-	if err != nil {
-		return err
-	}
-	told := row.endedEvent(turn, e)
-	items := row.restItems(answer)
-	if row.RawEvents, told.EventsSHA256, err = packEvents(e.Events, items); err != nil {
+	if err := checkStepEnd(step, turn, e.StepEnd); err != nil {
 		return err
 	}
 	if _, err := t.exec(`UPDATE steps SET status = ?, ended_at = ?, outcome_json = ?, normalized_items_json = ?, items_z = ?, usage_json = ?,
 		stream_displayed_bytes = ?, stream_durable_bytes = ?, response_json = ?, raw_events = ? WHERE id = ?`,
-		row.Status, t.stamp(), row.OutcomeJSON, row.NormalizedItemsJSON, row.ItemsZ, row.UsageJSON,
-		e.DisplayedBytes, e.DurableBytes, row.ResponseJSON, row.RawEvents, e.StepID); err != nil {
+		e.row.Status, t.stamp(), e.row.OutcomeJSON, e.row.NormalizedItemsJSON, e.row.ItemsZ, e.row.UsageJSON,
+		e.DisplayedBytes, e.DurableBytes, e.row.ResponseJSON, e.row.RawEvents, e.StepID); err != nil {
 		return err
 	}
 	if err := t.putStepMetrics(turn, e.StepID, e.Metrics); err != nil {
@@ -158,7 +157,11 @@ func (t *tx) endStep(turn chat.TurnID, e chat.StepEnd, answer []byte) error {
 	if err != nil {
 		return err
 	}
-	return t.event(chat.SessionID(head.SessionID), ledger.EventStepEnded, string(e.StepID), told)
+	session := chat.SessionID(head.SessionID)
+	if e.payload != nil {
+		return t.append(session, ledger.EventStepEnded, string(e.StepID), *e.payload)
+	}
+	return t.event(session, ledger.EventStepEnded, string(e.StepID), e.told)
 }
 
 func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
@@ -175,34 +178,62 @@ func checkStepEnd(step stepRow, turn chat.TurnID, e chat.StepEnd) error {
 	return nil
 }
 
-// endedStep encodes what a step's end brings, but for its raw events.
-func endedStep(e chat.StepEnd) (stepRow, error) {
-	items := e.Items
-	if items == nil {
-		items = chat.Items{}
+// endedStep is a step's end as it is stored. It is made before the transaction that stores
+// it: packing a long stream takes seconds, in which nobody else could write.
+type endedStep struct {
+	chat.StepEnd
+	row     stepRow
+	told    ledger.StepEnded
+	payload *payload // of told, where its items are long
+}
+
+// prepareStep encodes what a step's end brings; nil for none. answer is the JSON of the
+// turn's final message, on which items may rest.
+func prepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, error) {
+	if e == nil {
+		return nil, nil
 	}
-	itemsJSON, err := chat.MarshalJSON(items)
+	p := &endedStep{StepEnd: *e}
+	if p.Items == nil {
+		p.Items = chat.Items{}
+	}
+	items, _, err := encodeText(p.Items)
 	if err != nil {
-		return stepRow{}, invalid("The step's items cannot be stored: %v.", err)
+		return nil, invalid("The step's items cannot be stored: %v.", err)
 	}
+	if p.row, err = endedRow(*e); err != nil {
+		return nil, err
+	}
+	p.row.NormalizedItemsJSON = items
+	p.told = endedEvent(turn, *e)
+	var base rested
+	if !isLong(len(items)) {
+		p.told.Items = json.RawMessage(items)
+		base = p.row.restItems([]byte(answer))
+	}
+	if p.row.RawEvents, p.told.EventsSHA256, err = packEvents(e.Events, base); err != nil || !isLong(len(items)) {
+		return p, err
+	}
+	p.told.Items = json.RawMessage(longMark)
+	p.payload, err = longPayload(p.told, longMark, p.Items.WriteJSON)
+	return p, err
+}
+
+// endedRow is the row of a step's end without its items and raw events.
+func endedRow(e chat.StepEnd) (stepRow, error) {
 	outcome, err := chat.MarshalJSON(e.Outcome)
 	if err != nil {
 		return stepRow{}, err
 	}
 	usage, err := encodeOptional(e.Usage)
-	if err != nil {
-		return stepRow{}, err
-	}
 	return stepRow{
-		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), NormalizedItemsJSON: string(itemsJSON),
-		UsageJSON: usage, ResponseJSON: pack(e.Response),
-	}, nil
+		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), UsageJSON: usage, ResponseJSON: pack(e.Response),
+	}, err
 }
 
-func (r stepRow) endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
+func endedEvent(turn chat.TurnID, e chat.StepEnd) ledger.StepEnded {
 	ev := ledger.StepEnded{
-		TurnID: turn, Outcome: e.Outcome, Items: json.RawMessage(r.NormalizedItemsJSON), Usage: e.Usage,
-		DisplayedBytes: e.DisplayedBytes, DurableBytes: e.DurableBytes,
+		TurnID: turn, Outcome: e.Outcome, Usage: e.Usage, DisplayedBytes: e.DisplayedBytes, DurableBytes: e.DurableBytes,
 	}
 	if e.Response != nil {
 		ev.ResponseSHA256 = hexHash(e.Response)

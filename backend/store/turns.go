@@ -183,11 +183,11 @@ func (s *Store) UnfinishedTurns(ctx context.Context) ([]chat.Turn, error) {
 	return turnsOf(rows), err
 }
 
-// Steps are a turn's attempts, by index and attempt, without their payloads.
+// Steps are a turn's attempts, by index and attempt, without their payloads and items.
 func (s *Store) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error) {
 	var rows []stepRow
 	err := s.read(ctx, "step.list", func(db *gorm.DB) (err error) {
-		rows, err = all[stepRow](db, `SELECT `+stepColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
+		rows, err = all[stepRow](db, `SELECT `+stepHeadColumns+` FROM steps WHERE turn_id = ? ORDER BY step_index, attempt`, turn)
 		return err
 	})
 	out := make([]chat.Step, len(rows))
@@ -197,14 +197,23 @@ func (s *Store) Steps(ctx context.Context, turn chat.TurnID) ([]chat.Step, error
 	return out, err
 }
 
-// StepsOf are the attempts of several turns, for a page of a transcript.
+// StepsOf is Steps of several turns, for a page of a transcript.
 func (s *Store) StepsOf(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+	return s.stepsOf(ctx, stepHeadColumns, turns)
+}
+
+// StepsWithItems is StepsOf with what each step put out, which is as long as the answers.
+func (s *Store) StepsWithItems(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
+	return s.stepsOf(ctx, stepColumns, turns)
+}
+
+func (s *Store) stepsOf(ctx context.Context, columns string, turns []chat.TurnID) (map[chat.TurnID][]chat.Step, error) {
 	out := map[chat.TurnID][]chat.Step{}
 	if len(turns) == 0 {
 		return out, nil
 	}
 	err := s.read(ctx, "step.list", func(db *gorm.DB) error {
-		rows, err := all[stepRow](db, `SELECT `+stepColumns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
+		rows, err := all[stepRow](db, `SELECT `+columns+` FROM steps WHERE turn_id IN ? ORDER BY turn_id, step_index, attempt`, turns)
 		for _, r := range rows {
 			step := r.step()
 			out[step.TurnID] = append(out[step.TurnID], step)
@@ -214,7 +223,7 @@ func (s *Store) StepsOf(ctx context.Context, turns []chat.TurnID) (map[chat.Turn
 	return out, err
 }
 
-// StepByID reads one step without its payload.
+// StepByID reads one step without its payload and items.
 func (s *Store) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error) {
 	var row stepRow
 	err := s.read(ctx, "step.read", func(db *gorm.DB) (err error) {
@@ -225,7 +234,7 @@ func (s *Store) StepByID(ctx context.Context, id chat.StepID) (chat.Step, error)
 }
 
 func stepByID(db *gorm.DB, id chat.StepID) (stepRow, error) {
-	return one[stepRow](db, "step", id, `SELECT `+stepColumns+` FROM steps WHERE id = ?`, id)
+	return one[stepRow](db, "step", id, `SELECT `+stepHeadColumns+` FROM steps WHERE id = ?`, id)
 }
 
 // StepPayload reads the exact request, response and stream of a step.

@@ -133,8 +133,9 @@ func TestStepsKeepEveryByte(t *testing.T) {
 		f.ok(f.EndStep(f.ctx, *end))
 		steps = append(steps, step)
 	}
-	listed, err := f.Steps(f.ctx, turn.ID)
+	of, err := f.StepsWithItems(f.ctx, []chat.TurnID{turn.ID})
 	f.ok(err)
+	listed := of[turn.ID]
 	for i, step := range listed {
 		if step.Attempt != i+1 || step.ID != steps[i].ID || step.Outcome.Code != chat.CodeRateLimited ||
 			step.StreamPath != "streams/"+string(step.ID)+".jsonl" || len(step.Items) != 1 || step.EndedAt == nil {

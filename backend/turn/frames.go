@@ -2,6 +2,7 @@ package turn
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,8 +49,30 @@ type segment struct {
 type shownBlock struct {
 	kind llm.DeltaKind
 	tool string
-	text []byte
+	text pieces
 }
+
+// pieces is a text that grows without being copied: an answer may be long.
+type pieces [][]byte
+
+// pieceSize is the size of one of them, in bytes.
+const pieceSize = 64 << 10
+
+func (p *pieces) add(text string) {
+	for text != "" {
+		n := len(*p)
+		if n == 0 || len((*p)[n-1]) == pieceSize {
+			*p = append(*p, make([]byte, 0, min(pieceSize, max(512, len(text)))))
+			n++
+		}
+		last := &(*p)[n-1]
+		fits := min(len(text), pieceSize-len(*last))
+		*last = append(*last, text[:fits]...)
+		text = text[fits:]
+	}
+}
+
+func (p pieces) bytes() []byte { return slices.Concat(p...) }
 
 func newEmitter(ids chat.Frame, base chat.Blocks, every time.Duration, writeAhead bool, publish func(chat.Frame)) *emitter {
 	em := &emitter{
@@ -169,7 +192,7 @@ func (em *emitter) remember(f chat.Frame) {
 	if f.Tool != "" {
 		b.tool = f.Tool
 	}
-	b.text = append(b.text, f.Text...)
+	b.text.add(f.Text)
 }
 
 // settle keeps the decoder's blocks of a stream that is over, which need no memory of
@@ -210,13 +233,13 @@ func (em *emitter) live() Live {
 func (b shownBlock) block() chat.Block {
 	switch b.kind {
 	case llm.DeltaReasoning:
-		return chat.Reasoning{Summary: string(b.text)}
+		return chat.Reasoning{Summary: string(b.text.bytes())}
 	case llm.DeltaRefusal:
-		return chat.Refusal{Text: string(b.text)}
+		return chat.Refusal{Text: string(b.text.bytes())}
 	case llm.DeltaTool:
-		return chat.ToolUse{Name: b.tool, Input: chat.RawJSON(b.text)}
+		return chat.ToolUse{Name: b.tool, Input: chat.RawJSON(b.text.bytes())}
 	}
-	return chat.Text{Text: string(b.text)}
+	return chat.Text{Text: string(b.text.bytes())}
 }
 
 // visible text is what the byte counters count: all that a person is shown as it arrives, reasoning too. Arguments of

@@ -1,0 +1,263 @@
+package chat
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// A text of many megabytes is encoded and decoded apart from the JSON around it:
+// encoding/json would hold several copies of it at once. The bytes are the same.
+
+const (
+	// longText is from what length, in bytes, a text is handled by itself.
+	longText = 64 << 10
+	// textPiece is how much of a long text is encoded at once, in bytes.
+	textPiece = 32 << 10
+)
+
+// mark stands for the nth long text in the JSON around it.
+func mark(n int) string { return "\x00long " + strconv.Itoa(n) + "\x00" }
+
+// markJSON is a mark as JSON.
+func markJSON(n int) []byte {
+	b, _ := MarshalJSON(mark(n)) // a string always encodes
+	return b
+}
+
+// longTexts are what was taken out of a value.
+type longTexts []string
+
+func (l *longTexts) take(s string) string {
+	if len(s) < longText {
+		return s
+	}
+	*l = append(*l, s)
+	return mark(len(*l) - 1)
+}
+
+func (l *longTexts) blocks(bs Blocks) Blocks {
+	out := make(Blocks, len(bs))
+	for i, b := range bs {
+		switch v := b.(type) {
+		case Text:
+			v.Text = l.take(v.Text)
+			b = v
+		case Refusal:
+			v.Text = l.take(v.Text)
+			b = v
+		case Reasoning:
+			v.Summary = l.take(v.Summary)
+			b = v
+		}
+		out[i] = b
+	}
+	return out
+}
+
+// WriteJSON writes exactly what MarshalJSON returns for the message, a piece at a time.
+func (m Message) WriteJSON(w io.Writer) error {
+	var long longTexts
+	short := m
+	if m.Blocks != nil {
+		short.Blocks = long.blocks(m.Blocks)
+	}
+	return long.write(w, short, m)
+}
+
+// WriteJSON writes exactly what MarshalJSON returns for the items, a piece at a time.
+func (is Items) WriteJSON(w io.Writer) error {
+	var long longTexts
+	short := make(Items, len(is))
+	for i, it := range is {
+		switch v := it.(type) {
+		case AssistantMessage:
+			if v.Blocks != nil {
+				v.Blocks = long.blocks(v.Blocks)
+			}
+			it = v
+		case ReasoningItem:
+			v.Summary = long.take(v.Summary)
+			it = v
+		}
+		short[i] = it
+	}
+	return long.write(w, short, is)
+}
+
+// write writes short with the long texts in their places. Where that cannot be done, for
+// a text that contains a mark itself, whole is encoded at once.
+func (l longTexts) write(w io.Writer, short, whole any) error {
+	rest, err := MarshalJSON(short)
+	if err != nil {
+		return err
+	}
+	for n := range l {
+		if bytes.Count(rest, markJSON(n)) != 1 {
+			all, err := MarshalJSON(whole)
+			if err == nil {
+				_, err = w.Write(all)
+			}
+			return err
+		}
+	}
+	for n, text := range l {
+		before, after, _ := bytes.Cut(rest, markJSON(n))
+		if _, err := w.Write(before); err != nil {
+			return err
+		}
+		if err := writeString(w, text); err != nil {
+			return err
+		}
+		rest = after
+	}
+	_, err = w.Write(rest)
+	return err
+}
+
+// writeString writes a JSON string.
+func writeString(w io.Writer, s string) error {
+	if _, err := w.Write([]byte{'"'}); err != nil {
+		return err
+	}
+	for s != "" {
+		n := min(textPiece, len(s))
+		for back := 0; n < len(s) && back < utf8.UTFMax && !utf8.RuneStart(s[n]); back++ {
+			n--
+		}
+		piece, err := MarshalJSON(s[:n])
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(piece[1 : len(piece)-1]); err != nil {
+			return err
+		}
+		s = s[n:]
+	}
+	_, err := w.Write([]byte{'"'})
+	return err
+}
+
+// DecodeMessage reads the JSON of a message. The texts of a long one may share raw's memory.
+func DecodeMessage(raw string) (m Message, err error) {
+	if len(raw) >= longText {
+		if m, ok := decodeLong(raw); ok {
+			return m, nil
+		}
+	}
+	err = json.Unmarshal([]byte(raw), &m)
+	return m, err
+}
+
+// decodeLong reads a message whose long strings are texts of blocks; others are not ok.
+func decodeLong(raw string) (m Message, ok bool) {
+	var short []byte
+	var long longTexts
+	for rest := raw; rest != ""; {
+		open := strings.IndexByte(rest, '"')
+		if open < 0 {
+			short = append(short, rest...)
+			break
+		}
+		short, rest = append(short, rest[:open]...), rest[open:]
+		end := stringEnd(rest)
+		if end < 0 {
+			return m, false
+		}
+		if end < longText {
+			short = append(short, rest[:end]...)
+		} else {
+			text, ok := unquote(rest[1 : end-1])
+			if !ok {
+				return m, false
+			}
+			long = append(long, text)
+			short = append(short, markJSON(len(long)-1)...)
+		}
+		rest = rest[end:]
+	}
+	if json.Unmarshal(short, &m) != nil {
+		return m, false
+	}
+	return m, long.fill(m.Blocks)
+}
+
+// stringEnd is where the JSON string that s begins with ends; negative: nowhere.
+func stringEnd(s string) int {
+	for i := 1; ; {
+		n := strings.IndexAny(s[i:], `"\`)
+		switch {
+		case n < 0:
+			return -1
+		case s[i+n] == '"':
+			return i + n + 1
+		}
+		if i += n + 2; i > len(s) {
+			return -1
+		}
+	}
+}
+
+// unquote decodes the inside of a JSON string.
+func unquote(s string) (string, bool) {
+	plain := func(s string) bool {
+		return utf8.ValidString(s) && strings.IndexFunc(s, func(r rune) bool { return r < ' ' }) < 0
+	}
+	at := strings.IndexByte(s, '\\')
+	if at < 0 {
+		return s, plain(s)
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for ; at >= 0; at = strings.IndexByte(s, '\\') {
+		if !plain(s[:at]) {
+			return "", false
+		}
+		b.WriteString(s[:at])
+		s = s[at:]
+		n := 0
+		for n < len(s) && s[n] == '\\' { // together: a pair of surrogates is two of them
+			if n += 2; n <= len(s) && s[n-1] == 'u' {
+				n += 4
+			}
+		}
+		var escaped string
+		if n > len(s) || json.Unmarshal([]byte(`"`+s[:n]+`"`), &escaped) != nil {
+			return "", false
+		}
+		b.WriteString(escaped)
+		s = s[n:]
+	}
+	b.WriteString(s)
+	return b.String(), plain(s)
+}
+
+// fill puts the texts into the blocks that have their marks, and reports that each was
+// found once.
+func (l longTexts) fill(bs Blocks) bool {
+	filled := 0
+	put := func(s string) string {
+		if filled < len(l) && s == mark(filled) {
+			s = l[filled]
+			filled++
+		}
+		return s
+	}
+	for i, b := range bs {
+		switch v := b.(type) {
+		case Text:
+			v.Text = put(v.Text)
+			bs[i] = v
+		case Refusal:
+			v.Text = put(v.Text)
+			bs[i] = v
+		case Reasoning:
+			v.Summary = put(v.Summary)
+			bs[i] = v
+		}
+	}
+	return filled == len(l)
+}

@@ -1,0 +1,138 @@
+package chat_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// texts that are hard to encode piece by piece.
+func longTexts() map[string]string {
+	return map[string]string{
+		"plain":          strings.Repeat("All work and no play. ", 4_000),
+		"escapes":        strings.Repeat("a \"quoted\" line\n\tand \\ <b>&\u2028\x00\x1f", 3_000),
+		"several bytes":  strings.Repeat("x", 32<<10-1) + strings.Repeat("日本語😀é", 3_000),
+		"not UTF-8":      strings.Repeat("\xff\xfe\x80\x80\x80\x80\x80ok", 8_000),
+		"only escapes":   strings.Repeat("\n", 70_000),
+		"holds a mark":   "\x00long 0\x00" + strings.Repeat("y", 100_000),
+		"halves of pair": strings.Repeat(`\ud83d\ude00`, 6_000),
+	}
+}
+
+func written(t *testing.T, write func(*bytes.Buffer) error) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// A long message is written piece by piece with the bytes that MarshalJSON gives, and read
+// to what Unmarshal gives.
+func TestLongTextsKeepTheirBytes(t *testing.T) {
+	t.Parallel()
+	for name, text := range longTexts() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			blocks := chat.Blocks{
+				chat.Reasoning{Provider: "p", Summary: text, Raw: json.RawMessage(`{"a":[1]}`)}, chat.Text{Text: "short"},
+				chat.Text{Text: text}, chat.ToolUse{Name: "n", Input: chat.RawJSON([]byte(text))}, chat.Refusal{Text: text},
+				chat.Text{Text: "\x00long 1\x00"},
+			}
+			for _, n := range []int{0, 3, 5, 6} { // the last holds what looks like a mark
+				m := chat.Message{Role: chat.RoleAssistant, Blocks: blocks[:n]}
+				want, err := chat.MarshalJSON(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := written(t, func(b *bytes.Buffer) error { return m.WriteJSON(b) }); got != string(want) {
+					t.Fatalf("with %d blocks the written JSON differs", n)
+				}
+				var decoded chat.Message
+				if err := json.Unmarshal(want, &decoded); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := chat.DecodeMessage(string(want)); err != nil || !reflect.DeepEqual(got, decoded) {
+					t.Errorf("with %d blocks another message is read (%v)", n, err)
+				}
+				items := chat.Items{chat.AssistantMessage{Blocks: blocks[:n]}, chat.ReasoningItem{Summary: text}}
+				want, err = chat.MarshalJSON(items)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := written(t, func(b *bytes.Buffer) error { return items.WriteJSON(b) }); got != string(want) {
+					t.Errorf("with %d blocks the written items differ", n)
+				}
+			}
+		})
+	}
+}
+
+// What is no message is refused as Unmarshal refuses it.
+func TestLongMessagesThatAreDamagedAreRefused(t *testing.T) {
+	t.Parallel()
+	whole, err := chat.MarshalJSON(chat.AssistantText(strings.Repeat("word \n", 40_000)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range []string{
+		string(whole[:len(whole)-1]), string(whole[:len(whole)/2]), string(whole[:len(whole)/2]) + "\n" + string(whole[len(whole)/2:]),
+		string(whole) + "x", strings.Replace(string(whole), `\n`, `\q`, 1), strings.Replace(string(whole), `\n`, `\u12`, 1),
+	} {
+		want := json.Unmarshal([]byte(damaged), &chat.Message{})
+		if _, err := chat.DecodeMessage(damaged); (err == nil) != (want == nil) {
+			t.Errorf("it is read with %v, want %v", err, want)
+		}
+	}
+}
+
+// Encoding and decoding a long answer takes no second copy of it.
+func TestLongTextsAreNotCopied(t *testing.T) {
+	text := strings.Repeat("All work and no play. ", 500_000) // 11 MB
+	m := chat.AssistantText(text)
+	var size counted
+	took := allocated(func() {
+		if err := m.WriteJSON(&size); err != nil {
+			t.Error(err)
+		}
+	})
+	if raw, err := chat.MarshalJSON(m); err != nil || int(size) != len(raw) {
+		t.Fatalf("%d bytes were written: %v", size, err)
+	}
+	if garbage := uint64(3 * len(text)); took > garbage { // small pieces that are free again at once
+		t.Errorf("writing %d bytes allocated %d", len(text), took)
+	}
+	raw, _ := chat.MarshalJSON(m)
+	stored := string(raw)
+	took = allocated(func() {
+		if got, err := chat.DecodeMessage(stored); err != nil || got.RenderedText() != text {
+			t.Error("another text is read")
+		}
+	})
+	if took > uint64(len(text)) {
+		t.Errorf("reading %d bytes allocated %d", len(text), took)
+	}
+}
+
+// counted is a writer that keeps nothing.
+type counted int
+
+func (c *counted) Write(b []byte) (int, error) {
+	*c += counted(len(b))
+	return len(b), nil
+}
+
+// allocated is how many bytes f allocates in sum, freed or not.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

@@ -1,0 +1,54 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// A long answer is stored piece by piece: message, items and events have the bytes and
+// hashes that those of a short one would have, and verify and a bundle agree.
+func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	s, b := f.session("long")
+	words := strings.Repeat("A \"line\" of <text>\n", maxEventsWhole/16)
+	turn := f.accept(b.ID, "Tell me everything.")
+	done := f.finalize(turn, words)
+	if done.Assistant == nil || done.Assistant.RenderedText() != words {
+		t.Error("the final turn was returned without its answer")
+	}
+	read, err := f.Turn(f.ctx, turn.ID)
+	f.ok(err)
+	if read.Assistant == nil || read.Assistant.RenderedText() != words {
+		t.Error("another answer is read than was stored")
+	}
+	message, err := chat.MarshalJSON(chat.AssistantText(words))
+	f.ok(err)
+	row, err := one[turnRow](f.reader, "turn", turn.ID, `SELECT * FROM turns WHERE id = ?`, turn.ID)
+	f.ok(err)
+	if text(row.FinalAssistantMessageJSON) != string(message) || !bytes.Equal(row.AssistantHash, hashBytes(message)) {
+		t.Error("the message is stored in another form")
+	}
+	want, err := ledger.Payload(ledger.TurnFinalized{
+		Outcome: chat.OutcomeCompleted, Assistant: json.RawMessage(message), Usage: &chat.Usage{InputTokens: 10, OutputTokens: 5},
+	})
+	f.ok(err)
+	rows, err := all[eventRow](f.reader, `SELECT * FROM events WHERE entity_id = ? AND type = ?`, turn.ID, ledger.EventTurnFinalized)
+	f.ok(err)
+	got, err := Unpack(rows[0].Payload) // it rests on nothing
+	f.ok(err)
+	if !bytes.Equal(got, want) || !bytes.Equal(rows[0].PayloadHash, hashBytes(want)) {
+		t.Error("the event tells something else")
+	}
+	f.saysItems(turn.ID, words)
+	f.verifyClean()
+	_, notes := f.imported(f.bundled(s.ID))
+	if len(notes) > 0 {
+		t.Errorf("importing its bundle notes %q", notes)
+	}
+}
