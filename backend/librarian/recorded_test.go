@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -111,10 +112,10 @@ func TestRecordedStates(t *testing.T) {
 		}
 		summary = got.Summary
 	}
-	if first < updates-1 {
+	if updates != 12 || first < 11 {
 		t.Errorf("%d of %d updates were accepted at the first try", first, updates)
 	}
-	if missing := missingEssentials(summary, codeEssentials); len(missing) > 0 {
+	if missing := missingEssentials(summary, codeEssentials); len(missing) > 0 || len(codeEssentials) != 32 {
 		t.Errorf("the last state lacks %q:\n%s", missing, summary)
 	}
 }
@@ -126,8 +127,8 @@ func TestRecordedFallback(t *testing.T) {
 		summary = librarian.Fallback(librarian.Update{Previous: summary, Turns: []chat.Turn{tn}, Count: count}).Summary
 	}
 	missing := missingEssentials(summary, codeEssentials)
-	if len(missing) > 2 {
-		t.Errorf("the fallback's state lacks %d: %q\n%s", len(missing), missing, summary)
+	if held := len(codeEssentials) - len(missing); held < 30 || len(codeEssentials) != 32 {
+		t.Errorf("the fallback's state holds %d of %d and lacks %q\n%s", held, len(codeEssentials), missing, summary)
 	}
 	t.Logf("%d tokens, lacks %q\n%s", count(summary), missing, summary)
 }
@@ -156,7 +157,7 @@ func TestRecordedRanges(t *testing.T) {
 			first++
 		}
 	}
-	if first < ranges-1 {
+	if ranges != 7 || first < 6 {
 		t.Errorf("%d of %d ranges were accepted at the first try", first, ranges)
 	}
 }
@@ -172,11 +173,11 @@ func (u *unable) Complete(ctx context.Context, system, user string, n int) (stri
 	return u.script.Complete(ctx, system, user, n)
 }
 
-// TestRecordedForgetting: a memory that is larger than its target becomes smaller
-// by losing what is oldest, and stays the model's.
+// TestRecordedForgetting: a memory of about 900 tokens comes down to 500 by losing what is oldest,
+// and stays the model's. What binds is not forgotten.
 func TestRecordedForgetting(t *testing.T) {
 	records := recordings(t)
-	count := counter()
+	count, forgot := counter(), 0
 	for i, r := range records {
 		if r.Kind != "state" || r.Retry || len(r.Turns) > 0 && r.Turns[0] != 12 {
 			continue
@@ -186,8 +187,36 @@ func TestRecordedForgetting(t *testing.T) {
 		got := librarian.Librarian{}.Update(t.Context(), u)
 		v := validation(t, got)
 		t.Logf("%s: from %d to %d tokens, %s, missing %q, added %q, dropped %q\n%s", r.Name, count(u.Previous), got.Tokens, got.Origin, v.Missing, v.Added, v.Dropped, got.Summary)
-		if got.Origin != chat.StateLibrarian || got.Tokens > 500 || got.Tokens < 350 || got.Tries > 2 {
-			t.Errorf("%s: %s, %d tokens: %s", r.Name, got.Origin, got.Tokens, v.Reason)
+		if count(u.Previous) < 850 || got.Origin != chat.StateLibrarian || got.Tokens > 500 || got.Tokens < 350 || got.Tries > 2 {
+			t.Errorf("%s: %s, from %d to %d tokens: %s", r.Name, got.Origin, count(u.Previous), got.Tokens, v.Reason)
+		}
+		before, after := librarian.Parse(u.Previous), librarian.Parse(got.Summary)
+		if len(after.Entries(librarian.Constraints)) < len(before.Entries(librarian.Constraints)) {
+			t.Errorf("%s: constraints were forgotten: %q", r.Name, after.Entries(librarian.Constraints))
+		}
+		if r.Name == "A018" { // in the other recording the model itself shortened the memory
+			forgot += oldestForgotten(t, before.Entries(librarian.Artifacts), after.Entries(librarian.Artifacts))
 		}
 	}
+	if forgot == 0 {
+		t.Error("nothing was forgotten")
+	}
+}
+
+// oldestForgotten requires that no entry was forgotten that is newer than one that was kept, and returns
+// how many were. Entries stand oldest first.
+func oldestForgotten(t *testing.T, before, after []string) int {
+	t.Helper()
+	forgot, kept := 0, ""
+	for _, entry := range before {
+		switch {
+		case slices.Contains(after, entry):
+			kept = entry
+		case kept != "":
+			t.Errorf("%q was forgotten, and the older %q was not", entry, kept)
+		default:
+			forgot++
+		}
+	}
+	return forgot
 }
