@@ -1,10 +1,8 @@
 package turn
 
 import (
-	"runtime/debug"
-	"sync"
-
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/heap"
 )
 
 // maxKept is how many bytes of an attempt's raw events are kept in memory. The events of
@@ -17,6 +15,8 @@ type stream struct {
 	bytes int
 	count int
 	long  bool // more than maxKept
+	// loosen ends what was done for the memory of a long answer.
+	loosen func()
 }
 
 func (s *stream) add(ev chat.RawEvent) {
@@ -24,7 +24,7 @@ func (s *stream) add(ev chat.RawEvent) {
 	if s.bytes += len(ev.Type) + len(ev.Data); s.bytes > maxKept {
 		if s.kept = nil; !s.long {
 			s.long = true
-			long.begin()
+			s.loosen = heap.Tighten()
 		}
 		return
 	}
@@ -41,38 +41,8 @@ func (s *stream) events(e *Engine, step chat.StepID) chat.EventSeq {
 
 // end is called when nothing of the stream is needed any more.
 func (s *stream) end() {
-	if s.long {
-		long.end()
+	if s.loosen != nil {
+		s.loosen()
 	}
 	*s = stream{}
-}
-
-// long counts the long answers under way. While there is one, memory that is no longer
-// used is taken back sooner: storing a long answer makes several copies of it in a row.
-var long longAnswers
-
-type longAnswers struct {
-	mu     sync.Mutex
-	n      int
-	before int // percent
-}
-
-// gcPercent is how much garbage may gather meanwhile, as a share of what is in use.
-const gcPercent = 20
-
-func (l *longAnswers) begin() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.n++; l.n == 1 {
-		l.before = debug.SetGCPercent(gcPercent)
-	}
-}
-
-func (l *longAnswers) end() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.n--; l.n == 0 {
-		debug.SetGCPercent(l.before)
-		debug.FreeOSMemory()
-	}
 }
