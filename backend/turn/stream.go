@@ -1,6 +1,9 @@
 package turn
 
 import (
+	"fmt"
+	"strings"
+
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/heap"
 )
@@ -15,6 +18,8 @@ type stream struct {
 	bytes int
 	count int
 	long  bool // more than maxKept
+	// refused: the journal took no more; the last event is not among those that are stored
+	refused bool
 	// loosen ends what was done for the memory of a long answer.
 	loosen func()
 }
@@ -38,6 +43,25 @@ func (s *stream) events(e *Engine, step chat.StepID) chat.EventSeq {
 	}
 	return chat.EventsOf(s.kept)
 }
+
+// missing says, in a sentence, where the raw events that will be stored end before the
+// stream did, because its journal could not be written to its end: those of a long stream
+// are read from it. Empty: all of them will be stored.
+func (s *stream) missing(e *Engine, step chat.StepID) string {
+	n := 0
+	for _, err := range s.events(e, step) {
+		if err != nil {
+			break
+		}
+		n++
+	}
+	if n == s.count && !s.refused {
+		return ""
+	}
+	return fmt.Sprintf("The raw events stored with this call end after event %d: what followed could not be written to the stream journal.", n)
+}
+
+func joinSentences(before, after string) string { return strings.TrimSpace(before + " " + after) }
 
 // end is called when nothing of the stream is needed any more.
 func (s *stream) end() {
