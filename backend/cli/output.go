@@ -43,8 +43,15 @@ func (o *output) text(s string) {
 	if o.terminal {
 		s = harmless(s)
 	}
+	for len(s) > textPiece { // at once it would be copied
+		_, _ = io.WriteString(o, s[:textPiece])
+		s = s[textPiece:]
+	}
 	_, _ = io.WriteString(o, s)
 }
+
+// textPiece is how much of a long text is written at once, in bytes.
+const textPiece = 64 << 10
 
 // gone reports that what is written reaches nobody any more.
 func (o *output) gone() bool {

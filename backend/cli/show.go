@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -47,7 +48,7 @@ func (c *call) show(ctx context.Context, session string, f showFlags) (reply, er
 			return reply{}, err
 		}
 		if f.raw != "" {
-			return s.rawStep(ctx, branch, f.raw)
+			return c.raw(ctx, s, branch, f.raw)
 		}
 		return s.transcript(ctx, found, branch, f.last, c.json)
 	})
@@ -147,10 +148,12 @@ func (t turnRow) print(o *output) {
 	switch {
 	case t.Assistant != nil:
 		o.printf("%s\n", o.bold("answer:"))
-		o.text(messageText(t.Assistant.Blocks) + "\n")
+		o.text(messageText(t.Assistant.Blocks))
+		o.text("\n")
 	case t.Partial != nil && *t.Partial != "":
 		o.printf("%s\n", o.bold("part of an answer:"))
-		o.text(*t.Partial + "\n")
+		o.text(*t.Partial)
+		o.text("\n")
 	}
 	if t.Error != nil {
 		o.printf("%s\n", o.dim("error: "+line(t.Error.Message)))
@@ -233,11 +236,41 @@ type rawEvent struct {
 	Data json.RawMessage `json:"data"`
 }
 
-func (s *Services) rawStep(ctx context.Context, branch chat.Branch, typed string) (reply, error) {
+// raw prints a step as it went over the wire. A stream of any length is printed as it is
+// read; as JSON it is one document.
+func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed string) (reply, error) {
 	step, err := s.step(ctx, branch, typed)
 	if err != nil {
 		return reply{}, err
 	}
+	if c.json {
+		return s.rawDocument(ctx, step)
+	}
+	bodies, err := s.Store.StepBodies(ctx, step.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	c.out.text(string(bodies.Request) + "\n")
+	if len(bodies.Response) > 0 {
+		c.out.text("\n" + string(bodies.Response) + "\n")
+	}
+	err = s.Store.StepEvents(ctx, step.ID, func(ev chat.RawEvent) error {
+		if c.out.gone() {
+			return errUnread
+		}
+		c.out.text("\nevent: " + ev.Type + "\n" + string(ev.Data) + "\n")
+		return ctx.Err()
+	})
+	if errors.Is(err, errUnread) {
+		err = nil // what is not written is no failure of the step's
+	}
+	return reply{text: func(*output) {}}, err
+}
+
+// errUnread ends the printing to an output that was closed.
+var errUnread = errors.New("nobody reads the output")
+
+func (s *Services) rawDocument(ctx context.Context, step chat.Step) (reply, error) {
 	payload, err := s.Store.StepPayload(ctx, step.ID)
 	if err != nil {
 		return reply{}, err
@@ -246,7 +279,7 @@ func (s *Services) rawStep(ctx context.Context, branch chat.Branch, typed string
 	for _, ev := range payload.Events {
 		doc.Events = append(doc.Events, rawEvent{ev.Type, rawJSON(ev.Data)})
 	}
-	return reply{doc: doc, text: func(o *output) { printRaw(o, payload) }}, nil
+	return reply{doc: doc}, nil
 }
 
 // step finds a step by its id, or part of it, in the branch's lineage.
@@ -288,14 +321,4 @@ func rawJSON(b []byte) json.RawMessage {
 	}
 	s, _ := chat.MarshalJSON(b) // base64: bytes that are no text
 	return s
-}
-
-func printRaw(o *output, p chat.StepPayload) {
-	o.text(string(p.Request) + "\n")
-	if len(p.Response) > 0 {
-		o.text("\n" + string(p.Response) + "\n")
-	}
-	for _, ev := range p.Events {
-		o.text("\nevent: " + ev.Type + "\n" + string(ev.Data) + "\n")
-	}
 }

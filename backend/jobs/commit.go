@@ -113,6 +113,7 @@ type commitment struct {
 // commitPending commits the branch's pending turns up to and including last; a run
 // takes those after it too.
 func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment) (int, error) {
+	last.User, last.Assistant = chat.Message{}, nil // a long one need not be there twice
 	pending, err := r.d.Store.PendingTurns(ctx, last.BranchID)
 	if err != nil {
 		return 0, err

@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/defect"
+	"contextinfinity/backend/internal/heap"
 )
 
 // lease is how long a worker may hold a job before another takes it over. It renews the
@@ -15,6 +16,9 @@ const lease = chat.MaxJobLease
 
 // renewals is how often a lease is renewed within its time: two may fail.
 const renewals = 3
+
+// longAnswer is from what length, in bytes, an answer's copies are worth some time.
+const longAnswer = 4 << 20
 
 // mode is how a job is worked on.
 type mode int
@@ -92,6 +96,9 @@ func (r *Runner) handle(ctx context.Context, job chat.Job, m mode) error {
 	turn, err := r.d.Store.Turn(ctx, job.TurnID)
 	if err != nil {
 		return err
+	}
+	if turn.Assistant != nil && len(turn.Assistant.RenderedText()) > longAnswer {
+		defer heap.Tighten()()
 	}
 	switch job.Type {
 	case chat.JobSummarizeTurn:

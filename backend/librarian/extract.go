@@ -222,11 +222,20 @@ func topic(m chat.Message) string {
 	return clipClause(first, askedBytes)
 }
 
-func endsOf(text string) string {
-	if len(text) <= 2*rangeMessageBytes {
+func endsOf(text string) string { return endsWithin(text, rangeMessageBytes) }
+
+// stateMessageBytes bounds how much of each end of a message a state is made of. What a
+// state keeps of a message is from its two ends in any case.
+const stateMessageBytes = 512 << 10
+
+func longEnds(text string) string { return endsWithin(text, stateMessageBytes) }
+
+// endsWithin is a text of which each end has at most so many bytes.
+func endsWithin(text string, each int) string {
+	if len(text) <= 2*each {
 		return text
 	}
-	return strings.ToValidUTF8(text[:rangeMessageBytes]+"\n"+text[len(text)-rangeMessageBytes:], "")
+	return strings.ToValidUTF8(text[:each]+"\n"+text[len(text)-each:], "")
 }
 
 // within reports that a statement names the artifact already.

@@ -223,10 +223,10 @@ func (d *draft) takeSummary(s Summary) {
 }
 
 func (d *draft) takeTurn(t chat.Turn) {
-	asked := namingDocuments(t.User)
+	asked := longEnds(namingDocuments(t.User))
 	d.takeText(t.User.Role, asked, "")
 	if t.Assistant != nil && t.Provider != recallProvider {
-		d.takeText(t.Assistant.Role, namingDocuments(*t.Assistant), asked)
+		d.takeText(t.Assistant.Role, longEnds(namingDocuments(*t.Assistant)), asked)
 	}
 }
 

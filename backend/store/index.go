@@ -82,6 +82,7 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 			return err
 		}
 		told := ledger.TurnIndexed{Status: i.Status, Chunks: made.told}
+		clear(said)
 		if told.Dropped, err = t.dropSuperseded(turn, i); err != nil {
 			return err
 		}
@@ -103,12 +104,29 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err := t.mergeTurnMetrics(i.TurnID, chat.TurnMetrics{IndexMs: i.IndexMs, EmbedMs: i.EmbedMs}); err != nil {
 			return err
 		}
-		base, err := t.payloadOf(chat.SessionID(turn.SessionID), ledger.EventTurnFinalized, turn.ID)
+		return t.tellIndexed(chat.SessionID(turn.SessionID), turn.ID, told)
+	})
+}
+
+func (t *tx) tellIndexed(session chat.SessionID, turn string, told ledger.TurnIndexed) error {
+	words := 0
+	for _, c := range told.Chunks {
+		for _, u := range c.Units {
+			words += len(u.Text)
+		}
+	}
+	if isLong(words) {
+		p, err := indexedPayload(told)
 		if err != nil {
 			return err
 		}
-		return t.eventOn(base, chat.SessionID(turn.SessionID), ledger.EventTurnIndexed, turn.ID, told)
-	})
+		return t.append(session, ledger.EventTurnIndexed, turn, *p)
+	}
+	base, err := t.payloadOf(session, ledger.EventTurnFinalized, turn)
+	if err != nil {
+		return err
+	}
+	return t.eventOn(base, session, ledger.EventTurnIndexed, turn, told)
 }
 
 func checkIndexing(turn turnRow, i chat.Indexing) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 )
 
@@ -58,6 +59,28 @@ func packWritten(write func(io.Writer) error) ([]byte, error) {
 	}
 	err = enc.Close()
 	return packed.Bytes(), err
+}
+
+// indexedPayload packs what is told of many units, a chunk at a time.
+func indexedPayload(told ledger.TurnIndexed) (*payload, error) {
+	chunks := told.Chunks
+	told.Chunks = []ledger.IndexedChunk{}
+	const list = `"chunks":[]`
+	return longPayload(told, list, func(w io.Writer) error {
+		next := `"chunks":[`
+		for _, c := range chunks {
+			raw, err := chat.MarshalJSON(c)
+			if err != nil {
+				return err
+			}
+			if _, err := w.Write(append([]byte(next), raw...)); err != nil {
+				return err
+			}
+			next = ","
+		}
+		_, err := io.WriteString(w, "]")
+		return err
+	})
 }
 
 // unpacksLong reports that a packed value that stands alone is long.

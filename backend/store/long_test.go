@@ -46,6 +46,14 @@ func TestALongAnswerIsStoredAsAnyOther(t *testing.T) {
 		t.Error("the event tells something else")
 	}
 	f.saysItems(turn.ID, words)
+	chunks := []ledger.IndexedChunk{{ID: "a", Units: []ledger.IndexedUnit{{ID: "u", Text: words}}}, {ID: "b", Summary: "<two>"}}
+	p, err := indexedPayload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
+	f.ok(err)
+	want, err = ledger.Payload(ledger.TurnIndexed{Status: chat.IndexOK, Chunks: chunks, Dropped: true})
+	f.ok(err)
+	if got, err = Unpack(p.packed); err != nil || !bytes.Equal(got, want) || !bytes.Equal(p.hash, hashBytes(want)) {
+		t.Errorf("the index event tells something else (%v)", err)
+	}
 	f.verifyClean()
 	_, notes := f.imported(f.bundled(s.ID))
 	if len(notes) > 0 {

@@ -257,6 +257,26 @@ func (s *Store) StepPayload(ctx context.Context, id chat.StepID) (chat.StepPaylo
 	return p, err
 }
 
+// StepBodies reads the exact request and response of a step without its stream, which
+// StepEvents yields.
+func (s *Store) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayload, error) {
+	var p chat.StepPayload
+	err := s.read(ctx, "step.payload", func(db *gorm.DB) error {
+		row, err := one[stepRow](db, "step", id, `SELECT response_json FROM steps WHERE id = ?`, id)
+		if err != nil {
+			return err
+		}
+		if p.Response, err = Unpack(row.ResponseJSON); err == nil {
+			p.Request, err = requestChain.read(db, string(id), nil)
+		}
+		if err != nil {
+			return corruptRecord("steps", string(id), err)
+		}
+		return nil
+	})
+	return p, err
+}
+
 // payload is all but the request, which is read through its chain.
 func (r stepRow) payload() (p chat.StepPayload, err error) {
 	if p.Response, err = Unpack(r.ResponseJSON); err != nil {

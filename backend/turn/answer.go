@@ -37,11 +37,13 @@ func blockOffset(base chat.Blocks, firstKind llm.DeltaKind) int {
 
 // replay runs stored events, which each yields, through their provider's decoder: what it
 // returns is what was shown while they streamed. They are read up to the limit, if there is
-// one. Those of a provider that is not known any more are only counted.
-func (e *Engine) replay(provider string, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
+// one. Those of a provider that is not known any more are only counted. most is how many
+// tokens the call can have had; 0: unknown.
+func (e *Engine) replay(provider string, most int, limit *llm.Meter, each func(yield func(chat.RawEvent) error) error) (r replayed, err error) {
 	var dec *guarded
 	if p, ok := e.models.Provider(provider); ok {
 		dec = decoderOf(p, e.toolsMode())
+		dec.most = most
 	}
 	err = each(func(ev chat.RawEvent) error {
 		var deltas []llm.Delta
@@ -114,7 +116,7 @@ func (e *Engine) answerBefore(ctx context.Context, steps []chat.Step, index int)
 }
 
 func (e *Engine) stepBlocks(ctx context.Context, s chat.Step) (chat.Blocks, error) {
-	r, err := e.replay(s.Provider, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
+	r, err := e.replay(s.Provider, 0, nil, func(yield func(chat.RawEvent) error) error { return e.store.StepEvents(ctx, s.ID, yield) })
 	return r.result.Blocks, err
 }
 

@@ -27,9 +27,12 @@ func decoderOf(p llm.Provider, mode llm.ToolsMode) *guarded {
 // program does not know is a guess.
 func (r *run) newDecoder() *guarded {
 	d := decoderOf(r.model.Provider, r.model.Endpoint.ToolsMode)
-	d.most = max(r.model.Limits.ContextLimit, 2*r.context.Tokens())
+	d.most = mostTokens(r.model, r.context.Tokens())
 	return d
 }
+
+// mostTokens is how many tokens a call of a model can have had, in or out.
+func mostTokens(m Model, sent int) int { return max(m.Limits.ContextLimit, 2*sent) }
 
 // Decode implements llm.Decoder.
 func (g *guarded) Decode(ev chat.RawEvent) (deltas []llm.Delta) {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,6 +40,8 @@ type world struct {
 	window   int
 	retrieve int // budget.max_retrieval_tokens
 	memory   *fakeMemory
+	// journalRoom is how many bytes a journal may have; 0: any
+	journalRoom int
 
 	session chat.Session
 	branch  chat.Branch
@@ -126,7 +129,7 @@ func (w *world) open() {
 		w.t.Fatal(err)
 	}
 	w.store = s
-	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams")})
+	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams"), FS: roomFS{journal.OS(), w}})
 	w.jobs = jobs.NewRunner(jobs.Deps{Store: s, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
 	w.branches = branches.New(s, w.jobs, w.seen)
 	d := turn.Deps{
@@ -137,6 +140,30 @@ func (w *world) open() {
 		w.memory.store, d.Memory = s, w.memory
 	}
 	w.engine = turn.NewEngine(d)
+}
+
+// roomFS is a disk on which a journal has so much room; 0: any.
+type roomFS struct {
+	journal.FS
+	w *world
+}
+
+func (f roomFS) Create(path string) (journal.File, error) {
+	file, err := f.FS.Create(path)
+	return &roomFile{File: file, room: f.w.journalRoom}, err
+}
+
+type roomFile struct {
+	journal.File
+	room, written int
+}
+
+func (f *roomFile) Write(b []byte) (int, error) {
+	if f.room > 0 && f.written+len(b) > f.room {
+		return 0, syscall.ENOSPC
+	}
+	f.written += len(b)
+	return f.File.Write(b)
 }
 
 func (w *world) close() {

@@ -231,6 +231,7 @@ func (r *run) receive(ev chat.RawEvent) error {
 	deltas := r.decoder.Decode(ev)
 	seq, err := r.writer.Append(ev, visibleBytes(deltas))
 	if err != nil {
+		r.stream.refused = true
 		return err
 	}
 	r.stream.add(ev)
@@ -278,6 +279,7 @@ func (r *run) closeJournal() {
 	p, err := r.writer.End(r.end.journal, reason)
 	if err != nil {
 		r.e.log.Error("the stream journal could not be sealed", "step", r.step.ID, "err", err)
+		r.end.step.Message = joinSentences(r.end.step.Message, r.stream.missing(r.e, r.step.ID))
 	}
 	r.emitter.finish(p.DurableSeq, p.Durable)
 	if r.stream.long {

@@ -2,11 +2,13 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/defect"
 	"contextinfinity/backend/internal/faults"
 	"contextinfinity/backend/journal"
+	"contextinfinity/backend/prompt"
 )
 
 // Recover settles every turn that nothing works on any more, from its journal (SPEC 5,
@@ -145,7 +147,7 @@ type recovery struct {
 func (rec *recovery) read(ctx context.Context) error {
 	before := 0
 	if rec.open != nil {
-		if err := rec.decode(); err != nil {
+		if err := rec.decode(ctx); err != nil {
 			return err
 		}
 		before = rec.open.Index
@@ -166,8 +168,8 @@ func (rec *recovery) read(ctx context.Context) error {
 
 // decode replays the journal, an event at a time, and counts the visible bytes as the
 // window did.
-func (rec *recovery) decode() error {
-	r, err := rec.e.replay(rec.open.Provider, rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
+func (rec *recovery) decode(ctx context.Context) error {
+	r, err := rec.e.replay(rec.open.Provider, rec.most(ctx), rec.e.journalLimit(rec.open.ModelID), func(yield func(chat.RawEvent) error) (err error) {
 		rec.journal, err = rec.e.journals.Read(rec.open.ID, yield)
 		return err
 	})
@@ -191,6 +193,21 @@ func (rec *recovery) decode() error {
 		rec.attempt.err = nil
 	}
 	return nil
+}
+
+// most is how many tokens the call can have had, as while it streamed; 0 where its model
+// is not configured any more.
+func (rec *recovery) most(ctx context.Context) int {
+	m, err := rec.e.models.Resolve(ctx, rec.turn.Model)
+	if err != nil || m.Endpoint.ModelID != rec.open.ModelID || m.Endpoint.Provider != rec.turn.Provider {
+		return 0
+	}
+	var sent prompt.Manifest
+	raw, err := rec.e.store.Manifest(ctx, rec.turn.ID)
+	if err != nil || raw == nil || json.Unmarshal(raw, &sent) != nil {
+		return m.Limits.ContextLimit
+	}
+	return mostTokens(m, sent.TotalTokens)
 }
 
 // events are what was decoded, read from the journal again.

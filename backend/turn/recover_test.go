@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -259,4 +260,28 @@ func TestSendOverCrash(t *testing.T) {
 	}
 	w.is(w.wait(h), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
 	w.is(w.reload(got.ID), chat.PhaseResponseFinalized, chat.OutcomeKept, "half")
+}
+
+// TestUsageIsCheckedByTheWindowAfterACrash: what a journal reports is believed as far as
+// it was while it streamed, as long as the model is configured.
+func TestUsageIsCheckedByTheWindowAfterACrash(t *testing.T) {
+	for name, c := range map[string]struct {
+		usage    string
+		believed bool
+	}{
+		"over the window": {`{"input_tokens":900000}`, false},
+		"as it may be":    {`{"input_tokens":11}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, crashed := killed(t, text("all of it"), done, `{"t":"usage","s":`+strconv.Quote(c.usage)+`}`)
+			w.recover()
+			got, err := w.store.Turn(t.Context(), crashed.ID)
+			if err != nil || got.Usage == nil {
+				t.Fatalf("usage %+v: %v", got.Usage, err)
+			}
+			if believed := got.Usage.NotBelieved == ""; believed != c.believed {
+				t.Errorf("the usage is %+v", *got.Usage)
+			}
+		})
+	}
 }

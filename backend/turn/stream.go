@@ -1,10 +1,11 @@
 package turn
 
 import (
-	"runtime/debug"
-	"sync"
+	"fmt"
+	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/heap"
 )
 
 // maxKept is how many bytes of an attempt's raw events are kept in memory. The events of
@@ -17,6 +18,10 @@ type stream struct {
 	bytes int
 	count int
 	long  bool // more than maxKept
+	// refused: the journal took no more; the last event is not among those that are stored
+	refused bool
+	// loosen ends what was done for the memory of a long answer.
+	loosen func()
 }
 
 func (s *stream) add(ev chat.RawEvent) {
@@ -24,7 +29,7 @@ func (s *stream) add(ev chat.RawEvent) {
 	if s.bytes += len(ev.Type) + len(ev.Data); s.bytes > maxKept {
 		if s.kept = nil; !s.long {
 			s.long = true
-			long.begin()
+			s.loosen = heap.Tighten()
 		}
 		return
 	}
@@ -39,40 +44,29 @@ func (s *stream) events(e *Engine, step chat.StepID) chat.EventSeq {
 	return chat.EventsOf(s.kept)
 }
 
+// missing says, in a sentence, where the raw events that will be stored end before the
+// stream did, because its journal could not be written to its end: those of a long stream
+// are read from it. Empty: all of them will be stored.
+func (s *stream) missing(e *Engine, step chat.StepID) string {
+	n := 0
+	for _, err := range s.events(e, step) {
+		if err != nil {
+			break
+		}
+		n++
+	}
+	if n == s.count && !s.refused {
+		return ""
+	}
+	return fmt.Sprintf("The raw events stored with this call end after event %d: what followed could not be written to the stream journal.", n)
+}
+
+func joinSentences(before, after string) string { return strings.TrimSpace(before + " " + after) }
+
 // end is called when nothing of the stream is needed any more.
 func (s *stream) end() {
-	if s.long {
-		long.end()
+	if s.loosen != nil {
+		s.loosen()
 	}
 	*s = stream{}
-}
-
-// long counts the long answers under way. While there is one, memory that is no longer
-// used is taken back sooner: storing a long answer makes several copies of it in a row.
-var long longAnswers
-
-type longAnswers struct {
-	mu     sync.Mutex
-	n      int
-	before int // percent
-}
-
-// gcPercent is how much garbage may gather meanwhile, as a share of what is in use.
-const gcPercent = 20
-
-func (l *longAnswers) begin() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.n++; l.n == 1 {
-		l.before = debug.SetGCPercent(gcPercent)
-	}
-}
-
-func (l *longAnswers) end() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.n--; l.n == 0 {
-		debug.SetGCPercent(l.before)
-		debug.FreeOSMemory()
-	}
 }

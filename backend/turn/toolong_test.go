@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -122,4 +123,35 @@ func TestAJournalOfZerosBlocksOnlyItsTurn(t *testing.T) {
 		t.Fatalf("it is %s: %v", got.Phase, err)
 	}
 	w.is(w.send("on"), chat.PhaseResponseFinalized, chat.OutcomeCompleted, "ok")
+}
+
+// TestAFullDiskSaysWhereTheRawEventsEnd: a journal that takes no more ends the stream; what
+// it holds is stored, and the call says that it is not all of it.
+func TestAFullDiskSaysWhereTheRawEventsEnd(t *testing.T) {
+	for name, c := range map[string]struct{ piece, room, pieces, stored int }{
+		"of a long stream":  {1 << 20, 9<<20 + 1<<19, 12, 9},
+		"of a short stream": {1 << 10, 5<<10 + 1<<9, 12, 4}, // of a piece a line takes some more
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.journalRoom = c.room
+			w.provider.script(call{events: slices.Repeat([]string{text(strings.Repeat("x", c.piece))}, c.pieces)})
+			got := w.send("hi")
+			if !got.Incomplete() || got.Failure == nil || got.Failure.Code != chat.CodeNoSpace {
+				t.Fatalf("it is %q with %+v", got.Outcome, got.Failure)
+			}
+			steps, err := w.store.Steps(t.Context(), got.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := "end after event " + strconv.Itoa(c.stored) + ":"; !strings.Contains(steps[0].Outcome.Message, want) {
+				t.Errorf("the step says %q, want %q", steps[0].Outcome.Message, want)
+			}
+			n := 0
+			if err := w.store.StepEvents(t.Context(), steps[0].ID, func(chat.RawEvent) error { n++; return nil }); err != nil || n != c.stored {
+				t.Errorf("%d events of %d: %v", n, c.stored, err)
+			}
+			w.clean()
+		})
+	}
 }
