@@ -1,8 +1,8 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -120,26 +120,16 @@ func differing(want, got map[string]string) []string {
 func TestVerifyLeavesTheLog(t *testing.T) {
 	f := newFixture(t)
 	seed(f)
-	dir := t.TempDir()
-	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal"} { // as a kill leaves them
-		data, err := os.ReadFile(filepath.Join(f.dir, name))
-		f.ok(err)
-		f.ok(os.WriteFile(filepath.Join(dir, name), data, 0o600))
-	}
-	before := map[string][]byte{}
-	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal"} {
-		before[name], _ = os.ReadFile(filepath.Join(dir, name))
-	}
-	if len(before[DatabaseFile+"-wal"]) == 0 {
+	dir := f.killed()
+	if sizeOf(filepath.Join(dir, DatabaseFile+"-wal")) == 0 {
 		t.Fatal("there is no log to leave")
 	}
+	before := contents(t, dir)
 	if f.findsDamage(dir) {
 		t.Error("sound data has problems")
 	}
-	for name, was := range before {
-		if is, err := os.ReadFile(filepath.Join(dir, name)); err != nil || !bytes.Equal(is, was) {
-			t.Errorf("%s was changed: %v", name, err)
-		}
+	if !maps.Equal(contents(t, dir), before) {
+		t.Error("the files are not as they were")
 	}
 }
 

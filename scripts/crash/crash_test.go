@@ -171,6 +171,36 @@ func TestFlippedBytesAreFound(t *testing.T) {
 	}
 }
 
+// What becomes of a flip, with a program that sees nothing and one that sees all.
+func TestAMissedFlipIsCounted(t *testing.T) {
+	t.Parallel()
+	h, err := newHome("", t.TempDir(), "# nothing\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.MkdirAll(h.data(), 0o700), os.WriteFile(h.database(), []byte("abc"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	says := func(text string) func(context.Context, *home) (string, error) {
+		return func(context.Context, *home) (string, error) { return text, nil }
+	}
+	reads := func(_ context.Context, h *home) (string, error) {
+		data, err := os.ReadFile(h.database())
+		return string(data), err
+	}
+	files := h.relative(h.database())
+	for want, a := range map[string]flipArea{
+		flipFound: {says: says("byte 1 is damaged"), reads: reads}, flipMissed: {says: says(""), reads: reads},
+		flipHarmless: {says: says(""), reads: says("abc")}, flipValid: {says: says(""), reads: reads, valid: true},
+	} {
+		a.of, a.files = &specimen{home: h}, files
+		what, missed, err := a.try(t.Context(), flipOf{files[0], 1, 0}, filepath.Join(t.TempDir(), "copy"), "abc")
+		if err != nil || what != want || (missed != "") != (want == flipMissed) {
+			t.Errorf("%s: %s, %q, %v", want, what, missed, err)
+		}
+	}
+}
+
 // A failed turn that is discarded has two events of one type; one that only failed has one.
 func TestFailingTwiceIsFoundAndDiscardingIsNot(t *testing.T) {
 	t.Parallel()

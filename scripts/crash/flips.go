@@ -293,12 +293,20 @@ func refusal(ctx context.Context, h *home, args ...string) (string, error) {
 	return r.stdout, nil
 }
 
+// configReads is every setting in force, and every model.
 func configReads(ctx context.Context, h *home) (string, error) {
-	r, err := h.run(ctx, "config", "show", "--json")
-	if err == nil && r.code != 0 {
-		err = errors.New(r.String())
+	var said string
+	for _, args := range [][]string{{"config", "show", "--json"}, {"models", "--json"}} {
+		r, err := h.run(ctx, args...)
+		if err == nil && r.code != 0 {
+			err = errors.New(r.String())
+		}
+		if err != nil {
+			return "", err
+		}
+		said += r.stdout
 	}
-	return strings.ReplaceAll(r.stdout, h.dir, ""), err
+	return strings.ReplaceAll(said, h.dir, ""), nil
 }
 
 func databaseReads(ctx context.Context, h *home) (string, error) { return dump(ctx, h.database()) }
