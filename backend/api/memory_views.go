@@ -56,7 +56,7 @@ func chunkRow(c chat.ChunkText, at int) ChunkRow {
 		words = listMark.ReplaceAllString(strings.TrimSpace(blankLines.ReplaceAllString(words, "\n")), "")
 	}
 	r := ChunkRow{
-		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: c.SessionTitle,
+		ID: string(c.ID), TurnID: string(c.SourceTurn), TurnSeq: c.TurnSeq, SessionID: string(c.SessionID), SessionTitle: chat.BoundTitle(c.SessionTitle),
 		BranchID: string(c.BranchID), Role: string(c.Role), Speaker: c.Speaker, Type: string(c.Type), Excerpt: words,
 		Summary: c.Summary, Tokens: c.Tokens, At: ms(c.At),
 	}

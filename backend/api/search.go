@@ -231,9 +231,11 @@ func (g *groups) list(most int) []SearchGroup {
 	of := func(id chat.SessionID) *SearchGroup {
 		if made[id] == nil {
 			s := g.sessions[id]
+			title := chat.BoundTitle(s.Title)
+			shown := slices.DeleteFunc(slices.Clone(g.titles[id]), func(sp chat.Span) bool { return sp.End > len(title) })
 			made[id] = &SearchGroup{
-				SessionID: string(id), Title: s.Title, Folder: s.Folder, Archived: s.ArchivedAt != nil, UpdatedAt: ms(s.UpdatedAt),
-				Marks: spanViews(s.Title, g.titles[id]), Hits: []SearchHit{},
+				SessionID: string(id), Title: title, Folder: chat.BoundTitle(s.Folder), Archived: s.ArchivedAt != nil, UpdatedAt: ms(s.UpdatedAt),
+				Marks: spanViews(title, shown), Hits: []SearchHit{},
 			}
 			if len(g.titles[id]) > 0 {
 				score[string(id)] = aTitle
@@ -333,7 +335,7 @@ func (s *Search) Metrics(query MetricsQuery) (MetricsSeries, error) {
 	slices.Reverse(rows)
 	cost, priced := 0.0, false
 	for _, r := range rows {
-		p := MetricPoint{Session: string(r.Session), Title: r.Title, At: ms(r.At), Model: r.Model, Cost: -1, Turn: metricsView(r.TurnMetricsRow)}
+		p := MetricPoint{Session: string(r.Session), Title: chat.BoundTitle(r.Title), At: ms(r.At), Model: r.Model, Cost: -1, Turn: metricsView(r.TurnMetricsRow)}
 		if price, ok := s.c.price(r.Model, r.Usage); ok {
 			p.Cost, priced = price, true
 			cost += price

@@ -22,13 +22,17 @@ const (
 	maxPage   = 200
 )
 
-// List returns sessions, pinned first, newest first. title filters.
+// maxListed bounds the sessions that the window lists. Older ones are found by their
+// titles; the page says so (frontend/src/components/sessions/Sessions.svelte).
+const maxListed = 5_000
+
+// List returns sessions, pinned first, newest first, at most maxListed. title filters.
 func (s *Sessions) List(archived bool, title string) ([]SessionRow, error) {
 	if err := s.c.ready(); err != nil {
 		return nil, err
 	}
 	ctx := s.c.ctx()
-	sums, err := s.c.Store.Sessions(ctx, chat.SessionQuery{Archived: archived, Title: strings.TrimSpace(title)})
+	sums, err := s.c.Store.Sessions(ctx, chat.SessionQuery{Archived: archived, Title: strings.TrimSpace(title), Limit: maxListed})
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +263,7 @@ func (s *Sessions) Header(branchID, model string) (Header, error) {
 
 func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, model string) (Header, error) {
 	h := Header{
-		SessionID: string(sess.ID), SessionTitle: sess.Title, BranchID: string(b.ID), BranchLabel: b.Label,
+		SessionID: string(sess.ID), SessionTitle: chat.BoundTitle(sess.Title), BranchID: string(b.ID), BranchLabel: chat.BoundTitle(b.Label),
 		HeadShortID: chat.ShortID(b.HeadState), Model: model,
 	}
 	var err error

@@ -26,8 +26,8 @@ func frameView(f chat.Frame) Frame {
 
 func sessionRow(s chat.SessionSummary, running bool) SessionRow {
 	return SessionRow{
-		ID: string(s.ID), Title: s.Title, ActiveBranch: string(s.ActiveBranch),
-		CreatedAt: ms(s.CreatedAt), UpdatedAt: ms(s.UpdatedAt), Pinned: s.Pinned, Archived: s.ArchivedAt != nil, Folder: s.Folder,
+		ID: string(s.ID), Title: chat.BoundTitle(s.Title), ActiveBranch: string(s.ActiveBranch),
+		CreatedAt: ms(s.CreatedAt), UpdatedAt: ms(s.UpdatedAt), Pinned: s.Pinned, Archived: s.ArchivedAt != nil, Folder: chat.BoundTitle(s.Folder),
 		Branches: s.Branches, Turns: s.Turns, Pending: s.Pending, Status: sessionStatus(s, running),
 	}
 }
@@ -51,7 +51,7 @@ func sessionStatus(s chat.SessionSummary, running bool) string {
 
 func branchView(b chat.BranchSummary, active chat.BranchID) BranchView {
 	return BranchView{
-		ID: string(b.ID), Label: b.Label, ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns,
+		ID: string(b.ID), Label: chat.BoundTitle(b.Label), ParentID: string(b.ParentBranch), ForkSeq: b.ForkSeq, Turns: b.Turns,
 		HeadSeq: b.Covers, HeadState: string(b.HeadState), UpdatedAt: ms(b.UpdatedAt), Active: b.ID == active,
 		Archived: b.ArchivedAt != nil,
 	}

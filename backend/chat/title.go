@@ -3,10 +3,31 @@ package chat
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // TitleRunes is the most a title made from a message holds, in runes.
 const TitleRunes = 60
+
+// MaxTitleRunes is the most that the title of a session, the label of a branch and the
+// name of a folder hold, in runes. Lists, menus and file names show less.
+const MaxTitleRunes = 1_000
+
+// BoundTitle is a title, cut where it is longer than MaxTitleRunes.
+func BoundTitle(title string) string {
+	if len(title) <= MaxTitleRunes {
+		return title
+	}
+	n := 0
+	for i := range title {
+		if n++; n == MaxTitleRunes {
+			if rest := title[i:]; utf8.RuneCountInString(rest[:min(len(rest), 2*utf8.UTFMax)]) > 1 {
+				return title[:i] + "…"
+			}
+		}
+	}
+	return title
+}
 
 // TitleFrom is the title of a new session: the first words of its first message
 // on one line, at most TitleRunes long, cut between words where there are any.

@@ -40,8 +40,9 @@ func (c *call) importCommand() *cobra.Command {
 		Use: "import FILE...", Short: "Bring in the history of another program, or a bundle",
 		Long: `Reads exports of ChatGPT, Claude.ai, Claude Code, Codex, Open WebUI, LibreChat,
 AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gptme, as they
-are or in a zip, messages as JSON or JSONL, and bundles of this program. Given a folder (~/.claude/projects), it imports the exports in it. Importing again adds nothing but
-what is new. What could not be read is told with its place, and the exit code is 3.`,
+are or in a zip, messages as JSON or JSONL, and bundles of this program. Given a folder
+(~/.claude/projects), it imports the exports in it. Importing again adds nothing but what
+is new. What could not be read is told with its place, and the exit code is 3.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageHint(cmd.UseLine(), "FILE is missing.")

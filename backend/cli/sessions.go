@@ -92,7 +92,7 @@ func titleOf(title string) string {
 	if strings.TrimSpace(title) == "" {
 		return "(untitled)"
 	}
-	return title
+	return chat.BoundTitle(title)
 }
 
 // status is the one thing worth a word about a session's newest turn.

@@ -29,6 +29,7 @@ func (m matrix) then(n matrix) matrix {
 type page struct {
 	seen, unseen flow
 	box          box
+	painted      bool // something that is not white was painted
 	fonts        map[string]*font
 
 	textState
@@ -73,16 +74,18 @@ type textState struct {
 	chars, words float64 // extra space after each character, and each space
 	stretch      float64 // horizontal scale - 1
 	mode         int     // how it is painted
+	white, plain bool    // the fill is white; its colour space is one whose white is known
 }
 
-// Modes of painting text that leave nothing to see.
+// Modes of painting text. The last two leave nothing to see.
 const (
+	modeFill      = 0
 	modeInvisible = 3
 	modeClip      = 7
 )
 
 // leastSize is the smallest size of text, in points, that anybody can read.
-const leastSize = 0.5
+const leastSize = 1.0
 
 // Shares of the height of text. Kerning stays below wordGap, spaces lie above it.
 const (
@@ -104,6 +107,7 @@ func (p *page) run(content, resources pdf.Value, depth int) {
 		for i := len(args) - 1; i >= 0; i-- {
 			args[i] = stk.Pop()
 		}
+		p.colour(op, args, resources)
 		if op == "Do" && len(args) == 1 && depth < maxForms {
 			p.form(resources.Key("XObject").Key(args[0].Name()), resources, depth)
 			return
@@ -121,6 +125,7 @@ func (p *page) run(content, resources pdf.Value, depth int) {
 // form draws text that is kept apart from the page.
 func (p *page) form(x, resources pdf.Value, depth int) {
 	if x.Key("Subtype").Name() != "Form" {
+		p.painted = true
 		return
 	}
 	if own := x.Key("Resources"); !own.IsNull() {
@@ -244,7 +249,7 @@ func (p *page) hides(from, to matrix, height float64) bool {
 		least = 0
 	}
 	width := math.Abs(p.size*(1+p.stretch)) * math.Hypot(from[0], from[1])
-	return p.mode == modeInvisible || p.mode == modeClip || height <= least || width <= least ||
+	return p.mode == modeInvisible || p.mode == modeClip || p.white && !p.painted && p.mode == modeFill || height <= least || width <= least ||
 		p.box.misses(from[4], from[5], to[4], to[5], height)
 }
 

@@ -185,7 +185,7 @@ func (t *tx) fork(p chat.ForkPoint) (branchRow, error) {
 		return branchRow{}, invalid("Branch %s belongs to another session.", p.Branch)
 	}
 	child := branchRow{
-		ID: t.newID(), SessionID: segs[0].Session, CreatedAt: t.stamp(), Label: clean(p.Label),
+		ID: t.newID(), SessionID: segs[0].Session, CreatedAt: t.stamp(), Label: chat.BoundTitle(clean(p.Label)),
 		ParentBranch: &segs[0].Branch,
 	}
 	if p.After != "" {
@@ -338,6 +338,9 @@ func (t *tx) activate(session chat.SessionID, branch chat.BranchID) error {
 // RenameBranch gives a branch another label.
 func (s *Store) RenameBranch(ctx context.Context, id chat.BranchID, label string) error {
 	label = clean(label)
+	if err := checkTitle("The name of a branch", label); err != nil {
+		return err
+	}
 	return s.write(ctx, "branch.rename", func(t *tx) error {
 		return t.setBranch(id, "label", label, ledger.EventBranchRenamed, ledger.TextChanged{Text: label})
 	})

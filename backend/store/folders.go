@@ -13,6 +13,9 @@ import (
 // A folder is there as long as a session is in it.
 func (s *Store) SetFolder(ctx context.Context, ids []chat.SessionID, folder string) error {
 	folder = clean(folder)
+	if err := checkTitle("The name of a folder", folder); err != nil {
+		return err
+	}
 	return s.write(ctx, "session.folder", func(t *tx) error {
 		for _, id := range ids {
 			if err := t.setSession(id, "folder", folder, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
@@ -60,7 +59,7 @@ func (w *importTx) begin() error {
 	if at := w.m.moment(c.CreatedAt); !at.IsZero() {
 		w.now = at
 	}
-	session, branch, err := w.createSession(chat.NewSession{Title: cutName(c.Title), Source: string(c.Source)})
+	session, branch, err := w.createSession(chat.NewSession{Title: c.Title, Source: string(c.Source)})
 	if err != nil {
 		return err
 	}
@@ -70,7 +69,7 @@ func (w *importTx) begin() error {
 			return err
 		}
 	}
-	if folder := clean(cutName(c.Folder)); folder != "" {
+	if folder := chat.BoundTitle(clean(c.Folder)); folder != "" {
 		if err := w.setSession(id, "folder", folder, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 			return err
 		}
@@ -82,17 +81,6 @@ func (w *importTx) begin() error {
 	}
 	w.m.main.id, w.m.main.head = chat.BranchID(branch.ID), chat.StateID(branch.HeadState)
 	return w.key(keyConversation+c.ID, session.ID)
-}
-
-// maxName is how much of a name is taken, in bytes. Lists show it whole.
-const maxName = 1_000
-
-// cutName is a source's name of something, as far as it is one.
-func cutName(name string) string {
-	if len(name) <= maxName {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxName], "") + "…"
 }
 
 // key remembers what an import made.

@@ -32,7 +32,7 @@ func (t *tx) createSession(n chat.NewSession) (sessionRow, branchRow, error) {
 	}
 	session := sessionRow{
 		ID: t.newID(), CreatedAt: t.stamp(), UpdatedAt: t.stamp(), Source: clean(n.Source),
-		ActiveBranch: t.newID(), Title: clean(n.Title), SystemPrompt: clean(n.SystemPrompt),
+		ActiveBranch: t.newID(), Title: chat.BoundTitle(clean(n.Title)), SystemPrompt: clean(n.SystemPrompt),
 	}
 	root := stateRow{
 		ID: t.newID(), SessionID: session.ID, BranchID: session.ActiveBranch,
@@ -142,9 +142,20 @@ func titledJSON(db *gorm.DB, words string) (string, error) {
 	return string(b), err
 }
 
+// checkTitle refuses a title, a label or a name that is too long.
+func checkTitle(what, title string) error {
+	if chat.BoundTitle(title) == title {
+		return nil
+	}
+	return invalid("%s has at most %d characters; nothing was changed.", what, chat.MaxTitleRunes).WithHint("choose a shorter one")
+}
+
 // RenameSession gives a session another title.
 func (s *Store) RenameSession(ctx context.Context, id chat.SessionID, title string) error {
 	title = clean(title)
+	if err := checkTitle("A title", title); err != nil {
+		return err
+	}
 	return s.changeSession(ctx, "session.rename", id, "title", title, ledger.EventSessionRenamed, ledger.TextChanged{Text: title})
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -160,5 +161,25 @@ func (d *draft) fillHead() {
 		said, _ := chat.MarshalJSON([]any{first.User, first.CreatedAt})
 		sum := sha256.Sum256(said)
 		d.ID = "content-" + hex.EncodeToString(sum[:10])
+	}
+	d.boundTitles()
+}
+
+const noticeTitle = "A title or folder was longer than 1,000 characters; it was cut, and is kept whole in the first turn."
+
+// boundTitles cuts what is too long for a list, and keeps it whole where it is not shown.
+func (d *draft) boundTitles() {
+	first := &d.Turns[0].User
+	for _, name := range []*string{&d.Title, &d.Folder} {
+		short := chat.BoundTitle(*name)
+		if short == *name {
+			continue
+		}
+		raw, err := chat.MarshalJSON(map[string]string{"title": *name})
+		if err == nil {
+			first.Blocks = append(slices.Clone(first.Blocks), d.unknown(raw))
+		}
+		*name = short
+		d.notice(noticeTitle, 1)
 	}
 }

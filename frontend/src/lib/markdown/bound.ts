@@ -13,6 +13,8 @@ export interface Piece {
 /** Characters drawn in one go. */
 export const partChars = 32_000;
 export const partLines = 600;
+/** Brackets, stars and their like in one go. Each may open something that is looked for up to the end of its block. */
+export const partMarks = 2_500;
 /** A longer line or paragraph is not looked through for what is bold in it. */
 const longest = 6_000;
 /** Brackets, stars and their like in one paragraph. */
@@ -27,12 +29,12 @@ const markers = /[[\]*_`$<>!\\~&|]/g;
 
 /** The first parts of a text, drawn one after another, cut where blocks end. A fence cut in two is closed and opened again. */
 export function parts(text: string, most = Infinity, size = partChars): { texts: string[]; left: number } {
-  if (text.length <= size && afterLines(text, 0, partLines) >= text.length && afterWeight(text, 0, size) >= text.length) return { texts: [text], left: 0 };
+  if (text.length <= size && partEnd(text, 0, size) >= text.length) return { texts: [text], left: 0 };
   const found: string[] = [];
   let opened = '';
   let at = 0;
   while (at < text.length && found.length < most) {
-    const to = Math.min(afterWeight(text, at, size), afterLines(text, at, partLines));
+    const to = partEnd(text, at, size);
     const end = to >= text.length ? text.length : cutAt(text, at, to);
     const raw = text.slice(at, end);
     const open = openFence(opened + raw);
@@ -41,6 +43,24 @@ export function parts(text: string, most = Infinity, size = partChars): { texts:
     at = end;
   }
   return { texts: found, left: text.length - at };
+}
+
+const partEnd = (text: string, from: number, size: number): number =>
+  Math.min(afterWeight(text, from, size), afterLines(text, from, partLines), afterMarks(text, from, partMarks));
+
+/** Where so many marks end. Within fences they are text, and do not count. */
+function afterMarks(text: string, from: number, most: number): number {
+  let fenced = '';
+  for (let [at, left] = [from, most]; at < text.length && at < from + partChars; ) {
+    const end = text.indexOf('\n', at);
+    const to = end < 0 ? text.length : end + 1;
+    const line = text.slice(at, Math.min(to, at + partChars));
+    const mark = fence.exec(line)?.[1];
+    if (mark) fenced = fenced === '' ? mark : mark.startsWith(fenced) && line.trim() === mark ? '' : fenced;
+    else if (fenced === '' && (left -= line.match(markers)?.length ?? 0) < 0) return at > from ? at : to;
+    at = to;
+  }
+  return text.length;
 }
 
 /** Where so many lines end. */

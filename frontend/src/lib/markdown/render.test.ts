@@ -117,6 +117,17 @@ describe('texts that would take the parser long', () => {
     expect(texts.reduce((sum, part) => sum + part.length, left)).toBeGreaterThanOrEqual(text.length);
   });
 
+  it.each(['![a](', '[a](', '[a][', '*a', '**a*', '`` ', '~~a', '<a', '<b>', '<details>', '$', 'a*b_', 'x_', '&amp;', '\\\\', '| a '])('hold few marks in one go, however they are laid out: %s', (mark) => {
+    for (const text of [mark.repeat(30_000), `${mark.repeat(300)}\n\n`.repeat(60), `- ${mark.repeat(20)}\n`.repeat(1_500), `> ${mark.repeat(20)}\n`.repeat(1_500), `${'> '.repeat(10)}${'- '.repeat(10)}${mark}\n`.repeat(2_000)]) {
+      const { texts, left } = parts(text);
+      expect([left, texts.join('') === text]).toEqual([0, true]);
+      for (const part of texts) {
+        const parsed = pieces(part).filter((piece) => !piece.plain).map((piece) => piece.text).join('\n');
+        expect(parsed.match(/[[\]*_`$<>!\\~&|]/g)?.length ?? 0).toBeLessThanOrEqual(2_500);
+      }
+    }
+  });
+
   it('lose no character, and no fence', () => {
     const code = `Before.\n\n\`\`\`go\n${'x := 1\n'.repeat(9_000)}\`\`\`\n\nAfter **it**.`;
     const { texts, left } = parts(code);

@@ -1,0 +1,41 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/turn"
+)
+
+// manySessions has as many sessions as are asked of it, with titles of a megabyte.
+type manySessions struct {
+	Store
+	n     int
+	title string
+}
+
+func (s manySessions) Sessions(_ context.Context, q chat.SessionQuery) ([]chat.SessionSummary, error) {
+	n := s.n
+	if q.Limit > 0 {
+		n = min(n, q.Limit)
+	}
+	out := make([]chat.SessionSummary, n)
+	for i := range out {
+		out[i].Title, out[i].Folder = s.title, s.title
+	}
+	return out, nil
+}
+
+// TestTheListIsBounded: in sessions, and in what each is called.
+func TestTheListIsBounded(t *testing.T) {
+	c := &Core{Store: manySessions{n: 100_000, title: strings.Repeat("x", 1<<20)}, Turns: &turn.Engine{}}
+	rows, err := NewSessions(c).List(false, "")
+	if err != nil || len(rows) != maxListed {
+		t.Fatalf("%d sessions are listed, %v", len(rows), err)
+	}
+	if row := rows[0]; len(row.Title) > 2*chat.MaxTitleRunes || len(row.Folder) > 2*chat.MaxTitleRunes {
+		t.Errorf("one is called by %d bytes in a folder of %d", len(row.Title), len(row.Folder))
+	}
+}

@@ -1,0 +1,22 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestATitleIsBounded(t *testing.T) {
+	for _, c := range []string{"a", "é", "漢", "😀"} {
+		whole := strings.Repeat(c, MaxTitleRunes)
+		if got := BoundTitle(whole); got != whole {
+			t.Errorf("%s: a title of the most characters was cut to %d", c, utf8.RuneCountInString(got))
+		}
+		for _, more := range []int{1, 1 << 20} {
+			got := BoundTitle(whole + strings.Repeat(c, more))
+			if utf8.RuneCountInString(got) != MaxTitleRunes || !strings.HasSuffix(got, c+"…") || !utf8.ValidString(got) || BoundTitle(got) != got {
+				t.Errorf("%s, %d more: %d characters", c, more, utf8.RuneCountInString(got))
+			}
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestTitlesOfAMegabyte: made ones are cut, new names are refused and the old ones stay.
+func TestTitlesOfAMegabyte(t *testing.T) {
+	f := newFixture(t)
+	long := strings.Repeat("title ", 1<<20/6)
+	session, main, err := f.CreateSession(f.ctx, chat.NewSession{Title: long})
+	f.ok(err)
+	if session.Title != chat.BoundTitle(long) || len(session.Title) > 2*chat.MaxTitleRunes {
+		t.Errorf("a session is called by %d bytes", len(session.Title))
+	}
+	fork, err := f.Fork(f.ctx, chat.ForkPoint{SessionID: session.ID, Branch: main.ID, Label: long})
+	f.ok(err)
+	if fork.Label != chat.BoundTitle(long) {
+		t.Errorf("a branch is called by %d bytes", len(fork.Label))
+	}
+	for name, err := range map[string]error{
+		"session": f.RenameSession(f.ctx, session.ID, long), "branch": f.RenameBranch(f.ctx, fork.ID, long), "folder": f.SetFolder(f.ctx, []chat.SessionID{session.ID}, long),
+	} {
+		if chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	after, err := f.Session(f.ctx, session.ID)
+	f.ok(err)
+	if after.Title != session.Title || after.Folder != "" {
+		t.Errorf("now %d bytes in %q", len(after.Title), after.Folder)
+	}
+	f.verifyClean()
+}
