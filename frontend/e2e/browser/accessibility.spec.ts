@@ -34,6 +34,49 @@ test('first start: no serious finding', async ({ launch, page }) => {
   await inspect(page, 'first start');
 });
 
+test('where the system forces its colours, what is chosen and found can be seen', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer('A question', 'An answer.');
+  await launch();
+  await new Conversation(page).askAndWait(1, 'A question', 'An answer.');
+  await page.emulateMedia({ forcedColors: 'active' });
+  const style = (css: string, name: string) => page.evaluate(([at, property]) => getComputedStyle(document.querySelector(at!)!).getPropertyValue(property!), [css, name]);
+  expect(await style('article .ask', 'outline-style')).toBe('solid'); // it has no background of its own
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('dialog', { name: 'Commands' }).getByRole('combobox').fill('br');
+  await expect(page.locator('dialog[open] [role="option"] mark').first()).toBeVisible();
+  expect(await style('dialog[open] [role="option"] mark', 'color')).not.toBe(await style('dialog[open]', 'background-color'));
+  expect(await style('dialog[open] [role="option"][aria-selected="true"]', 'outline-style')).toBe('solid');
+  await page.keyboard.press('Escape');
+
+  await page.locator('article .answer p').last().click({ button: 'right' });
+  await expect(page.getByRole('menu', { name: 'Actions' })).toBeVisible();
+  expect(await style('[role="menuitem"]:focus', 'outline-style')).toBe('solid');
+});
+
+test('Tab goes through the window as it is drawn, and shows where it is', async ({ home, provider, launch, page }) => {
+  home.configure(provider);
+  provider.answer('A question', 'An answer.');
+  await launch();
+  await new Conversation(page).askAndWait(1, 'A question', 'An answer.');
+  await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+  await page.mouse.click(1, 1);
+  const places: string[] = [];
+  for (let stop = 0; stop < 60 && places.at(-1) !== 'ASIDE'; stop++) {
+    await page.keyboard.press('Tab');
+    const [place, ring, name] = await page.evaluate(() => {
+      const element = document.activeElement!;
+      const around = [element, element.parentElement!, element.parentElement!.parentElement!];
+      const rung = around.some((one) => getComputedStyle(one).outlineStyle !== 'none' && parseFloat(getComputedStyle(one).outlineWidth) > 0);
+      return [element.closest('nav, header, main, aside')?.tagName ?? '', rung, element.outerHTML.slice(0, 120)] as const;
+    });
+    expect.soft(ring, `the focus is seen on ${name}`).toBe(true);
+    if (place !== places.at(-1)) places.push(place);
+  }
+  expect(places).toEqual(['NAV', 'HEADER', 'MAIN', 'ASIDE']);
+});
+
 test.describe('no serious finding, light, dark and in high contrast', () => {
   test.beforeEach(async ({ home, provider, launch, page }) => {
     home.configure(provider);

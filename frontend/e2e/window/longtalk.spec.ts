@@ -33,11 +33,13 @@ test(`a conversation of ${turns} turns, in two locales, without one message in t
  */
 async function talk({ desktop: { page }, provider }: Room, turn: number): Promise<void> {
   provider.answer(question(turn - 1), essay(turn - 1), { inputTokens: 180 + 118 * turn });
-  await page.run(`document.querySelector(arguments[0]).focus(); document.execCommand('insertText', false, arguments[1])`, composer, question(turn - 1));
-  await page.type(composer, '\uE007');
-  await until(`turn ${turn} is answered`, () => page.run<boolean>(
-    `return document.querySelector('article[aria-label^="Turn ' + arguments[0] + ',"]')?.innerText.includes(arguments[1]) ?? false`,
-    turn, `all there is to say about step ${turn}.`));
+  const field = await page.run<Record<string, string>>(`const field = document.querySelector(arguments[0]);
+    field.focus();
+    document.execCommand('insertText', false, arguments[1]);
+    return field`, composer, question(turn - 1));
+  await page.typeInto(field, '\uE007');
+  await page.awaitChange(`return document.querySelector('article[aria-label^="Turn ' + arguments[0] + ',"]')?.textContent.includes(arguments[1])`,
+    turn, `all there is to say about step ${turn}.`);
 }
 
 /** One meaning, one number: the header and the command line agree about what was said. */

@@ -24,6 +24,19 @@ export class WebDriver {
     return this.post('execute/sync', { script: body, args });
   }
 
+  /**
+   * Waits until the body of a function gives something true, looking whenever the page changes: one call, where polling
+   * asks a busy page again and again.
+   */
+  awaitChange(body: string, ...args: unknown[]): Promise<void> {
+    const script = `const [args, done] = arguments;
+      const check = () => (function () { ${body} }).apply(null, args) && (watch.disconnect(), done(null));
+      const watch = new MutationObserver(check);
+      watch.observe(document.body, { childList: true, subtree: true, characterData: true, attributes: true, attributeFilter: ['aria-label'] });
+      check();`;
+    return this.post('execute/async', { script, args: [args] });
+  }
+
   async click(css: string): Promise<void> {
     await this.post(`element/${await this.find(css)}/click`, {});
   }
@@ -37,7 +50,12 @@ export class WebDriver {
   }
 
   async type(css: string, text: string): Promise<void> {
-    await this.post(`element/${await this.find(css)}/value`, { text });
+    await this.typeInto(await this.find(css), text);
+  }
+
+  /** Types into an element that a script returned. */
+  async typeInto(element: string | Record<string, string>, text: string): Promise<void> {
+    await this.post(`element/${typeof element === 'string' ? element : Object.values(element)[0]}/value`, { text });
   }
 
   /** The visible text of the page, or of the first element that matches. */

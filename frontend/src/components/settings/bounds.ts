@@ -1,5 +1,5 @@
 import type { Setting } from '$lib/backend/types';
-import { grouped } from '$shared/format';
+import { grouped, typedNumber } from '$shared/format';
 
 /** A value as people read it: on and off for switches, grouped digits for whole numbers. */
 export function shownValue(setting: Setting, value: string): string {
@@ -17,8 +17,7 @@ export function bounds(setting: Setting): string {
   return `${number(setting.min)} to ${number(setting.max)}${unit}`;
 }
 
-/** Numbers may be typed with the spaces we show them with. */
+/** Numbers may be typed with the spaces we show them with, or as people write them where they live. */
 export function typedValue(setting: Setting, typed: string): string {
-  const text = typed.trim();
-  return setting.type === 'int' ? text.replace(/[\s\u202f\u00a0_]/g, '') : text;
+  return setting.type === 'int' || setting.type === 'float' ? typedNumber(typed, setting.type === 'int') : typed.trim();
 }

@@ -1,4 +1,5 @@
 import type { ModelView } from '$lib/backend/types';
+import { typedNumber } from '$shared/format';
 
 export function emptyModel(): ModelView {
   return {
@@ -42,7 +43,7 @@ export function suggestedName(modelId: string, taken: (name: string) => boolean)
 
 /** A typed limit in tokens: empty is 0, which means "look it up". Undefined for what is no whole number. */
 export function typedLimit(text: string): number | undefined {
-  const digits = text.replace(/[\s\u202f\u00a0_]/g, '');
+  const digits = typedNumber(text, true);
   if (digits === '') return 0;
   return /^\d{1,9}$/.test(digits) ? Number(digits) : undefined;
 }

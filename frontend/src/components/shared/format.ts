@@ -10,6 +10,18 @@ export function grouped(value: number): string {
     .replace(/\B(?=(\d{3})+$)/g, narrow);
 }
 
+/**
+ * A number as people type it, with the grouping and the decimal sign of their country, as the program reads it: "1.234,5" and
+ * "1,234.5" are "1234.5", and "128.000" is "128000" where the number has to be whole. Anything else stays as it was typed.
+ */
+export function typedNumber(text: string, whole: boolean): string {
+  const plain = text.trim().replace(/[\s_'’]/g, '');
+  if (whole && /^\d{1,3}([.,])\d{3}(?:\1\d{3})*$/.test(plain)) return plain.replace(/[.,]/g, '');
+  if (/^\d{1,3}(?:,\d{3})+\.\d+$/.test(plain)) return plain.replaceAll(',', '');
+  if (/^(?:\d*|\d{1,3}(?:\.\d{3})+),\d+$/.test(plain)) return plain.replaceAll('.', '').replace(',', '.');
+  return plain;
+}
+
 /** As the context meter writes it: "850", "12.4k". */
 export function short(value: number): string {
   if (value < 1_000) return grouped(value);

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { BackendError } from '$lib/backend/errors';
-import { counted, grouped, short, sized, spanned } from './format';
+import { counted, grouped, short, sized, spanned, typedNumber } from './format';
 import { Act, Loaded } from './loaded.svelte';
 import { indentJSON, pieces } from './longtext';
 import { menuTarget, placeMenu, typeAhead } from './menu';
@@ -100,6 +100,15 @@ describe('long text', () => {
     const list = Array.from({ length: 20_000 }, (_, index) => ({ index }));
     expect(indentJSON(JSON.stringify(list))).toBe(JSON.stringify(list, undefined, 2));
   });
+});
+
+describe('a typed number', () => {
+  test.each([
+    ['128.000', true, '128000'], ['128,000', true, '128000'], ['128 000', true, '128000'], ['1’234’567', true, '1234567'], ['1_000', true, '1000'],
+    ['1.234.567', true, '1234567'], ['1.234,567', true, '1234.567'], ['12.34', true, '12.34'], ['1,5', true, '1.5'],
+    ['0,7', false, '0.7'], [',5', false, '.5'], ['0.7', false, '0.7'], ['1.234,5', false, '1234.5'], ['1,234.5', false, '1234.5'], ['1.234', false, '1.234'],
+    ['many', true, 'many'], ['', false, ''],
+  ])('%s (whole: %s) is read as %s', (typed, whole, read) => expect(typedNumber(typed, whole)).toBe(read));
 });
 
 describe('menu', () => {
