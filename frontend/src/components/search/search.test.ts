@@ -90,7 +90,7 @@ describe('search of everything', () => {
     await user.click(within(found).getByText('141 more results in this session'));
     await waitFor(() => expect(within(found).getAllByRole('option').length).toBe(147));
     expect(calls('search.everything').at(-1)).toMatchObject([{ sessionId: app.search.groups[0]!.sessionId }]);
-    expect([chosen().id, screen.queryByText(/more find/)]).toEqual([within(found).getAllByRole('option')[6]!.id, null]);
+    expect([chosen().id, screen.queryByText(/more results? in/)]).toEqual([within(found).getAllByRole('option')[6]!.id, null]);
   });
 
   it('never lets an older answer stand for a newer question', async () => {
