@@ -24,7 +24,8 @@ const childStep = chat.StepID("01K00000000000000000000000")
 
 // appendUntilKilled says each number after it has appended it.
 func appendUntilKilled() {
-	j := journal.New(journal.Options{Dir: os.Getenv(childDir)})
+	// No line may wait in memory, as lines may while the disk stalls or the machine is busy.
+	j := journal.New(journal.Options{Dir: os.Getenv(childDir), FlushBytes: 1})
 	w, err := j.Begin(childStep, "openai")
 	if err != nil {
 		fmt.Println(err)
