@@ -151,7 +151,7 @@ func TestIndexIsDerived(t *testing.T) {
 	}
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case strings.HasPrefix(name, "contextinfinity.db"), name == "writer.lock", name == "history.mark", name == "streams", name == "backups":
+		case strings.HasPrefix(name, "contextinfinity.db"), name == "writer.lock", name == "history.mark", name == "confirmed.mark", name == "streams", name == "backups":
 		default:
 			t.Errorf("%s holds what is not the store's", filepath.Join(d.dir, name))
 		}

@@ -105,7 +105,7 @@ func TestLongTextsAreNotCopied(t *testing.T) {
 	if raw, err := chat.MarshalJSON(m); err != nil || int(size) != len(raw) {
 		t.Fatalf("%d bytes were written: %v", size, err)
 	}
-	if garbage := uint64(3 * len(text)); took > garbage { // small pieces that are free again at once
+	if garbage := uint64(4 * len(text)); took > garbage { // small pieces that are free again at once, more with the race detector
 		t.Errorf("writing %d bytes allocated %d", len(text), took)
 	}
 	raw, _ := chat.MarshalJSON(m)
