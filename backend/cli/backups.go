@@ -25,7 +25,7 @@ type Copies interface {
 	StartFresh(ctx context.Context) (string, error)
 	// DropLog copies data with a damaged write-ahead log into a folder, which it returns,
 	// and lets it be opened without the changes in the log that cannot be read.
-	DropLog() (string, error)
+	DropLog(ctx context.Context) (string, error)
 }
 
 func (c *call) backupCommand() *cobra.Command {
@@ -194,7 +194,7 @@ folder that is named.`, Args: atMost("PATH"),
 			return c.startFresh(ctx, copies, yes)
 		}
 		if dropLog {
-			return c.dropLog(copies, yes)
+			return c.dropLog(ctx, copies, yes)
 		}
 		path := args[0]
 		if abs, err := filepath.Abs(c.path(path)); err == nil {
@@ -241,14 +241,14 @@ func (c *call) startFresh(ctx context.Context, copies Copies, yes bool) (reply, 
 	}}, err
 }
 
-func (c *call) dropLog(copies Copies, yes bool) (reply, error) {
+func (c *call) dropLog(ctx context.Context, copies Copies, yes bool) (reply, error) {
 	if !c.json {
 		c.out.printf("The changes in the damaged write-ahead log that cannot be read are left out. The files as they are are kept in a folder.\n")
 	}
 	if err := c.confirm(yes, "Go on without these changes?"); err != nil {
 		return reply{}, err
 	}
-	kept, err := copies.DropLog()
+	kept, err := copies.DropLog(ctx)
 	return reply{doc: freshReply{kept}, text: func(o *output) {
 		if err == nil {
 			o.printf("Kept in %s. Run verify to see whether the rest is whole.\n", line(kept))

@@ -12,10 +12,10 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"gorm.io/gorm"
 
-	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/disk"
 )
 
@@ -58,43 +58,54 @@ func readConfirmed(dir string) (p logPosition, err error) {
 // fsynced: after a loss of power it may be an older one, which only says less.
 type logMark struct {
 	mu     sync.Mutex
-	file   *disk.File
-	pool   *gorm.DB // a connection of its own, so that no reader or writer is waited for
+	file   *disk.File // nil: there is no mark, or it was closed
+	pool   *gorm.DB   // a connection of its own, so that no reader or writer is waited for
 	log    string
 	last   logPosition
-	failed bool // and logged
+	failed atomic.Bool // and logged
 }
 
-// beginMark opens the mark and brings it up to date.
-func (s *Store) beginMark() error {
+// beginMark opens the mark and brings it up to date. A mark that cannot be opened keeps
+// nobody from writing.
+func (s *Store) beginMark() {
 	if s.scratch || s.copied {
-		return nil
+		return
 	}
-	path := filepath.Join(s.dir, confirmedFile)
+	if err := s.confirmed.begin(filepath.Join(s.dir, confirmedFile), s.path()); err != nil {
+		s.unmarked(err)
+		return
+	}
+	s.confirm()
+}
+
+func (m *logMark) begin(path, database string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if what := notAFile(path); what != "" {
-		return chat.Errorf(chat.CodeConfig, "store.open", "%s is %s, where a mark of the data should be. Nothing was changed.", path, what).
-			WithHint("remove it")
+		return fmt.Errorf("%s is %s", path, what)
 	}
 	f, err := disk.OpenFile(disk.Data, path, os.O_RDWR|os.O_CREATE|disk.NoFollow, 0o600)
 	if err != nil {
-		return mapError("store.open", err)
+		return err
 	}
-	s.confirmed.file, s.confirmed.log = f, s.path()+"-wal"
-	if s.confirmed.pool, err = connect(s.path(), append([]string{"query_only(1)", "cache_size(-64)"}, commonPragmas...), 1); err != nil {
-		return mapError("store.open", err)
+	pool, err := connect(database, append([]string{"query_only(1)", "cache_size(-64)"}, commonPragmas...), 1)
+	if err != nil {
+		return errors.Join(err, f.Close())
 	}
-	s.confirm()
+	m.file, m.pool, m.log = f, pool, database+"-wal"
 	return nil
 }
 
 // confirm moves the mark to the end of the log. A commit does not fail for it: a mark that
 // cannot be written says less than it could.
 func (s *Store) confirm() {
-	if s.confirmed.file == nil {
-		return
+	if err := s.confirmed.move(); err != nil {
+		s.unmarked(err)
 	}
-	if err := s.confirmed.move(); err != nil && !s.confirmed.failed {
-		s.confirmed.failed = true
+}
+
+func (s *Store) unmarked(err error) {
+	if s.confirmed.failed.CompareAndSwap(false, true) {
 		s.log.Warn("the end of the write-ahead log could not be noted; damage to it may go unnoticed", "err", err)
 	}
 }
@@ -102,6 +113,9 @@ func (s *Store) confirm() {
 func (m *logMark) move() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.file == nil {
+		return nil
+	}
 	pool, err := m.pool.DB()
 	if err != nil {
 		return err
@@ -190,8 +204,7 @@ func (s *logSum) add(b []byte) {
 // damageTo says what of a log is damaged up to a position, as a sentence; empty: nothing is,
 // or the log is another one than the position is of.
 func damageTo(log io.Reader, to logPosition) (string, error) {
-	lost := fmt.Sprintf("Up to frame %d it held changes that were confirmed. Those from the damage on cannot be read; what was written before is not affected. "+
-		"Keep a copy of the database and of this file, then restore a backup", to.Frame)
+	lost := fmt.Sprintf("Changes were confirmed up to frame %d; those from the damaged place on cannot be read.", to.Frame)
 	var head [logHeader]byte
 	switch n, err := io.ReadFull(log, head[:]); {
 	case n == 0 && errors.Is(err, io.EOF): // removed, or emptied by whoever brought it into the database

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"contextinfinity/backend/chat"
@@ -69,7 +70,7 @@ func TestADamagedLogIsFound(t *testing.T) {
 				t.Fatalf("the log was changed: %v", err)
 			}
 			archive := NewArchive(ArchiveOptions{DataDir: dir})
-			kept, err := archive.DropLog()
+			kept, err := archive.DropLog(f.ctx)
 			f.ok(err)
 			if now, err := os.ReadFile(filepath.Join(kept, DatabaseFile+"-wal")); err != nil || !bytes.Equal(now, damaged) {
 				t.Fatalf("the damaged log was not kept: %v", err)
@@ -77,10 +78,60 @@ func TestADamagedLogIsFound(t *testing.T) {
 			s, err := Open(f.ctx, Options{DataDir: dir})
 			f.ok(err)
 			f.ok(s.Close())
-			_, err = archive.DropLog()
+			_, err = archive.DropLog(f.ctx)
 			f.refused(err, chat.CodeNotFound)
 		})
 	}
+}
+
+// TestADroppedLogThatWasInTheDatabase: what was brought into the database before the log was
+// damaged is not taken back out of it by the log's readable beginning.
+func TestADroppedLogThatWasInTheDatabase(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("s")
+	for _, words := range []string{"one", "two", "three", "four"} {
+		f.full(b.ID, words, strings.Repeat(words+" is answered. ", 2000))
+	}
+	f.ok(f.CheckpointSome(f.ctx))
+	end, err := readConfirmed(f.dir)
+	f.ok(err)
+	dir := f.killed()
+	path := filepath.Join(dir, DatabaseFile+"-wal")
+	log, err := os.ReadFile(path)
+	f.ok(err)
+	log[logHeader+int(end.Frame)/2*(frameHeader+8192)+100] ^= 1
+	f.ok(os.WriteFile(path, log, 0o600))
+	_, err = Open(f.ctx, Options{DataDir: dir})
+	f.refused(err, chat.CodeCorrupt)
+	kept, err := NewArchive(ArchiveOptions{DataDir: dir}).DropLog(f.ctx)
+	f.ok(err)
+	if left, err := filepath.Glob(filepath.Join(kept, "check-*")); err != nil || len(left) > 0 {
+		t.Errorf("%v are left of the check: %v", left, err)
+	}
+	s, err := Open(f.ctx, Options{DataDir: dir})
+	f.ok(err)
+	defer func() { f.ok(s.Close()) }()
+	n, err := one[int](s.reader, "count", "", `SELECT count(*) FROM turns WHERE final_assistant_message_json IS NOT NULL`)
+	f.ok(err)
+	found, err := s.Verify(f.ctx)
+	if f.ok(err); n != 4 || len(found) > 0 {
+		t.Errorf("%d answers are left, and verify says %v", n, found)
+	}
+}
+
+// TestAMarkThatCannotBeKept: the data is written all the same, and a commit that ends beside
+// the close of the store does no harm.
+func TestAMarkThatCannotBeKept(t *testing.T) {
+	f := newFixture(t)
+	dir := f.TempDir()
+	f.ok(os.Mkdir(filepath.Join(dir, confirmedFile), 0o700))
+	s, err := Open(f.ctx, Options{DataDir: dir})
+	f.ok(err)
+	if _, _, err := s.CreateSession(f.ctx, chat.NewSession{Title: "t"}); err != nil {
+		t.Error(err)
+	}
+	f.ok(s.Close())
+	s.confirm()
 }
 
 // TestASoundLogIsNotCalledDamaged: what was never confirmed says nothing, and neither does

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -110,48 +109,6 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 		}
 	}
 	return aside, nil
-}
-
-// DropLog makes data whose write-ahead log is damaged writable again, without the changes in
-// the log that cannot be read. The files as they are are copied into a folder first, whose
-// path it returns.
-//
-// Errors: CodeLocked, CodeNotFound (the log is not damaged), CodeNoSpace. Cut short, it is
-// done again from the beginning.
-func (a *Archive) DropLog() (string, error) {
-	const op = "store.drop_log"
-	lock, err := lockWriter(a.dir, "")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = lock.release() }()
-	if _, err := a.finishRestore(); err != nil {
-		return "", err
-	}
-	switch file, damage, err := logDamage(a.dir); {
-	case err != nil:
-		return "", mapError(op, err)
-	case damage == "" || file == confirmedFile:
-		return "", chat.Errorf(chat.CodeNotFound, op, "The write-ahead log in %s is not damaged; nothing was changed.", a.dir)
-	}
-	aside := filepath.Join(a.dir, replacedDir, a.clock.Now().Format(backupStamp))
-	if err := disk.MkdirAll(disk.Backup, aside, 0o700); err != nil {
-		return "", mapError(op, err)
-	}
-	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal", confirmedFile} {
-		to := filepath.Join(aside, name)
-		if err := errors.Join(copyFile(filepath.Join(a.dir, name), to), syncFile(to)); err != nil {
-			_ = os.RemoveAll(aside)
-			return "", mapError(op, err)
-		}
-	}
-	if err := errors.Join(syncDir(aside), syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
-		return "", mapError(op, err)
-	}
-	if err := disk.Remove(disk.Backup, filepath.Join(a.dir, confirmedFile)); err != nil {
-		return "", mapError(op, err)
-	}
-	return aside, mapError(op, syncDir(a.dir))
 }
 
 // notAFile says what stands where a file of ours should be, as the end of a sentence;

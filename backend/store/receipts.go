@@ -160,7 +160,8 @@ func (s *Store) holding(ctx context.Context, kind, id string) ([]string, error) 
 		if err := ctx.Err(); err != nil {
 			return nil, mapError(opErase, err)
 		}
-		if copyHolds(ctx, path, kind, id) {
+		// A log beside a copy may be damaged, and hold what can no longer be read of it.
+		if sizeOf(path+"-wal") > 0 || copyHolds(ctx, path, kind, id) {
 			if rel, err := filepath.Rel(s.dir, path); err == nil && filepath.IsLocal(rel) {
 				path = filepath.ToSlash(rel)
 			}
@@ -176,7 +177,7 @@ func globEscape(dir string) string {
 }
 
 func copyHolds(ctx context.Context, path, kind, id string) bool {
-	db, err := connect(path, readBackPragmas, 1)
+	db, err := connectAt(place{path: path, reading: true}, readBackPragmas, 1)
 	if err != nil {
 		return true
 	}

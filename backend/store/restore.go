@@ -334,7 +334,7 @@ func summarizeInto(ctx context.Context, path string, d *chat.DataSummary) error 
 func (r *restoring) replace(ctx context.Context) error {
 	swap := swap{Staging: filepath.Base(r.staging), Aside: filepath.Join(replacedDir, r.clock.Now().Format(backupStamp))}
 	// A copy of data whose log is damaged lacks what cannot be read: the files are kept instead.
-	if _, damage, err := logDamage(r.dir); err == nil && damage == "" && sizeOf(r.database()) > 0 {
+	if damage, err := damagedLog(r.dir); err == nil && damage == "" && sizeOf(r.database()) > 0 {
 		dir := filepath.Join(r.dir, BackupDir)
 		if err := MakeDir(dir); err != nil {
 			return err

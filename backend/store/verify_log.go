@@ -6,21 +6,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"contextinfinity/backend/chat"
 )
 
-// logTries is how often the log is read when a program writes it meanwhile.
-const logTries = 5
+// A log is read again before it is called damaged: a program may write the mark, or begin
+// the log again, at that moment.
+const (
+	logTries = 5
+	logPause = 20 * time.Millisecond
+)
 
 // logDamage says what of the write-ahead log in a data directory is damaged, and of which
 // file that is said; empty: nothing is. It changes nothing.
 func logDamage(dir string) (file, damage string, err error) {
-	for range logTries {
+	for try := range logTries {
+		if try > 0 {
+			time.Sleep(logPause)
+		}
 		to, err := readConfirmed(dir)
 		if err != nil {
-			return confirmedFile, "The mark of the confirmed end of the write-ahead log cannot be read: " + err.Error() +
-				". The conversations are not in it; the next change writes it anew.", nil
+			file, damage = confirmedFile, "The mark of the confirmed end of the write-ahead log cannot be read: "+err.Error()+
+				". The conversations are not in it; the next change writes it anew."
+			continue
 		}
 		if to.Frame == 0 {
 			return "", "", nil
@@ -32,16 +41,23 @@ func logDamage(dir string) (file, damage string, err error) {
 		if err != nil {
 			return "", "", err
 		}
-		damage, err = damageTo(bufio.NewReaderSize(f, 1<<16), to)
+		found, err := damageTo(bufio.NewReaderSize(f, 1<<16), to)
 		_ = f.Close()
-		if err != nil || damage == "" {
+		if err != nil || found == "" {
 			return "", "", err
 		}
-		if again, err := readConfirmed(dir); err == nil && again == to {
-			break
-		}
+		file, damage = DatabaseFile+"-wal", found
 	}
-	return DatabaseFile + "-wal", damage, nil
+	return file, damage, nil
+}
+
+// damagedLog is what of the log is damaged. A mark that cannot be read says nothing of it.
+func damagedLog(dir string) (string, error) {
+	file, damage, err := logDamage(dir)
+	if file == confirmedFile {
+		return "", err
+	}
+	return damage, err
 }
 
 // logs checks the write-ahead log up to the last change that was confirmed.
@@ -58,10 +74,11 @@ func (a *audit) logs(dir string) {
 // refuseDamagedLog refuses to write where confirmed changes in the write-ahead log cannot be
 // read: SQLite would drop them in silence, and write over them.
 func refuseDamagedLog(dir string) error {
-	file, damage, err := logDamage(dir)
-	if err != nil || damage == "" || file == confirmedFile {
+	damage, err := damagedLog(dir)
+	if err != nil || damage == "" {
 		return mapError("store.open", err)
 	}
-	return chat.Errorf(chat.CodeCorrupt, "store.open", "The write-ahead log %s is damaged. %s. Nothing was written.", filepath.Join(dir, file), damage).
-		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or go on without the changes that cannot be read with contextinfinity restore --drop-log, which keeps the damaged files in a folder")
+	return chat.Errorf(chat.CodeCorrupt, "store.open", "The newest changes cannot be read, because the database's write-ahead log %s is damaged. %s Nothing was written.",
+		filepath.Join(dir, DatabaseFile+"-wal"), damage).
+		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or go on without these changes (contextinfinity restore --drop-log), which keeps the damaged files in a folder. If the folder was copied while the program ran, copy it again while it does not")
 }

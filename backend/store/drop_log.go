@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/disk"
+)
+
+// DropLog makes data whose write-ahead log is damaged writable again, without the changes in
+// the log that cannot be read. The files as they are are copied into a folder first, whose
+// path it returns.
+//
+// Either the database with what can be read of the log is whole, or the database without
+// the log is, because all of it was brought into the database before; which, is found out
+// on copies. Where both are, the one that holds more is taken.
+//
+// Errors: CodeLocked, CodeNotFound (the log is not damaged), CodeNoSpace, CodeCorrupt
+// (neither is whole; nothing was changed). Cut short, it is done again from the beginning.
+func (a *Archive) DropLog(ctx context.Context) (string, error) {
+	const op = "store.drop_log"
+	lock, err := lockWriter(a.dir, "")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = lock.release() }()
+	if _, err := a.finishRestore(); err != nil {
+		return "", err
+	}
+	switch damage, err := damagedLog(a.dir); {
+	case err != nil:
+		return "", mapError(op, err)
+	case damage == "":
+		return "", chat.Errorf(chat.CodeNotFound, op, "The write-ahead log in %s is not damaged; nothing was changed.", a.dir)
+	}
+	aside := filepath.Join(a.dir, replacedDir, a.clock.Now().Format(backupStamp))
+	if err := disk.MkdirAll(disk.Backup, aside, 0o700); err != nil {
+		return "", mapError(op, err)
+	}
+	whole, err := a.keepLog(ctx, aside)
+	if err != nil {
+		_ = os.RemoveAll(aside)
+		return "", mapError(op, err)
+	}
+	gone := []string{confirmedFile}
+	if !whole {
+		gone = []string{DatabaseFile + "-shm", DatabaseFile + "-wal", confirmedFile}
+	}
+	for _, name := range gone {
+		if err := disk.Remove(disk.Backup, filepath.Join(a.dir, name)); err != nil && !os.IsNotExist(err) {
+			return "", mapError(op, err)
+		}
+	}
+	return aside, mapError(op, syncDir(a.dir))
+}
+
+// keepLog copies the database, its log and its mark into a folder, and reports whether what
+// can be read of the log belongs to the database.
+func (a *Archive) keepLog(ctx context.Context, aside string) (withLog bool, err error) {
+	for _, name := range []string{DatabaseFile, DatabaseFile + "-wal", confirmedFile} {
+		to := filepath.Join(aside, name)
+		if err := errors.Join(copyFile(filepath.Join(a.dir, name), to), syncFile(to)); err != nil {
+			return false, err
+		}
+	}
+	if err := errors.Join(syncDir(aside), syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
+		return false, err
+	}
+	with, err := wholeCopy(ctx, aside, DatabaseFile, DatabaseFile+"-wal")
+	if err != nil {
+		return false, err
+	}
+	without, err := wholeCopy(ctx, aside, DatabaseFile)
+	if err == nil && with < 0 && without < 0 {
+		err = chat.Errorf(chat.CodeCorrupt, "store.drop_log", "The database is not whole, neither with what can be read of its damaged log nor without it. Nothing was changed.").
+			WithHint("restore a backup (contextinfinity backups, contextinfinity restore)")
+	}
+	return with > without, err
+}
+
+// wholeCopy checks a copy of files, which a check changes, and returns how many events it
+// holds; negative: it is damaged.
+func wholeCopy(ctx context.Context, from string, names ...string) (events int64, err error) {
+	dir, err := os.MkdirTemp(from, "check-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	for _, name := range names {
+		if err := copyFile(filepath.Join(from, name), filepath.Join(dir, name)); err != nil {
+			return 0, err
+		}
+	}
+	pool, err := connect(filepath.Join(dir, DatabaseFile), commonPragmas, 1)
+	if err != nil {
+		return -1, nil //nolint:nilerr // what cannot be opened is not whole
+	}
+	defer func() { _ = disconnect(pool) }()
+	db := pool.WithContext(ctx)
+	lines, err := all[string](db, `PRAGMA integrity_check(1)`)
+	broken, brokenErr := all[string](db, `SELECT "table" FROM pragma_foreign_key_check LIMIT 1`)
+	count, countErr := one[int64](db, "count", "", `SELECT count(*) FROM events`)
+	if ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	if err := errors.Join(err, brokenErr, countErr); err != nil || len(lines) != 1 || lines[0] != "ok" || len(broken) > 0 {
+		return -1, nil //nolint:nilerr // so is what cannot be read
+	}
+	return count, nil
+}
