@@ -8,6 +8,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -217,5 +218,40 @@ func TestTextIsRepairedAndSaid(t *testing.T) {
 	}
 	if counts["Bytes"] != 2 || counts["NUL"] != 1 || counts["Halves"] != 2 {
 		t.Errorf("notices %+v", c.Notices)
+	}
+}
+
+// TestCallsWithoutEnd: an answer of gptme that is nothing but calls, beside each other or
+// in each other, is read a few times over and not once for each call.
+func TestCallsWithoutEnd(t *testing.T) {
+	copied := func(text string) (blocks chat.Blocks, bytes uint64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		blocks, _ = gptmeCalls(text)
+		runtime.ReadMemStats(&after)
+		return blocks, after.TotalAlloc - before.TotalAlloc
+	}
+	for _, n := range []int{20_000, 200_000} {
+		text := strings.Repeat("@a(b):{}\n", n)
+		if got, bytes := copied(text); len(got) < n || bytes > 1<<20+200*uint64(len(text)) {
+			t.Fatalf("%d blocks of %d calls, %d bytes held for a text of %d", len(got), n, bytes, len(text))
+		}
+	}
+	for _, n := range []int{2, 1000, 150_000} {
+		text := strings.Repeat("@a(b): {\n", n) + "x\n" + strings.Repeat("}\n", n) + "@save(c): {\"n\":1}\n"
+		got, bytes := copied(text)
+		calls := 0
+		for _, b := range got {
+			if _, ok := b.(chat.ToolUse); ok {
+				calls++
+			}
+		}
+		if calls != 1-min(n/1000, 1) || bytes > 1<<20+200*uint64(len(text)) {
+			t.Fatalf("%d calls in each other: %d were read, %d bytes held", n, calls, bytes)
+		}
+	}
+	prose := strings.Repeat("@a(b): {x}\n", 100) + "@save(c): {\"n\":1}\n"
+	if _, calls := gptmeCalls(prose); !calls {
+		t.Error("a call after a hundred that are none is not read")
 	}
 }
