@@ -20,8 +20,22 @@ type cherryTopic struct {
 	Created moment `json:"createdAt"`
 	Updated moment `json:"updatedAt"`
 	Pinned  truth  `json:"pinned"`
-	folder  string // the assistant it belongs to
-	system  string // the assistant's prompt
+	of      *cherryAssistant
+}
+
+// cherryAssistant is what topics belong to, each of which begins with its prompt.
+type cherryAssistant struct {
+	Name   str           `json:"name"`
+	Prompt str           `json:"prompt"`
+	Topics []cherryTopic `json:"topics"`
+}
+
+// head is a topic's folder and its system prompt.
+func (t *cherryTopic) head() (folder, system string) {
+	if t.of == nil {
+		return "", string(t.Prompt)
+	}
+	return string(t.of.Name), strings.TrimSpace(string(t.of.Prompt) + "\n\n" + string(t.Prompt))
 }
 
 // cherryFile is a backup of Cherry Studio, data.json: the names of topics are in its
@@ -101,11 +115,6 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 // names reads the settings: a JSON text of JSON texts, of which one lists the assistants
 // with their topics.
 func (f *cherryFile) names(storage json.RawMessage) {
-	type assistant struct {
-		Name   str           `json:"name"`
-		Prompt str           `json:"prompt"`
-		Topics []cherryTopic `json:"topics"`
-	}
 	var store struct {
 		Persist str `json:"persist:cherry-studio"`
 	}
@@ -113,17 +122,21 @@ func (f *cherryFile) names(storage json.RawMessage) {
 		Assistants str `json:"assistants"`
 	}
 	var of struct {
-		Default    assistant   `json:"defaultAssistant"`
-		Assistants []assistant `json:"assistants"`
+		Default    *cherryAssistant   `json:"defaultAssistant"`
+		Assistants []*cherryAssistant `json:"assistants"`
 	}
 	_ = json.Unmarshal(storage, &store) // what does not fit is left empty
 	_ = json.Unmarshal([]byte(store.Persist), &slices)
 	_ = json.Unmarshal([]byte(slices.Assistants), &of)
-	for _, a := range append([]assistant{of.Default}, of.Assistants...) {
+	for _, a := range append([]*cherryAssistant{of.Default}, of.Assistants...) {
+		if a == nil {
+			continue
+		}
 		for _, t := range a.Topics {
-			t.folder, t.system = string(a.Name), strings.TrimSpace(string(a.Prompt)+"\n\n"+string(t.Prompt))
+			t.of = a
 			f.topics[string(t.ID)] = t
 		}
+		a.Topics = nil
 	}
 }
 
@@ -189,7 +202,8 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 		return []*draft{d}
 	}
 	of := f.topics[string(t.ID)]
-	d.ID, d.Title, d.Folder, d.SystemPrompt, d.Pinned = string(t.ID), string(of.Name), of.folder, of.system, bool(of.Pinned)
+	d.ID, d.Title, d.Pinned = string(t.ID), string(of.Name), bool(of.Pinned)
+	d.Folder, d.SystemPrompt = of.head()
 	d.CreatedAt, d.UpdatedAt = d.date(of.Created), d.date(of.Updated)
 	f.add(d, messages)
 	return []*draft{d}

@@ -6,6 +6,7 @@ import (
 	"compress/flate"
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"runtime"
@@ -253,5 +254,44 @@ func TestCallsWithoutEnd(t *testing.T) {
 	prose := strings.Repeat("@a(b): {x}\n", 100) + "@save(c): {\"n\":1}\n"
 	if _, calls := gptmeCalls(prose); !calls {
 		t.Error("a call after a hundred that are none is not read")
+	}
+}
+
+// cherryOf is a backup of Cherry Studio: an assistant whose prompt is that long has topics
+// t0, t1 and so on, each of a question that lists the one block, which is that long too.
+func cherryOf(t testing.TB, topics, prompt, block int) string {
+	t.Helper()
+	quoted := func(value any) string {
+		raw, err := chat.MarshalJSON(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	var names, lists []string
+	for i := range topics {
+		names = append(names, fmt.Sprintf(`{"id":"t%d","name":"Topic %d"}`, i, i))
+		lists = append(lists, fmt.Sprintf(`{"id":"t%d","messages":[{"id":"m%d","role":"user","blocks":["b"]}]}`, i, i))
+	}
+	assistants := `{"assistants":[{"name":"A","prompt":` + quoted(strings.Repeat("p", prompt)) + `,"topics":[` + strings.Join(names, ",") + `]}]}`
+	return `{"time":1,"version":5,"localStorage":{"persist:cherry-studio":` + quoted(`{"assistants":`+quoted(assistants)+`}`) +
+		`},"indexedDB":{"topics":[` + strings.Join(lists, ",") + `],"message_blocks":[{"id":"b","type":"main_text","content":` + quoted(strings.Repeat("b", block)) + `}]}}`
+}
+
+// TestAPromptOfManyTopics is held once, whatever the number of topics that begin with it.
+func TestAPromptOfManyTopics(t *testing.T) {
+	text := cherryOf(t, 1000, 1<<20, 10)
+	storage := text[strings.Index(text, `{"persist`):strings.Index(text, `,"indexedDB"`)]
+	f := &cherryFile{topics: map[string]cherryTopic{}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f.names([]byte(storage))
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; len(f.topics) != 1000 || took > 64<<20 {
+		t.Fatalf("%d bytes for %d topics and a prompt of a megabyte", took, len(f.topics))
+	}
+	of := f.topics["t999"]
+	if folder, system := of.head(); folder != "A" || len(system) != 1<<20 {
+		t.Errorf("folder %q, a prompt of %d bytes", folder, len(system))
 	}
 }
