@@ -12,6 +12,11 @@ import (
 // the places are held.
 const MaxCherryBlocks = 2_000_000
 
+// MaxCherryRepeats bounds, beyond the file's size, the text that conversations of a backup
+// of Cherry Studio share: each of them holds its assistant's prompt, and topics may list
+// the same blocks and go by the same name.
+const MaxCherryRepeats = 16 << 20
+
 // cherryTopic is a conversation as the program's settings list it.
 type cherryTopic struct {
 	ID      str    `json:"id"`
@@ -30,6 +35,15 @@ type cherryAssistant struct {
 	Topics []cherryTopic `json:"topics"`
 }
 
+// size is how much a conversation takes from its topic and its assistant.
+func (t *cherryTopic) size() int64 {
+	n := len(t.Name) + len(t.Prompt)
+	if t.of != nil {
+		n += len(t.of.Name) + len(t.of.Prompt)
+	}
+	return int64(n)
+}
+
 // head is a topic's folder and its system prompt.
 func (t *cherryTopic) head() (folder, system string) {
 	if t.of == nil {
@@ -44,12 +58,27 @@ func (t *cherryTopic) head() (folder, system string) {
 type cherryFile struct {
 	in     Input
 	topics map[string]cherryTopic
-	blocks map[string]stretch
+	blocks map[string]cherryBlock
 	size   int64 // of the blocks of the topic at hand
+	shared int64 // text that was taken again
+}
+
+type cherryBlock struct {
+	at    stretch
+	taken bool
+}
+
+// again reports whether so much may be taken another time.
+func (f *cherryFile) again(n int64) bool {
+	if f.shared+n > f.in.Size+MaxCherryRepeats {
+		return false
+	}
+	f.shared += n
+	return true
 }
 
 func (r *run) cherryFile(in Input, from io.Reader) error {
-	f := &cherryFile{in: in, topics: map[string]cherryTopic{}, blocks: map[string]stretch{}}
+	f := &cherryFile{in: in, topics: map[string]cherryTopic{}, blocks: map[string]cherryBlock{}}
 	var unheard int64 // what is read twice counts once
 	first := newScanner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &unheard, moved: func() {}}, MaxEntryBytes)
 	if err := first.documents(func(key string) (bool, error) { return f.index(first, key) }); r.ctx.Err() != nil {
@@ -103,7 +132,7 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 					ID str `json:"id"`
 				}
 				if reason == "" && !e.torn && json.Unmarshal(raw, &block) == nil && len(f.blocks) < MaxCherryBlocks {
-					f.blocks[string(block.ID)] = stretch{e.offset, e.offset + int64(len(e.raw))}
+					f.blocks[string(block.ID)] = cherryBlock{at: stretch{e.offset, e.offset + int64(len(e.raw))}}
 				}
 				return nil
 			})
@@ -140,24 +169,29 @@ func (f *cherryFile) names(storage json.RawMessage) {
 	}
 }
 
-// block reads a block, nil where it is not there.
-func (f *cherryFile) block(id string) json.RawMessage {
-	at, ok := f.blocks[id]
+// block reads a block, or says why there is none.
+func (f *cherryFile) block(id string) (raw json.RawMessage, notice string) {
+	b, ok := f.blocks[id]
 	if !ok {
-		return nil
+		return nil, noticeBlock
 	}
-	if f.size += at.to - at.from; f.size > MaxEntryBytes {
-		return nil
+	n := b.at.to - b.at.from
+	if b.taken && !f.again(n) {
+		return nil, noticeShared
 	}
-	raw := make([]byte, at.to-at.from)
-	if _, err := f.in.Data.ReadAt(raw, at.from); err != nil {
-		return nil
+	if f.size += n; f.size > MaxEntryBytes {
+		return nil, noticeBlock
 	}
+	raw = make([]byte, n)
+	if _, err := f.in.Data.ReadAt(raw, b.at.from); err != nil {
+		return nil, noticeBlock
+	}
+	f.blocks[id] = cherryBlock{b.at, true}
 	fixed, _, reason := sound(element{raw: raw})
 	if reason != "" {
-		return nil
+		return nil, noticeBlock
 	}
-	return fixed
+	return fixed, ""
 }
 
 type cherryMessage struct {
@@ -179,6 +213,8 @@ type cherryMessage struct {
 }
 
 const noticeBlock = "A part of a message is not in the backup; the rest of the message was imported."
+
+const noticeShared = "A part or a prompt stands in very many conversations of the backup; it was left out of some of them."
 
 // topic reads a conversation. Several answers to one question stand after each other;
 // the conversation continues below the one that was chosen, else below the first.
@@ -202,8 +238,13 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 		return []*draft{d}
 	}
 	of := f.topics[string(t.ID)]
-	d.ID, d.Title, d.Pinned = string(t.ID), string(of.Name), bool(of.Pinned)
-	d.Folder, d.SystemPrompt = of.head()
+	d.ID, d.Pinned = string(t.ID), bool(of.Pinned)
+	if f.again(of.size()) {
+		d.Title = string(of.Name)
+		d.Folder, d.SystemPrompt = of.head()
+	} else {
+		d.notice(noticeShared, 1)
+	}
 	d.CreatedAt, d.UpdatedAt = d.date(of.Created), d.date(of.Updated)
 	f.add(d, messages)
 	return []*draft{d}
@@ -258,10 +299,10 @@ func (f *cherryFile) node(d *draft, m cherryMessage, raw json.RawMessage) node {
 	}
 	for _, id := range m.Blocks {
 		name, _ := wordsOf(id)
-		if block := f.block(name); block != nil {
+		if block, notice := f.block(name); block != nil {
 			f.part(d, &n, block)
 		} else {
-			d.notice(noticeBlock, 1)
+			d.notice(notice, 1)
 		}
 	}
 	switch m.Role {

@@ -295,3 +295,28 @@ func TestAPromptOfManyTopics(t *testing.T) {
 		t.Errorf("folder %q, a prompt of %d bytes", folder, len(system))
 	}
 }
+
+// TestWhatTopicsShareIsBounded: a prompt or a block of a megabyte that many conversations
+// hold is not written once for each of them.
+func TestWhatTopicsShareIsBounded(t *testing.T) {
+	for name, text := range map[string]string{"a prompt": cherryOf(t, 200, 1<<20, 10), "a block": cherryOf(t, 200, 10, 1<<20)} {
+		taken, most := 0, 3*len(text)+MaxCherryRepeats
+		report, err := Read(context.Background(), fileOf("data.json", text), Options{}, func(c Conversation) error {
+			taken += len(c.SystemPrompt)
+			for i := range c.Turns {
+				taken += c.Turns[i].Size()
+			}
+			return nil
+		})
+		if err != nil || taken > most || taken < MaxCherryRepeats {
+			t.Errorf("%s: of %d bytes %d became, at most %d may: %v", name, len(text), taken, most, err)
+		}
+		if len(report.Notices) == 0 || report.Notices[0].Text != noticeShared || report.Notices[0].Count < 150 {
+			t.Errorf("%s: notices %+v", name, report.Notices)
+		}
+	}
+	got, report := read(t, "data.json", cherryOf(t, 200, 20_000, 20_000), Options{})
+	if len(got) != 200 || len(report.Notices) > 0 || len(got[199].SystemPrompt) != 20_000 || len(got[199].Turns[0].User.RenderedText()) != 20_000 {
+		t.Errorf("what topics share in a plain backup is left out: %+v", report)
+	}
+}
