@@ -2,6 +2,7 @@ package documents
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ledongthuc/pdf"
 )
@@ -9,29 +10,49 @@ import (
 // nearlyWhite is the share of white from which text on white paper cannot be seen.
 const nearlyWhite = 0.99
 
-// colour follows the colour that shapes and text are filled with, as far as it decides
-// whether white text can be seen. Text in white on a page that nothing was painted on
-// yet is not seen; on a dark shape or a picture it is.
+// ink is a colour, as far as it decides whether white text can be seen.
+type ink struct {
+	white bool
+	plain bool // its colour space is one whose white is known
+}
+
+// colour follows the colours that shapes and text are filled with and that lines are
+// drawn in. Text in white on a page that nothing was painted on yet is not seen; on a
+// dark shape, a dark line or a picture it is.
 func (p *page) colour(op string, values []pdf.Value, resources pdf.Value) {
+	switch op {
+	case "g", "rg", "k", "cs", "sc", "scn":
+		p.fill.set(op, values, resources)
+	case "G", "RG", "K", "CS", "SC", "SCN":
+		p.stroke.set(strings.ToLower(op), values, resources)
+	case "f", "F", "f*":
+		p.painted = p.painted || !p.fill.white
+	case "S", "s":
+		p.painted = p.painted || !p.stroke.white
+	case "B", "B*", "b", "b*":
+		p.painted = p.painted || !p.fill.white || !p.stroke.white
+	case "sh", "BI", "ID", "EI":
+		p.painted = true
+	}
+}
+
+// set takes an operator in the form that sets the colour of filling.
+func (c *ink) set(op string, values []pdf.Value, resources pdf.Value) {
 	args := make([]float64, len(values))
 	for i, v := range values {
 		args[i] = v.Float64()
 	}
 	switch op {
 	case "g":
-		p.white = isWhite(args, 1)
+		c.white = isWhite(args, 1)
 	case "rg":
-		p.white = isWhite(args, 3)
+		c.white = isWhite(args, 3)
 	case "k":
-		p.white = isWhite(args, 4)
+		c.white = isWhite(args, 4)
 	case "cs": // the first colour of a space is black, or unknown
-		p.white, p.plain = false, len(values) == 1 && isPlain(values[0].Name(), resources)
+		c.white, c.plain = false, len(values) == 1 && isPlain(values[0].Name(), resources)
 	case "sc", "scn":
-		p.white = p.plain && isWhite(args, len(args))
-	case "f", "F", "f*", "B", "B*", "b", "b*":
-		p.painted = p.painted || !p.white
-	case "sh", "BI", "ID", "EI":
-		p.painted = true
+		c.white = c.plain && isWhite(args, len(args))
 	}
 }
 

@@ -163,6 +163,13 @@ func TestTextThatIsNotVisible(t *testing.T) {
 		{"white on a dark shape", simplePDF("0 0 1 rg 0 0 200 200 re f 1 g BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"a spot colour of one", simplePDF("/Spot cs 1 scn BT /F1 12 Tf (seen) Tj ET"), "seen"},
 		{"white on a white shape", simplePDF("1 g 0 0 200 200 re f BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
+		{"white on a thick line", simplePDF("40 w 0 0 1 RG 0 10 m 200 10 l S 1 g BT /F1 12 Tf (seen) Tj ET"), "seen"},
+		{"white on a line that closes", simplePDF("40 w 0 10 m 200 10 l s 1 g BT /F1 12 Tf (seen) Tj ET"), "seen"},
+		{"white in a shape with a dark edge", simplePDF("1 g 40 w 0 0 200 200 re B BT /F1 12 Tf (seen) Tj ET"), "seen"},
+		{"white in a closed shape with a dark edge", simplePDF("1 g 40 w /DeviceRGB CS 0 0 1 SC 0 0 200 200 re b* BT /F1 12 Tf (seen) Tj ET"), "seen"},
+		{"white on a white line", simplePDF("40 w 1 1 1 RG 0 10 m 200 10 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
+		{"white on a line of white inks", simplePDF("/DeviceCMYK CS 0 0 0 0 SCN 0 10 m 200 10 l s 1 G 0 9 m 9 9 l S 0 0 0 0 K 0 9 m 9 9 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
+		{"a dark line's colour that Q takes back", simplePDF("1 G q 0 G Q 0 10 m 200 10 l S 1 g BT /F1 12 Tf (obey) Tj 0 g (seen) Tj ET"), hidden("seen", "obey")},
 		{"beside the page", boxed("BT /F1 12 Tf 10 10 Td (seen) Tj 0 -200 Td (obey) Tj 900 300 Td (too) Tj ET"), hidden("seen", "obey\n\ntoo")},
 		{"at its edge", boxed("BT /F1 12 Tf -5 195 Td (seen) Tj ET"), "seen"},
 	} {

@@ -74,7 +74,7 @@ type textState struct {
 	chars, words float64 // extra space after each character, and each space
 	stretch      float64 // horizontal scale - 1
 	mode         int     // how it is painted
-	white, plain bool    // the fill is white; its colour space is one whose white is known
+	fill, stroke ink     // the colours of shapes and text, and of lines
 }
 
 // Modes of painting text. The last two leave nothing to see.
@@ -249,7 +249,7 @@ func (p *page) hides(from, to matrix, height float64) bool {
 		least = 0
 	}
 	width := math.Abs(p.size*(1+p.stretch)) * math.Hypot(from[0], from[1])
-	return p.mode == modeInvisible || p.mode == modeClip || p.white && !p.painted && p.mode == modeFill || height <= least || width <= least ||
+	return p.mode == modeInvisible || p.mode == modeClip || p.fill.white && !p.painted && p.mode == modeFill || height <= least || width <= least ||
 		p.box.misses(from[4], from[5], to[4], to[5], height)
 }
 

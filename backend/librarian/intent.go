@@ -167,8 +167,35 @@ func withoutThanks(s string) string {
 var halfStarts = phrases(`as well as|such as|including|excluding|along with|together with|rather than|instead of|which|whose|whom|than|as required|as needed|to make sure|to ensure
 	sowie|einschließlich|wie zum beispiel|statt|anstatt|ainsi que|y compris|tel que|telle que|plutôt que|dont|así como|incluido|incluida|en lugar de|cuyo|cuya|così come|compreso|invece di`)
 
-// continuing is a verb that only continues a sentence: "ensuring that every key must be rotated".
+// continuing begins like a verb that only continues a sentence: "ensuring that every key must be rotated".
 var continuing = regexp.MustCompile(`^[a-z]{2,}ing\b`)
+
+// telling verbs bring a sentence of their own, whose verb is not theirs: "ensuring all tests must pass".
+var telling = regexp.MustCompile(`^(?:ensuring|meaning|including|guaranteeing|assuming|considering|knowing|believing|thinking|hoping|saying|stating|noting|remembering|implying|suggesting|making (?:sure|certain|it)|keeping in mind)\b`)
+
+// The words by which a verb in -ing is told to be the subject of a rule, "deploying on fridays is forbidden", and those
+// before which that is decided: what follows them is another clause.
+var (
+	finite    = setOf("must mustn't is isn't are aren't should shouldn't shall cannot can can't may will won't would needs has requires does doesn't")
+	clauseful = setOf("that which who whom whose what when where while because if unless until since as than i you we they he she there")
+)
+
+// isSubject reports that a clause beginning with a verb in -ing is a sentence with it as the subject.
+func isSubject(clause string) bool {
+	if telling.MatchString(clause) {
+		return false
+	}
+	for _, w := range strings.Fields(strings.ReplaceAll(clause, "’", "'")) {
+		word := strings.TrimRight(w, ".!?,;:)")
+		if finite[word] {
+			return true
+		}
+		if clauseful[word] || word != w {
+			return false
+		}
+	}
+	return false
+}
 
 // isHalf reports a part of a sentence that says nothing binding by itself: it only introduces what
 // follows, or continues what was before it.
@@ -190,7 +217,7 @@ func isHalf(s string) bool {
 		_, start, _ = strings.Cut(start, " ")
 		word, _, _ = strings.Cut(start, " ")
 	}
-	return startsWith(start, halfStarts) || continuing.MatchString(start) && !pronounsInIng[word]
+	return startsWith(start, halfStarts) || continuing.MatchString(start) && !pronounsInIng[word] && !isSubject(start)
 }
 
 // pronounsInIng end like verbs that continue a sentence, and are subjects.

@@ -45,6 +45,13 @@ func TestHalfSentencesAreNoConstraints(t *testing.T) {
 		"make sure that the log never holds a key":                                                             true,
 		"nothing must be written outside the data directory":                                                   true,
 		"Which means: keys must never be logged.":                                                              true,
+		"logging must never contain keys":                                                                      true,
+		"deploying on fridays is forbidden":                                                                    true,
+		"using tabs is not allowed":                                                                            true,
+		"and storing passwords in plain text is forbidden":                                                     true,
+		"making it clear that keys must never be logged":                                                       false,
+		"keeping in mind that the build must never take an hour":                                               false,
+		"so using fixtures that must never change":                                                             false,
 		"always answer in metric units":                                                                        true,
 	} {
 		sum := librarian.Parse(librarian.Fallback(librarian.Update{Turns: []chat.Turn{turn(said, "Noted.")}}).Summary)

@@ -12,6 +12,11 @@ import (
 // the places are held.
 const MaxCherryBlocks = 2_000_000
 
+// MaxCherryRepeats bounds, beyond the file's size, the text that conversations of a backup
+// of Cherry Studio share: each of them holds its assistant's prompt, and topics may list
+// the same blocks and go by the same name.
+const MaxCherryRepeats = 16 << 20
+
 // cherryTopic is a conversation as the program's settings list it.
 type cherryTopic struct {
 	ID      str    `json:"id"`
@@ -20,8 +25,31 @@ type cherryTopic struct {
 	Created moment `json:"createdAt"`
 	Updated moment `json:"updatedAt"`
 	Pinned  truth  `json:"pinned"`
-	folder  string // the assistant it belongs to
-	system  string // the assistant's prompt
+	of      *cherryAssistant
+}
+
+// cherryAssistant is what topics belong to, each of which begins with its prompt.
+type cherryAssistant struct {
+	Name   str           `json:"name"`
+	Prompt str           `json:"prompt"`
+	Topics []cherryTopic `json:"topics"`
+}
+
+// size is how much a conversation takes from its topic and its assistant.
+func (t *cherryTopic) size() int64 {
+	n := len(t.Name) + len(t.Prompt)
+	if t.of != nil {
+		n += len(t.of.Name) + len(t.of.Prompt)
+	}
+	return int64(n)
+}
+
+// head is a topic's folder and its system prompt.
+func (t *cherryTopic) head() (folder, system string) {
+	if t.of == nil {
+		return "", string(t.Prompt)
+	}
+	return string(t.of.Name), strings.TrimSpace(string(t.of.Prompt) + "\n\n" + string(t.Prompt))
 }
 
 // cherryFile is a backup of Cherry Studio, data.json: the names of topics are in its
@@ -30,12 +58,27 @@ type cherryTopic struct {
 type cherryFile struct {
 	in     Input
 	topics map[string]cherryTopic
-	blocks map[string]stretch
+	blocks map[string]cherryBlock
 	size   int64 // of the blocks of the topic at hand
+	shared int64 // text that was taken again
+}
+
+type cherryBlock struct {
+	at    stretch
+	taken bool
+}
+
+// again reports whether so much may be taken another time.
+func (f *cherryFile) again(n int64) bool {
+	if f.shared+n > f.in.Size+MaxCherryRepeats {
+		return false
+	}
+	f.shared += n
+	return true
 }
 
 func (r *run) cherryFile(in Input, from io.Reader) error {
-	f := &cherryFile{in: in, topics: map[string]cherryTopic{}, blocks: map[string]stretch{}}
+	f := &cherryFile{in: in, topics: map[string]cherryTopic{}, blocks: map[string]cherryBlock{}}
 	var unheard int64 // what is read twice counts once
 	first := newScanner(&counted{ctx: r.ctx, r: io.NewSectionReader(in.Data, 0, in.Size), n: &unheard, moved: func() {}}, MaxEntryBytes)
 	if err := first.documents(func(key string) (bool, error) { return f.index(first, key) }); r.ctx.Err() != nil {
@@ -89,7 +132,7 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 					ID str `json:"id"`
 				}
 				if reason == "" && !e.torn && json.Unmarshal(raw, &block) == nil && len(f.blocks) < MaxCherryBlocks {
-					f.blocks[string(block.ID)] = stretch{e.offset, e.offset + int64(len(e.raw))}
+					f.blocks[string(block.ID)] = cherryBlock{at: stretch{e.offset, e.offset + int64(len(e.raw))}}
 				}
 				return nil
 			})
@@ -101,11 +144,6 @@ func (f *cherryFile) index(s *scanner, key string) (bool, error) {
 // names reads the settings: a JSON text of JSON texts, of which one lists the assistants
 // with their topics.
 func (f *cherryFile) names(storage json.RawMessage) {
-	type assistant struct {
-		Name   str           `json:"name"`
-		Prompt str           `json:"prompt"`
-		Topics []cherryTopic `json:"topics"`
-	}
 	var store struct {
 		Persist str `json:"persist:cherry-studio"`
 	}
@@ -113,38 +151,47 @@ func (f *cherryFile) names(storage json.RawMessage) {
 		Assistants str `json:"assistants"`
 	}
 	var of struct {
-		Default    assistant   `json:"defaultAssistant"`
-		Assistants []assistant `json:"assistants"`
+		Default    *cherryAssistant   `json:"defaultAssistant"`
+		Assistants []*cherryAssistant `json:"assistants"`
 	}
 	_ = json.Unmarshal(storage, &store) // what does not fit is left empty
 	_ = json.Unmarshal([]byte(store.Persist), &slices)
 	_ = json.Unmarshal([]byte(slices.Assistants), &of)
-	for _, a := range append([]assistant{of.Default}, of.Assistants...) {
+	for _, a := range append([]*cherryAssistant{of.Default}, of.Assistants...) {
+		if a == nil {
+			continue
+		}
 		for _, t := range a.Topics {
-			t.folder, t.system = string(a.Name), strings.TrimSpace(string(a.Prompt)+"\n\n"+string(t.Prompt))
+			t.of = a
 			f.topics[string(t.ID)] = t
 		}
+		a.Topics = nil
 	}
 }
 
-// block reads a block, nil where it is not there.
-func (f *cherryFile) block(id string) json.RawMessage {
-	at, ok := f.blocks[id]
+// block reads a block, or says why there is none.
+func (f *cherryFile) block(id string) (raw json.RawMessage, notice string) {
+	b, ok := f.blocks[id]
 	if !ok {
-		return nil
+		return nil, noticeBlock
 	}
-	if f.size += at.to - at.from; f.size > MaxEntryBytes {
-		return nil
+	n := b.at.to - b.at.from
+	if b.taken && !f.again(n) {
+		return nil, noticeShared
 	}
-	raw := make([]byte, at.to-at.from)
-	if _, err := f.in.Data.ReadAt(raw, at.from); err != nil {
-		return nil
+	if f.size += n; f.size > MaxEntryBytes {
+		return nil, noticeBlock
 	}
+	raw = make([]byte, n)
+	if _, err := f.in.Data.ReadAt(raw, b.at.from); err != nil {
+		return nil, noticeBlock
+	}
+	f.blocks[id] = cherryBlock{b.at, true}
 	fixed, _, reason := sound(element{raw: raw})
 	if reason != "" {
-		return nil
+		return nil, noticeBlock
 	}
-	return fixed
+	return fixed, ""
 }
 
 type cherryMessage struct {
@@ -166,6 +213,8 @@ type cherryMessage struct {
 }
 
 const noticeBlock = "A part of a message is not in the backup; the rest of the message was imported."
+
+const noticeShared = "A part or a prompt stands in very many conversations of the backup; it was left out of some of them."
 
 // topic reads a conversation. Several answers to one question stand after each other;
 // the conversation continues below the one that was chosen, else below the first.
@@ -189,7 +238,13 @@ func (f *cherryFile) topic(raw json.RawMessage) []*draft {
 		return []*draft{d}
 	}
 	of := f.topics[string(t.ID)]
-	d.ID, d.Title, d.Folder, d.SystemPrompt, d.Pinned = string(t.ID), string(of.Name), of.folder, of.system, bool(of.Pinned)
+	d.ID, d.Pinned = string(t.ID), bool(of.Pinned)
+	if f.again(of.size()) {
+		d.Title = string(of.Name)
+		d.Folder, d.SystemPrompt = of.head()
+	} else {
+		d.notice(noticeShared, 1)
+	}
 	d.CreatedAt, d.UpdatedAt = d.date(of.Created), d.date(of.Updated)
 	f.add(d, messages)
 	return []*draft{d}
@@ -244,10 +299,10 @@ func (f *cherryFile) node(d *draft, m cherryMessage, raw json.RawMessage) node {
 	}
 	for _, id := range m.Blocks {
 		name, _ := wordsOf(id)
-		if block := f.block(name); block != nil {
+		if block, notice := f.block(name); block != nil {
 			f.part(d, &n, block)
 		} else {
-			d.notice(noticeBlock, 1)
+			d.notice(notice, 1)
 		}
 	}
 	switch m.Role {

@@ -124,6 +124,10 @@ func gptmeAnswer(text string) (out chat.Blocks, calls bool) {
 	return out, calls
 }
 
+// maxCallReads bounds how often a text is read over for values that are no JSON: calls
+// may be nested in them, and each is read to its end.
+const maxCallReads = 4
+
 func gptmeCalls(text string) (out chat.Blocks, calls bool) {
 	fences := fencedBlocks(text)
 	for _, f := range fences { // one that names a language or a tool
@@ -131,7 +135,7 @@ func gptmeCalls(text string) (out chat.Blocks, calls bool) {
 		calls = calls || strings.Trim(line, "` \t\r") != ""
 	}
 	calls = calls || strings.Contains(text, "<tool-use>") || strings.Contains(text, "<function_calls>")
-	from := 0
+	raw, from, wasted := []byte(text), 0, 0
 	for _, m := range gptmeCall.FindAllStringSubmatchIndex(text, -1) {
 		for len(fences) > 0 && fences[0][1] <= m[0] {
 			fences = fences[1:]
@@ -140,9 +144,10 @@ func gptmeCalls(text string) (out chat.Blocks, calls bool) {
 			continue
 		}
 		open := m[1] - 1
-		end := open + valueEnd([]byte(text[open:]), 0)
-		if !json.Valid([]byte(text[open:end])) {
-			if end == len(text) { // it was cut: nothing after it can be told from it
+		end := valueEnd(raw, open)
+		if !json.Valid(raw[open:end]) {
+			wasted += end - open
+			if end == len(text) || wasted > maxCallReads*len(text) { // if it was cut, nothing after it can be told from it
 				break
 			}
 			continue

@@ -6,8 +6,10 @@ import (
 	"compress/flate"
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -217,5 +219,104 @@ func TestTextIsRepairedAndSaid(t *testing.T) {
 	}
 	if counts["Bytes"] != 2 || counts["NUL"] != 1 || counts["Halves"] != 2 {
 		t.Errorf("notices %+v", c.Notices)
+	}
+}
+
+// TestCallsWithoutEnd: an answer of gptme that is nothing but calls, beside each other or
+// in each other, is read a few times over and not once for each call.
+func TestCallsWithoutEnd(t *testing.T) {
+	copied := func(text string) (blocks chat.Blocks, bytes uint64) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		blocks, _ = gptmeCalls(text)
+		runtime.ReadMemStats(&after)
+		return blocks, after.TotalAlloc - before.TotalAlloc
+	}
+	for _, n := range []int{20_000, 200_000} {
+		text := strings.Repeat("@a(b):{}\n", n)
+		if got, bytes := copied(text); len(got) < n || bytes > 1<<20+200*uint64(len(text)) {
+			t.Fatalf("%d blocks of %d calls, %d bytes held for a text of %d", len(got), n, bytes, len(text))
+		}
+	}
+	for _, n := range []int{2, 1000, 150_000} {
+		text := strings.Repeat("@a(b): {\n", n) + "x\n" + strings.Repeat("}\n", n) + "@save(c): {\"n\":1}\n"
+		got, bytes := copied(text)
+		calls := 0
+		for _, b := range got {
+			if _, ok := b.(chat.ToolUse); ok {
+				calls++
+			}
+		}
+		if calls != 1-min(n/1000, 1) || bytes > 1<<20+200*uint64(len(text)) {
+			t.Fatalf("%d calls in each other: %d were read, %d bytes held", n, calls, bytes)
+		}
+	}
+	prose := strings.Repeat("@a(b): {x}\n", 100) + "@save(c): {\"n\":1}\n"
+	if _, calls := gptmeCalls(prose); !calls {
+		t.Error("a call after a hundred that are none is not read")
+	}
+}
+
+// cherryOf is a backup of Cherry Studio: an assistant whose prompt is that long has topics
+// t0, t1 and so on, each of a question that lists the one block, which is that long too.
+func cherryOf(t testing.TB, topics, prompt, block int) string {
+	t.Helper()
+	quoted := func(value any) string {
+		raw, err := chat.MarshalJSON(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	var names, lists []string
+	for i := range topics {
+		names = append(names, fmt.Sprintf(`{"id":"t%d","name":"Topic %d"}`, i, i))
+		lists = append(lists, fmt.Sprintf(`{"id":"t%d","messages":[{"id":"m%d","role":"user","blocks":["b"]}]}`, i, i))
+	}
+	assistants := `{"assistants":[{"name":"A","prompt":` + quoted(strings.Repeat("p", prompt)) + `,"topics":[` + strings.Join(names, ",") + `]}]}`
+	return `{"time":1,"version":5,"localStorage":{"persist:cherry-studio":` + quoted(`{"assistants":`+quoted(assistants)+`}`) +
+		`},"indexedDB":{"topics":[` + strings.Join(lists, ",") + `],"message_blocks":[{"id":"b","type":"main_text","content":` + quoted(strings.Repeat("b", block)) + `}]}}`
+}
+
+// TestAPromptOfManyTopics is held once, whatever the number of topics that begin with it.
+func TestAPromptOfManyTopics(t *testing.T) {
+	text := cherryOf(t, 1000, 1<<20, 10)
+	storage := text[strings.Index(text, `{"persist`):strings.Index(text, `,"indexedDB"`)]
+	f := &cherryFile{topics: map[string]cherryTopic{}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f.names([]byte(storage))
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; len(f.topics) != 1000 || took > 64<<20 {
+		t.Fatalf("%d bytes for %d topics and a prompt of a megabyte", took, len(f.topics))
+	}
+	of := f.topics["t999"]
+	if folder, system := of.head(); folder != "A" || len(system) != 1<<20 {
+		t.Errorf("folder %q, a prompt of %d bytes", folder, len(system))
+	}
+}
+
+// TestWhatTopicsShareIsBounded: a prompt or a block of a megabyte that many conversations
+// hold is not written once for each of them.
+func TestWhatTopicsShareIsBounded(t *testing.T) {
+	for name, text := range map[string]string{"a prompt": cherryOf(t, 200, 1<<20, 10), "a block": cherryOf(t, 200, 10, 1<<20)} {
+		taken, most := 0, 3*len(text)+MaxCherryRepeats
+		report, err := Read(context.Background(), fileOf("data.json", text), Options{}, func(c Conversation) error {
+			taken += len(c.SystemPrompt)
+			for i := range c.Turns {
+				taken += c.Turns[i].Size()
+			}
+			return nil
+		})
+		if err != nil || taken > most || taken < MaxCherryRepeats {
+			t.Errorf("%s: of %d bytes %d became, at most %d may: %v", name, len(text), taken, most, err)
+		}
+		if len(report.Notices) == 0 || report.Notices[0].Text != noticeShared || report.Notices[0].Count < 150 {
+			t.Errorf("%s: notices %+v", name, report.Notices)
+		}
+	}
+	got, report := read(t, "data.json", cherryOf(t, 200, 20_000, 20_000), Options{})
+	if len(got) != 200 || len(report.Notices) > 0 || len(got[199].SystemPrompt) != 20_000 || len(got[199].Turns[0].User.RenderedText()) != 20_000 {
+		t.Errorf("what topics share in a plain backup is left out: %+v", report)
 	}
 }

@@ -1,6 +1,9 @@
 package transfer
 
 import (
+	"bytes"
+	"errors"
+	"io"
 	"strconv"
 	"strings"
 
@@ -9,18 +12,28 @@ import (
 
 // markdownOf writes the HTML of an answer as Markdown: paragraphs, headings, lists,
 // emphasis, code, quotes, tables and links. Scripts, styles and pictures are left out;
-// nothing is fetched.
-func markdownOf(text string) string {
+// nothing is fetched. It is not whole if anything else was left out: a title, the rest
+// after what was never closed, or after a piece of more than limit bytes.
+func markdownOf(text string, limit int) (markdown string, whole bool) {
 	w := &markdownWriter{}
 	z := html.NewTokenizer(strings.NewReader(text))
-	z.SetMaxBuf(MaxLineBytes)
+	z.SetMaxBuf(limit)
+	whole = true
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			return strings.TrimSpace(w.out.String())
+			whole = whole && w.hidden == "" && errors.Is(z.Err(), io.EOF) && len(z.Raw()) == 0
+			return strings.TrimSpace(w.out.String()), whole
+		case html.CommentToken:
+			whole = whole && bytes.HasSuffix(z.Raw(), []byte(">"))
 		case html.TextToken:
+			whole = whole && w.hidden != "title"
 			w.text(z.Token().Data)
-		case html.StartTagToken, html.SelfClosingTagToken:
+		case html.SelfClosingTagToken:
+			z.NextIsNotRawText()
+			w.open(z)
+			w.hidden = ""
+		case html.StartTagToken:
 			w.open(z)
 		case html.EndTagToken:
 			name, _ := z.TagName()
@@ -35,7 +48,7 @@ const maxListDepth = 12
 type markdownWriter struct {
 	out     strings.Builder
 	ends    int    // line breaks at the end of out
-	hidden  int    // inside scripts and styles
+	hidden  string // the script or style at hand, of which nothing is shown
 	pre     bool   // inside preformatted text
 	lists   []int  // of each list, the number of its next entry; 0: not numbered
 	link    string // address of the link at hand
@@ -60,7 +73,7 @@ func (w *markdownWriter) breaks(n int) {
 }
 
 func (w *markdownWriter) text(text string) {
-	if w.hidden > 0 {
+	if w.hidden != "" {
 		return
 	}
 	if w.pre {
@@ -89,8 +102,8 @@ func (w *markdownWriter) open(z *html.Tokenizer) {
 	raw, more := z.TagName()
 	name := string(raw)
 	switch name {
-	case "script", "style", "head", "title":
-		w.hidden++
+	case "script", "style", "title":
+		w.hidden = name
 	case "br":
 		w.write("\n")
 	case "hr":
@@ -162,8 +175,8 @@ func (w *markdownWriter) entry() {
 
 func (w *markdownWriter) close(name string) {
 	switch name {
-	case "script", "style", "head", "title":
-		w.hidden = max(0, w.hidden-1)
+	case "script", "style", "title":
+		w.hidden = ""
 	case "p", "div", "blockquote", "table", "h1", "h2", "h3", "h4", "h5", "h6":
 		if len(w.lists) == 0 {
 			w.breaks(2)

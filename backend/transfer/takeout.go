@@ -196,11 +196,13 @@ func takeoutDraft(id string, entries []activity) *draft {
 	return d
 }
 
-// takeoutAnswer is an answer's text; the HTML itself where it has none.
+// takeoutAnswer is an answer's text; with the HTML itself where that says more.
 func takeoutAnswer(text string) chat.Blocks {
-	if out := texts(markdownOf(text)); out != nil {
+	markdown, whole := markdownOf(text, MaxLineBytes)
+	out := texts(markdown)
+	if whole && out != nil {
 		return out
 	}
 	raw, _ := chat.MarshalJSON(text)
-	return chat.Blocks{unknownBlock(SourceTakeout, raw)}
+	return append(out, unknownBlock(SourceTakeout, raw))
 }

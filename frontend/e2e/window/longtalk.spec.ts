@@ -11,6 +11,8 @@ test.skip(process.platform !== 'linux', 'the real window is driven through WebKi
 const turns = 70;
 
 test(`a conversation of ${turns} turns, in two locales, without one message in the console`, async () => {
+  // Each wait has its own limit, 90 s, which ends what hangs: one for each turn, and some for the rooms, headers and panels.
+  test.setTimeout((turns + 30) * 90_000);
   const room = await Room.open({ LANG: 'C' });
   try {
     for (let turn = 1; turn <= turns / 2; turn++) await talk(room, turn);

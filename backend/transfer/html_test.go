@@ -1,0 +1,42 @@
+package transfer
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// TestNothingOfAnAnswerVanishes: what of its HTML does not become text is kept with it,
+// and what stands after a tag that needs no end is text.
+func TestNothingOfAnAnswerVanishes(t *testing.T) {
+	for _, c := range []struct {
+		html, text string
+		whole      bool
+	}{
+		{"Text <head> more", "Text  more", true},
+		{"<html><head><meta charset=utf-8><body>Text", "Text", true},
+		{"<head><style>p {}</style></head><p>Text</p><script>alert(1)</script> more", "Text\n\nmore", true},
+		{"Text <script/> more", "Text  more", true},
+		{"Text <title/> more <b>and more</b>", "Text  more **and more**", true},
+		{"<title>A title</title>Text", "Text", false},
+		{"Text <script> more", "Text", false},
+		{"Text <style> more </script>", "Text", false},
+		{"Text <!-- more", "Text", false},
+		{"Text <!-- said --> more", "Text  more", true},
+		{"Text <b more", "Text", false},
+		{"", "", true},
+	} {
+		text, whole := markdownOf(c.html, MaxLineBytes)
+		if text != c.text || whole != c.whole {
+			t.Errorf("%q became %q, whole: %v", c.html, text, whole)
+		}
+		_, kept := takeoutAnswer(c.html)[len(takeoutAnswer(c.html))-1].(chat.Unknown)
+		if kept == (c.whole && c.text != "") {
+			t.Errorf("%q: the HTML is kept: %v", c.html, kept)
+		}
+	}
+	if text, whole := markdownOf("<p>Text</p><a title='"+strings.Repeat("x", 2000)+"'>more</a>", 1000); text != "Text" || whole {
+		t.Errorf("of a piece over the limit there is %q, whole: %v", text, whole)
+	}
+}
