@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,4 +95,41 @@ func TestTheWindowStartsFresh(t *testing.T) {
 	p.say(api.SendRequest{Text: "A new beginning.", Model: "m"})
 	p.window.Close()
 	verified(t, o)
+}
+
+// A damaged log is not written over; restore --drop-log leaves out what cannot be read of it,
+// keeps the files as they were, and the data can be written again.
+func TestADamagedLogIsDropped(t *testing.T) {
+	t.Parallel()
+	h := newHome(t, shipped(t), "")
+	session := h.ok("send", "--new", "--model", "recall", "Remember me.", "--json").sent().SessionID
+	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT=turn.settled:exit").run("send", "--session", session, "--model", "recall", "And this?").exits(137)
+	log := filepath.Join(h.dataDir(), store.DatabaseFile+"-wal")
+	damaged, err := os.ReadFile(log)
+	if err != nil || len(damaged) < 1000 {
+		t.Fatalf("%d bytes of a log: %v", len(damaged), err)
+	}
+	damaged[500] ^= 4 // in its first page
+	write(t, log, damaged)
+	if e := h.run("send", "--session", session, "--model", "recall", "Hello?", "--json").fails(1, chat.CodeCorrupt); !strings.Contains(e.Message, log) || !strings.Contains(e.Hint, "--drop-log") {
+		t.Errorf("send says: %+v", e)
+	}
+	h.run("verify").exits(3)
+	h.run("restore", "--drop-log").exits(2) // nobody is there to ask
+	if now, err := os.ReadFile(log); err != nil || !bytes.Equal(now, damaged) {
+		t.Fatalf("the log was changed before anybody agreed: %v", err)
+	}
+	h.ok("restore", "--drop-log", "--yes")
+	kept, err := filepath.Glob(filepath.Join(h.dataDir(), "replaced", "*", store.DatabaseFile+"-wal"))
+	if err != nil || len(kept) != 1 {
+		t.Fatalf("kept are %v: %v", kept, err)
+	}
+	if now, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(now, damaged) {
+		t.Errorf("another log was kept: %v", err)
+	}
+	h.ok("send", "--session", session, "--model", "recall", "Hello again.")
+	if doc := h.show(session); doc.Turns[0].User.RenderedText() != "Remember me." {
+		t.Errorf("the first turn says %q", doc.Turns[0].User.RenderedText())
+	}
+	h.clean()
 }

@@ -42,7 +42,7 @@ func (c *call) importCommand() *cobra.Command {
 AI Studio, Gemini (Google Takeout, as JSON), Grok, Chatbox, Cherry Studio and gptme, as they
 are or in a zip, messages as JSON or JSONL, and bundles of this program. Given a folder
 (~/.claude/projects), it imports the exports in it. Importing again adds nothing but what
-is new. What could not be read is told with its place, and the exit code is 3.`,
+is new. What could not be read is listed with its position, and the exit code is 3.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageHint(cmd.UseLine(), "FILE is missing.")

@@ -173,7 +173,7 @@ var continuing = regexp.MustCompile(`^[a-z]{2,}ing\b`)
 // telling verbs bring a sentence of their own, whose verb is not theirs: "ensuring all tests must pass".
 var telling = regexp.MustCompile(`^(?:ensuring|meaning|including|guaranteeing|assuming|considering|knowing|believing|thinking|hoping|saying|stating|noting|remembering|implying|suggesting|making (?:sure|certain|it)|keeping in mind)\b`)
 
-// The words by which a verb in -ing is told to be the subject of a rule, "deploying on fridays is forbidden", and those
+// The words that show a verb in -ing to be the subject of a rule, "deploying on fridays is forbidden", and those
 // before which that is decided: what follows them is another clause.
 var (
 	finite    = setOf("must mustn't is isn't are aren't should shouldn't shall cannot can can't may will won't would needs has requires does doesn't")

@@ -31,7 +31,7 @@ func (f *fixture) logFindings(dir string) []chat.Finding {
 }
 
 // TestADamagedLogIsFound: SQLite drops what follows a damaged frame in silence. verify names
-// the log, nobody writes over it, and who goes on without it keeps the files.
+// the log, the program refuses to write over it, and dropping it keeps a copy of the files.
 func TestADamagedLogIsFound(t *testing.T) {
 	f := newFixture(t)
 	_, b := f.session("s")

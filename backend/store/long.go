@@ -16,7 +16,7 @@ import (
 // by piece, and rests on nothing: what it would rest on is as long, and zstd finds no
 // more in it than in the value itself.
 
-// isLong reports that JSON of so many bytes is handled that way.
+// isLong reports whether a JSON value of this many bytes is packed piece by piece.
 func isLong(bytes int) bool { return bytes > maxEventsWhole }
 
 // longMark stands in an event for a JSON text that is written in its place.
