@@ -15,6 +15,9 @@ import (
 const (
 	// longText is from what length, in bytes, a text is handled by itself.
 	longText = 64 << 10
+	// apartText is from what length, in bytes, a text is decoded by itself: encoding/json
+	// reads a message four times, and most of it is one string.
+	apartText = 256
 	// textPiece is how much of a long text is encoded at once, in bytes.
 	textPiece = 32 << 10
 )
@@ -141,10 +144,10 @@ func writeString(w io.Writer, s string) error {
 	return err
 }
 
-// DecodeMessage reads the JSON of a message. The texts of a long one may share raw's memory.
+// DecodeMessage reads the JSON of a message. Its texts may share raw's memory.
 func DecodeMessage(raw string) (m Message, err error) {
-	if len(raw) >= longText {
-		if m, ok := decodeLong(raw); ok {
+	if len(raw) >= apartText && !strings.Contains(raw, `\u0000long `) { // a mark of its own would be mistaken for ours
+		if m, ok := decodeApart(raw); ok {
 			return m, nil
 		}
 	}
@@ -152,8 +155,8 @@ func DecodeMessage(raw string) (m Message, err error) {
 	return m, err
 }
 
-// decodeLong reads a message whose long strings are texts of blocks; others are not ok.
-func decodeLong(raw string) (m Message, ok bool) {
+// decodeApart reads a message whose long strings are texts of blocks; others are not ok.
+func decodeApart(raw string) (m Message, ok bool) {
 	var short []byte
 	var long longTexts
 	for rest := raw; rest != ""; {
@@ -167,7 +170,7 @@ func decodeLong(raw string) (m Message, ok bool) {
 		if end < 0 {
 			return m, false
 		}
-		if end < longText {
+		if end < apartText {
 			short = append(short, rest[:end]...)
 		} else {
 			text, ok := unquote(rest[1 : end-1])

@@ -47,11 +47,11 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 		return Result{}, err
 	}
 	ranking := time.Now()
-	p, err := e.pool(ctx, q, s, w, v)
+	pk := newPacker(q, s)
+	p, err := e.pool(ctx, q, s, w, v, pk)
 	if err != nil {
 		return Result{}, searchError(err)
 	}
-	pk := newPacker(q, s)
 	ranked, err := e.items(ctx, q, p, w.terms, pk)
 	if err != nil {
 		return Result{}, searchError(err)

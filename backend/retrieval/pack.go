@@ -122,18 +122,26 @@ func inside(c chat.ChunkText, s chat.Span) chat.Span {
 
 // read fetches the chunks of units that are not there yet.
 func (k *packer) read(ctx context.Context, store Store, units []*unit) error {
-	var ids []chat.ChunkID
+	ids := make([]chat.ChunkID, len(units))
+	for i, u := range units {
+		ids[i] = u.Chunk
+	}
+	return k.readChunks(ctx, store, ids)
+}
+
+func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID) error {
+	var missing []chat.ChunkID
 	asked := map[chat.ChunkID]bool{}
-	for _, u := range units {
-		if _, ok := k.texts[u.Chunk]; !ok && !asked[u.Chunk] {
-			asked[u.Chunk] = true
-			ids = append(ids, u.Chunk)
+	for _, id := range ids {
+		if _, ok := k.texts[id]; !ok && !asked[id] {
+			asked[id] = true
+			missing = append(missing, id)
 		}
 	}
-	if len(ids) == 0 {
+	if len(missing) == 0 {
 		return nil
 	}
-	texts, err := store.ChunkTexts(ctx, ids)
+	texts, err := store.ChunkTexts(ctx, missing)
 	for _, c := range texts {
 		k.texts[c.ID] = c
 	}

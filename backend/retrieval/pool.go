@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
 
 	"contextinfinity/backend/chat"
 )
@@ -39,8 +40,9 @@ type pool struct {
 const nearTurns = 2
 
 // pool gathers the best candidates of both halves, and the neighbours of the best of
-// these: a question is often answered in words that it does not use itself.
-func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v similar) (*pool, error) {
+// these: a question is often answered in words that it does not use itself. While the
+// neighbours are read, so are the texts of the candidates: most will be needed.
+func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v similar, pk *packer) (*pool, error) {
 	p := &pool{s: s, weight: w.weight, share: s.share(v.name), query: map[string]bool{}}
 	for _, word := range split(q.Text) {
 		p.query[word] = true
@@ -62,7 +64,7 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 		known[r.N] = true
 	}
 	if spans := around(refs, best, s.Near); len(spans) > 0 {
-		near, err := e.Store.UnitsNear(ctx, q.Within, spans)
+		near, err := e.neighbours(ctx, q.Within, spans, pk, refs)
 		if err != nil {
 			return nil, err
 		}
@@ -75,6 +77,20 @@ func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v simil
 	}
 	p.take(refs, q.Within, w, v)
 	return p, nil
+}
+
+// neighbours reads the units of spans and, beside them, the texts of units that are known.
+func (e *Engine) neighbours(ctx context.Context, in chat.Within, spans []chat.SeqSpan, pk *packer, known []chat.UnitRef) (near []chat.UnitRef, err error) {
+	ids := make([]chat.ChunkID, len(known))
+	for i, r := range known {
+		ids[i] = r.Chunk
+	}
+	var texts error
+	var side sync.WaitGroup
+	side.Go(func() { texts = pk.readChunks(ctx, e.Store, ids) })
+	near, err = e.Store.UnitsNear(ctx, in, spans)
+	side.Wait()
+	return near, cmp.Or(err, texts)
 }
 
 // hush drops cosines that do not stand out of the noise. The plain ranking drops later:
