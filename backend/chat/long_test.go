@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,7 +46,12 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 				chat.Text{Text: text}, chat.ToolUse{Name: "n", Input: chat.RawJSON([]byte(text))}, chat.Refusal{Text: text},
 				chat.Text{Text: "\x00long 1\x00"},
 			}
-			for _, n := range []int{0, 3, 5, 6} { // the last holds what looks like a mark
+			for _, n := range []int{0, 3, 5, 6, -1} { // the last two hold what looks like a mark
+				blocks := slices.Clone(blocks)
+				if n < 0 {
+					blocks[1] = chat.Text{Text: "\x00long 0\x00"}
+					n = 3
+				}
 				m := chat.Message{Role: chat.RoleAssistant, Blocks: blocks[:n]}
 				want, err := chat.MarshalJSON(m)
 				if err != nil {

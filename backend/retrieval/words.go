@@ -28,6 +28,8 @@ const (
 	// until together they occur in so many units.
 	manyUnits = 30_000
 	fewTerms  = 3
+	// newestUnits is among how many a term is searched for that occurs in more than manyUnits.
+	newestUnits = 10_000
 	// lookers is how many terms are searched for at a time: each has a connection, and
 	// pages in its cache, of its own.
 	lookers = 2
@@ -63,7 +65,7 @@ func (e *Engine) byWords(ctx context.Context, q Query, s Settings) (words, error
 		list, freq[g.Term], share[g.Term] = append(list, g.Term), g.Units, spellingShare
 	}
 	w.terms = affordable(Rarest(list, freq, s.MaxTerms), freq, all)
-	found, err := e.eachTerm(ctx, w.terms, q.Within)
+	found, err := e.eachTerm(ctx, w.terms, freq, q.Within)
 	if err != nil {
 		return w, err
 	}
@@ -99,11 +101,15 @@ func affordable(terms []string, freq map[string]int, all int) []string {
 func isCommon(freq, all int) bool { return 5*freq > 2*all }
 
 // eachTerm is what is found for each term, in the terms' order.
-func (e *Engine) eachTerm(ctx context.Context, terms []string, in chat.Within) ([][]chat.UnitScore, error) {
+func (e *Engine) eachTerm(ctx context.Context, terms []string, freq map[string]int, in chat.Within) ([][]chat.UnitScore, error) {
 	found, errs := make([][]chat.UnitScore, len(terms)), make([]error, len(terms))
 	var work sync.WaitGroup
 	free := make(chan struct{}, lookers)
 	for i, t := range terms {
+		in := in
+		if freq[t] > manyUnits {
+			in.Newest = newestUnits
+		}
 		free <- struct{}{}
 		work.Go(func() {
 			defer func() { <-free }()

@@ -63,6 +63,13 @@ func reachOf(db *gorm.DB, in chat.Within) (reach, error) {
 			return r, invalid("A search of a session names it.")
 		}
 	case chat.ScopeAll:
+		if !in.Archived {
+			some, err := one[bool](db, "sessions", "", `SELECT EXISTS (SELECT 1 FROM sessions WHERE archived_at IS NOT NULL)`)
+			if err != nil {
+				return r, err
+			}
+			r.Archived = !some // where none is archived, none needs to be left out
+		}
 	default:
 		return r, invalid("%q is not a scope of memory.", in.Scope)
 	}
@@ -194,12 +201,18 @@ func (c *condition) segments(segs []segment) error {
 // rows are the first and last row number that units in reach can have: those of a
 // session lie together, and the text index passes over all others quickly.
 func (r reach) rows(db *gorm.DB) (first, last int64, err error) {
-	if r.Scope == chat.ScopeAll {
+	if r.Scope == chat.ScopeAll && r.Newest <= 0 {
 		return 0, allTurns, nil
 	}
-	ends, err := one[struct{ First, Last int64 }](db, "session", r.Session, `
-		SELECT coalesce((SELECT min(n) FROM units WHERE session_id = ?), 0) AS first,
-		  coalesce((SELECT max(n) FROM units WHERE session_id = ?), -1) AS last`, r.Session, r.Session)
+	of, args := ``, []any{}
+	if r.Scope != chat.ScopeAll {
+		of, args = ` WHERE session_id = ?`, []any{r.Session, r.Session}
+	}
+	ends, err := one[struct{ First, Last int64 }](db, "session", r.Session, `SELECT coalesce((SELECT min(n) FROM units`+of+`), 0) AS first,
+		coalesce((SELECT max(n) FROM units`+of+`), -1) AS last`, args...)
+	if r.Newest > 0 {
+		ends.First = max(ends.First, ends.Last-r.Newest+1)
+	}
 	return ends.First, ends.Last, err
 }
 

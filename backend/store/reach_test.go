@@ -310,3 +310,28 @@ func TestNoSiblingComesThrough(t *testing.T) {
 		}
 	})
 }
+
+// A search among the newest units finds the last ones of its scope, and no other scope's.
+func TestSearchAmongTheNewestUnits(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	_, first := f.session("first")
+	_, second := f.session("second")
+	for range 5 {
+		f.full(first.ID, "zebra question", "zebra answer")
+	}
+	f.full(second.ID, "zebra question", "zebra answer")
+	for _, c := range []struct {
+		in   chat.Within
+		want int
+	}{
+		{chat.Within{Newest: 3}, 3}, {chat.Within{Newest: 100}, 12}, {chat.Within{}, 12},
+		{chat.Within{Branch: first.ID, Newest: 4}, 4}, {chat.Within{Scope: chat.ScopeSession, Session: second.SessionID, Newest: 4}, 2},
+	} {
+		found, err := f.SearchUnits(f.ctx, []string{"zebra"}, c.in, 0)
+		f.ok(err)
+		if len(found) != c.want {
+			t.Errorf("%+v: %d units, not %d", c.in, len(found), c.want)
+		}
+	}
+}

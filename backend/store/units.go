@@ -38,11 +38,15 @@ func (s *Store) SearchUnits(ctx context.Context, terms []string, in chat.Within,
 			return err
 		}
 		args := append(append(append(c.head, match, first, last), c.args...), limit)
+		join := `CROSS JOIN units u ON u.n = f.n `
+		if c.where == "" {
+			join = `` // everything is in reach: a unit's page need not be read to know it
+		}
 		// Not by worth alone: FTS5 would then sort by itself, and reckon each again in an order
 		// in which the pages of lengths are read over and over. Units are read best first, up to
 		// the limit: of a common term not all.
 		rows, err := db.Raw(c.with+`SELECT f.n, -f.worth FROM (SELECT rowid AS n, rank AS worth FROM units_fts
-			  WHERE units_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY worth, n LIMIT -1) f CROSS JOIN units u ON u.n = f.n
+			  WHERE units_fts MATCH ? AND rowid BETWEEN ? AND ? ORDER BY worth, n LIMIT -1) f `+join+`
 			WHERE true`+c.where+` LIMIT ?`, args...).Rows()
 		if err != nil {
 			return err
