@@ -40,18 +40,12 @@ func (s *Store) accept(t *tx, a chat.Acceptance) (turnRow, error) {
 	if err != nil {
 		return row, err
 	}
-	if err := t.db.Create(&row).Error; err != nil {
-		return row, err
-	}
 	if a.ClearDraft {
 		if _, err := t.exec(`DELETE FROM drafts WHERE branch_id = ?`, a.BranchID); err != nil {
 			return row, err
 		}
 	}
-	if err := t.touch(row.SessionID); err != nil {
-		return row, err
-	}
-	if err := t.event(chat.SessionID(row.SessionID), ledger.EventTurnAccepted, row.ID, ledger.TurnAccepted{
+	if err := t.record(chat.SessionID(row.SessionID), ledger.EventTurnAccepted, row.ID, ledger.TurnAccepted{
 		BranchID: a.BranchID, Seq: row.TurnSeq, StateBefore: chat.StateID(row.StateBefore),
 		User: json.RawMessage(row.UserMessageJSON), Provider: row.PrimaryProvider, Model: row.PrimaryModel,
 		RetryOf: a.RetryOf,
@@ -217,10 +211,7 @@ func (s *Store) Resume(ctx context.Context, id chat.TurnID) error {
 		if chat.Phase(turn.Phase) != chat.PhaseResponding || chat.Outcome(turn.Outcome) != chat.OutcomeIncomplete {
 			return conflict("Turn %d is not incomplete.", turn.TurnSeq)
 		}
-		if _, err := t.exec(`UPDATE turns SET outcome = '', error_json = NULL, updated_at = ? WHERE id = ?`, t.stamp(), id); err != nil {
-			return err
-		}
-		return t.event(chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
+		return t.record(chat.SessionID(turn.SessionID), ledger.EventTurnResumed, turn.ID, struct{}{})
 	})
 	if err == nil {
 		s.setRunning(id, true)

@@ -149,12 +149,9 @@ func (r branchSummaryRow) summary() chat.BranchSummary {
 	}
 }
 
-// insertBranch writes a branch and its event.
+// insertBranch writes a branch whose head is its base.
 func (t *tx) insertBranch(b branchRow) error {
-	if err := t.db.Create(&b).Error; err != nil {
-		return err
-	}
-	return t.event(chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
+	return t.record(chat.SessionID(b.SessionID), ledger.EventBranchCreated, b.ID, ledger.BranchCreated{
 		Label: b.Label, ParentBranch: chat.BranchID(text(b.ParentBranch)), ForkTurn: chat.TurnID(text(b.ForkTurn)),
 		ForkSeq: b.ForkSeq, BaseState: chat.StateID(b.BaseState), BaseSeq: b.BaseSeq,
 	})
@@ -268,12 +265,8 @@ func (t *tx) forkFallback(child *branchRow, base stateRow, f *chat.ForkState) er
 		TokenCountEst: f.TokenCount, SchemaVersion: stateSchema, CreatedAt: t.stamp(),
 		Summary: clean(f.Summary), PinnedFacts: clean(f.PinnedFacts),
 	}
-	if err := t.insertState(st, nil, 1); err != nil {
-		return err
-	}
-	_, err := t.exec(`UPDATE branches SET head_state = ?, head_seq = ?, epoch = 1 WHERE id = ?`, st.ID, st.StateSeq, child.ID)
 	child.HeadState, child.HeadSeq, child.Epoch = st.ID, st.StateSeq, 1
-	return err
+	return t.insertState(st, nil, 1)
 }
 
 // ForkBase tells what a fork after a turn would stand on: its base state and the
@@ -332,7 +325,7 @@ func (s *Store) SwitchBranch(ctx context.Context, session chat.SessionID, branch
 }
 
 func (t *tx) activate(session chat.SessionID, branch chat.BranchID) error {
-	return t.setSession(session, "active_branch", branch, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
+	return t.setSession(session, ledger.EventBranchSwitched, ledger.TextChanged{Text: string(branch)})
 }
 
 // RenameBranch gives a branch another label.
@@ -342,7 +335,7 @@ func (s *Store) RenameBranch(ctx context.Context, id chat.BranchID, label string
 		return err
 	}
 	return s.write(ctx, "branch.rename", func(t *tx) error {
-		return t.setBranch(id, "label", label, ledger.EventBranchRenamed, ledger.TextChanged{Text: label})
+		return t.setBranch(id, ledger.EventBranchRenamed, ledger.TextChanged{Text: label})
 	})
 }
 
@@ -361,16 +354,13 @@ func (s *Store) ArchiveBranch(ctx context.Context, id chat.BranchID, archived bo
 }
 
 func (t *tx) archiveBranch(id chat.BranchID, archived bool) error {
-	return t.setBranch(id, "archived_at", archivedAt(t, archived), ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
+	return t.setBranch(id, ledger.EventBranchArchived, ledger.FlagChanged{On: archived})
 }
 
-func (t *tx) setBranch(id chat.BranchID, column string, value any, kind ledger.Type, data any) error {
+func (t *tx) setBranch(id chat.BranchID, kind ledger.Type, data any) error {
 	b, err := branchByID(t.db, id)
 	if err != nil {
 		return err
 	}
-	if _, err := t.exec(`UPDATE branches SET `+column+` = ? WHERE id = ?`, value, id); err != nil {
-		return err
-	}
-	return t.event(chat.SessionID(b.SessionID), kind, string(id), data)
+	return t.record(chat.SessionID(b.SessionID), kind, string(id), data)
 }

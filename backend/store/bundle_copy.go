@@ -16,6 +16,8 @@ type copying struct {
 	session string
 	ids     map[string]string
 	tail    ledger.Tail
+	entity  string // of the event whose payload is copied
+	err     error  // why it cannot be
 }
 
 func newCopying(now time.Time, session string) *copying {
@@ -41,10 +43,16 @@ func (c *copying) id(old string) string {
 // idOf is id for any kind of them, in place.
 func idOf[T ~string](c *copying, at *T) { *at = T(c.id(string(*at))) }
 
+func idsOf[T ~string](c *copying, list []T) {
+	for i := range list {
+		idOf(c, &list[i])
+	}
+}
+
 // event is the copy's event for one of the original's; nil where it has none: what was
 // learned of a model's counting is of no session.
 func (c *copying) event(e ledger.Event) (*ledger.Event, error) {
-	if e.Type == ledger.EventCalibrationSet {
+	if eventKinds[e.Type].shared {
 		return nil, nil
 	}
 	payload, err := c.payload(e)
@@ -60,103 +68,14 @@ func (c *copying) event(e ledger.Event) (*ledger.Event, error) {
 	return &made, nil
 }
 
-// recast changes what an event tells.
-func recast[P any](e ledger.Event, change func(*P)) ([]byte, error) {
-	return payloadOf(e, func(_ ledger.Event, data P) ([]byte, error) {
-		change(&data)
-		return ledger.Payload(data)
-	})
-}
-
 // payload is an event's with the ids of the copy; one that names none is kept as it is.
 func (c *copying) payload(e ledger.Event) ([]byte, error) {
-	switch e.Type {
-	case ledger.EventSessionCreated:
-		return recast(e, func(d *ledger.SessionCreated) {
-			d.Source = sourceBundle
-			idOf(c, &d.ActiveBranch)
-		})
-	case ledger.EventBranchSwitched:
-		return recast(e, func(d *ledger.TextChanged) { idOf(c, &d.Text) })
-	case ledger.EventBranchCreated:
-		return recast(e, func(d *ledger.BranchCreated) {
-			idOf(c, &d.ParentBranch)
-			idOf(c, &d.ForkTurn)
-			idOf(c, &d.BaseState)
-		})
-	case ledger.EventStateCommitted:
-		return recast(e, func(d *ledger.StateCommitted) {
-			idOf(c, &d.BranchID)
-			idOf(c, &d.ParentID)
-			for i := range d.Turns {
-				idOf(c, &d.Turns[i])
-			}
-		})
-	case ledger.EventPinAdded, ledger.EventPinEdited, ledger.EventPinRemoved:
-		return recast(e, func(d *ledger.PinChanged) {
-			idOf(c, &d.BranchID)
-			idOf(c, &d.Replaces)
-		})
-	case ledger.EventPinsMoved:
-		return recast(e, func(d *ledger.PinsMoved) {
-			idOf(c, &d.BranchID)
-			for i := range d.Pins {
-				idOf(c, &d.Pins[i])
-			}
-		})
-	case ledger.EventSummaryCreated:
-		return recast(e, func(d *ledger.SummaryCreated) { idOf(c, &d.BranchID) })
-	case ledger.EventSummarySuperseded:
-		return recast(e, func(d *ledger.SummarySuperseded) { idOf(c, &d.By) })
-	case ledger.EventFileAdded:
-		return recast(e, func(d *ledger.FileAdded) { idOf(c, &d.TurnID) })
-	case ledger.EventContentErased: // the copy's payloads never held it: they are chained as they are
-		return recast(e, func(d *ledger.ContentErased) {
-			d.Events = []ledger.ErasedEvent{}
-			for i := range d.Files {
-				idOf(c, &d.Files[i])
-			}
-		})
+	k := eventKinds[e.Type]
+	if k.copied == nil {
+		return e.Payload, nil
 	}
-	return c.turnPayload(e)
-}
-
-func (c *copying) turnPayload(e ledger.Event) ([]byte, error) {
-	switch e.Type {
-	case ledger.EventTurnAccepted:
-		var failed error
-		b, err := recast(e, func(d *ledger.TurnAccepted) {
-			idOf(c, &d.BranchID)
-			idOf(c, &d.StateBefore)
-			idOf(c, &d.RetryOf)
-			d.User, failed = c.message(d.User)
-		})
-		if err == nil {
-			err = failed
-		}
-		return b, err
-	case ledger.EventTurnIndexed:
-		return recast(e, func(d *ledger.TurnIndexed) {
-			for i := range d.Chunks {
-				chunk := &d.Chunks[i]
-				idOf(c, &chunk.ID)
-				idOf(c, &chunk.File)
-				for k := range chunk.Units {
-					idOf(c, &chunk.Units[k].ID)
-				}
-			}
-		})
-	case ledger.EventStepStarted:
-		return recast(e, func(d *ledger.StepStarted) {
-			idOf(c, &d.TurnID)
-			if d.StreamPath != "" {
-				d.StreamPath = streamPath(c.id(e.Entity))
-			}
-		})
-	case ledger.EventStepEnded:
-		return recast(e, func(d *ledger.StepEnded) { idOf(c, &d.TurnID) })
-	}
-	return e.Payload, nil
+	c.entity = e.Entity
+	return k.copied(c, e)
 }
 
 // message is a message that names the copy's documents, and its chunks where those are

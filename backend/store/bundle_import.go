@@ -272,7 +272,7 @@ func (in *incoming) besideWhat(s *Store, copied bool) (string, error) {
 // replay makes the records of the events after one; c, if not nil, gives them other ids.
 func (in *incoming) replay(t *tx, after int64, c *copying, out *chat.Imported) error {
 	now := t.now
-	p := &replayer{tx: t, session: string(out.Session)}
+	p := &applier{tx: t, session: string(out.Session)}
 	_, err := in.bundle.Read(func(e ledger.Event, contents []bundle.Content) error {
 		err := in.ctx.Err()
 		if err != nil || e.Seq <= after || e.Seq > int64(len(in.hashes)) {

@@ -91,11 +91,11 @@ func (t *tx) copyRows() error {
 	shifted := map[string]map[string]int64{
 		"turns": {"n": free.Turns}, "chunks": {"n": free.Chunks}, "retrieved": {"turn_n": free.Turns, "chunk_n": free.Chunks},
 	}
-	for _, table := range []string{
-		"sessions", "branches", "states", "turns", "steps", "summaries", "pins", "pin_orders", "files", "chunks", "units", "retrieved",
-		"request_links", "manifest_links", "blobs", "events",
-	} {
-		if err := t.copyTable(table, shifted[table]); err != nil {
+	for _, table := range sessionTables {
+		if !table.travels {
+			continue
+		}
+		if err := t.copyTable(table.name, shifted[table.name]); err != nil {
 			return err
 		}
 	}

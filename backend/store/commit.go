@@ -45,10 +45,7 @@ func (t *tx) commit(c chat.Commit) (stateRow, error) {
 	if err := t.insertState(st, c.Turns, c.Epoch+1); err != nil {
 		return st, err
 	}
-	if err := t.coverTurns(st, turns, committedMetrics(c)); err != nil {
-		return st, err
-	}
-	if err := t.moveHead(c, st); err != nil {
+	if err := t.coverTurns(turns, committedMetrics(c)); err != nil {
 		return st, err
 	}
 	return st, t.finishJob(c.Job)
@@ -104,16 +101,9 @@ func (t *tx) nextState(branch branchRow, c chat.Commit, turns []turnRow) (stateR
 	return st, err
 }
 
-// insertState writes a state and its event. Epoch is the branch's, once moved.
+// insertState makes a state the head of its branch; turns are committed by it. Epoch is the
+// branch's, once moved: who read another one was checked before, in the same transaction.
 func (t *tx) insertState(st stateRow, turns []chat.TurnID, epoch int64) error {
-	st.ContentHash = st.hash()
-	row, err := st.packed(t)
-	if err != nil {
-		return err
-	}
-	if err := t.db.Create(&row).Error; err != nil {
-		return err
-	}
 	base, err := t.payloadOf(chat.SessionID(st.SessionID), ledger.EventStateCommitted, text(st.ParentID))
 	if err != nil {
 		return err
@@ -121,7 +111,7 @@ func (t *tx) insertState(st stateRow, turns []chat.TurnID, epoch int64) error {
 	if turns == nil {
 		turns = []chat.TurnID{}
 	}
-	return t.eventOn(base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
+	return t.recordOn(base, chat.SessionID(st.SessionID), ledger.EventStateCommitted, st.ID, ledger.StateCommitted{
 		BranchID: chat.BranchID(st.BranchID), Seq: st.StateSeq, ParentID: chat.StateID(text(st.ParentID)),
 		CoversSeq: st.CoversSeq, Summary: st.Summary, PinnedFacts: st.PinnedFacts, Tokens: st.TokenCountEst,
 		Origin: chat.StateOrigin(st.Origin), Model: st.Model, Validation: json.RawMessage(text(st.ValidationJSON)),
@@ -135,17 +125,12 @@ func committedMetrics(c chat.Commit) chat.TurnMetrics {
 	return chat.TurnMetrics{SummarizeMs: c.SummarizeMs, ValidationTries: check.Tries, ValidationResult: check.Result}
 }
 
-// coverTurns makes turns committed by a state, due for the index, and looked through for
+// coverTurns makes turns that were committed due for the index, and looks through them for
 // what the user may want to pin.
-func (t *tx) coverTurns(st stateRow, turns []turnRow, m chat.TurnMetrics) error {
+func (t *tx) coverTurns(turns []turnRow, m chat.TurnMetrics) error {
 	for i := range turns {
 		turn := &turns[i]
-		if err := t.move(turn, chat.PhaseStateCommitted); err != nil {
-			return err
-		}
-		if _, err := t.exec(`UPDATE turns SET state_after = ? WHERE id = ?`, st.ID, turn.ID); err != nil {
-			return err
-		}
+		turn.Phase = string(chat.PhaseStateCommitted)
 		if err := t.enqueue(chat.JobIndexTurn, *turn); err != nil {
 			return err
 		}
@@ -162,14 +147,4 @@ func (t *tx) coverTurns(st stateRow, turns []turnRow, m chat.TurnMetrics) error 
 		}
 	}
 	return nil
-}
-
-// moveHead is the compare-and-swap: no row matches once another writer was first.
-func (t *tx) moveHead(c chat.Commit, st stateRow) error {
-	n, err := t.exec(`UPDATE branches SET head_state = ?, head_seq = ?, epoch = epoch + 1 WHERE id = ? AND epoch = ?`,
-		st.ID, st.StateSeq, c.BranchID, c.Epoch)
-	if err == nil && n != 1 {
-		err = conflict("The branch moved on meanwhile.").WithHint("read its head again and retry")
-	}
-	return err
 }

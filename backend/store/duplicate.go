@@ -163,12 +163,12 @@ func later(a, b time.Time) time.Time {
 func (c *copier) settings(id chat.SessionID) error {
 	o := c.from.session
 	if o.Model != "" {
-		if err := c.setSession(id, "model", o.Model, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
+		if err := c.setSession(id, ledger.EventSessionModel, ledger.TextChanged{Text: o.Model}); err != nil {
 			return err
 		}
 	}
 	if o.Folder != "" {
-		if err := c.setSession(id, "folder", o.Folder, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
+		if err := c.setSession(id, ledger.EventSessionFolder, ledger.TextChanged{Text: o.Folder}); err != nil {
 			return err
 		}
 	}

@@ -123,9 +123,6 @@ func (x *erasingTurn) moveHeads() error {
 		if err := x.insertState(st, nil, c.Epoch+1); err != nil {
 			return err
 		}
-		if err := x.moveHead(c, st); err != nil {
-			return err
-		}
 	}
 	return nil
 }

@@ -1,44 +1,10 @@
 package store
 
 import (
+	"slices"
+
 	"contextinfinity/backend/ledger"
 )
-
-// eraseOrder are the tables that hold rows of a session, in an order in which nothing
-// is needed any more when it goes: a unit's words are read out of its message when its
-// entry in the text index is taken away.
-var eraseOrder = []struct{ table, where string }{
-	{"unit_embeddings", `unit_n IN (SELECT n FROM units WHERE session_id = ?)`},
-	{"units", `session_id = ?`},
-	{"retrieved", `turn_n IN (SELECT n FROM turns WHERE session_id = ?)`},
-	{"request_links", `step_id IN (SELECT s.id FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.session_id = ?)`},
-	{"manifest_links", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
-	{"chunks", `session_id = ?`},
-	{"files", `session_id = ?`},
-	{"blobs", `session_id = ?`},
-	{"dictionaries", `session_id = ?`},
-	{"import_keys", `session_id = ?`},
-	{"tags", `session_id = ?`},
-	{"jobs", `session_id = ?`},
-	{"tool_results", `tool_call_id IN (SELECT c.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id JOIN tool_calls c ON c.batch_id = b.id WHERE t.session_id = ?)`},
-	{"tool_calls", `batch_id IN (SELECT b.id FROM turns t JOIN tool_batches b ON b.turn_id = t.id WHERE t.session_id = ?)`},
-	{"tool_batches", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
-	{"metrics", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
-	{"turn_tokens", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
-	{"steps", `turn_id IN (SELECT id FROM turns WHERE session_id = ?)`},
-	{"drafts", `branch_id IN (SELECT id FROM branches WHERE session_id = ?)`},
-	{"settings", `instr(key || ' ' || value, ?) > 0`},
-	{"pin_suggestions", `session_id = ?`},
-	{"pin_orders", `session_id = ?`},
-	{"pins", `session_id = ?`},
-	{"summaries", `session_id = ?`},
-	{"snapshots", `session_id = ?`},
-	{"events", `session_id = ?`},
-	{"turns", `session_id = ?`},
-	{"states", `session_id = ?`},
-	{"branches", `session_id = ?`},
-	{"sessions", `id = ?`},
-}
 
 // session removes every row of a session, and its memory from the contexts of others.
 func (e *erasing) session() error {
@@ -61,8 +27,8 @@ func (e *erasing) session() error {
 	if err := e.forgetCalibrations(); err != nil {
 		return err
 	}
-	for _, o := range eraseOrder {
-		if err := e.remove(o.table, `DELETE FROM `+o.table+` WHERE `+o.where, id); err != nil {
+	for _, t := range slices.Backward(sessionTables) {
+		if err := e.remove(t.name, `DELETE FROM `+t.name+` WHERE `+t.of, id); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ func (s *Store) SetFolder(ctx context.Context, ids []chat.SessionID, folder stri
 	}
 	return s.write(ctx, "session.folder", func(t *tx) error {
 		for _, id := range ids {
-			if err := t.setSession(id, "folder", folder, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+			if err := t.setSession(id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 				return err
 			}
 		}

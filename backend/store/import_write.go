@@ -65,12 +65,12 @@ func (w *importTx) begin() error {
 	}
 	id := chat.SessionID(session.ID)
 	if model := clean(w.m.rules.Model); model != "" {
-		if err := w.setSession(id, "model", model, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
+		if err := w.setSession(id, ledger.EventSessionModel, ledger.TextChanged{Text: model}); err != nil {
 			return err
 		}
 	}
 	if folder := chat.BoundTitle(clean(c.Folder)); folder != "" {
-		if err := w.setSession(id, "folder", folder, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
+		if err := w.setSession(id, ledger.EventSessionFolder, ledger.TextChanged{Text: folder}); err != nil {
 			return err
 		}
 	}
@@ -195,12 +195,12 @@ func (w *importTx) finish() error {
 	w.now = w.m.now
 	if !w.m.finished {
 		if c.Pinned {
-			if err := w.setSession(w.m.session, "pinned", true, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
+			if err := w.setSession(w.m.session, ledger.EventSessionPinned, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}
 		if c.Archived {
-			if err := w.setSession(w.m.session, "archived_at", archivedAt(w.tx, true), ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
+			if err := w.setSession(w.m.session, ledger.EventSessionArchived, ledger.FlagChanged{On: true}); err != nil {
 				return err
 			}
 		}

@@ -263,11 +263,8 @@ func (t *tx) insertPin(segs []segment, row pinRow, kind ledger.Type) (pinRow, er
 		return row, err
 	}
 	row.ID, row.SessionID, row.BranchID, row.AfterTurnSeq = t.newID(), own.Session, own.Branch, after
-	row.CreatedAt, row.ContentHash = t.stamp(), hashBytes([]byte(row.Text))
-	if err := t.db.Create(&row).Error; err != nil {
-		return row, err
-	}
-	return row, t.event(chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
+	row.CreatedAt = t.stamp()
+	return row, t.record(chat.SessionID(row.SessionID), kind, row.ID, ledger.PinChanged{
 		BranchID: chat.BranchID(row.BranchID), AfterTurn: after, Replaces: chat.PinID(text(row.Replaces)),
 		Text: row.Text, Tokens: row.Tokens,
 	})
@@ -283,17 +280,6 @@ func (t *tx) insertPinOrder(segs []segment, pins []pinned) error {
 	for i, p := range pins {
 		ids[i] = chat.PinID(p.first)
 	}
-	order, err := chat.MarshalJSON(ids)
-	if err != nil {
-		return err
-	}
-	row := pinOrderRow{
-		ID: t.newID(), SessionID: own.Session, BranchID: own.Branch, AfterTurnSeq: after,
-		CreatedAt: t.stamp(), PinsJSON: string(order),
-	}
-	if err := t.db.Create(&row).Error; err != nil {
-		return err
-	}
-	return t.event(chat.SessionID(own.Session), ledger.EventPinsMoved, row.ID,
+	return t.record(chat.SessionID(own.Session), ledger.EventPinsMoved, t.newID(),
 		ledger.PinsMoved{BranchID: chat.BranchID(own.Branch), AfterTurn: after, Pins: ids})
 }

@@ -42,10 +42,7 @@ func (t *tx) createSession(n chat.NewSession) (sessionRow, branchRow, error) {
 		ID: session.ActiveBranch, SessionID: session.ID, CreatedAt: t.stamp(), Label: mainBranch,
 		BaseState: root.ID, HeadState: root.ID,
 	}
-	if err := t.db.Create(&session).Error; err != nil {
-		return session, branch, err
-	}
-	err := t.event(chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
+	err := t.record(chat.SessionID(session.ID), ledger.EventSessionCreated, session.ID, ledger.SessionCreated{
 		Title: session.Title, SystemPrompt: session.SystemPrompt, Source: session.Source,
 		ActiveBranch: chat.BranchID(branch.ID),
 	})
@@ -156,13 +153,12 @@ func (s *Store) RenameSession(ctx context.Context, id chat.SessionID, title stri
 	if err := checkTitle("A title", title); err != nil {
 		return err
 	}
-	return s.changeSession(ctx, "session.rename", id, "title", title, ledger.EventSessionRenamed, ledger.TextChanged{Text: title})
+	return s.changeSession(ctx, "session.rename", id, ledger.EventSessionRenamed, ledger.TextChanged{Text: title})
 }
 
 // SetSystemPrompt sets the session's system text.
 func (s *Store) SetSystemPrompt(ctx context.Context, id chat.SessionID, prompt string) error {
-	prompt = clean(prompt)
-	return s.changeSession(ctx, "session.prompt", id, "system_prompt", prompt, ledger.EventSessionPrompt, ledger.TextChanged{Text: prompt})
+	return s.changeSession(ctx, "session.prompt", id, ledger.EventSessionPrompt, ledger.TextChanged{Text: clean(prompt)})
 }
 
 // efforts are what a session may ask of a model that reasons; empty: its default.
@@ -183,22 +179,17 @@ func (s *Store) SetSessionSettings(ctx context.Context, id chat.SessionID, v cha
 }
 
 func (t *tx) setSettings(id chat.SessionID, v chat.SessionSettings) error {
-	if err := t.setSession(id, "system_prompt", v.SystemPrompt, ledger.EventSessionSettings, ledger.SettingsChanged(v)); err != nil {
-		return err
-	}
-	_, err := t.exec(`UPDATE sessions SET temperature = ?, effort = ? WHERE id = ?`, v.Temperature, v.Effort, id)
-	return err
+	return t.setSession(id, ledger.EventSessionSettings, ledger.SettingsChanged(v))
 }
 
 // SetSessionModel sets the model the session uses from now on; empty: the default.
 func (s *Store) SetSessionModel(ctx context.Context, id chat.SessionID, model string) error {
-	model = clean(model)
-	return s.changeSession(ctx, "session.model", id, "model", model, ledger.EventSessionModel, ledger.TextChanged{Text: model})
+	return s.changeSession(ctx, "session.model", id, ledger.EventSessionModel, ledger.TextChanged{Text: clean(model)})
 }
 
 // PinSession keeps a session at the top of the list, or lets it go.
 func (s *Store) PinSession(ctx context.Context, id chat.SessionID, pinned bool) error {
-	return s.changeSession(ctx, "session.pin", id, "pinned", pinned, ledger.EventSessionPinned, ledger.FlagChanged{On: pinned})
+	return s.changeSession(ctx, "session.pin", id, ledger.EventSessionPinned, ledger.FlagChanged{On: pinned})
 }
 
 // ArchiveSession hides a session from list and search, or brings it back.
@@ -210,7 +201,7 @@ func (s *Store) ArchiveSession(ctx context.Context, id chat.SessionID, archived 
 func (s *Store) ArchiveSessions(ctx context.Context, ids []chat.SessionID, archived bool) error {
 	return s.write(ctx, "session.archive", func(t *tx) error {
 		for _, id := range ids {
-			if err := t.setSession(id, "archived_at", archivedAt(t, archived), ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
+			if err := t.setSession(id, ledger.EventSessionArchived, ledger.FlagChanged{On: archived}); err != nil {
 				return err
 			}
 		}
@@ -226,21 +217,21 @@ func archivedAt(t *tx, archived bool) *string {
 	return &now
 }
 
-func (s *Store) changeSession(ctx context.Context, op string, id chat.SessionID, column string, value any, kind ledger.Type, data any) error {
-	return s.write(ctx, op, func(t *tx) error { return t.setSession(id, column, value, kind, data) })
+func (s *Store) changeSession(ctx context.Context, op string, id chat.SessionID, kind ledger.Type, data any) error {
+	return s.write(ctx, op, func(t *tx) error { return t.setSession(id, kind, data) })
 }
 
-// setSession changes one column of a session and tells the ledger. Its place in
-// the list, updated_at, moves with turns only.
-func (t *tx) setSession(id chat.SessionID, column string, value any, kind ledger.Type, data any) error {
-	n, err := t.exec(`UPDATE sessions SET `+column+` = ? WHERE id = ?`, value, id)
+// setSession changes a session that is there. Its place in the list, updated_at, moves with
+// turns only.
+func (t *tx) setSession(id chat.SessionID, kind ledger.Type, data any) error {
+	there, err := one[bool](t.db, "session", id, `SELECT EXISTS (SELECT 1 FROM sessions WHERE id = ?)`, id)
 	if err != nil {
 		return err
 	}
-	if n == 0 {
+	if !there {
 		return chat.Errorf(chat.CodeNotFound, "", "There is no session %s.", id)
 	}
-	return t.event(id, kind, string(id), data)
+	return t.record(id, kind, string(id), data)
 }
 
 // touch moves a session to the top of the list.

@@ -106,13 +106,10 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	if err := t.refuseSecond(row); err != nil {
 		return row, err
 	}
-	if err := t.db.Create(&row).Error; err != nil {
-		return row, err
-	}
 	if err := t.finishJob(n.Job); err != nil {
 		return row, err
 	}
-	return row, t.event(chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{
+	return row, t.record(chat.SessionID(row.SessionID), ledger.EventSummaryCreated, row.ID, ledger.SummaryCreated{
 		BranchID: chat.BranchID(row.BranchID), From: row.FromSeq, To: row.ToSeq, Content: row.Content,
 		Tokens: row.TokenCount, OriginalTokens: row.OriginalTokens, GeneratedBy: row.GeneratedBy, Validation: n.Validation,
 	})
@@ -173,14 +170,10 @@ func (t *tx) supersede(by rangeSummaryRow, ids []string) error {
 		if old.BranchID != by.BranchID {
 			continue
 		}
-		n, err := t.exec(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND superseded_by IS NULL`, by.ID, id)
-		if err != nil {
-			return err
-		}
-		if n == 0 {
+		if old.SupersededBy != nil {
 			return conflict("Summary %s was superseded meanwhile.", id).WithHint("read the summaries again")
 		}
-		if err := t.event(chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
+		if err := t.record(chat.SessionID(old.SessionID), ledger.EventSummarySuperseded, id, ledger.SummarySuperseded{By: by.ID}); err != nil {
 			return err
 		}
 	}

@@ -160,7 +160,7 @@ func (a *audit) scope() []any {
 // it are lost.
 func each[R any](a *audit, table, columns, order string, do func(R)) {
 	where, args := ` WHERE true`, []any{}
-	if scope, ok := scopes[table]; ok && a.session != "" {
+	if scope := verifiedWhere(table); scope != "" && a.session != "" {
 		where, args = ` WHERE `+scope, []any{a.session}
 	}
 	mark := len(a.found)

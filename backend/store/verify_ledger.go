@@ -9,20 +9,6 @@ import (
 	"contextinfinity/backend/ledger"
 )
 
-// scopes are the conditions that keep to one session's records.
-var scopes = map[string]string{
-	"sessions": `id = ?`, "events": `session_id = ?`, "snapshots": `session_id = ?`, "branches": `session_id = ?`,
-	"states": `branch_id IN (SELECT b.id FROM branches b WHERE b.session_id = ?)`,
-	"turns":  `session_id = ?`, "steps": `turn_id IN (SELECT t.id FROM turns t WHERE t.session_id = ?)`,
-	"pins": `session_id = ?`, "pin_orders": `session_id = ?`, "summaries": `session_id = ?`, "files": `session_id = ?`,
-	"chunks": `session_id = ?`, "units": `session_id = ?`,
-}
-
-// everySession names all sessions that any record is of, whether they are there or not.
-const everySession = `SELECT id FROM sessions UNION SELECT session_id FROM events UNION SELECT session_id FROM branches
-	UNION SELECT session_id FROM turns UNION SELECT session_id FROM pins UNION SELECT session_id FROM summaries
-	UNION SELECT session_id FROM files UNION SELECT session_id FROM chunks ORDER BY 1`
-
 // replays checks the sessions one by one: the chain of each ledger, its snapshots, the
 // contents of its records, and these against what the ledger makes of them. No more
 // than one session's state is held.

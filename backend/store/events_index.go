@@ -35,11 +35,11 @@ func retrievedRecord(db *gorm.DB, turn, hash string) ([]byte, error) {
 }
 
 // retrieved records what memory a turn's context held, and answers the chunks by rank.
-func (p *replayer) retrieved(turn turnRow) ([]int64, error) {
-	if err := p.retireRetrievals(turn); err != nil {
+func (a *applier) retrieved(turn turnRow) ([]int64, error) {
+	if err := a.retireRetrievals(turn); err != nil {
 		return nil, err
 	}
-	record := p.content(bundle.Retrieved)
+	record := a.content(bundle.Retrieved)
 	if record == nil {
 		return nil, nil
 	}
@@ -47,7 +47,7 @@ func (p *replayer) retrieved(turn turnRow) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := p.chunkNumbers(list)
+	known, err := a.chunkNumbers(list)
 	if err != nil {
 		return nil, err
 	}
@@ -55,19 +55,19 @@ func (p *replayer) retrieved(turn turnRow) ([]int64, error) {
 	for _, r := range list {
 		row, err := retrievedOf(turn, r, known)
 		if chat.CodeOf(err) == chat.CodeInvalid && known[r.Chunk] == 0 {
-			return nil, p.keepRecord(record)
+			return nil, a.keepRecord(record)
 		}
 		if err != nil {
 			return nil, err
 		}
 		rows, chunks = append(rows, row), append(chunks, row.ChunkN)
 	}
-	return chunks, p.db.CreateInBatches(&rows, retrievedBatch).Error
+	return chunks, a.db.CreateInBatches(&rows, retrievedBatch).Error
 }
 
-func (p *replayer) keepRecord(record []byte) error {
-	_, err := p.exec(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
-		p.session, hashBytes(record), retrievedElsewhere, len(record), p.stamp(), record)
+func (a *applier) keepRecord(record []byte) error {
+	_, err := a.exec(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
+		a.session, hashBytes(record), retrievedElsewhere, len(record), a.stamp(), record)
 	return err
 }
 
@@ -158,8 +158,8 @@ func readRetrieved(record []byte) ([]chat.Retrieval, error) {
 
 // turnIndexed stores the chunks and units that an earlier data directory cut; they are
 // found by their words at once, and by similarity once they have vectors.
-func (p *replayer) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
-	turn, err := p.turn(e.Entity)
+func (a *applier) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
+	turn, err := a.turn(e.Entity)
 	if err != nil {
 		return err
 	}
@@ -168,12 +168,12 @@ func (p *replayer) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 		for _, c := range d.Chunks {
 			brought.Chunks = append(brought.Chunks, chat.Chunk{Version: c.Version})
 		}
-		if _, err := p.dropSuperseded(turn, brought); err != nil {
+		if _, err := a.dropSuperseded(turn, brought); err != nil {
 			return err
 		}
 	}
 	for _, c := range d.Chunks {
-		if err := p.chunk(turn, c); err != nil {
+		if err := a.chunk(turn, c); err != nil {
 			return err
 		}
 	}
@@ -181,75 +181,75 @@ func (p *replayer) turnIndexed(e ledger.Event, d ledger.TurnIndexed) error {
 		return nil
 	}
 	if d.Status != chat.IndexDegraded && chat.Phase(turn.Phase) != chat.PhaseDone {
-		if err := p.set(`UPDATE turns SET phase = 'Done', updated_at = ? WHERE id = ?`, e.CreatedAt, turn.ID); err != nil {
+		if err := a.set(`UPDATE turns SET phase = 'Done', updated_at = ? WHERE id = ?`, e.CreatedAt, turn.ID); err != nil {
 			return err
 		}
 	}
-	return p.set(`UPDATE turns SET index_status = ? WHERE id = ?`, d.Status, turn.ID)
+	return a.set(`UPDATE turns SET index_status = ? WHERE id = ?`, d.Status, turn.ID)
 }
 
-func (p *replayer) chunk(turn turnRow, c ledger.IndexedChunk) error {
+func (a *applier) chunk(turn turnRow, c ledger.IndexedChunk) error {
 	hash, err := hex.DecodeString(c.SHA256)
 	if err != nil {
 		return err
 	}
-	n, err := one[int64](p.db, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
+	n, err := one[int64](a.db, "chunks", "", `SELECT coalesce(max(n), 0) + 1 FROM chunks`)
 	if err != nil {
 		return err
 	}
 	row := chunkRow{
-		ID: string(c.ID), N: n, SessionID: p.session, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
+		ID: string(c.ID), N: n, SessionID: a.session, BranchID: turn.BranchID, SourceTurn: turn.ID, FileID: orNull(c.File), Ordinal: c.Ordinal,
 		Role: string(c.Role), StartOffset: c.Start, EndOffset: c.End, ChunkType: string(c.Type), TokenEst: c.Tokens, ChunkerVersion: c.Version,
-		CreatedAt: p.stamp(), ContentHash: hash, Summary: c.Summary,
+		CreatedAt: a.stamp(), ContentHash: hash, Summary: c.Summary,
 	}
-	from, err := p.source(turn, sourceOf{c.Role, c.File})
+	from, err := a.source(turn, sourceOf{c.Role, c.File})
 	if err != nil {
 		return err
 	}
-	if err := p.db.Create(&row).Error; err != nil {
+	if err := a.db.Create(&row).Error; err != nil {
 		return err
 	}
 	for i, u := range c.Units {
-		if err := p.unit(turn, row, i, u, from); err != nil {
+		if err := a.unit(turn, row, i, u, from); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *replayer) unit(turn turnRow, chunk chunkRow, ordinal int, u ledger.IndexedUnit, from chunkSource) error {
+func (a *applier) unit(turn turnRow, chunk chunkRow, ordinal int, u ledger.IndexedUnit, from chunkSource) error {
 	inside := u.Start >= 0 && u.Start < u.End && u.End <= len(from.text)
 	body := u.Text
 	if u.SHA256 != "" && inside { // told as what stands before the words
 		body += from.text[u.Start:u.End]
 	}
 	row := unitRow{
-		ID: string(u.ID), ChunkID: chunk.ID, SessionID: p.session, BranchID: turn.BranchID, TurnID: turn.ID, TurnSeq: turn.TurnSeq, Ordinal: ordinal,
+		ID: string(u.ID), ChunkID: chunk.ID, SessionID: a.session, BranchID: turn.BranchID, TurnID: turn.ID, TurnSeq: turn.TurnSeq, Ordinal: ordinal,
 		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
 	}
 	if inside && from.said != "" && strings.HasSuffix(body, from.text[u.Start:u.End]) {
 		row.Text, row.Said = strings.TrimSuffix(body, from.text[u.Start:u.End]), true
 	}
-	return p.db.Create(&row).Error
+	return a.db.Create(&row).Error
 }
 
 // source is what a chunk of a turn is cut from; those of the last turn are kept.
-func (p *replayer) source(turn turnRow, of sourceOf) (chunkSource, error) {
-	if p.sourceOf != turn.ID {
-		whole, err := turnByID(p.db, chat.TurnID(turn.ID))
+func (a *applier) source(turn turnRow, of sourceOf) (chunkSource, error) {
+	if a.sourceOf != turn.ID {
+		whole, err := turnByID(a.db, chat.TurnID(turn.ID))
 		if err != nil {
 			return chunkSource{}, err
 		}
 		t := whole.turn()
-		p.sourceOf, p.sources = turn.ID, map[sourceOf]chunkSource{{role: chat.RoleUser}: {t.User.RenderedText(), onlyBlock(t.User)}}
+		a.sourceOf, a.sources = turn.ID, map[sourceOf]chunkSource{{role: chat.RoleUser}: {t.User.RenderedText(), onlyBlock(t.User)}}
 		if t.Assistant != nil {
-			p.sources[sourceOf{role: chat.RoleAssistant}] = chunkSource{t.Assistant.RenderedText(), onlyBlock(*t.Assistant)}
+			a.sources[sourceOf{role: chat.RoleAssistant}] = chunkSource{t.Assistant.RenderedText(), onlyBlock(*t.Assistant)}
 		}
 	}
-	if from, ok := p.sources[of]; ok || of.file == "" {
+	if from, ok := a.sources[of]; ok || of.file == "" {
 		return from, nil
 	}
-	from, err := p.documentSource(chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(p.session)}, of.file)
-	p.sources[of] = from
+	from, err := a.documentSource(chat.Turn{ID: chat.TurnID(turn.ID), SessionID: chat.SessionID(a.session)}, of.file)
+	a.sources[of] = from
 	return from, err
 }

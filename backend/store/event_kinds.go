@@ -1,0 +1,94 @@
+package store
+
+import (
+	"fmt"
+	"maps"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// An eventKind is the meaning of a type of event: which rows it makes or changes, and which
+// ids its payload holds. Live writes, the replay of a bundle and copies under other ids all
+// use it, so that a type of event is described in one place.
+type eventKind struct {
+	// apply makes the rows; nil: the event changes none.
+	apply func(a *applier, e ledger.Event, data any) error
+	// decode reads a stored payload for apply.
+	decode func(ledger.Event) (any, error)
+	// copied is the payload with the ids of a copy; nil: it holds no id.
+	copied func(*copying, ledger.Event) ([]byte, error)
+	// shared events are of no session, though a session's ledger holds them: a copy leaves them out.
+	shared bool
+}
+
+// kindOf describes a type of event with the payload P. Either function may be nil.
+func kindOf[P any](apply func(*applier, ledger.Event, P) error, ids func(*copying, *P)) eventKind {
+	k := eventKind{decode: func(e ledger.Event) (any, error) {
+		return payloadOf(e, func(_ ledger.Event, d P) (any, error) { return d, nil })
+	}}
+	if apply != nil {
+		k.apply = func(a *applier, e ledger.Event, data any) error {
+			d, ok := data.(P)
+			if !ok {
+				return fmt.Errorf("%s event with a payload of type %T", e.Type, data)
+			}
+			return apply(a, e, d)
+		}
+	}
+	if ids != nil {
+		k.copied = func(c *copying, e ledger.Event) ([]byte, error) {
+			return payloadOf(e, func(_ ledger.Event, d P) ([]byte, error) {
+				if ids(c, &d); c.err != nil {
+					return nil, c.err
+				}
+				return ledger.Payload(d)
+			})
+		}
+	}
+	return k
+}
+
+// eventKinds are all types of events that are written.
+var eventKinds = func() map[ledger.Type]eventKind {
+	all := map[ledger.Type]eventKind{}
+	for _, kinds := range []map[ledger.Type]eventKind{sessionEvents, branchEvents, turnEvents, stepEvents, pinEvents, historyEvents, fileEvents} {
+		maps.Copy(all, kinds)
+	}
+	return all
+}()
+
+// applier makes the rows that the events of a session tell of.
+type applier struct {
+	*tx
+	session string
+	// The rest is for replays.
+	contents []bundle.Content // of the event at hand
+	ended    *lastStep        // the step whose end came last, until it is known what followed
+	sources  map[sourceOf]chunkSource
+	sourceOf string // the turn that sources are of
+}
+
+// record writes an event and the rows that it tells of.
+func (t *tx) record(session chat.SessionID, kind ledger.Type, entity string, data any) error {
+	return t.recordOn(rested{}, session, kind, entity, data)
+}
+
+// recordOn is record with a payload that repeats much of an earlier one.
+func (t *tx) recordOn(base rested, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.stamp()}
+	if err := eventKinds[kind].apply(&applier{tx: t, session: string(session)}, e, data); err != nil {
+		return err
+	}
+	return t.eventOn(base, session, kind, entity, data)
+}
+
+// set changes rows; one that is not there is an error.
+func (a *applier) set(query string, args ...any) error {
+	n, err := a.exec(query, args...)
+	if err == nil && n == 0 {
+		err = invalid("What it changes is not there.")
+	}
+	return err
+}

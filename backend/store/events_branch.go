@@ -1,0 +1,63 @@
+package store
+
+import (
+	"contextinfinity/backend/ledger"
+)
+
+// branchEvents are those about branches and the states at their heads.
+var branchEvents = map[ledger.Type]eventKind{
+	ledger.EventBranchCreated: kindOf((*applier).branchCreated, func(c *copying, d *ledger.BranchCreated) {
+		idOf(c, &d.ParentBranch)
+		idOf(c, &d.ForkTurn)
+		idOf(c, &d.BaseState)
+	}),
+	ledger.EventBranchRenamed:  kindOf((*applier).branchRenamed, nil),
+	ledger.EventBranchArchived: kindOf((*applier).branchArchived, nil),
+	ledger.EventStateCommitted: kindOf((*applier).stateCommitted, func(c *copying, d *ledger.StateCommitted) {
+		idOf(c, &d.BranchID)
+		idOf(c, &d.ParentID)
+		idsOf(c, d.Turns)
+	}),
+}
+
+func (a *applier) branchCreated(e ledger.Event, d ledger.BranchCreated) error {
+	return a.db.Create(&branchRow{
+		ID: e.Entity, SessionID: a.session, CreatedAt: e.CreatedAt, Label: d.Label, ParentBranch: orNull(d.ParentBranch),
+		ForkTurn: orNull(d.ForkTurn), ForkSeq: d.ForkSeq, BaseState: string(d.BaseState), BaseSeq: d.BaseSeq,
+		HeadState: string(d.BaseState), HeadSeq: d.BaseSeq,
+	}).Error
+}
+
+func (a *applier) branchRenamed(e ledger.Event, d ledger.TextChanged) error {
+	return a.set(`UPDATE branches SET label = ? WHERE id = ?`, d.Text, e.Entity)
+}
+
+func (a *applier) branchArchived(e ledger.Event, d ledger.FlagChanged) error {
+	return a.set(`UPDATE branches SET archived_at = ? WHERE id = ?`, archivedAt(a.tx, d.On), e.Entity)
+}
+
+func (a *applier) stateCommitted(e ledger.Event, d ledger.StateCommitted) error {
+	st := stateRow{
+		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), StateSeq: d.Seq, ParentID: orNull(d.ParentID), CoversSeq: d.CoversSeq,
+		Origin: string(d.Origin), Model: d.Model, TokenCountEst: d.Tokens, SchemaVersion: stateSchema, CreatedAt: e.CreatedAt,
+		PinnedFacts: d.PinnedFacts, Summary: d.Summary,
+	}
+	if len(d.Validation) > 0 && string(d.Validation) != "null" {
+		st.ValidationJSON = orNull(string(d.Validation))
+	}
+	st.ContentHash = st.hash()
+	row, err := st.packed(a.tx)
+	if err != nil {
+		return err
+	}
+	if err := a.db.Create(&row).Error; err != nil {
+		return err
+	}
+	for _, turn := range d.Turns {
+		if err := a.set(`UPDATE turns SET phase = 'StateCommitted', state_after = ?, updated_at = ? WHERE id = ? AND session_id = ?`,
+			st.ID, e.CreatedAt, turn, a.session); err != nil {
+			return err
+		}
+	}
+	return a.set(`UPDATE branches SET head_state = ?, head_seq = ?, epoch = ? WHERE id = ? AND session_id = ?`, st.ID, d.Seq, d.Epoch, d.BranchID, a.session)
+}

@@ -1,0 +1,80 @@
+package store
+
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// historyEvents are those about what stands for turns in a prompt, how models count, and
+// what was permanently deleted.
+var historyEvents = map[ledger.Type]eventKind{
+	ledger.EventSummaryCreated:    kindOf((*applier).summaryCreated, func(c *copying, d *ledger.SummaryCreated) { idOf(c, &d.BranchID) }),
+	ledger.EventSummarySuperseded: kindOf((*applier).summarySuperseded, func(c *copying, d *ledger.SummarySuperseded) { idOf(c, &d.By) }),
+	ledger.EventCalibrationSet:    shared(kindOf((*applier).calibrationSet, nil)),
+	ledger.EventContentErased: kindOf((*applier).contentErased, func(c *copying, d *ledger.ContentErased) {
+		d.Events = []ledger.ErasedEvent{} // the copy's payloads never held it: they are chained as they are
+		idsOf(c, d.Files)
+	}),
+}
+
+func shared(k eventKind) eventKind {
+	k.shared = true
+	return k
+}
+
+func (a *applier) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error {
+	row := rangeSummaryRow{
+		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), FromSeq: d.From, ToSeq: d.To, TokenCount: d.Tokens,
+		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: hashBytes([]byte(d.Content)), Content: d.Content,
+	}
+	if len(d.Validation) > 0 && string(d.Validation) != "null" {
+		row.ValidationJSON = orNull(string(d.Validation))
+	}
+	return a.db.Create(&row).Error
+}
+
+func (a *applier) summarySuperseded(e ledger.Event, d ledger.SummarySuperseded) error {
+	return a.set(`UPDATE summaries SET superseded_by = ? WHERE id = ? AND session_id = ?`, d.By, e.Entity, a.session)
+}
+
+// calibrationSet learns what another data directory has learned since: the newest
+// revision that any ledger tells is the one that stands.
+func (a *applier) calibrationSet(e ledger.Event, d ledger.CalibrationSet) error {
+	if d.Samples < 1 || d.Samples > calibrationSamples || d.Factor != calibrationFactor(d.Factor) || d.Revision < 1 || d.Revision > maxRevision {
+		return invalid("It sets a factor that no counting gives.")
+	}
+	row, err := calibrationOf(a.db, d.Provider, d.ModelID)
+	if err != nil || row.Revision >= d.Revision {
+		return err
+	}
+	_, err = a.exec(`INSERT INTO calibrations (provider, model_id, factor, samples, updated_at, mean, revision)
+		VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (provider, model_id) DO UPDATE SET factor = excluded.factor,
+		samples = excluded.samples, updated_at = excluded.updated_at, mean = excluded.mean, revision = excluded.revision`,
+		d.Provider, d.ModelID, d.Factor, d.Samples, e.CreatedAt, d.Factor, d.Revision)
+	return err
+}
+
+// maxRevision is far beyond what a factor that moves in steps ever reaches.
+const maxRevision = 1 << 40
+
+// contentErased keeps the receipt of a hard delete of another data directory, as far as
+// it is known: what was erased is in no event before it, nor in any backup here.
+func (a *applier) contentErased(e ledger.Event, d ledger.ContentErased) error {
+	if d.Receipt == "" || len(d.Events) == 0 {
+		return nil
+	}
+	if !chat.ValidID(d.Receipt) || !chat.ValidID(e.Entity) {
+		return invalid("It names no receipt.")
+	}
+	turns, err := all[string](a.db, `SELECT id FROM turns WHERE id = ?`, e.Entity)
+	if err != nil {
+		return err
+	}
+	kind := chat.EraseSession
+	if len(turns) > 0 {
+		kind = chat.EraseTurn
+	}
+	_, err = a.exec(`INSERT OR IGNORE INTO receipts (id, subject, created_at, counts_json, backups_json) VALUES (?, ?, ?, '{"erased":[]}', '[]')`,
+		d.Receipt, kind+" "+e.Entity, e.CreatedAt)
+	return err
+}

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// pinEvents are those about pinned facts and their order.
+var pinEvents = map[ledger.Type]eventKind{
+	ledger.EventPinAdded:   kindOf((*applier).pinChanged, copyPin),
+	ledger.EventPinEdited:  kindOf((*applier).pinChanged, copyPin),
+	ledger.EventPinRemoved: kindOf((*applier).pinChanged, copyPin),
+	ledger.EventPinsMoved: kindOf((*applier).pinsMoved, func(c *copying, d *ledger.PinsMoved) {
+		idOf(c, &d.BranchID)
+		idsOf(c, d.Pins)
+	}),
+}
+
+func copyPin(c *copying, d *ledger.PinChanged) {
+	idOf(c, &d.BranchID)
+	idOf(c, &d.Replaces)
+}
+
+func (a *applier) pinChanged(e ledger.Event, d ledger.PinChanged) error {
+	return a.db.Create(&pinRow{
+		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, Replaces: orNull(d.Replaces),
+		Removed: e.Type == ledger.EventPinRemoved, Tokens: d.Tokens, CreatedAt: e.CreatedAt, ContentHash: hashBytes([]byte(d.Text)), Text: d.Text,
+	}).Error
+}
+
+func (a *applier) pinsMoved(e ledger.Event, d ledger.PinsMoved) error {
+	order, err := chat.MarshalJSON(d.Pins)
+	if err != nil {
+		return err
+	}
+	return a.db.Create(&pinOrderRow{
+		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), AfterTurnSeq: d.AfterTurn, CreatedAt: e.CreatedAt, PinsJSON: string(order),
+	}).Error
+}

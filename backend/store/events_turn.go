@@ -1,0 +1,105 @@
+package store
+
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/transfer/bundle"
+)
+
+// turnEvents are those about a turn, from its acceptance to its index.
+var turnEvents = map[ledger.Type]eventKind{
+	ledger.EventTurnAccepted:    kindOf((*applier).turnAccepted, copyAccepted),
+	ledger.EventTurnPrepared:    kindOf((*applier).turnPrepared, nil),
+	ledger.EventTurnResumed:     kindOf((*applier).turnResumed, nil),
+	ledger.EventTurnInterrupted: kindOf((*applier).turnEnded, nil),
+	ledger.EventTurnFailed:      kindOf((*applier).turnEnded, nil),
+	ledger.EventTurnFinalized:   kindOf((*applier).turnFinalized, nil),
+	ledger.EventTurnIndexed: kindOf((*applier).turnIndexed, func(c *copying, d *ledger.TurnIndexed) {
+		for i := range d.Chunks {
+			chunk := &d.Chunks[i]
+			idOf(c, &chunk.ID)
+			idOf(c, &chunk.File)
+			for k := range chunk.Units {
+				idOf(c, &chunk.Units[k].ID)
+			}
+		}
+	}),
+}
+
+func copyAccepted(c *copying, d *ledger.TurnAccepted) {
+	idOf(c, &d.BranchID)
+	idOf(c, &d.StateBefore)
+	idOf(c, &d.RetryOf)
+	d.User, c.err = c.message(d.User)
+}
+
+// turn is a turn of the session that an earlier event made.
+func (a *applier) turn(id string) (turnRow, error) {
+	row, err := turnHead(a.db, chat.TurnID(id))
+	if err == nil && row.SessionID != a.session {
+		err = invalid("Turn %s is of another session.", id)
+	}
+	return row, err
+}
+
+func (a *applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
+	n, err := one[int64](a.db, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
+	if err != nil {
+		return err
+	}
+	message := string(d.User)
+	if err := a.db.Create(&turnRow{
+		ID: e.Entity, N: n, SessionID: a.session, BranchID: string(d.BranchID), TurnSeq: d.Seq, StateBefore: string(d.StateBefore),
+		Phase: string(chat.PhaseAccepted), PrimaryProvider: d.Provider, PrimaryModel: d.Model, RetryOf: orNull(d.RetryOf),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: hashBytes([]byte(message)),
+	}).Error; err != nil {
+		return err
+	}
+	return a.touch(a.session)
+}
+
+func (a *applier) turnPrepared(e ledger.Event, d ledger.TurnPrepared) error {
+	turn, err := a.turn(e.Entity)
+	if err != nil {
+		return err
+	}
+	chunks, err := a.retrieved(turn)
+	if err != nil {
+		return err
+	}
+	if err := a.putManifest(turn, a.content(bundle.Manifest), chunks); err != nil {
+		return err
+	}
+	return a.set(`UPDATE turns SET phase = CASE phase WHEN 'Accepted' THEN 'ContextPrepared' ELSE phase END WHERE id = ?`, turn.ID)
+}
+
+func (a *applier) turnResumed(e ledger.Event, _ struct{}) error {
+	return a.set(`UPDATE turns SET outcome = '', error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`, e.CreatedAt, e.Entity, a.session)
+}
+
+func (a *applier) turnEnded(e ledger.Event, d ledger.TurnEnded) error {
+	turn, err := a.turn(e.Entity)
+	if err != nil {
+		return err
+	}
+	if e.Type == ledger.EventTurnFailed {
+		if err := a.set(`UPDATE turns SET phase = 'Failed' WHERE id = ?`, turn.ID); err != nil {
+			return err
+		}
+	}
+	return a.setEnd(&turn, d.Outcome, d.Failure, d.Usage)
+}
+
+func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
+	message := string(d.Assistant)
+	usage, err := encodeOptional(d.Usage)
+	if err != nil {
+		return err
+	}
+	if err := a.set(`UPDATE turns SET phase = 'ResponseFinalized', outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
+		usage_json = coalesce(?, usage_json), error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`,
+		d.Outcome, message, hashBytes([]byte(message)), usage, e.CreatedAt, e.Entity, a.session); err != nil {
+		return err
+	}
+	return a.touch(a.session)
+}
