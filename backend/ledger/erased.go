@@ -73,8 +73,8 @@ func Reword[P any](payload []byte, change func(*P)) ([]byte, error) {
 	return Payload(env.Data)
 }
 
-// erased takes away the documents that are gone. All else follows from the payloads.
-func (s *State) erased(p ContentErased) error {
+// contentErased takes away the documents that are gone. All else follows from the payloads.
+func (s *State) contentErased(_ Event, p ContentErased) error {
 	for _, id := range p.Files {
 		delete(s.Files, string(id))
 	}

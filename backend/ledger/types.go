@@ -1,80 +1,50 @@
 package ledger
 
-// Type names what a ledger event records. The list is closed: it is part of
-// the format of bundles and of every later replay.
-type Type string
-
-const (
-	EventSessionCreated  Type = "session_created"
-	EventSessionRenamed  Type = "session_renamed"
-	EventSessionArchived Type = "session_archived" // or brought back
-	EventSessionPinned   Type = "session_pinned"   // or unpinned
-	EventSessionPrompt   Type = "session_prompt_set"
-	EventSessionModel    Type = "session_model_set"
-	EventSessionSettings Type = "session_settings_set"
-	EventSessionFolder   Type = "session_folder_set" // empty: taken out
-	EventSessionImported Type = "session_imported"
-
-	EventBranchCreated  Type = "branch_created"
-	EventBranchSwitched Type = "branch_switched"
-	EventBranchRenamed  Type = "branch_renamed"
-	EventBranchArchived Type = "branch_archived" // or brought back
-
-	EventTurnAccepted    Type = "turn_accepted"
-	EventTurnPrepared    Type = "turn_prepared"
-	EventTurnInterrupted Type = "turn_interrupted"
-	EventTurnResumed     Type = "turn_resumed"
-	EventTurnFinalized   Type = "turn_finalized"
-	EventTurnFailed      Type = "turn_failed"
-	EventTurnIndexed     Type = "turn_indexed"
-
-	EventStepStarted Type = "step_started"
-	EventStepEnded   Type = "step_ended"
-
-	EventStateCommitted Type = "state_committed"
-
-	EventPinAdded   Type = "pin_added"
-	EventPinEdited  Type = "pin_edited"
-	EventPinRemoved Type = "pin_removed"
-	EventPinsMoved  Type = "pins_moved"
-
-	EventSummaryCreated    Type = "summary_created"
-	EventSummarySuperseded Type = "summary_superseded"
-	EventChunkSummarized   Type = "chunk_summarized"
-
-	EventFileAdded   Type = "file_added"
-	EventFileRemoved Type = "file_removed"
-
-	EventToolBatchStarted   Type = "tool_batch_started"
-	EventToolResultRecorded Type = "tool_result_recorded"
-	EventToolBatchCommitted Type = "tool_batch_committed"
-	EventToolBatchAbandoned Type = "tool_batch_abandoned"
-
-	EventTagAdded   Type = "tag_added"
-	EventTagRemoved Type = "tag_removed"
-
-	EventCalibrationSet    Type = "calibration_set"
-	EventRetrievalRecorded Type = "retrieval_recorded"
-	EventContentErased     Type = "content_erased"
+import (
+	"encoding/json"
+	"maps"
 )
 
-// known is the closed list.
-var known = func() map[Type]bool {
-	set := map[Type]bool{}
-	for _, t := range []Type{
-		EventSessionCreated, EventSessionRenamed, EventSessionArchived, EventSessionPinned, EventSessionPrompt,
-		EventSessionModel, EventSessionSettings, EventSessionFolder, EventSessionImported, EventBranchCreated, EventBranchSwitched, EventBranchRenamed,
-		EventBranchArchived, EventTurnAccepted, EventTurnPrepared, EventTurnInterrupted, EventTurnResumed,
-		EventTurnFinalized, EventTurnFailed, EventTurnIndexed, EventStepStarted, EventStepEnded,
-		EventStateCommitted, EventPinAdded, EventPinEdited, EventPinRemoved, EventPinsMoved, EventSummaryCreated,
-		EventSummarySuperseded, EventChunkSummarized, EventFileAdded, EventFileRemoved, EventToolBatchStarted,
-		EventToolResultRecorded, EventToolBatchCommitted, EventToolBatchAbandoned, EventTagAdded, EventTagRemoved,
-		EventCalibrationSet, EventRetrievalRecorded, EventContentErased,
-	} {
-		set[t] = true
+// Type names what a ledger event records. The list is closed: it is part of the format of
+// bundles and of every later replay. What an event of a type tells, and what a session's
+// state is after it, stands with the feature: session.go, branch.go, turn.go ...
+//
+// Messages, items and usage stand in payloads as raw JSON, byte for byte what the derived
+// table holds; long request and response bytes stay in their step and are here by hash.
+// Records of the state have fields that are named as the columns they stand for.
+type Type string
+
+// reducer makes the state what it is after an event.
+type reducer func(*State, Event, json.RawMessage) error
+
+// reducing decodes what an event tells for what applies it.
+func reducing[P any](apply func(*State, Event, P) error) reducer {
+	return func(s *State, e Event, data json.RawMessage) error {
+		var p P
+		if err := json.Unmarshal(data, &p); err != nil {
+			return err
+		}
+		return apply(s, e, p)
 	}
-	return set
+}
+
+// reducers are of all types of events.
+var reducers = func() map[Type]reducer {
+	all := map[Type]reducer{}
+	for _, kinds := range []map[Type]reducer{sessionKinds, branchKinds, turnKinds, stepKinds, indexKinds, pinKinds, historyKinds} {
+		maps.Copy(all, kinds)
+	}
+	return all
 }()
 
 // Known reports that the list holds a type.
-func (t Type) Known() bool { return known[t] }
+func (t Type) Known() bool { return reducers[t] != nil }
+
+// Types are all of the list, in no order.
+func Types() []Type {
+	out := make([]Type, 0, len(reducers))
+	for t := range reducers {
+		out = append(out, t)
+	}
+	return out
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// What is stored in people's data directories and bundles is read by every later version:
+// a database of schema 9 with requests that quote and rest on each other, bundles of format
+// 2, and what both say. They are written once and kept.
+const (
+	keptDatabase = "testdata/v9.db.gz"
+	keptBundles  = "testdata/bundle-2-*.zip"
+	keptWhole    = "testdata/v9.json.gz"
+)
+
+func TestWriteKeptFormats(t *testing.T) {
+	if !*update {
+		t.Skip("writes " + keptDatabase + " and its bundles with -update only")
+	}
+	if v := newestVersion(migrations()); v != 9 {
+		t.Fatalf("the schema is at version %d; %s is kept as version 9 wrote it", v, keptDatabase)
+	}
+	f := newFixture(t)
+	seed(f)
+	f.rich()
+	f.verifyClean()
+	whole := map[chat.SessionID]string{}
+	for _, s := range f.allSessions() {
+		whole[s] = f.whole(s)
+		f.ok(os.WriteFile(filepath.Join("testdata", "bundle-2-"+string(s)+".zip"), f.bundled(s), 0o644))
+	}
+	path := filepath.Join(t.TempDir(), "v9.db")
+	f.backup(path)
+	data, err := os.ReadFile(path)
+	f.ok(err)
+	text, err := json.MarshalIndent(whole, "", " ")
+	f.ok(err)
+	for name, content := range map[string][]byte{keptDatabase: data, keptWhole: text} {
+		var packed bytes.Buffer
+		z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+		f.ok(err)
+		_, err = z.Write(content)
+		f.ok(err)
+		f.ok(z.Close())
+		f.ok(os.WriteFile(name, packed.Bytes(), 0o644))
+	}
+}
+
+func keptSessions(t *testing.T) map[chat.SessionID]string {
+	t.Helper()
+	data, err := os.ReadFile(unpacked(t, keptWhole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := map[chat.SessionID]string{}
+	if err := json.Unmarshal(data, &whole); err != nil || len(whole) < 3 {
+		t.Fatalf("%d sessions, %v", len(whole), err)
+	}
+	return whole
+}
+
+// TestTheNinthVersionStillReads: each request, answer and record is what it was.
+func TestTheNinthVersionStillReads(t *testing.T) {
+	t.Parallel()
+	f := copied(t, unpacked(t, keptDatabase))
+	f.verifyClean()
+	for s, want := range keptSessions(t) {
+		if have := f.whole(s); have != want {
+			t.Errorf("session %s %s", s, firstDifference(want, have))
+		}
+	}
+}
+
+// TestBundlesOfFormatTwoStillRead: imported, they say what they said, and go out as the same.
+func TestBundlesOfFormatTwoStillRead(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob(keptBundles)
+	whole := keptSessions(t)
+	if err != nil || len(paths) != len(whole) {
+		t.Fatalf("%d bundles of %d sessions, %v", len(paths), len(whole), err)
+	}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := newFixture(t)
+		got, _ := f.imported(b)
+		if want, have := whole[got.Session], f.whole(got.Session); want != have {
+			t.Errorf("%s: %s", path, firstDifference(want, have))
+		}
+		f.verifyClean()
+		again := entries(t, f.bundled(got.Session))
+		for name, want := range entries(t, b) {
+			if again[name] != want {
+				t.Errorf("%s: %s is exported as another: %s", path, name, firstDifference(want, again[name]))
+			}
+		}
+	}
+}
+
+// TestEveryTypeOfEventHasOneMeaning: what the ledger knows is what the store makes rows of.
+func TestEveryTypeOfEventHasOneMeaning(t *testing.T) {
+	t.Parallel()
+	types := ledger.Types()
+	for _, kind := range types {
+		if k, ok := eventKinds[kind]; !ok || k.apply == nil || k.decode == nil {
+			t.Errorf("events of type %s make no rows", kind)
+		}
+	}
+	if len(types) != len(eventKinds) {
+		t.Errorf("the ledger knows %d types of events, the store %d", len(types), len(eventKinds))
+	}
+}
