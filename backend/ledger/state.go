@@ -101,6 +101,16 @@ type State struct {
 	unitsOf map[string][]string // by turn
 }
 
+// tables are all kinds that stand for rows of the session.
+func (s *State) tables() []table {
+	return []table{
+		{"sessions", records[Session](s.Sessions)}, {"branches", records[Branch](s.Branches)}, {"states", records[Checkpoint](s.States)},
+		{"turns", records[Turn](s.Turns)}, {"steps", records[Step](s.Steps)}, {"pins", records[Pin](s.Pins)},
+		{"pin_orders", records[PinOrder](s.PinOrders)}, {"summaries", records[Summary](s.Summaries)}, {"files", records[File](s.Files)},
+		{"chunks", records[Chunk](s.Chunks)}, {"units", records[Unit](s.Units)},
+	}
+}
+
 // NewState is a session's before its first event.
 func NewState(session string) *State {
 	return &State{

@@ -56,3 +56,12 @@ func (a *applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) erro
 func (a *applier) sessionImported(e ledger.Event, d ledger.SessionImported) error {
 	return a.set(`UPDATE sessions SET updated_at = ? WHERE id = ?`, d.UpdatedAt, e.Entity)
 }
+
+func (r sessionRow) told() *ledger.Session {
+	return &ledger.Session{
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ArchivedAt: text(r.ArchivedAt), Source: r.Source, ActiveBranch: r.ActiveBranch,
+		Model: r.Model, Effort: r.Effort, Temperature: r.Temperature, Pinned: r.Pinned,
+		Title: ledger.SumOfText(r.Title), SystemPrompt: ledger.SumOfText(r.SystemPrompt),
+		Folder: ledger.SumOfFolder(r.Folder),
+	}
+}

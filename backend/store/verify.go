@@ -37,16 +37,23 @@ type audit struct {
 	found []chat.Finding
 	// session is the one whose records are checked; empty: those of all
 	session    string
-	erased     ledger.Erasures // of it
-	want, have *ledger.State   // of it: as its ledger says, and as it is stored
-	named      map[string]bool // records of it that cannot be read, as table/id
+	scopes     map[string]string // conditions that keep to its rows, by table
+	erased     ledger.Erasures   // of it
+	want, have *ledger.State     // of it: as its ledger says, and as it is stored
+	named      map[string]bool   // records of it that cannot be read, as table/id
 	// calibrated are the newest calibrations that the ledgers so far tell
 	calibrated map[string][]*ledger.Calibration
 	// decoded are the payloads and summaries read last, for those that rest on them
 	decoded recentValues
 }
 
-func newAudit() *audit { return &audit{calibrated: map[string][]*ledger.Calibration{}} }
+func newAudit() *audit {
+	a := &audit{scopes: map[string]string{}, calibrated: map[string][]*ledger.Calibration{}}
+	for _, t := range sessionTables {
+		a.scopes[t.name] = t.verified
+	}
+	return a
+}
 
 // Verify checks everything stored (SPEC 11): the file itself, references, the
 // ledger's chain and payloads, its replay against the tables, content hashes,
@@ -160,7 +167,7 @@ func (a *audit) scope() []any {
 // it are lost.
 func each[R any](a *audit, table, columns, order string, do func(R)) {
 	where, args := ` WHERE true`, []any{}
-	if scope := verifiedWhere(table); scope != "" && a.session != "" {
+	if scope := a.scopes[table]; scope != "" && a.session != "" {
 		where, args = ` WHERE `+scope, []any{a.session}
 	}
 	mark := len(a.found)

@@ -30,10 +30,10 @@ func (a *audit) replays() {
 func (a *audit) replay(session string) {
 	a.session, a.want, a.have, a.named = session, ledger.NewState(session), ledger.NewState(session), map[string]bool{}
 	a.ledger()
-	for _, check := range []func(){
-		a.sessions, a.branches, a.states, a.turns, a.steps, a.pins, a.summaries, a.files, a.chunks, a.units, a.retrievals,
-	} {
-		check()
+	for _, t := range sessionTables {
+		if t.check != nil {
+			t.check(a)
+		}
 	}
 	for _, d := range ledger.Compare(a.have, a.want) {
 		a.differs(d)
