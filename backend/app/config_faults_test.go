@@ -1,0 +1,61 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// SPEC 16: a fault in config.toml is named by file, line and key; it stops
+// nothing that can go on without it.
+func TestAFaultyConfigurationIsNamedAndStopsNothing(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, text string
+		line       int
+		key        string
+	}{
+		{"an unknown key", "[budget]\nworking_set = 5\n", 2, "budget.working_set"},
+		{"a wrong type", "[budget]\n\nworking_set_tokens = \"many\"\n", 3, "budget.working_set_tokens"},
+		{"out of range", "# mine\n[budget]\ncompact_at = 7.5\n", 3, "budget.compact_at"},
+		{"a wrong choice", "[stream]\ndurability = \"sometimes\"\n", 2, "stream.durability"},
+		{"an unknown table", "[nothing]\nx = 1\n", 1, "nothing"},
+		{"no TOML", "[budget\n", 1, ""},
+		{"a model without its server", "[models.mine]\nprovider = \"telepathy\"\nmodel_id = \"m\"\n", 2, "models.mine.provider"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, shipped(t), c.text)
+			place := fmt.Sprintf("%s:%d:", h.configFile(), c.line)
+			f := h.run("config", "check", "--json").fails(1, chat.CodeConfig)
+			if !strings.Contains(f.Message, place) || !strings.Contains(f.Message, c.key) {
+				t.Errorf("config check says %q, want %s and %s", f.Message, place, c.key)
+			}
+			if r := h.run("config", "check").exits(1); !strings.HasPrefix(r.stderr, "error: ") || !strings.Contains(r.stderr, place) || r.stdout != "" {
+				t.Errorf("config check prints %q and %q", r.stdout, r.stderr)
+			}
+			h.ok("sessions")
+			for _, args := range [][]string{{"send", "--new", "Still here?"}, {"sessions", "--json"}} {
+				if r := h.ok(args...); r.stdout == "" || !strings.Contains(r.stderr, place) {
+					t.Errorf("%s goes on without saying so: %q, %q", args[0], clip(r.stdout), r.stderr)
+				}
+			}
+			h.clean()
+		})
+	}
+}
+
+// A faulty file is not overwritten by a verb that changes a setting.
+func TestAFaultyConfigurationIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	const text = "[budget]\nworking_set = 5 # mine\n"
+	h := newHome(t, shipped(t), text)
+	r := h.run("config", "set", "budget.compact_at", "0.9", "--json")
+	after := string(readFile(t, h.configFile()))
+	if r.code == 0 && !strings.Contains(after, "working_set = 5 # mine") || r.code != 0 && after != text {
+		t.Errorf("exit %d, and the file is now %q", r.code, after)
+	}
+}

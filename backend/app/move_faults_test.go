@@ -1,0 +1,97 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/store"
+)
+
+// moves leaves word that the data is to be moved, as the window does, and has the window
+// begin: this build has none, and ends when it is to be shown. What is to be done first
+// is done by then.
+func (h *home) moves(t *testing.T, to string) result {
+	t.Helper()
+	if err := store.NewArchive(store.ArchiveOptions{DataDir: h.dataDir()}).LeaveErrand(store.Errand{Do: store.ErrandMove, Path: to}); err != nil {
+		t.Fatal(err)
+	}
+	return h.with("DISPLAY=:none").run()
+}
+
+// named is the folder that the configuration names for the data.
+func (h *home) named(t *testing.T) string {
+	t.Helper()
+	var doc struct {
+		DataDir string `json:"data_dir"`
+	}
+	h.ok("config", "path", "--json").document(&doc)
+	return doc.DataDir
+}
+
+// Each call to the disk that a move makes fails, or the power goes there, or the program
+// dies at one of its steps: the configuration names a folder that is whole, what the other
+// one holds is whole or may be emptied, and a move that was not made can be made.
+func TestEveryFaultOfAMove(t *testing.T) {
+	t.Parallel()
+	bench := newFaultBench(t)
+	backups := filepath.Join(bench.dataDir(), store.BackupDir)
+	if err := os.Mkdir(backups, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	bench.ok("backup", backups)
+	h := bench.fresh(t)
+	trace := filepath.Join(h.dir, "trace")
+	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).moves(t, filepath.Join(h.dir, "new", "place"))
+	if h.named(t) != filepath.Join(h.dir, "new", "place") {
+		t.Fatalf("it was not moved: the data is in %s", h.named(t))
+	}
+	met := readHits(t, trace)
+	specs := []string{"move.copied:exit", "move.copied:err", "move.adopted:exit", "io.file.syncdir:2:eio"}
+	for i := range met["move.file"] {
+		specs = append(specs, fmt.Sprintf("move.file:%d:exit", i+1), fmt.Sprintf("move.file:%d:err", i+1))
+	}
+	steps := len(specs)
+	specs = append(specs, met.each("power", "eio", "enospc")...)
+	if met["move.file"] < 2 || met["move.adopted"] != 1 || len(specs) < 60 {
+		t.Fatalf("a move reaches only %q", specs)
+	}
+	for _, spec := range append(specs[:steps:steps], sampled(specs[steps:], 12)...) {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			bench.fresh(t).survivesAMove(t, spec)
+		})
+	}
+}
+
+func (b faultBench) survivesAMove(t *testing.T, spec string) {
+	old, to := b.dataDir(), filepath.Join(b.dir, "new", "place")
+	r := b.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).moves(t, to)
+	if strings.Contains(r.stderr, "goroutine ") {
+		t.Fatalf("a panic: %s", r.stderr)
+	}
+	whole := func(when string) {
+		t.Helper()
+		b.ok("reconcile")
+		b.clean()
+		if turns := b.show(b.session).Turns; len(turns) != 1 || turns[0].text() != firstAnswer {
+			t.Fatalf("%s: %+v", when, turns)
+		}
+	}
+	whole("after the fault")
+	if b.named(t) == old {
+		if r := b.moves(t, to); b.named(t) != to { // what a death before the configuration named it had copied whole is left to people
+			if _, err := os.Stat(filepath.Join(to, store.DatabaseFile)); err != nil {
+				t.Fatalf("it cannot be moved any more: %s", r.stderr)
+			}
+			to += "-other"
+			b.moves(t, to)
+		}
+	}
+	if b.named(t) != to {
+		t.Errorf("moved again, the data is in %s", b.named(t))
+	}
+	whole("moved")
+}

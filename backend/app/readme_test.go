@@ -1,0 +1,171 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/cli"
+)
+
+func readFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// A block of text is for the eye: its commands would open the window.
+var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```")
+
+// examplesOf are the command lines in the fenced blocks of a document.
+func examplesOf(t *testing.T, path string) []string {
+	t.Helper()
+	var out []string
+	for _, block := range fenced.FindAllStringSubmatch(string(readFile(t, path)), -1) {
+		if block[1] == "text" {
+			continue
+		}
+		for line := range strings.Lines(strings.ReplaceAll(block[2], "\\\n", " ")) {
+			line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+			command := strings.TrimSpace(strings.SplitN(line, " #", 2)[0])
+			// By itself the program opens the window: other tests drive that.
+			if strings.Contains(command, program+" ") {
+				out = append(out, command)
+			}
+		}
+	}
+	return out
+}
+
+const program = "contextinfinity"
+
+// guide are the pages of the user guide, and the README.
+func guide(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("docs/guide/*.md")
+	if err != nil || len(pages) < 5 {
+		t.Fatalf("the user guide has %d pages: %v", len(pages), err)
+	}
+	return append(pages, "README.md")
+}
+
+// Every example of the README and the user guide does what it says, as it stands
+// there, in the page's order, on a machine that has one session.
+func TestEveryExampleOfTheDocs(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for _, page := range guide(t) {
+		examples := examplesOf(t, page)
+		all = append(all, examples...)
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			runExamples(t, examples)
+		})
+	}
+	if len(all) < 40 {
+		t.Errorf("the docs have %d examples of the command line", len(all))
+	}
+}
+
+func runExamples(t *testing.T, examples []string) {
+	h := newHome(t, shipped(t), "")
+	h.ok("send", "--new", "--wait", "indexed", "We decided to move the database on Friday.")
+	// A second turn, so that TURN is one that a branch can roll back to.
+	h.ok("send", "--wait", "indexed", "We move it at 05:00.")
+	h.ok("pin", h.lastSession(), "A first fact.")
+	h.leaveFiles()
+	shell := h.using("/bin/sh").with("PATH=" + filepath.Dir(shipped(t)) + ":" + os.Getenv("PATH"))
+	things := h.things()
+	for _, example := range examples {
+		command := placeholder.ReplaceAllStringFunc(example, func(name string) string { return things[name] })
+		// The example's own stdin is empty: a conversation ends at once.
+		r := shell.runIn("", "-c", command)
+		if strings.Contains(command, "keys set") || strings.Contains(command, "keys remove") {
+			// There is no keyring here, and it says so instead of pretending.
+			if r.code == 1 && r.stderr != "" {
+				continue
+			}
+		}
+		if r.code != 0 {
+			t.Errorf("%s\nas %s\nended with %d: %s%s", example, command, r.code, clip(r.stdout), clip(r.stderr))
+		}
+	}
+	h.clean()
+}
+
+var placeholder = regexp.MustCompile(`\b(SESSION|TURN|STATE|BRANCH|PIN|JOB|STEP|PATH|FILE|PROVIDER)\b`)
+
+// things are what the placeholders of the examples can stand for.
+func (h *home) things() map[string]string {
+	h.t.Helper()
+	session := h.lastSession()
+	doc := h.show(session)
+	turn := doc.Turns[0]
+	var pins struct {
+		Pins []struct {
+			ID string `json:"pin_id"`
+		}
+	}
+	h.ok("pins", session, "--json").document(&pins)
+	return map[string]string{
+		"SESSION": session, "TURN": turn.ID, "STATE": turn.StateAfter, "BRANCH": doc.Branches[0].ID, "PIN": pins.Pins[0].ID, "JOB": "1",
+		"STEP": turn.Steps[0].ID, "PATH": filepath.Join(h.dir, "copy.db"), "FILE": filepath.Join(h.dir, "notes.txt"), "PROVIDER": "openai",
+	}
+}
+
+// leaveFiles puts what the examples name where they look for it.
+func (h *home) leaveFiles() {
+	h.t.Helper()
+	write(h.t, filepath.Join(h.dir, "notes.txt"), []byte("Some notes to send.\n"))
+	for target, source := range map[string]string{
+		"conversations.json":                          "chatgpt/branches.json",
+		".claude/projects/work/session.jsonl":         "claude-code/branches.jsonl",
+		".codex/sessions/2025/01/rollout-tools.jsonl": "codex/rollout-tools.jsonl",
+	} {
+		write(h.t, filepath.Join(h.dir, target), readFile(h.t, filepath.Join("backend/transfer/testdata", source)))
+	}
+	// The guide's own example of plain lines is the file that it imports.
+	page := string(readFile(h.t, "docs/guide/import.md"))
+	lines := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(page)
+	if lines == nil {
+		h.t.Fatal("the guide shows no plain lines")
+	}
+	write(h.t, filepath.Join(h.dir, "messages.jsonl"), []byte(lines[1]))
+}
+
+// The guide's table of verbs is that of the program.
+func TestTheGuideNamesEveryVerb(t *testing.T) {
+	t.Parallel()
+	page := string(readFile(t, "docs/guide/command-line.md"))
+	var named []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ").FindAllStringSubmatch(page, -1) {
+		named = append(named, row[1])
+	}
+	verbs := cli.Verbs()
+	slices.Sort(named)
+	slices.Sort(verbs)
+	if !slices.Equal(named, verbs) {
+		t.Errorf("the guide names %v\nthere are      %v", named, verbs)
+	}
+}
+
+// Every link of the docs leads to a file that is there.
+func TestTheLinksOfTheDocsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, page := range append(guide(t), "CHANGELOG.md", "docs/durability.md", "docs/adr/README.md") {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(string(readFile(t, page)), -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), link[1])); err != nil {
+				t.Errorf("%s links to %s: %v", page, link[1], err)
+			}
+		}
+	}
+}
