@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -225,5 +226,5 @@ func (s *relay) asked() [][]byte {
 
 // windowed is a model of a window of so many tokens, with what more a test sets.
 func (w wireProtocol) windowed(name, url string, window int) string {
-	return strings.Replace(strings.Replace(w.model(name, url), "context_limit = 128000", "context_limit = "+itoa(window), 1), "max_output = 4000", "max_output = 1000", 1)
+	return strings.Replace(strings.Replace(w.model(name, url), "context_limit = 128000", "context_limit = "+strconv.Itoa(window), 1), "max_output = 4000", "max_output = 1000", 1)
 }

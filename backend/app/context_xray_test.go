@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"path/filepath"
 	"reflect"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,8 +16,6 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/prompt"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // view is what `context --json` prints.
 type view struct {

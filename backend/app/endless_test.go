@@ -74,7 +74,7 @@ func floodServer(t testing.TB, start []chat.RawEvent, piece chat.RawEvent, copie
 
 // measured runs the program and watches how much memory it takes at most, in bytes; 0
 // where the system does not tell.
-func (h *home) measured(args ...string) (result, int64) {
+func measured(h *home, args ...string) (result, int64) {
 	h.t.Helper()
 	p := h.start(nil, args...)
 	most := int64(0)
@@ -120,7 +120,7 @@ func TestAnEndlessAnswerIsEnded(t *testing.T) {
 				t.Parallel()
 				url := floodServer(t, flood.start, flood.piece, 0)
 				h := newHome(t, shipped(t), "[stream]\nmax_answer_bytes = 1048576\n\n[tools]\nmode = \"parse_only\"\n\n"+w.model("flood", url))
-				r, most := h.measured("send", "--new", "Tell me everything.", "--model", "flood", "--json")
+				r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
 				s := r.exits(1).sent()
 				if s.Error == nil || s.Error.Code != chat.CodeTooLong || !strings.Contains(s.Error.Message, "too long") || s.Outcome != chat.OutcomeIncomplete {
 					t.Fatalf("it ended as %q with %+v", s.Outcome, s.Error)
@@ -166,7 +166,7 @@ func BenchmarkAnswerMemory(b *testing.B) {
 				url := floodServer(b, w.start(), w.delta(text), mb<<10, w.end()...)
 				for b.Loop() {
 					h := newHome(b, shipped(b), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.model("long", url))
-					r, most := h.measured("send", "--new", "Tell me everything.", "--model", "long")
+					r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "long")
 					r.exits(0)
 					b.ReportMetric(float64(most>>20), "MB-peak")
 					b.ReportMetric(float64(most>>20)/float64(mb), "MB-peak/MB-answer")

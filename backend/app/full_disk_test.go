@@ -48,7 +48,7 @@ func TestARealDiskFillsUp(t *testing.T) {
 	full := 0
 	for i, spare := range []int{0, 8 << 10, 24 << 10, 48 << 10, 80 << 10, 120 << 10} {
 		fill(t, ballast, spare)
-		said := p.says(fmt.Sprintf("Is there room for number %d?", i))
+		said := replyTo(p, fmt.Sprintf("Is there room for number %d?", i))
 		switch {
 		case strings.Contains(said, "disk is full"):
 			full++
@@ -58,8 +58,8 @@ func TestARealDiskFillsUp(t *testing.T) {
 		if err := os.Remove(ballast); err != nil {
 			t.Fatal(err)
 		}
-		p.says("/discard") // what stands incomplete; else there is nothing to discard
-		if said := p.says(lastQuestion); !strings.Contains(said, firstAnswer) {
+		replyTo(p, "/discard") // what stands incomplete; else there is nothing to discard
+		if said := replyTo(p, lastQuestion); !strings.Contains(said, firstAnswer) {
 			t.Errorf("with space again the answer is %q", said)
 		}
 	}

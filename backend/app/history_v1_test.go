@@ -60,7 +60,7 @@ func TestTheFirstVersionsDatabaseGoesOn(t *testing.T) {
 // firstVersion unpacks the kept database.
 func firstVersion(t *testing.T, to string) {
 	t.Helper()
-	packed, err := os.Open(filepath.Join("backend", "store", "testdata", "v1.db.gz"))
+	packed, err := os.Open(inModule("backend", "store", "testdata", "v1.db.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

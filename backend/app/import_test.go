@@ -43,8 +43,8 @@ type importedDoc struct {
 	}
 }
 
-// wholeImport asserts that both conversations are there, once, and verify.
-func (h *home) wholeImport(turns int) {
+// checkWholeImport asserts that both conversations are there, once, and verify.
+func checkWholeImport(h *home, turns int) {
 	h.t.Helper()
 	var list struct {
 		Sessions []struct {
@@ -94,7 +94,7 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 				t.Fatalf("nothing happened: %s", r.stdout)
 			}
 			h.ok("import", file)
-			h.wholeImport(turns)
+			checkWholeImport(h, turns)
 			var again importedDoc
 			h.ok("import", file, "--json").document(&again)
 			if again.Already != 2 || again.Turns != 0 {

@@ -55,14 +55,14 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 				}
 				r.fails(exit, c.code)
 			}
-			h.holds(c.text, c.stored)
+			checkStored(h, c.text, c.stored)
 			h.clean()
 		})
 	}
 }
 
-// holds checks that the message stands as it was sent, or that there is nothing.
-func (h *home) holds(text string, stored bool) {
+// checkStored checks that the message stands as it was sent, or that there is nothing.
+func checkStored(h *home, text string, stored bool) {
 	h.t.Helper()
 	var doc struct {
 		Sessions []struct {

@@ -253,7 +253,7 @@ func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 	t.Helper()
 	full := filepath.Join(b.dir, "full")
 	p := b.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec+":full", "CONTEXTINFINITY_FAULT_FULL="+full).host("--session", b.session)
-	said := p.says(faultQuestion)
+	said := replyTo(p, faultQuestion)
 	if _, err := os.Stat(full); err == nil && !strings.Contains(said, firstAnswer) && !strings.Contains(said, "disk is full") {
 		t.Errorf("the disk is full and nobody says so: %s", said)
 	}
@@ -283,12 +283,12 @@ func (b faultBench) withSpaceAgain(t *testing.T, p *host, full string) string {
 	if err := os.Remove(full); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}
-	p.says("/discard") // what is incomplete; else there is nothing to discard
-	return p.says(lastQuestion)
+	replyTo(p, "/discard") // what is incomplete; else there is nothing to discard
+	return replyTo(p, lastQuestion)
 }
 
-// says types a line and answers all that is printed until it has been dealt with.
-func (p *host) says(text string) string {
+// replyTo types a line and answers all that is printed until it has been dealt with.
+func replyTo(p *host, text string) string {
 	p.t.Helper()
 	out, err := len(p.out.String()), len(p.err.String())
 	// A command that there is not is refused when its turn comes.

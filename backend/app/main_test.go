@@ -2,6 +2,9 @@ package app
 
 import (
 	"bytes"
+	"cmp"
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -22,20 +25,25 @@ import (
 // scratch holds the programs built for these tests.
 var scratch string
 
-// TestMain also proves that what ran in this process left no goroutine behind.
 func TestMain(m *testing.M) {
+	closeTimeout = 3 * time.Minute
+	os.Exit(runTests(m))
+}
+
+// runTests runs a package's tests without a keyring or a network, and returns the exit
+// code. It also proves that what ran in this process left no goroutine behind.
+func runTests(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "contextinfinity-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
+	defer func() { _ = os.RemoveAll(dir) }()
 	scratch = dir
-	// Nobody's keyring and nobody's network, in this process too.
 	for name, value := range isolation {
 		_ = os.Setenv(name, value)
 	}
 	atOnce()
-	closeTimeout = 3 * time.Minute
 	code := m.Run()
 	provider.stop()
 	if code == 0 {
@@ -44,8 +52,7 @@ func TestMain(m *testing.M) {
 			code = 1
 		}
 	}
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	return code
 }
 
 // atOnce lets more tests run side by side than there are processors, unless the
@@ -65,37 +72,24 @@ var isolation = map[string]string{
 // Programs that the tests run as processes: the one that is shipped, as far as
 // it needs no window, and the same with points at which it can be made to die.
 var (
-	shipped   = build("contextinfinity")
-	breakable = build("contextinfinity-faults", "-tags", "faults")
+	shipped   = build("contextinfinity", "")
+	breakable = build("contextinfinity-faults", "faults")
 )
 
 // programsVariable names the directory with the programs of the process that started
 // this one, which need not be built again.
 const programsVariable = "CONTEXTINFINITY_TEST_PROGRAMS"
 
-// built is where programs are kept from run to run: what has not changed is not linked
-// again.
-const built = ".tools/tests"
-
-// build compiles this package once, when the first test wants it.
-func build(name string, flags ...string) func(testing.TB) string {
+// build builds a program when the first test of this process wants it.
+func build(name, tags string) func(testing.TB) string {
 	made := sync.OnceValues(func() (string, error) {
-		if path := filepath.Join(os.Getenv(programsVariable), name); os.Getenv(programsVariable) != "" {
+		if dir := os.Getenv(programsVariable); dir != "" {
+			path := filepath.Join(dir, name)
 			_, err := os.Stat(path)
 			return path, err
 		}
-		if err := os.MkdirAll(built, 0o755); err != nil {
-			return "", err
-		}
-		if err := sources.LookAt(".", strings.Join(flags[min(1, len(flags)):], "")); err != nil {
-			return "", err
-		}
-		kept, path := filepath.Join(built, name), filepath.Join(scratch, name)
-		args := append([]string{"build", "-buildvcs=false", "-o", kept}, flags...)
-		if out, err := exec.Command("go", append(args, ".")...).CombinedOutput(); err != nil {
-			return "", fmt.Errorf("go build: %w\n%s", err, out)
-		}
-		return path, own(path, kept)
+		path := filepath.Join(scratch, name)
+		return path, Build(context.Background(), path, tags)
 	})
 	return func(t testing.TB) string {
 		t.Helper()
@@ -107,7 +101,35 @@ func build(name string, flags ...string) func(testing.TB) string {
 	}
 }
 
-// own makes a program this run's: another run may build it anew meanwhile.
+// Build builds the program with these build tags into a new file. It is compiled once for
+// all packages and all runs: what was built is kept in .tools/tests until a source changes.
+func Build(ctx context.Context, path, tags string) error {
+	root, err := root()
+	if err != nil {
+		return err
+	}
+	if err := sources.LookAt(root, tags); err != nil {
+		return err
+	}
+	dir := filepath.Join(root, ".tools", "tests")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	unlock, err := lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	kept := filepath.Join(dir, "contextinfinity-"+cmp.Or(tags, "shipped"))
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", tags, "-o", kept, ".")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build -tags %q: %w\n%s", tags, err, out)
+	}
+	return own(path, kept)
+}
+
+// own makes a program this run's: another run may replace the one that is kept.
 func own(path, kept string) error {
 	if os.Link(kept, path) == nil {
 		return nil
@@ -117,6 +139,30 @@ func own(path, kept string) error {
 		return err
 	}
 	return os.WriteFile(path, data, 0o700)
+}
+
+// inModule is the path of a file of this module.
+func inModule(parts ...string) string {
+	dir, err := root()
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(append([]string{dir}, parts...)...)
+}
+
+// root is the directory that holds go.mod: the working directory of a test is its package.
+func root() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, found := os.Stat(filepath.Join(dir, "go.mod")); found == nil {
+			return dir, nil
+		}
+		if filepath.Dir(dir) == dir {
+			err = errors.New("this is not a Go module")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
 }
 
 // missing skips a test for want of a tool; continuous integration has them all.

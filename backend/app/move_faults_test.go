@@ -10,10 +10,10 @@ import (
 	"contextinfinity/backend/store"
 )
 
-// moves leaves word that the data is to be moved, as the window does, and has the window
+// moveTo leaves word that the data is to be moved, as the window does, and has the window
 // begin: this build has none, and ends when it is to be shown. What is to be done first
 // is done by then.
-func (h *home) moves(t *testing.T, to string) result {
+func moveTo(t *testing.T, h *home, to string) result {
 	t.Helper()
 	if err := store.NewArchive(store.ArchiveOptions{DataDir: h.dataDir()}).LeaveErrand(store.Errand{Do: store.ErrandMove, Path: to}); err != nil {
 		t.Fatal(err)
@@ -21,8 +21,8 @@ func (h *home) moves(t *testing.T, to string) result {
 	return h.with("DISPLAY=:none").run()
 }
 
-// named is the folder that the configuration names for the data.
-func (h *home) named(t *testing.T) string {
+// configuredDir is the folder that the configuration names for the data.
+func configuredDir(t *testing.T, h *home) string {
 	t.Helper()
 	var doc struct {
 		DataDir string `json:"data_dir"`
@@ -44,9 +44,9 @@ func TestEveryFaultOfAMove(t *testing.T) {
 	bench.ok("backup", backups)
 	h := bench.fresh(t)
 	trace := filepath.Join(h.dir, "trace")
-	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).moves(t, filepath.Join(h.dir, "new", "place"))
-	if h.named(t) != filepath.Join(h.dir, "new", "place") {
-		t.Fatalf("it was not moved: the data is in %s", h.named(t))
+	moveTo(t, h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace), filepath.Join(h.dir, "new", "place"))
+	if configuredDir(t, h.home) != filepath.Join(h.dir, "new", "place") {
+		t.Fatalf("it was not moved: the data is in %s", configuredDir(t, h.home))
 	}
 	met := readHits(t, trace)
 	specs := []string{"move.copied:exit", "move.copied:err", "move.adopted:exit", "io.file.syncdir:2:eio"}
@@ -68,7 +68,7 @@ func TestEveryFaultOfAMove(t *testing.T) {
 
 func (b faultBench) survivesAMove(t *testing.T, spec string) {
 	old, to := b.dataDir(), filepath.Join(b.dir, "new", "place")
-	r := b.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).moves(t, to)
+	r := moveTo(t, b.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec), to)
 	if strings.Contains(r.stderr, "goroutine ") {
 		t.Fatalf("a panic: %s", r.stderr)
 	}
@@ -81,17 +81,17 @@ func (b faultBench) survivesAMove(t *testing.T, spec string) {
 		}
 	}
 	whole("after the fault")
-	if b.named(t) == old {
-		if r := b.moves(t, to); b.named(t) != to { // what a death before the configuration named it had copied whole is left to people
+	if configuredDir(t, b.home) == old {
+		if r := moveTo(t, b.home, to); configuredDir(t, b.home) != to { // what a death before the configuration named it had copied whole is left to people
 			if _, err := os.Stat(filepath.Join(to, store.DatabaseFile)); err != nil {
 				t.Fatalf("it cannot be moved any more: %s", r.stderr)
 			}
 			to += "-other"
-			b.moves(t, to)
+			moveTo(t, b.home, to)
 		}
 	}
-	if b.named(t) != to {
-		t.Errorf("moved again, the data is in %s", b.named(t))
+	if configuredDir(t, b.home) != to {
+		t.Errorf("moved again, the data is in %s", configuredDir(t, b.home))
 	}
 	whole("moved")
 }

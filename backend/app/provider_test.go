@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -36,7 +35,7 @@ func (a *aimock) start(t testing.TB) string {
 	if err != nil {
 		missing(t, "node is not installed: scripts/setup test installs it")
 	}
-	module := filepath.Join("frontend", "e2e", "node_modules", "@copilotkit", "aimock", "dist", "index.js")
+	module := inModule("frontend", "e2e", "node_modules", "@copilotkit", "aimock", "dist", "index.js")
 	if _, err := os.Stat(module); err != nil {
 		missing(t, "aimock is not installed: scripts/setup test installs it")
 	}
@@ -48,11 +47,7 @@ func (a *aimock) start(t testing.TB) string {
 }
 
 func (a *aimock) launch(node, module string) (string, error) {
-	module, err := filepath.Abs(module)
-	if err != nil {
-		return "", err
-	}
-	a.cmd = exec.Command(node, filepath.Join("testdata", "provider.mjs"), module)
+	a.cmd = exec.Command(node, inModule("test", "harness", "testdata", "provider.mjs"), module)
 	a.cmd.Stderr = os.Stderr
 	a.cmd.Env = append(os.Environ(), "NODE_NO_WARNINGS=1")
 	out, err := a.cmd.StdoutPipe()

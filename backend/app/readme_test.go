@@ -48,11 +48,11 @@ const program = "contextinfinity"
 // guide are the pages of the user guide, and the README.
 func guide(t *testing.T) []string {
 	t.Helper()
-	pages, err := filepath.Glob("docs/guide/*.md")
+	pages, err := filepath.Glob(inModule("docs/guide/*.md"))
 	if err != nil || len(pages) < 5 {
 		t.Fatalf("the user guide has %d pages: %v", len(pages), err)
 	}
-	return append(pages, "README.md")
+	return append(pages, inModule("README.md"))
 }
 
 // Every example of the README and the user guide does what it says, as it stands
@@ -79,9 +79,9 @@ func runExamples(t *testing.T, examples []string) {
 	// A second turn, so that TURN is one that a branch can roll back to.
 	h.ok("send", "--wait", "indexed", "We move it at 05:00.")
 	h.ok("pin", h.lastSession(), "A first fact.")
-	h.leaveFiles()
+	leaveExampleFiles(h)
 	shell := h.using("/bin/sh").with("PATH=" + filepath.Dir(shipped(t)) + ":" + os.Getenv("PATH"))
-	things := h.things()
+	things := placeholderValues(h)
 	for _, example := range examples {
 		command := placeholder.ReplaceAllStringFunc(example, func(name string) string { return things[name] })
 		// The example's own stdin is empty: a conversation ends at once.
@@ -101,8 +101,8 @@ func runExamples(t *testing.T, examples []string) {
 
 var placeholder = regexp.MustCompile(`\b(SESSION|TURN|STATE|BRANCH|PIN|JOB|STEP|PATH|FILE|PROVIDER)\b`)
 
-// things are what the placeholders of the examples can stand for.
-func (h *home) things() map[string]string {
+// placeholderValues are what the placeholders of the examples can stand for.
+func placeholderValues(h *home) map[string]string {
 	h.t.Helper()
 	session := h.lastSession()
 	doc := h.show(session)
@@ -119,8 +119,8 @@ func (h *home) things() map[string]string {
 	}
 }
 
-// leaveFiles puts what the examples name where they look for it.
-func (h *home) leaveFiles() {
+// leaveExampleFiles puts what the examples name where they look for it.
+func leaveExampleFiles(h *home) {
 	h.t.Helper()
 	write(h.t, filepath.Join(h.dir, "notes.txt"), []byte("Some notes to send.\n"))
 	for target, source := range map[string]string{
@@ -128,10 +128,10 @@ func (h *home) leaveFiles() {
 		".claude/projects/work/session.jsonl":         "claude-code/branches.jsonl",
 		".codex/sessions/2025/01/rollout-tools.jsonl": "codex/rollout-tools.jsonl",
 	} {
-		write(h.t, filepath.Join(h.dir, target), readFile(h.t, filepath.Join("backend/transfer/testdata", source)))
+		write(h.t, filepath.Join(h.dir, target), readFile(h.t, inModule("backend", "transfer", "testdata", source)))
 	}
 	// The guide's own example of plain lines is the file that it imports.
-	page := string(readFile(h.t, "docs/guide/import.md"))
+	page := string(readFile(h.t, inModule("docs/guide/import.md")))
 	lines := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(page)
 	if lines == nil {
 		h.t.Fatal("the guide shows no plain lines")
@@ -142,7 +142,7 @@ func (h *home) leaveFiles() {
 // The guide's table of verbs is that of the program.
 func TestTheGuideNamesEveryVerb(t *testing.T) {
 	t.Parallel()
-	page := string(readFile(t, "docs/guide/command-line.md"))
+	page := string(readFile(t, inModule("docs/guide/command-line.md")))
 	var named []string
 	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ").FindAllStringSubmatch(page, -1) {
 		named = append(named, row[1])
@@ -158,7 +158,7 @@ func TestTheGuideNamesEveryVerb(t *testing.T) {
 // Every link of the docs leads to a file that is there.
 func TestTheLinksOfTheDocsLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	for _, page := range append(guide(t), "CHANGELOG.md", "docs/durability.md", "docs/adr/README.md") {
+	for _, page := range append(guide(t), inModule("CHANGELOG.md"), inModule("docs/durability.md"), inModule("docs/adr/README.md")) {
 		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(string(readFile(t, page)), -1) {
 			if strings.Contains(link[1], "://") {
 				continue

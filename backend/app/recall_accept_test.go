@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -210,7 +211,7 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	d.ok("jobs", "retry", itoa(int(job.ID)))
+	d.ok("jobs", "retry", strconv.Itoa(int(job.ID)))
 	d.ok("reconcile")
 	st, err := d.store.Stats(context.Background())
 	if turns := d.show(session).Turns; err != nil || turns[len(turns)-1].Phase != chat.PhaseDone || st.Vectors < st.Units {

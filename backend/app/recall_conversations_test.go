@@ -7,6 +7,7 @@ import (
 	"html"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -158,7 +159,7 @@ func (c *importedChat) context(q laterQuestion, ceiling int) (packed, original b
 // there because their turn is still part of the history: the rest prove that memory works.
 func (c *importedChat) packsInContext(workingSet, goal, originals int) {
 	c.t.Helper()
-	if err := c.app.config.Set("budget.working_set_tokens", itoa(workingSet)); err != nil {
+	if err := c.app.config.Set("budget.working_set_tokens", strconv.Itoa(workingSet)); err != nil {
 		c.t.Fatal(err)
 	}
 	inHistory := 0

@@ -73,8 +73,8 @@ func seeded(t *testing.T, config string) (h *home, session string, turns []strin
 	return h, session, turns
 }
 
-// another is a home like h, of which nothing is running.
-func (h *home) another(t *testing.T) *home {
+// copyOf is a home like h, of which nothing is running.
+func copyOf(t *testing.T, h *home) *home {
 	t.Helper()
 	c := newHome(t, h.bin, "")
 	if err := os.CopyFS(c.dir, os.DirFS(h.dir)); err != nil {
@@ -119,7 +119,7 @@ func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
 			t.Parallel()
 			var said [2]result
 			for i, served := range []bool{false, true} {
-				h := seed.another(t)
+				h := copyOf(t, seed)
 				var other *host
 				if served {
 					other = h.host()

@@ -3,6 +3,7 @@ package app
 import (
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -128,7 +129,7 @@ func TestWindowMemoryAttached(t *testing.T) {
 	}
 	var many []api.MemoryChip
 	for i := range 21 {
-		many = append(many, api.MemoryChip{ID: row.ID + itoa(i)})
+		many = append(many, api.MemoryChip{ID: row.ID + strconv.Itoa(i)})
 	}
 	for name, c := range map[string]struct {
 		text     string
