@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 // secretsTyped are what users paste: none may leave, each is kept as typed.
@@ -20,48 +21,48 @@ var secretsTyped = map[string]string{
 // summary, and not on its way to the librarian; `context` shows what was replaced.
 func TestSecretsStayAtHome(t *testing.T) {
 	t.Parallel()
-	for _, w := range wires {
-		t.Run(w.name, func(t *testing.T) {
+	for _, w := range harness.Wires {
+		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			r := newRelay(t, w, func(n int) llmtest.Step { return reply(w, n) }, summarizing(w))
-			d := newDesk(t, w.windowed("m", r.url, 4096)+"[redaction]\npatterns = ['EMP-\\d{6}']\n")
+			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
+			d := newDesk(t, w.Windowed("m", r.URL, 4096)+"[redaction]\npatterns = ['EMP-\\d{6}']\n")
 			typed := "We decided that the build must always use " + secretsTyped["github-token"] + " and never " +
 				secretsTyped["openai-key"] + ". Ask " + secretsTyped["pattern"] + " about shelf 12."
 			first := d.send("", typed, "--model", "m")
-			if got := d.show(first.SessionID).Turns[0].User.RenderedText(); got != typed {
+			if got := d.Show(first.SessionID).Turns[0].User.RenderedText(); got != typed {
 				t.Errorf("what was typed is kept as %q", got)
 			}
 			replaced(t, d, first)
 			for i := range 16 {
 				s := d.send(first.SessionID, chatter(i), "--model", "m", "--wait", "committed")
 				v := d.seen(first.SessionID, "--turn", s.TurnID)
-				everyByteIsShown(t, w, v, r.lastBody(t), fmt.Sprintf("turn %d", i+2))
+				harness.EveryByteIsShown(t, w, v, r.LastBody(t), fmt.Sprintf("turn %d", i+2))
 			}
-			d.ok("summarize", first.SessionID)
-			for _, body := range append(r.bodies(), r.asked()...) {
+			d.OK("summarize", first.SessionID)
+			for _, body := range append(r.Bodies(), r.Asked()...) {
 				leaksNothing(t, string(body))
 			}
-			if !strings.Contains(string(r.bodies()[0]), "[redacted:github-token]") || len(r.asked()) == 0 {
+			if !strings.Contains(string(r.Bodies()[0]), "[redacted:github-token]") || len(r.Asked()) == 0 {
 				t.Error("nothing stands in the secrets' place, or no librarian was asked")
 			}
-			d.clean()
+			d.Clean()
 		})
 	}
 }
 
 // replaced looks at what `context` says of it, as a document and in words.
-func replaced(t *testing.T, d *desk, s sent) {
+func replaced(t *testing.T, d *desk, s harness.Sent) {
 	t.Helper()
 	v := d.seen(s.SessionID, "--turn", s.TurnID)
-	human := d.ok("context", s.SessionID, "--turn", s.TurnID, "--text").stdout
-	leaksNothing(t, v.text())
+	human := d.OK("context", s.SessionID, "--turn", s.TurnID, "--text").Stdout
+	leaksNothing(t, v.Text())
 	leaksNothing(t, human)
 	for rule, secret := range secretsTyped {
 		found := false
 		for _, x := range v.Manifest.Redactions {
 			found = found || x.Rule == rule && x.Bytes == len(secret)
 		}
-		if !found || !strings.Contains(v.text(), "[redacted:"+rule+"]") || !strings.Contains(human, "redacted "+rule) {
+		if !found || !strings.Contains(v.Text(), "[redacted:"+rule+"]") || !strings.Contains(human, "redacted "+rule) {
 			t.Errorf("context does not show that %s was replaced: %+v", rule, v.Manifest.Redactions)
 		}
 	}
@@ -74,7 +75,7 @@ func leaksNothing(t *testing.T, text string) {
 		half := max(6, len(secret)/2)
 		for at := 0; at+half <= len(secret); at++ {
 			if i := strings.Index(text, secret[at:at+half]); i >= 0 {
-				t.Errorf("%s left: …%s…", rule, clip(text[max(0, i-60):min(len(text), i+60)]))
+				t.Errorf("%s left: …%s…", rule, harness.Clip(text[max(0, i-60):min(len(text), i+60)]))
 				return
 			}
 		}
@@ -84,9 +85,9 @@ func leaksNothing(t *testing.T, text string) {
 // When the rules change, an old turn says so; verify does not call it damage.
 func TestARuleAddedLaterIsSaid(t *testing.T) {
 	t.Parallel()
-	w := chatWire
-	r := newRelay(t, w, func(n int) llmtest.Step { return reply(w, n) }, nil)
-	config := w.windowed("m", r.url, 8192)
+	w := harness.ChatWire
+	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
+	config := w.Windowed("m", r.URL, 8192)
 	d := newDesk(t, config)
 	s := d.send("", "Ask EMP-104233 about it.", "--model", "m")
 	d.again(config + "[redaction]\npatterns = ['EMP-\\d{6}']\n")
@@ -94,9 +95,9 @@ func TestARuleAddedLaterIsSaid(t *testing.T) {
 	if v.Same || !strings.Contains(v.Note, "redaction rules") {
 		t.Errorf("same %v, note %q", v.Same, v.Note)
 	}
-	d.clean()
+	d.Clean()
 	d.send(s.SessionID, "And now?", "--model", "m")
-	if strings.Contains(string(r.lastBody(t)), "EMP-104233") {
+	if strings.Contains(string(r.LastBody(t)), "EMP-104233") {
 		t.Error("old history was not redacted by the new rule")
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/turn"
 	"contextinfinity/backend/vectorindex"
+	"contextinfinity/test/harness"
 )
 
 // embedded is a world with conversations, and the parts that make, keep and search
@@ -48,7 +49,7 @@ func newEmbedded(t *testing.T, config string) *embedded {
 // say tells recall things, each a turn, and indexes them.
 func (e *embedded) say(texts ...string) {
 	e.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	b := e.session("Things")
 	for _, s := range texts {
@@ -122,7 +123,7 @@ func (e *embedded) unitText(ns chat.Namespace, n int64) string {
 // that a text is asked by again is found by it.
 func TestVectorsOfAProvider(t *testing.T) {
 	t.Parallel()
-	e := newEmbedded(t, "[retrieval]\nembedder = \"openai\"\nembedding_base_url = \""+provider.start(t)+"/v1\"\n")
+	e := newEmbedded(t, "[retrieval]\nembedder = \"openai\"\nembedding_base_url = \""+harness.Provider.Start(t)+"/v1\"\n")
 	said := make([]string, 12)
 	for i := range said {
 		said[i] = fmt.Sprintf("Thing %d is kept on shelf %d.", i, 7*i)
@@ -317,7 +318,7 @@ func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
 	e := newEmbedded(t, "[retrieval]\nembedder = \"ollama\"\nembedding_model = \"planted\"\nembedding_base_url = \""+s.URL+"\"\n")
 	before := indexPatience
 	t.Cleanup(func() { indexPatience = before })
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	b := e.session("Things")
 	ask := func(words string) *turn.Handle {

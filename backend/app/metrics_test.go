@@ -11,6 +11,7 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 var capital = regexp.MustCompile(`[A-Z]`)
@@ -18,10 +19,10 @@ var capital = regexp.MustCompile(`[A-Z]`)
 // TestMetricsOfWindowAndCommandLine: both show the same figures of the same turns.
 func TestMetricsOfWindowAndCommandLine(t *testing.T) {
 	t.Parallel()
-	r := newRelay(t, chatWire, func(int) llmtest.Step { return llmtest.Stream(chatWire.saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.toml")
-	write(t, config, []byte(chatWire.windowed("m", r.url, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"))
+	harness.WriteFile(t, config, []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"))
 	p := openPage(t, dir)
 	p.say(api.SendRequest{Text: things[0], Model: "m"})
 	branch := p.say(api.SendRequest{Text: "What did the ryokan cost?", Model: "m"}).BranchID

@@ -20,6 +20,7 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/turn"
+	"contextinfinity/test/harness"
 )
 
 // Loss of power while answers stream: what the header had called durable is
@@ -103,7 +104,7 @@ func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rn
 	t.Helper()
 	dir, copied := t.TempDir(), t.TempDir()
 	source := newTrickle(t)
-	config := chatWire.model("trickle", source.url) + fmt.Sprintf("[stream]\ndurability = %q\n", mode)
+	config := harness.ChatWire.Model("trickle", source.url) + fmt.Sprintf("[stream]\ndurability = %q\n", mode)
 	w := openWorld(t, dir, config, tuning{journal: func(o *journal.Options) { o.FS, o.FsyncMs, o.GroupMs = fs, 3, 3 }})
 	var o outage
 	var ids []chat.TurnID
@@ -146,7 +147,7 @@ func survivors(t *testing.T, fs *journaltest.CrashFS, from, to string) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		write(t, filepath.Join(to, name), fs.Bytes(filepath.Join(from, name)))
+		harness.WriteFile(t, filepath.Join(to, name), fs.Bytes(filepath.Join(from, name)))
 	}
 }
 
@@ -154,7 +155,7 @@ func survivors(t *testing.T, fs *journaltest.CrashFS, from, to string) {
 // much as rng says.
 func (w *world) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	for _, id := range ids {
 		enough := int64(1)
@@ -201,13 +202,13 @@ func newTrickle(t *testing.T) *trickle {
 		at := strings.LastIndex(string(body), "Stream number ")
 		_, _ = fmt.Sscanf(string(body)[max(at, 0):], "Stream number %d", &i)
 		w.Header().Set("Content-Type", "text/event-stream")
-		for _, ev := range chatWire.start() {
+		for _, ev := range harness.ChatWire.Start() {
 			_, _ = io.WriteString(w, llmtest.SSE(ev))
 		}
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
 		for n := range tricklePieces {
-			if _, err := io.WriteString(w, llmtest.SSE(chatWire.delta(s.piece(i, n)))); err != nil {
+			if _, err := io.WriteString(w, llmtest.SSE(harness.ChatWire.Delta(s.piece(i, n)))); err != nil {
 				return
 			}
 			_ = http.NewResponseController(w).Flush()

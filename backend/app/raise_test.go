@@ -10,6 +10,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // socketDir is a home whose data directory's path a socket can have.
@@ -44,10 +45,10 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 	if err := os.Symlink(dir, link); err != nil {
 		t.Skipf("no links here: %v", err)
 	}
-	h := newHome(t, shipped(t), "").with("DISPLAY=:99")
+	h := harness.NewHome(t, harness.Shipped(t), "").With("DISPLAY=:99")
 	for _, path := range []string{dir, link} {
-		if r := h.run("--data-dir", path).exits(0); r.stdout != "" || r.stderr != "" {
-			t.Errorf("it said %q and %q", r.stdout, r.stderr)
+		if r := h.Run("--data-dir", path).Exits(0); r.Stdout != "" || r.Stderr != "" {
+			t.Errorf("it said %q and %q", r.Stdout, r.Stderr)
 		}
 		select {
 		case <-asked:
@@ -57,9 +58,9 @@ func TestASecondWindowRaisesTheFirst(t *testing.T) {
 	}
 	config := filepath.Join(dir, "config.toml")
 	if _, err := os.Stat(config); os.IsNotExist(err) {
-		write(t, config, nil)
+		harness.WriteFile(t, config, nil)
 	}
-	sent := h.ok("send", "--new", "--json", "--data-dir", link, "--config", config, "Said in a terminal.").sent()
+	sent := h.OK("send", "--new", "--json", "--data-dir", link, "--config", config, "Said in a terminal.").Sent()
 	p.eventually("the window was not told of what a verb did", func() bool {
 		_, changes := p.seen()
 		for _, c := range changes {
@@ -82,13 +83,13 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 	dir := socketDir(t)
 	w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewChat: true}, Page{})
 	t.Cleanup(w.Close)
-	h := newHome(t, shipped(t), "").with("DISPLAY=:99")
+	h := harness.NewHome(t, harness.Shipped(t), "").With("DISPLAY=:99")
 	line := filepath.Join(dir, "a line.jsonl")
 	if err := os.WriteFile(line, []byte(`{"role":"user","content":"Hello"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.run("--data-dir", dir, line, dir, line).exits(0); r.stdout+r.stderr != "" {
-		t.Errorf("it said %q and %q", r.stdout, r.stderr)
+	if r := h.Run("--data-dir", dir, line, dir, line).Exits(0); r.Stdout+r.Stderr != "" {
+		t.Errorf("it said %q and %q", r.Stdout, r.Stderr)
 	}
 	if len(asked) != 1 {
 		t.Errorf("the window was asked to the front %d times", len(asked))
@@ -108,7 +109,7 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 		t.Errorf("%+v", files)
 	}
 	// What is no file is a wrong word, as ever, and reaches nobody.
-	h.run("--data-dir", dir, filepath.Join(dir, "none.cinf")).exits(2)
+	h.Run("--data-dir", dir, filepath.Join(dir, "none.cinf")).Exits(2)
 	if list, _ := work.Summonses(); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
@@ -116,18 +117,18 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 
 // Where a terminal has the data, a window says so and names it.
 func TestAWindowBesideAConversationInATerminal(t *testing.T) {
-	h := newHome(t, shipped(t), "")
-	other := h.host()
-	w := window(cli.OpenOptions{DataDir: h.dataDir(), ConfigPath: h.configFile()}, Page{})
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	other := h.Host()
+	w := window(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, Page{})
 	if w.Elsewhere {
 		t.Fatal("there is no window elsewhere")
 	}
 	w.Close()
-	err := raiseOther(cli.OpenOptions{DataDir: h.dataDir(), ConfigPath: h.configFile()}, nil)
+	err := raiseOther(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, nil)
 	if chat.CodeOf(err) != chat.CodeLocked || !strings.Contains(err.Error(), "terminal") {
 		t.Errorf("%v", err)
 	}
-	other.leave()
+	other.Leave()
 }
 
 // Two starts at the same time, again and again: one opens the data, the other

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/config"
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/test/harness"
 )
 
 // found is what search --json prints.
@@ -41,7 +42,7 @@ type found struct {
 func (d *desk) search(args ...string) found {
 	d.t.Helper()
 	var f found
-	d.ok(append([]string{"search", "--json"}, args...)...).document(&f)
+	d.OK(append([]string{"search", "--json"}, args...)...).Document(&f)
 	return f
 }
 
@@ -62,8 +63,8 @@ var things = []string{
 
 func newLibrary(t *testing.T, config string) *desk {
 	t.Helper()
-	r := newRelay(t, chatWire, func(n int) llmtest.Step { return llmtest.Stream(chatWire.saying(true, "It is noted.")...) }, nil)
-	d := newDesk(t, chatWire.windowed("m", r.url, 8192)+"[librarian]\nmodel = \"\"\n"+config)
+	r := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
+	d := newDesk(t, harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"+config)
 	for _, s := range things {
 		d.send("", s, "--model", "m", "--wait", "indexed")
 	}
@@ -94,7 +95,7 @@ func TestSRD22_5IdempotentIndexing(t *testing.T) {
 			t.Errorf("before %+v\nafter  %+v %v", before, after, err)
 		}
 	}
-	d.clean()
+	d.Clean()
 }
 
 // search finds names, identifiers, other scripts, and says where; it writes nothing.
@@ -107,7 +108,7 @@ func TestSearchVerb(t *testing.T) {
 	} {
 		f := d.search(query)
 		if len(f.Results) == 0 || !strings.Contains(f.Results[0].Text, want) {
-			t.Errorf("%q finds %q", query, clip(f.texts()))
+			t.Errorf("%q finds %q", query, harness.Clip(f.texts()))
 			continue
 		}
 		r := f.Results[0]
@@ -132,11 +133,11 @@ func TestSearchVerb(t *testing.T) {
 	if f := d.search("ryokan shelf cellar invoice 1829", "-k", "2"); len(f.Results) != 2 || f.PackedResults < 3 || f.Packed <= f.Results[0].Packed+f.Results[1].Packed {
 		t.Errorf("-k 2 gave %d results, %d packed", len(f.Results), f.PackedResults)
 	}
-	if human := d.ok("search", "ryokan").stdout; !strings.Contains(human, "ryokan near Gion") || !strings.Contains(human, first.TurnID) {
-		t.Errorf("in words: %s", clip(human))
+	if human := d.OK("search", "ryokan").Stdout; !strings.Contains(human, "ryokan near Gion") || !strings.Contains(human, first.TurnID) {
+		t.Errorf("in words: %s", harness.Clip(human))
 	}
-	d.run("search", "x", "--scope", "world").exits(2)
-	d.run("search", " ").exits(2)
+	d.Run("search", "x", "--scope", "world").Exits(2)
+	d.Run("search", " ").Exits(2)
 }
 
 // The index is derived: there is no file of it, and a program that starts without one
@@ -170,36 +171,36 @@ func TestIndexIsDerived(t *testing.T) {
 func TestEmbedderFailureIsVisible(t *testing.T) {
 	t.Parallel()
 	gate, broken := newBreakableServer(t)
-	relay := newRelay(t, chatWire, func(n int) llmtest.Step { return reply(chatWire, n) }, nil)
-	d := newDesk(t, chatWire.windowed("m", relay.url, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nembedder = \"openai\"\n"+
+	relay := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return harness.Reply(harness.ChatWire, n) }, nil)
+	d := newDesk(t, harness.ChatWire.Windowed("m", relay.URL, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nembedder = \"openai\"\n"+
 		"embedding_model = \"planted\"\nembedding_base_url = \""+gate.URL+"\"\n")
 	session := d.sendIn("", "Yesterday the feline dozed upon the windowsill.")
 	for i := range 12 {
 		session = d.sendIn(session, chatter(i))
 	}
 	s := d.send(session, "Was a cat asleep somewhere, of all places?", "--model", "m", "--wait", "finalized")
-	if v := d.seen(session, "--turn", s.TurnID); !strings.Contains(v.text(), "<m>") || !strings.Contains(v.text(), "feline") || v.Manifest.Inputs.RetrievalError != "" {
-		t.Fatalf("no word is shared and its meaning is not recalled: %v %q", v.sources(), v.Manifest.Inputs.RetrievalError)
+	if v := d.seen(session, "--turn", s.TurnID); !strings.Contains(v.Text(), "<m>") || !strings.Contains(v.Text(), "feline") || v.Manifest.Inputs.RetrievalError != "" {
+		t.Fatalf("no word is shared and its meaning is not recalled: %v %q", v.Sources(), v.Manifest.Inputs.RetrievalError)
 	}
 
 	broken.Store(true)
-	failed := d.run("send", "--json", "--session", session, "--model", "m", "--wait", "indexed", "The zeppelin is moored at the lake.")
-	_ = failed.exits(1)
-	if !strings.Contains(failed.stderr, "answered without memory: ") || !strings.Contains(failed.stdout, `"retrieval_error"`) {
-		t.Errorf("send does not say that memory was not searched: %q", failed.stderr)
+	failed := d.Run("send", "--json", "--session", session, "--model", "m", "--wait", "indexed", "The zeppelin is moored at the lake.")
+	_ = failed.Exits(1)
+	if !strings.Contains(failed.Stderr, "answered without memory: ") || !strings.Contains(failed.Stdout, `"retrieval_error"`) {
+		t.Errorf("send does not say that memory was not searched: %q", failed.Stderr)
 	}
-	turns := d.show(session).Turns
+	turns := d.Show(session).Turns
 	last := turns[len(turns)-1]
-	if last.Phase != chat.PhaseStateCommitted || last.text() == "" {
-		t.Errorf("the turn is %s with %q", last.Phase, clip(last.text()))
+	if last.Phase != chat.PhaseStateCommitted || last.Text() == "" {
+		t.Errorf("the turn is %s with %q", last.Phase, harness.Clip(last.Text()))
 	}
-	if v := d.seen(session, "--turn", last.ID); !strings.Contains(v.Manifest.Inputs.RetrievalError, "no model is loaded") || v.sources()["chunk"] != 0 || !v.Same {
+	if v := d.seen(session, "--turn", last.ID); !strings.Contains(v.Manifest.Inputs.RetrievalError, "no model is loaded") || v.Sources()["chunk"] != 0 || !v.Same {
 		t.Errorf("the request does not say why it holds no memory: %q", v.Manifest.Inputs.RetrievalError)
 	}
-	if shown := d.ok("context", session, "--turn", last.ID).stdout; !strings.Contains(shown, "Memory was not searched: ") {
-		t.Errorf("context does not say it: %q", clip(shown))
+	if shown := d.OK("context", session, "--turn", last.ID).Stdout; !strings.Contains(shown, "Memory was not searched: ") {
+		t.Errorf("context does not say it: %q", harness.Clip(shown))
 	}
-	if jobs := d.ok("jobs").stdout; !strings.Contains(jobs, "no model is loaded") {
+	if jobs := d.OK("jobs").Stdout; !strings.Contains(jobs, "no model is loaded") {
 		t.Errorf("the job does not say why it waits: %s", jobs)
 	}
 	if f := d.search("zeppelin lake"); len(f.Results) == 0 || !strings.Contains(f.Results[0].Text, "zeppelin") || f.Warning == "" {
@@ -211,13 +212,13 @@ func TestEmbedderFailureIsVisible(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	d.ok("jobs", "retry", strconv.Itoa(int(job.ID)))
-	d.ok("reconcile")
+	d.OK("jobs", "retry", strconv.Itoa(int(job.ID)))
+	d.OK("reconcile")
 	st, err := d.store.Stats(context.Background())
-	if turns := d.show(session).Turns; err != nil || turns[len(turns)-1].Phase != chat.PhaseDone || st.Vectors < st.Units {
+	if turns := d.Show(session).Turns; err != nil || turns[len(turns)-1].Phase != chat.PhaseDone || st.Vectors < st.Units {
 		t.Errorf("%s, %d vectors of %d units, %v", turns[len(turns)-1].Phase, st.Vectors, st.Units, err)
 	}
-	d.clean()
+	d.Clean()
 }
 
 // recall answers from all sessions by meaning and words, never from its own quotations.
@@ -226,14 +227,14 @@ func TestRecallQuotesEverySession(t *testing.T) {
 	d := newLibrary(t, "")
 	s := d.send("", "What did the ryokan cost?", "--model", "recall")
 	if !strings.Contains(s.Text, "> The ryokan near Gion costs 180 a night") || !strings.Contains(s.Text, "contextinfinity://turn/") {
-		t.Errorf("recall says %s", clip(s.Text))
+		t.Errorf("recall says %s", harness.Clip(s.Text))
 	}
 	again := d.send("", "And what does the ryokan near Gion cost?", "--model", "recall", "--wait", "indexed")
 	if strings.Contains(again.Text, "From your own history, as of") && strings.Count(again.Text, "From your own history, as of") != 1 {
-		t.Errorf("recall quotes itself: %s", clip(again.Text))
+		t.Errorf("recall quotes itself: %s", harness.Clip(again.Text))
 	}
 	if s := d.send("", "Tell me of xylophones, quokkas and zithers.", "--model", "recall"); !strings.Contains(s.Text, "I found nothing about that") {
-		t.Errorf("of what was never said recall says %s", clip(s.Text))
+		t.Errorf("of what was never said recall says %s", harness.Clip(s.Text))
 	}
 }
 
@@ -262,7 +263,7 @@ func TestChunksVerb(t *testing.T) {
 			Text string
 		}
 	}
-	d.ok("chunks", "--json", "--text", "ryokan near").document(&list)
+	d.OK("chunks", "--json", "--text", "ryokan near").Document(&list)
 	if list.Total < 1 || !strings.Contains(list.Chunks[len(list.Chunks)-1].Text, things[0]) {
 		t.Fatalf("%+v", list)
 	}
@@ -277,21 +278,21 @@ func TestChunksVerb(t *testing.T) {
 			Why     string
 		}
 	}
-	d.ok("chunks", "--id", id, "--json").document(&one)
+	d.OK("chunks", "--id", id, "--json").Document(&one)
 	if one.Text != things[0] || len(one.Embedders) == 0 || len(one.Uses) != 1 || one.Uses[0].Turn != asked.TurnID || one.Uses[0].Rank < 1 ||
 		!slices.Contains(one.Uses[0].Matched, "ryokan") || !strings.Contains(one.Uses[0].Why, "matched: ") {
 		t.Errorf("%+v", one)
 	}
-	if r := d.ok("chunks", "--id", id); !strings.Contains(r.stdout, things[0]) || !strings.Contains(r.stdout, "matched: ryokan") {
-		t.Errorf("in words: %s", r.stdout)
+	if r := d.OK("chunks", "--id", id); !strings.Contains(r.Stdout, things[0]) || !strings.Contains(r.Stdout, "matched: ryokan") {
+		t.Errorf("in words: %s", r.Stdout)
 	}
-	if r := d.ok("context", asked.SessionID, "--turn", asked.TurnID); !strings.Contains(r.stdout, "chunk "+id+": matched: ryokan") {
-		t.Errorf("the request does not say why the chunk is in it: %s", r.stdout)
+	if r := d.OK("context", asked.SessionID, "--turn", asked.TurnID); !strings.Contains(r.Stdout, "chunk "+id+": matched: ryokan") {
+		t.Errorf("the request does not say why the chunk is in it: %s", r.Stdout)
 	}
-	if r := d.ok("chunks", "--limit", "2"); !strings.Contains(r.stdout, "2 of ") {
-		t.Errorf("the list in words: %s", r.stdout)
+	if r := d.OK("chunks", "--limit", "2"); !strings.Contains(r.Stdout, "2 of ") {
+		t.Errorf("the list in words: %s", r.Stdout)
 	}
-	d.run("chunks", "--id", asked.TurnID).exits(1)
-	d.run("chunks", "--id", "ABCDEF").exits(2)
-	d.run("chunks", "--limit", "0").exits(2)
+	d.Run("chunks", "--id", asked.TurnID).Exits(1)
+	d.Run("chunks", "--id", "ABCDEF").Exits(2)
+	d.Run("chunks", "--limit", "0").Exits(2)
 }

@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 // tree is a session that is forked at random; said is what each branch may know.
@@ -29,26 +30,26 @@ func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			w := chatWire
-			r := newRelay(t, w, func(n int) llmtest.Step {
-				return llmtest.Stream(w.saying(true, "It is noted. ", strings.Repeat("Go on. ", 40))...)
+			w := harness.ChatWire
+			r := harness.NewRelay(t, w, func(n int) llmtest.Step {
+				return llmtest.Stream(w.Saying(true, "It is noted. ", strings.Repeat("Go on. ", 40))...)
 			}, nil)
 			scope := []string{"lineage", "all"}[seed%2]
-			d := newDesk(t, w.windowed("m", r.url, 2600)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \""+scope+"\"\n")
+			d := newDesk(t, w.Windowed("m", r.URL, 2600)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \""+scope+"\"\n")
 			tr := tree{desk: d, said: map[string][]string{}, turns: map[string][]string{}}
 			rnd := rand.New(rand.NewPCG(seed, 7))
 			tr.grow(rnd)
 			recalled := 0
 			for branch := range tr.said {
-				d.ok("switch", tr.session, branch)
+				d.OK("switch", tr.session, branch)
 				s := d.send(tr.session, "Which zebra names were noted about the river?", "--model", "m")
 				v := d.seen(tr.session, "--branch", branch, "--turn", s.TurnID)
-				for _, word := range zebras.FindAllString(string(r.lastBody(t)), -1) {
+				for _, word := range zebras.FindAllString(string(r.LastBody(t)), -1) {
 					if !slices.Contains(tr.said[branch], word) {
 						t.Errorf("branch %s was sent %s, which a sibling said", branch, word)
 					}
 				}
-				recalled += v.sources()["chunk"]
+				recalled += v.Sources()["chunk"]
 				if !v.Same {
 					t.Errorf("%s", v.Note)
 				}
@@ -56,7 +57,7 @@ func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
 			if recalled < len(tr.said) {
 				t.Errorf("%d memories on %d branches: the test shows too little", recalled, len(tr.said))
 			}
-			d.clean()
+			d.Clean()
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/importing"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/test/harness"
 )
 
 // recallDir holds conversations that are imported, each with the questions a person asks about it later.
@@ -61,7 +62,7 @@ type results struct {
 func importChat(t *testing.T, name string) *importedChat {
 	t.Helper()
 	ctx := context.Background()
-	d := newDesk(t, chatWire.windowed("m", "http://127.0.0.1:9", 128000)+"[librarian]\nmodel = \"\"\n")
+	d := newDesk(t, harness.ChatWire.Windowed("m", "http://127.0.0.1:9", 128000)+"[librarian]\nmodel = \"\"\n")
 	report, err := d.imports.Import(ctx, filepath.Join(recallDir, name+".jsonl"), importing.Options{})
 	if err != nil || len(report.Made) != 1 || len(report.Skipped) != 0 {
 		t.Fatalf("import: %+v %v", report, err)
@@ -107,7 +108,7 @@ func (c *importedChat) readQuestions() {
 
 func readJSONLines[T any](t *testing.T, path string, into *[]T) {
 	t.Helper()
-	for line := range strings.Lines(string(readFile(t, path))) {
+	for line := range strings.Lines(string(harness.ReadFile(t, path))) {
 		var one T
 		if err := json.Unmarshal([]byte(line), &one); err != nil {
 			t.Fatalf("%s: %v", path, err)

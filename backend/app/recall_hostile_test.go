@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 // hostile are texts made to leave the memory block, to pass for another role, or to
@@ -19,7 +20,7 @@ import (
 func hostile(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	lines := bufio.NewScanner(bytes.NewReader(readFile(t, "testdata/hostile.txt")))
+	lines := bufio.NewScanner(bytes.NewReader(harness.ReadFile(t, "testdata/hostile.txt")))
 	for lines.Scan() {
 		s, err := strconv.Unquote(lines.Text())
 		if err != nil {
@@ -45,11 +46,11 @@ const together = 8
 func TestHostileMemoryStaysData(t *testing.T) {
 	t.Parallel()
 	texts := hostile(t)
-	for _, w := range wires {
-		t.Run(w.name, func(t *testing.T) {
+	for _, w := range harness.Wires {
+		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			r := newRelay(t, w, func(n int) llmtest.Step { return llmtest.Stream(w.saying(true, "Noted.")...) }, nil)
-			d := newDesk(t, w.windowed("m", r.url, 8192)+"[librarian]\nmodel = \"\"\n")
+			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return llmtest.Stream(w.Saying(true, "Noted.")...) }, nil)
+			d := newDesk(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
 			session := ""
 			for i := 0; i < len(texts); i += together {
 				var parts []string
@@ -69,7 +70,7 @@ func TestHostileMemoryStaysData(t *testing.T) {
 				}
 				question := "What was noted of " + strings.Join(names, " ") + "?"
 				session = d.sendIn(session, question)
-				inside := memoryOf(t, wireRoles(t, r.lastBody(t)), question)
+				inside := memoryOf(t, wireRoles(t, r.LastBody(t)), question)
 				for j := range texts {
 					if strings.Contains(inside, marker(j)) {
 						recalled[j] = true
@@ -79,7 +80,7 @@ func TestHostileMemoryStaysData(t *testing.T) {
 			if len(recalled) < len(texts)*9/10 {
 				t.Errorf("only %d of %d hostile texts were recalled: the test shows too little", len(recalled), len(texts))
 			}
-			d.clean()
+			d.Clean()
 		})
 	}
 }
@@ -105,7 +106,7 @@ func wireRoles(t *testing.T, body []byte) []roleText {
 	if err := json.Unmarshal(body, &req); err != nil {
 		t.Fatal(err)
 	}
-	out := []roleText{{"system", req.Instructions + strings.Join(contentTexts(t, req.System), "")}}
+	out := []roleText{{"system", req.Instructions + strings.Join(harness.ContentTexts(t, req.System), "")}}
 	for _, raw := range append(req.Input, req.Messages...) {
 		var m struct {
 			Role    string
@@ -114,7 +115,7 @@ func wireRoles(t *testing.T, body []byte) []roleText {
 		if err := json.Unmarshal(raw, &m); err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, roleText{m.Role, strings.Join(contentTexts(t, m.Content), "")})
+		out = append(out, roleText{m.Role, strings.Join(harness.ContentTexts(t, m.Content), "")})
 	}
 	return out
 }
@@ -127,7 +128,7 @@ func memoryOf(t *testing.T, said []roleText, question string) string {
 	t.Helper()
 	for _, m := range said {
 		if (m.role == "system" || m.role == "developer") && strings.Contains(m.text, "hz") {
-			t.Errorf("recalled text stands in the %s role: %s", m.role, clip(m.text))
+			t.Errorf("recalled text stands in the %s role: %s", m.role, harness.Clip(m.text))
 		}
 	}
 	last := said[len(said)-1]
@@ -150,11 +151,11 @@ func insideBlock(t *testing.T, text, rest string) string {
 	const open, shut = "<memory>\n", "</memory>\n\n"
 	at := strings.Index(text, shut)
 	if !strings.HasPrefix(text, open) || at < 0 || rest != "" && text[at+len(shut):] != rest {
-		t.Fatalf("the block is not one: %s", clip(text))
+		t.Fatalf("the block is not one: %s", harness.Clip(text))
 	}
 	inside := text[len(open):at]
 	if bare := ownTag.ReplaceAllString(inside, ""); strings.Contains(bare, "<") || strings.Contains(strings.ToUpper(bare), "[INST]") || strings.Contains(strings.ToUpper(bare), "[TOOL_CALLS]") {
-		t.Errorf("something in the block can be taken for a tag: %s", clip(bare))
+		t.Errorf("something in the block can be taken for a tag: %s", harness.Clip(bare))
 	}
 	for _, r := range inside {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0xE0000 && r <= 0xE0FFF || strings.ContainsRune("\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad", r) {

@@ -15,6 +15,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/turn"
+	"contextinfinity/test/harness"
 )
 
 // part says how much of the answer must stand.
@@ -91,7 +92,7 @@ func (p planned) message() string {
 	if kind == "whole" || kind == "refused" {
 		kind = "good"
 	}
-	return fmt.Sprintf("Question %d of the schedule.\n%s", p.number, tag(kind, p.number))
+	return fmt.Sprintf("Question %d of the schedule.\n%s", p.number, harness.Tag(kind, p.number))
 }
 
 func (p planned) model() string {
@@ -113,9 +114,9 @@ func schedule(rng *rand.Rand) []planned {
 	var out []planned
 	for len(out) < scheduledSends {
 		n := len(out)
-		p := planned{kind: names[n%len(names)], wire: wires[n/len(names)%len(wires)].name}
-		if n >= 3*len(names)*len(wires) {
-			p.kind, p.wire = names[rng.IntN(len(names))], wires[rng.IntN(len(wires))].name
+		p := planned{kind: names[n%len(names)], wire: harness.Wires[n/len(names)%len(harness.Wires)].Name}
+		if n >= 3*len(names)*len(harness.Wires) {
+			p.kind, p.wire = names[rng.IntN(len(names))], harness.Wires[rng.IntN(len(harness.Wires))].Name
 		}
 		p.policy = policies[rng.IntN(2)]
 		out = append(out, p)
@@ -184,10 +185,10 @@ func scheduleModels(t *testing.T) string {
 	dead := "http://" + closed.Addr().String()
 	_ = closed.Close()
 	var b strings.Builder
-	b.WriteString(aimockModels(t))
-	for _, w := range wires {
-		b.WriteString(w.model(w.name+"_refused", dead))
-		b.WriteString(strings.TrimSpace(w.model(w.name+"_whole", provider.start(t))) + "\nstream = false\n\n")
+	b.WriteString(harness.AimockModels(t))
+	for _, w := range harness.Wires {
+		b.WriteString(w.Model(w.Name+"_refused", dead))
+		b.WriteString(strings.TrimSpace(w.Model(w.Name+"_whole", harness.Provider.Start(t))) + "\nstream = false\n\n")
 	}
 	return b.String()
 }
@@ -235,7 +236,7 @@ func (w *world) refusedByOpenTurn(branch chat.BranchID, p planned) {
 }
 
 func (w *world) perform(branch chat.BranchID, p planned) (ran, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
 	defer cancel()
 	h, err := w.turns.Send(ctx, turn.Message{
 		Branch: branch, Content: chat.UserText(p.message()), Model: p.model(), Incomplete: p.policy,
@@ -296,7 +297,7 @@ func (w *world) endedAs(ctx context.Context, t chat.Turn, p planned, want called
 		return "", err
 	}
 	text := m.RenderedText()
-	if err := want.text.holds(text, answerTo(p.number)); err != nil {
+	if err := want.text.holds(text, harness.AnswerTo(p.number)); err != nil {
 		return "", err
 	}
 	if s := w.seen.of(t.ID); s.text != text || s.gaps > 0 || s.displayed != int64(len(text)) {

@@ -10,14 +10,15 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 // openMemory is a window whose turns retrieve from every session, with something to find.
 func openMemory(t *testing.T, config string) *page {
 	t.Helper()
-	r := newRelay(t, chatWire, func(int) llmtest.Step { return llmtest.Stream(chatWire.saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "config.toml"), []byte(chatWire.windowed("m", r.url, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"+config))
+	harness.WriteFile(t, filepath.Join(dir, "config.toml"), []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n"+config))
 	p := openPage(t, dir)
 	for _, s := range things[:2] {
 		p.say(api.SendRequest{Text: s, Model: "m"})

@@ -16,16 +16,17 @@ import (
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // keeping is a window whose place is named by its configuration, and can be changed.
 func keeping(t *testing.T) (*page, cli.OpenOptions, string) {
 	t.Helper()
-	r := newRelay(t, chatWire, func(int) llmtest.Step { return llmtest.Stream(chatWire.saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
 	o := cli.OpenOptions{ConfigPath: filepath.Join(dir, "config.toml")}
-	write(t, o.ConfigPath, []byte(fmt.Sprintf("[general]\ndata_dir = %q\n", data)+chatWire.windowed("m", r.url, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n[backup]\ndaily = false\n"))
+	harness.WriteFile(t, o.ConfigPath, []byte(fmt.Sprintf("[general]\ndata_dir = %q\n", data)+harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \"all\"\n[backup]\ndaily = false\n"))
 	return openPageWith(t, o), o, data
 }
 
@@ -75,7 +76,7 @@ func TestWindowChecks(t *testing.T) {
 	if err != nil || !bytes.Contains(raw, []byte("over the harbour")) {
 		t.Fatalf("it does not stand in the file: %v", err)
 	}
-	write(t, file, bytes.ReplaceAll(raw, []byte("over the harbour"), []byte("over the harvest")))
+	harness.WriteFile(t, file, bytes.ReplaceAll(raw, []byte("over the harbour"), []byte("over the harvest")))
 	again := openPageWith(t, o)
 	v = again.ended(must[api.TaskView](t)(again.storage.Check()).ID)
 	if v.State != "done" || v.Check == nil || v.Check.Problems == 0 || !slices.ContainsFunc(v.Check.Findings, func(f string) bool { return strings.Contains(f, sent.TurnID) }) {

@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/desktop"
+	"contextinfinity/test/harness"
 )
 
 // page is the window's services as the page sees them, and what was sent to it.
@@ -107,7 +108,7 @@ func (p *page) say(req api.SendRequest) api.SendResult {
 
 func (p *page) eventually(msg string, ok func() bool) {
 	p.t.Helper()
-	for deadline := time.Now().Add(patience); !ok(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(harness.Patience); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			p.t.Fatal(msg)
 		}

@@ -17,6 +17,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // TestWindowPausesBackgroundWork: paused, a conversation goes on and nothing of it is
@@ -91,7 +92,7 @@ func TestWindowImportsAndExports(t *testing.T) {
 	if err := p.settings.FinishFirstRun("recall"); err != nil {
 		t.Fatal(err)
 	}
-	export := foreignExport(t, outside, 40)
+	export := harness.ForeignExport(t, outside, 40)
 	if given := must[[]api.GivenFile](t)(p.transfer.Inspect([]string{export, outside})); given[0].Format != "chatgpt" || given[1].Kind != "folder" {
 		t.Fatalf("%+v", given)
 	}
@@ -147,7 +148,7 @@ func TestWindowResumesAnImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	export := foreignExport(t, t.TempDir(), 10)
+	export := harness.ForeignExport(t, t.TempDir(), 10)
 	id := chat.NewID(time.Now())
 	left := fmt.Sprintf(`{"id":%q,"kind":"import","title":"Import conversations.json","input":{"path":%q},"state":"running","done":12,"total":99,"unit":"bytes","started_at":"2026-01-02T03:04:05Z"}`, id, export)
 	if err := errors.Join(s.PutSetting(t.Context(), "task."+id, left), s.Close()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/api"
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 // workbench is the services of the window that the workbench stands on.
@@ -20,9 +21,9 @@ type workbench struct {
 
 func openWorkbench(t *testing.T) workbench {
 	t.Helper()
-	r := newRelay(t, chatWire, func(int) llmtest.Step { return llmtest.Stream(chatWire.saying(true, "It is noted.")...) }, nil)
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "config.toml"), []byte(chatWire.windowed("m", r.url, 8192)+"[librarian]\nmodel = \"\"\n"))
+	harness.WriteFile(t, filepath.Join(dir, "config.toml"), []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"))
 	b := workbench{page: openPage(t, dir)}
 	for _, s := range b.window.Bind {
 		switch s := s.(type) {

@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/secrets"
 	"contextinfinity/backend/turn"
+	"contextinfinity/test/harness"
 )
 
 // world is the real composition in this process, with a Publisher that
@@ -32,7 +33,7 @@ type tuning struct {
 func openWorld(t testing.TB, dir, config string, tune tuning) *world {
 	t.Helper()
 	path := filepath.Join(dir, "config.toml")
-	write(t, path, []byte(config))
+	harness.WriteFile(t, path, []byte(config))
 	w := &world{t: t, seen: newWitness()}
 	var err error
 	w.app, err = openApp(t.Context(), cli.OpenOptions{DataDir: filepath.Join(dir, "data"), ConfigPath: path, Publish: w.seen}, secrets.New())

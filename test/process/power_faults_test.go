@@ -1,8 +1,10 @@
-package app
+package process
 
 import (
 	"bytes"
 	"testing"
+
+	"contextinfinity/test/harness"
 )
 
 // Loss of power right after a prompt was accepted: it is there. With the log's fsync
@@ -21,17 +23,17 @@ func TestLossOfPowerKeepsWhatWasAccepted(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			h := bench.fresh(t)
-			h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+fault).run("send", "--session", h.session, faultQuestion).exits(137)
-			h.clean()
-			turns := h.show(h.session).Turns
-			if turns[0].text() != firstAnswer {
+			h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+fault).Run("send", "--session", h.session, faultQuestion).Exits(137)
+			h.Clean()
+			turns := h.Show(h.session).Turns
+			if turns[0].Text() != firstAnswer {
 				t.Errorf("the first turn is %+v", turns[0])
 			}
 			if got := len(turns) == 2 && turns[1].User.RenderedText() == faultQuestion; got != kept {
 				t.Errorf("the prompt is there: %v, want %v", got, kept)
 			}
-			h.ok("send", "--session", h.session, "--json", lastQuestion)
-			h.clean()
+			h.OK("send", "--session", h.session, "--json", lastQuestion)
+			h.Clean()
 		})
 	}
 }
@@ -40,10 +42,10 @@ func TestLossOfPowerKeepsWhatWasAccepted(t *testing.T) {
 func TestTheShippedProgramHasNoFaultPoints(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"CONTEXTINFINITY_FAULT", "internal/faults.(*plan)", "internal/disk.losePower", "backend/store.vfsWrite"} {
-		if in := bytes.Contains(readFile(t, shipped(t)), []byte(part)); in {
+		if in := bytes.Contains(harness.ReadFile(t, harness.Shipped(t)), []byte(part)); in {
 			t.Errorf("the shipped program holds %q", part)
 		}
-		if in := bytes.Contains(readFile(t, breakable(t)), []byte(part)); !in {
+		if in := bytes.Contains(harness.ReadFile(t, harness.Breakable(t)), []byte(part)); !in {
 			t.Errorf("the other one does not hold %q: the check cannot fail", part)
 		}
 	}

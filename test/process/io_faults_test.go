@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 // The tests of I/O faults have the program go through a turn once with every call to
@@ -38,7 +39,7 @@ type hits map[string]int
 func readHits(t *testing.T, path string) hits {
 	t.Helper()
 	found := hits{}
-	for name := range strings.Lines(string(readFile(t, path))) {
+	for name := range strings.Lines(string(harness.ReadFile(t, path))) {
 		found[strings.TrimSpace(name)]++
 	}
 	return found
@@ -79,27 +80,27 @@ const (
 
 // faultBench is a home with one answered turn, to be copied for each case.
 type faultBench struct {
-	*home
+	*harness.Home
 	session string
 }
 
 func newFaultBench(t *testing.T) faultBench {
 	t.Helper()
-	server := newSteadyServer(t, chatWire.saying(true, crashTexts...))
-	h := newHome(t, shipped(t), "[general]\ndefault_model = \"mortal\"\n\n"+chatWire.model("mortal", server))
-	b := faultBench{home: h}
-	b.session = h.ok("send", "--new", "--json", firstQuestion).sent().SessionID
+	server := newSteadyServer(t, harness.ChatWire.Saying(true, crashTexts...))
+	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"mortal\"\n\n"+harness.ChatWire.Model("mortal", server))
+	b := faultBench{Home: h}
+	b.session = h.OK("send", "--new", "--json", firstQuestion).Sent().SessionID
 	return b
 }
 
 // fresh is a copy of the home as it was made.
 func (b faultBench) fresh(t *testing.T) faultBench {
 	t.Helper()
-	copied := newHome(t, b.bin, "")
-	if err := os.CopyFS(filepath.Join(copied.dir, "config"), os.DirFS(filepath.Join(b.dir, "config"))); err != nil {
+	copied := harness.NewHome(t, b.Bin, "")
+	if err := os.CopyFS(filepath.Join(copied.Dir, "config"), os.DirFS(filepath.Join(b.Dir, "config"))); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(filepath.Join(copied.dir, "share"), os.DirFS(filepath.Join(b.dir, "share"))); err != nil {
+	if err := os.CopyFS(filepath.Join(copied.Dir, "share"), os.DirFS(filepath.Join(b.Dir, "share"))); err != nil {
 		t.Fatal(err)
 	}
 	return faultBench{copied, b.session}
@@ -109,8 +110,8 @@ func (b faultBench) fresh(t *testing.T) faultBench {
 func (b faultBench) reached(t *testing.T) hits {
 	t.Helper()
 	h := b.fresh(t)
-	trace := filepath.Join(h.dir, "trace")
-	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).ok("send", "--json", "--session", h.session, faultQuestion)
+	trace := filepath.Join(h.Dir, "trace")
+	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("send", "--json", "--session", h.session, faultQuestion)
 	return readHits(t, trace)
 }
 
@@ -128,44 +129,44 @@ func TestEveryIOFaultOfATurn(t *testing.T) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.fresh(t)
-			r := h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).run("send", "--json", "--session", h.session, faultQuestion)
+			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("send", "--json", "--session", h.session, faultQuestion)
 			h.survived(t, spec, r)
 		})
 	}
 }
 
 // survived checks what a call that met a fault said, and what is there after it.
-func (b faultBench) survived(t *testing.T, spec string, r result) {
+func (b faultBench) survived(t *testing.T, spec string, r harness.Result) {
 	t.Helper()
-	var doc sent
-	if r.stdout != "" {
-		r.document(&doc)
+	var doc harness.Sent
+	if r.Stdout != "" {
+		r.Document(&doc)
 	}
-	if strings.Contains(r.stderr, "goroutine ") {
-		t.Fatalf("a panic: %s", r.stderr)
+	if strings.Contains(r.Stderr, "goroutine ") {
+		t.Fatalf("a panic: %s", r.Stderr)
 	}
-	if r.code != 0 {
+	if r.Code != 0 {
 		b.clear(t, spec, r, doc.Error)
 	}
-	b.clean()
-	turns := b.show(b.session).Turns
-	if len(turns) == 0 || turns[0].User.RenderedText() != firstQuestion || turns[0].text() != firstAnswer || turns[0].Outcome != chat.OutcomeCompleted {
+	b.Clean()
+	turns := b.Show(b.session).Turns
+	if len(turns) == 0 || turns[0].User.RenderedText() != firstQuestion || turns[0].Text() != firstAnswer || turns[0].Outcome != chat.OutcomeCompleted {
 		t.Fatalf("the first turn is %+v", turns)
 	}
 	b.accepted(t, r, doc, turns[1:])
-	again := b.run("send", "--json", "--session", b.session, lastQuestion).exits(0).sent()
+	again := b.Run("send", "--json", "--session", b.session, lastQuestion).Exits(0).Sent()
 	if again.Outcome != chat.OutcomeCompleted || again.Text != firstAnswer {
 		t.Errorf("the next message is answered with %+v", again)
 	}
-	b.clean()
+	b.Clean()
 }
 
 // clear checks that an error has a code, and names a full disk where SQLite does. Of
 // files that it cannot open or make, it only says that it cannot.
-func (b faultBench) clear(t *testing.T, spec string, r result, failed *failure) {
+func (b faultBench) clear(t *testing.T, spec string, r harness.Result, failed *harness.Failure) {
 	t.Helper()
 	if failed == nil || failed.Code == "" || failed.Message == "" {
-		t.Fatalf("exit %d without an error: %s %s", r.code, r.stdout, r.stderr)
+		t.Fatalf("exit %d without an error: %s %s", r.Code, r.Stdout, r.Stderr)
 	}
 	site, _, _ := strings.Cut(spec, ":")
 	full := !strings.HasSuffix(spec, ":eio") && (strings.HasSuffix(site, ".write") || strings.HasPrefix(site, "io.journal.")) && site != "io.shm.write"
@@ -179,17 +180,17 @@ func (b faultBench) clear(t *testing.T, spec string, r result, failed *failure) 
 
 // accepted checks the turn of the faulty call: one that was told of is there, with
 // all the text that was called final, and nothing is there twice.
-func (b faultBench) accepted(t *testing.T, r result, doc sent, turns []shownTurn) {
+func (b faultBench) accepted(t *testing.T, r harness.Result, doc harness.Sent, turns []harness.ShownTurn) {
 	t.Helper()
 	if len(turns) > 1 {
 		t.Fatalf("%d turns came of one message: %+v", len(turns), turns)
 	}
 	switch {
-	case r.code == 0 && (doc.Outcome != chat.OutcomeCompleted || doc.Text != firstAnswer):
+	case r.Code == 0 && (doc.Outcome != chat.OutcomeCompleted || doc.Text != firstAnswer):
 		t.Errorf("success without the answer: %+v", doc)
 	case doc.TurnID != "" && (len(turns) == 0 || turns[0].ID != doc.TurnID || turns[0].User.RenderedText() != faultQuestion):
 		t.Errorf("the accepted turn %s is lost: %+v", doc.TurnID, turns)
-	case r.code == 0 && (turns[0].text() != firstAnswer || turns[0].Outcome != chat.OutcomeCompleted):
+	case r.Code == 0 && (turns[0].Text() != firstAnswer || turns[0].Outcome != chat.OutcomeCompleted):
 		t.Errorf("the finished turn is %+v", turns[0])
 	}
 }
@@ -224,10 +225,10 @@ func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
 func (b faultBench) opening(t *testing.T) hits {
 	t.Helper()
 	h := b.fresh(t)
-	trace := filepath.Join(h.dir, "trace")
-	p := h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).host("--session", h.session)
+	trace := filepath.Join(h.Dir, "trace")
+	p := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).Host("--session", h.session)
 	found := readHits(t, trace)
-	p.kill()
+	p.Kill()
 	return found
 }
 
@@ -236,23 +237,23 @@ func (b faultBench) opening(t *testing.T) hits {
 func TestAFullDiskIsSaidAtTheStart(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
-	full := filepath.Join(bench.dir, "full")
-	write(t, full, nil)
-	h := bench.using(breakable(t)).with("CONTEXTINFINITY_FAULT_FULL=" + full)
-	h.run("send", "--json", "--session", bench.session, faultQuestion).fails(1, chat.CodeNoSpace)
-	if r := h.run("chat", "--session", bench.session).exits(1); !strings.Contains(r.stderr, "disk is full") {
-		t.Errorf("chat says %q", r.stderr)
+	full := filepath.Join(bench.Dir, "full")
+	harness.WriteFile(t, full, nil)
+	h := bench.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_FULL=" + full)
+	h.Run("send", "--json", "--session", bench.session, faultQuestion).Fails(1, chat.CodeNoSpace)
+	if r := h.Run("chat", "--session", bench.session).Exits(1); !strings.Contains(r.Stderr, "disk is full") {
+		t.Errorf("chat says %q", r.Stderr)
 	}
 	if err := os.Remove(full); err != nil {
 		t.Fatal(err)
 	}
-	bench.survived(t, "io.*:enospc", h.run("send", "--json", "--session", bench.session, faultQuestion).exits(0))
+	bench.survived(t, "io.*:enospc", h.Run("send", "--json", "--session", bench.session, faultQuestion).Exits(0))
 }
 
 func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 	t.Helper()
-	full := filepath.Join(b.dir, "full")
-	p := b.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec+":full", "CONTEXTINFINITY_FAULT_FULL="+full).host("--session", b.session)
+	full := filepath.Join(b.Dir, "full")
+	p := b.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec+":full", "CONTEXTINFINITY_FAULT_FULL="+full).Host("--session", b.session)
 	said := replyTo(p, faultQuestion)
 	if _, err := os.Stat(full); err == nil && !strings.Contains(said, firstAnswer) && !strings.Contains(said, "disk is full") {
 		t.Errorf("the disk is full and nobody says so: %s", said)
@@ -262,13 +263,13 @@ func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 		said = b.withSpaceAgain(t, p, full)
 	}
 	if !strings.Contains(said, firstAnswer) {
-		t.Errorf("with space again the answer is %q, after %q", said, p.err.String())
+		t.Errorf("with space again the answer is %q, after %q", said, p.Err.String())
 	}
-	_ = p.stdin.Close()
-	p.process.wait()
-	b.clean()
+	_ = p.Stdin.Close()
+	p.Process.Wait()
+	b.Clean()
 	var texts []string
-	for _, turn := range b.show(b.session).Turns {
+	for _, turn := range b.Show(b.session).Turns {
 		texts = append(texts, turn.User.RenderedText())
 	}
 	texts = slices.Compact(texts) // the last question may have been asked twice
@@ -278,7 +279,7 @@ func (b faultBench) fillsUpAt(t *testing.T, spec string) {
 }
 
 // withSpaceAgain frees the disk and sends the last question.
-func (b faultBench) withSpaceAgain(t *testing.T, p *host, full string) string {
+func (b faultBench) withSpaceAgain(t *testing.T, p *harness.Host, full string) string {
 	t.Helper()
 	if err := os.Remove(full); err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
@@ -288,20 +289,20 @@ func (b faultBench) withSpaceAgain(t *testing.T, p *host, full string) string {
 }
 
 // replyTo types a line and answers all that is printed until it has been dealt with.
-func replyTo(p *host, text string) string {
-	p.t.Helper()
-	out, err := len(p.out.String()), len(p.err.String())
+func replyTo(p *harness.Host, text string) string {
+	p.T.Helper()
+	out, err := len(p.Out.String()), len(p.Err.String())
 	// A command that there is not is refused when its turn comes.
 	const mark = "/that-was-it"
-	if _, err := io.WriteString(p.stdin, text+"\n"+mark+"\n"); err != nil {
-		p.t.Fatal(err)
+	if _, err := io.WriteString(p.Stdin, text+"\n"+mark+"\n"); err != nil {
+		p.T.Fatal(err)
 	}
-	p.await("it had dealt with "+text, p.err, func(s string) bool { return strings.Contains(s[err:], mark) })
-	before, _, _ := strings.Cut(p.err.String()[err:], "error: There is no command "+mark)
+	p.Await("it had dealt with "+text, p.Err, func(s string) bool { return strings.Contains(s[err:], mark) })
+	before, _, _ := strings.Cut(p.Err.String()[err:], "error: There is no command "+mark)
 	if !strings.HasPrefix(text, "/") && !strings.Contains(before, "error") { // what it printed before comes through another pipe
-		p.await("the answer to "+text+" is printed", p.out, func(s string) bool { return strings.Contains(s[out:], "\n") })
+		p.Await("the answer to "+text+" is printed", p.Out, func(s string) bool { return strings.Contains(s[out:], "\n") })
 	}
-	return p.out.String()[out:] + p.err.String()[err:]
+	return p.Out.String()[out:] + p.Err.String()[err:]
 }
 
 // newSteadyServer gives every request the same answer.

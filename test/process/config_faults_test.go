@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/test/harness"
 )
 
 // SPEC 16: a fault in config.toml is named by file, line and key; it stops
@@ -28,22 +29,22 @@ func TestAFaultyConfigurationIsNamedAndStopsNothing(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			h := newHome(t, shipped(t), c.text)
-			place := fmt.Sprintf("%s:%d:", h.configFile(), c.line)
-			f := h.run("config", "check", "--json").fails(1, chat.CodeConfig)
+			h := harness.NewHome(t, harness.Shipped(t), c.text)
+			place := fmt.Sprintf("%s:%d:", h.ConfigFile(), c.line)
+			f := h.Run("config", "check", "--json").Fails(1, chat.CodeConfig)
 			if !strings.Contains(f.Message, place) || !strings.Contains(f.Message, c.key) {
 				t.Errorf("config check says %q, want %s and %s", f.Message, place, c.key)
 			}
-			if r := h.run("config", "check").exits(1); !strings.HasPrefix(r.stderr, "error: ") || !strings.Contains(r.stderr, place) || r.stdout != "" {
-				t.Errorf("config check prints %q and %q", r.stdout, r.stderr)
+			if r := h.Run("config", "check").Exits(1); !strings.HasPrefix(r.Stderr, "error: ") || !strings.Contains(r.Stderr, place) || r.Stdout != "" {
+				t.Errorf("config check prints %q and %q", r.Stdout, r.Stderr)
 			}
-			h.ok("sessions")
+			h.OK("sessions")
 			for _, args := range [][]string{{"send", "--new", "Still here?"}, {"sessions", "--json"}} {
-				if r := h.ok(args...); r.stdout == "" || !strings.Contains(r.stderr, place) {
-					t.Errorf("%s goes on without saying so: %q, %q", args[0], clip(r.stdout), r.stderr)
+				if r := h.OK(args...); r.Stdout == "" || !strings.Contains(r.Stderr, place) {
+					t.Errorf("%s goes on without saying so: %q, %q", args[0], harness.Clip(r.Stdout), r.Stderr)
 				}
 			}
-			h.clean()
+			h.Clean()
 		})
 	}
 }
@@ -52,10 +53,10 @@ func TestAFaultyConfigurationIsNamedAndStopsNothing(t *testing.T) {
 func TestAFaultyConfigurationIsNotOverwritten(t *testing.T) {
 	t.Parallel()
 	const text = "[budget]\nworking_set = 5 # mine\n"
-	h := newHome(t, shipped(t), text)
-	r := h.run("config", "set", "budget.compact_at", "0.9", "--json")
-	after := string(readFile(t, h.configFile()))
-	if r.code == 0 && !strings.Contains(after, "working_set = 5 # mine") || r.code != 0 && after != text {
-		t.Errorf("exit %d, and the file is now %q", r.code, after)
+	h := harness.NewHome(t, harness.Shipped(t), text)
+	r := h.Run("config", "set", "budget.compact_at", "0.9", "--json")
+	after := string(harness.ReadFile(t, h.ConfigFile()))
+	if r.Code == 0 && !strings.Contains(after, "working_set = 5 # mine") || r.Code != 0 && after != text {
+		t.Errorf("exit %d, and the file is now %q", r.Code, after)
 	}
 }

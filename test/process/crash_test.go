@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"bufio"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/test/harness"
 )
 
 // crash is one way to die and what the next start must find.
@@ -44,81 +45,76 @@ func TestSRD22_2CrashRecoveryMidStream(t *testing.T) {
 	for i, c := range crashes {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := wires[i%len(wires)]
-			server := newHeldServer(t, c.fault == "", crashStream(w, c)...)
-			h := newHome(t, shipped(t), w.model("mortal", server.url))
+			w := harness.Wires[i%len(harness.Wires)]
+			server := harness.NewHeldServer(t, c.fault == "", crashStream(w, c)...)
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
 			c.die(t, h, server)
 			c.stands(t, h)
 		})
 	}
 }
 
-func crashStream(w wireProtocol, c crash) []chat.RawEvent {
+func crashStream(w harness.WireProtocol, c crash) []chat.RawEvent {
 	if len(c.texts) == 0 {
 		return nil
 	}
-	return w.saying(c.whole, c.texts...)
+	return w.Saying(c.whole, c.texts...)
 }
 
 // die sends a message and ends the program as a power button would, short of
 // taking what the kernel holds.
-func (c crash) die(t *testing.T, h *home, server *heldServer) {
+func (c crash) die(t *testing.T, h *harness.Home, server *harness.HeldServer) {
 	t.Helper()
 	if c.fault != "" {
-		h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+c.fault).run("send", "--new", "--model", "mortal", "Will this survive?").exits(137)
+		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+c.fault).Run("send", "--new", "--model", "mortal", "Will this survive?").Exits(137)
 		return
 	}
-	p := h.start(nil, "send", "--new", "--model", "mortal", "Will this survive?")
+	p := h.Start(nil, "send", "--new", "--model", "mortal", "Will this survive?")
 	if len(c.texts) > 0 {
-		p.awaitOutput(strings.Join(c.texts, ""))
+		p.AwaitOutput(strings.Join(c.texts, ""))
 	} else {
-		<-server.asked // its journal stands since before
+		<-server.Asked // its journal stands since before
 	}
-	p.kill()
-}
-
-func (h *home) journals() []string {
-	found, _ := filepath.Glob(filepath.Join(h.dataDir(), "streams", "*.jsonl"))
-	return found
+	p.Kill()
 }
 
 // stands checks the state before any recovery, after one, and after another.
-func (c crash) stands(t *testing.T, h *home) {
+func (c crash) stands(t *testing.T, h *harness.Home) {
 	t.Helper()
-	session := h.lastSession()
+	session := h.LastSession()
 	held := ""
-	if names := h.journals(); len(names) > 0 {
+	if names := h.Journals(); len(names) > 0 {
 		held = journalText(t, names[0])
 	}
 	if c.partial && held == "" {
 		t.Fatal("the journal holds no text, but text had arrived")
 	}
-	before := h.only(session)
+	before := h.Only(session)
 	if before.User.RenderedText() != "Will this survive?" {
 		t.Fatalf("the prompt is %q", before.User.RenderedText())
 	}
-	if c.partial && before.text() != held {
-		t.Errorf("before recovery show has %q, the journal %q", before.text(), held)
+	if c.partial && before.Text() != held {
+		t.Errorf("before recovery show has %q, the journal %q", before.Text(), held)
 	}
-	h.ok("sessions", "rename", session, "Any verb that writes recovers first")
+	h.OK("sessions", "rename", session, "Any verb that writes recovers first")
 	c.recovered(t, h, session, held)
 	once := transcriptOf(t, h, session)
-	h.ok("reconcile")
+	h.OK("reconcile")
 	afterFirst := transcriptOf(t, h, session)
-	h.ok("reconcile")
+	h.OK("reconcile")
 	if again := transcriptOf(t, h, session); again != afterFirst {
 		t.Errorf("reconcile twice differs from once:\n%s\n%s", afterFirst, again)
 	}
 	if c.phase != chat.PhaseResponseFinalized && afterFirst != once {
 		t.Errorf("reconcile changed what recovery had left:\n%s\n%s", once, afterFirst)
 	}
-	h.clean()
+	h.Clean()
 }
 
 // recovered checks what the first opening as the writer made of it.
-func (c crash) recovered(t *testing.T, h *home, session, held string) {
+func (c crash) recovered(t *testing.T, h *harness.Home, session, held string) {
 	t.Helper()
-	doc := h.show(session)
+	doc := h.Show(session)
 	if len(doc.Turns) != 1 {
 		t.Fatalf("%d turns after recovery, want 1: nothing may be there twice", len(doc.Turns))
 	}
@@ -133,13 +129,13 @@ func (c crash) recovered(t *testing.T, h *home, session, held string) {
 	case c.outcome == chat.OutcomeCompleted:
 		want = strings.Join(c.texts, "")
 	}
-	if turn.text() != want {
-		t.Errorf("recovered text %q, want byte for byte %q", turn.text(), want)
+	if turn.Text() != want {
+		t.Errorf("recovered text %q, want byte for byte %q", turn.Text(), want)
 	}
 	if turn.StateAfter != "" || doc.Branches[0].HeadState != turn.StateBefore {
 		t.Errorf("the head moved: %+v", doc.Branches[0])
 	}
-	if left := h.journals(); !c.partial && len(left) != 0 {
+	if left := h.Journals(); !c.partial && len(left) != 0 {
 		t.Errorf("journals of settled turns are left: %v", left)
 	}
 }
@@ -200,9 +196,9 @@ func deltaText(payload json.RawMessage) string {
 }
 
 // transcriptOf is everything show says of a session, as text to compare.
-func transcriptOf(t *testing.T, h *home, session string) string {
+func transcriptOf(t *testing.T, h *harness.Home, session string) string {
 	t.Helper()
-	return h.ok("show", session, "--json").stdout
+	return h.OK("show", session, "--json").Stdout
 }
 
 // SRD 22.3: kill after response finalization but before commit; restart
@@ -210,52 +206,32 @@ func transcriptOf(t *testing.T, h *home, session string) string {
 func TestSRD22_3CrashRecoveryPostStreamPreCommit(t *testing.T) {
 	t.Parallel()
 	summaries := map[string]bool{}
-	for _, w := range wires {
-		server := newHeldServer(t, false, w.saying(true, crashTexts...)...)
-		h := newHome(t, shipped(t), w.model("mortal", server.url))
-		h.using(breakable(t)).with("CONTEXTINFINITY_FAULT=turn.settled:exit").
-			run("send", "--new", "--model", "mortal", "--wait", "indexed", "Remember the number 4711.").exits(137)
-		session := h.lastSession()
-		if turn := h.only(session); turn.Phase != chat.PhaseResponseFinalized || turn.StateAfter != "" {
+	for _, w := range harness.Wires {
+		server := harness.NewHeldServer(t, false, w.Saying(true, crashTexts...)...)
+		h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
+		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT=turn.settled:exit").
+			Run("send", "--new", "--model", "mortal", "--wait", "indexed", "Remember the number 4711.").Exits(137)
+		session := h.LastSession()
+		if turn := h.Only(session); turn.Phase != chat.PhaseResponseFinalized || turn.StateAfter != "" {
 			t.Fatalf("after the crash the turn is %s with state %q", turn.Phase, turn.StateAfter)
 		}
-		h.ok("reconcile")
-		doc := h.show(session)
+		h.OK("reconcile")
+		doc := h.Show(session)
 		turn, branch := doc.Turns[0], doc.Branches[0]
 		if turn.Phase != chat.PhaseDone || turn.StateAfter == "" || branch.HeadState != turn.StateAfter || branch.Pending != 0 || branch.HeadSeq != 1 {
 			t.Errorf("reconcile left %s, state %q, head %+v", turn.Phase, turn.StateAfter, branch)
 		}
-		summaries[h.summary(session)] = true
+		summaries[h.Summary(session)] = true
 		first := transcriptOf(t, h, session)
-		h.ok("reconcile")
+		h.OK("reconcile")
 		if transcriptOf(t, h, session) != first {
 			t.Error("a second reconcile changed the session")
 		}
-		h.clean()
+		h.Clean()
 	}
 	if len(summaries) != 1 {
 		t.Errorf("the same turn was committed as %d different summaries", len(summaries))
 	}
-}
-
-// summary is the head state's text.
-func (h *home) summary(session string) string {
-	h.t.Helper()
-	var doc struct {
-		States []struct {
-			Seq     int64 `json:"state_seq"`
-			Summary string
-		}
-	}
-	h.ok("states", session, "--json").document(&doc)
-	best := ""
-	var seq int64 = -1
-	for _, s := range doc.States {
-		if s.Seq > seq {
-			seq, best = s.Seq, s.Summary
-		}
-	}
-	return best
 }
 
 // After a crash each of the four decisions does what it says, and nothing else.
@@ -278,31 +254,31 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 	for i, c := range cases {
 		t.Run(c.verb, func(t *testing.T) {
 			t.Parallel()
-			w := wires[i%len(wires)]
-			server := newHeldServer(t, true, w.saying(false, crashTexts...)...)
-			sound := newHeldServer(t, false, w.saying(true, " And all", " is said.")...)
-			h := newHome(t, shipped(t), w.model("mortal", server.url)+w.model("sound", sound.url)+"[librarian]\nafter_send_s = 0\n")
+			w := harness.Wires[i%len(harness.Wires)]
+			server := harness.NewHeldServer(t, true, w.Saying(false, crashTexts...)...)
+			sound := harness.NewHeldServer(t, false, w.Saying(true, " And all", " is said.")...)
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL)+w.Model("sound", sound.URL)+"[librarian]\nafter_send_s = 0\n")
 			crash{texts: crashTexts}.die(t, h, server)
-			session := h.lastSession()
-			open := h.only(session)
-			s := h.ok(append([]string{c.verb, open.ID, "--json"}, c.args...)...).sent()
-			turn := h.only(session)
+			session := h.LastSession()
+			open := h.Only(session)
+			s := h.OK(append([]string{c.verb, open.ID, "--json"}, c.args...)...).Sent()
+			turn := h.Only(session)
 			if s.Phase != c.phase || s.Outcome != c.outcome || turn.Phase != c.phase || turn.Outcome != c.outcome {
 				t.Errorf("%s gave %s %q, stored %s %q", c.verb, s.Phase, s.Outcome, turn.Phase, turn.Outcome)
 			}
-			if s.Text != c.text || turn.text() != c.text || len(turn.Steps) != c.steps {
-				t.Errorf("%s: text %q, stored %q in %d steps, want %q in %d", c.verb, s.Text, turn.text(), len(turn.Steps), c.text, c.steps)
+			if s.Text != c.text || turn.Text() != c.text || len(turn.Steps) != c.steps {
+				t.Errorf("%s: text %q, stored %q in %d steps, want %q in %d", c.verb, s.Text, turn.Text(), len(turn.Steps), c.text, c.steps)
 			}
 			if c.verb == "continue" {
-				if body := string(<-sound.asked); !strings.Contains(body, "Half of an ans") {
-					t.Errorf("the continuation does not show the model its own words: %s", clip(body))
+				if body := string(<-sound.Asked); !strings.Contains(body, "Half of an ans") {
+					t.Errorf("the continuation does not show the model its own words: %s", harness.Clip(body))
 				}
 			}
-			next := h.ok("send", "--json", "--session", session, "--model", "sound", "--wait", "indexed", "Go on.").sent()
+			next := h.OK("send", "--json", "--session", session, "--model", "sound", "--wait", "indexed", "Go on.").Sent()
 			if next.Seq != 2 || next.Phase != chat.PhaseDone {
 				t.Errorf("the next message: %+v", next)
 			}
-			h.clean()
+			h.Clean()
 		})
 	}
 }
@@ -310,42 +286,42 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 // A message that a crash left unsent is never sent by itself.
 func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
 	t.Parallel()
-	w := openaiWire
-	server := newHeldServer(t, false, w.saying(true, "Now.")...)
-	h := newHome(t, shipped(t), w.model("mortal", server.url))
+	w := harness.OpenaiWire
+	server := harness.NewHeldServer(t, false, w.Saying(true, "Now.")...)
+	h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
 	crashes[0].die(t, h, server)
-	session := h.lastSession()
-	h.ok("reconcile")
-	h.ok("reconcile")
-	if n := len(server.asked); n != 0 {
+	session := h.LastSession()
+	h.OK("reconcile")
+	h.OK("reconcile")
+	if n := len(server.Asked); n != 0 {
 		t.Fatalf("the provider was asked %d times", n)
 	}
-	open := h.only(session)
-	if f := h.run("send", "--json", "--incomplete", "fail", "--session", session, "Another.").fails(1, chat.CodeIncomplete); !strings.Contains(f.Hint, open.ID) {
+	open := h.Only(session)
+	if f := h.Run("send", "--json", "--incomplete", "fail", "--session", session, "Another.").Fails(1, chat.CodeIncomplete); !strings.Contains(f.Hint, open.ID) {
 		t.Errorf("the hint does not name the turn: %+v", f)
 	}
-	if s := h.ok("resend", open.ID, "--json").sent(); s.TurnID != open.ID || s.Text != "Now." || s.Outcome != chat.OutcomeCompleted {
+	if s := h.OK("resend", open.ID, "--json").Sent(); s.TurnID != open.ID || s.Text != "Now." || s.Outcome != chat.OutcomeCompleted {
 		t.Errorf("resend: %+v", s)
 	}
-	if n := len(h.show(session).Turns); n != 1 {
+	if n := len(h.Show(session).Turns); n != 1 {
 		t.Errorf("%d turns, want 1", n)
 	}
-	h.clean()
+	h.Clean()
 }
 
 // A process killed while it recovers leaves the same as one that was not.
 func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []crash{crashes[4], crashes[6]} {
-		server := newHeldServer(t, false, anthropicWire.saying(true, crashTexts...)...)
-		h := newHome(t, shipped(t), anthropicWire.model("mortal", server.url))
+		server := harness.NewHeldServer(t, false, harness.AnthropicWire.Saying(true, crashTexts...)...)
+		h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("mortal", server.URL))
 		c.die(t, h, server)
-		session := h.lastSession()
-		held := journalText(t, h.journals()[0])
-		h.using(breakable(t)).with("CONTEXTINFINITY_FAULT=recover.settled:exit").run("reconcile").exits(137)
-		h.ok("sessions", "rename", session, "The second recovery")
+		session := h.LastSession()
+		held := journalText(t, h.Journals()[0])
+		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT=recover.settled:exit").Run("reconcile").Exits(137)
+		h.OK("sessions", "rename", session, "The second recovery")
 		c.recovered(t, h, session, held)
-		h.clean()
+		h.Clean()
 	}
 }
 
@@ -353,41 +329,41 @@ func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
 // said; what stands before it is the answer, and the file is not changed.
 func TestATornJournalIsReadUpToTheTear(t *testing.T) {
 	t.Parallel()
-	server := newHeldServer(t, true, chatWire.saying(false, crashTexts...)...)
-	h := newHome(t, shipped(t), chatWire.model("mortal", server.url))
+	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("mortal", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
-	session, path := h.lastSession(), h.journals()[0]
+	session, path := h.LastSession(), h.Journals()[0]
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	torn := data[:len(data)-7]
-	write(t, path, torn)
+	harness.WriteFile(t, path, torn)
 	want := journalText(t, path)
 	if want == "" || want == strings.Join(crashTexts, "") {
 		t.Fatalf("the tear took nothing or all: %q", want)
 	}
-	r := h.ok("reconcile")
-	if !strings.Contains(r.stdout, "discarded_lines") {
-		t.Errorf("the tear is not reported: %s", r.stdout)
+	r := h.OK("reconcile")
+	if !strings.Contains(r.Stdout, "discarded_lines") {
+		t.Errorf("the tear is not reported: %s", r.Stdout)
 	}
-	if turn := h.only(session); turn.text() != want || !(turn.Outcome == chat.OutcomeIncomplete) {
-		t.Errorf("recovered %s %q, want %q", turn.Outcome, turn.text(), want)
+	if turn := h.Only(session); turn.Text() != want || !(turn.Outcome == chat.OutcomeIncomplete) {
+		t.Errorf("recovered %s %q, want %q", turn.Outcome, turn.Text(), want)
 	}
 	if now, _ := os.ReadFile(path); !bytes.Equal(now, torn) {
 		t.Error("the journal was changed")
 	}
-	h.clean()
+	h.Clean()
 }
 
 // A flipped bit in a journal is named by verify, before recovery and after; what
 // stands before it is the answer.
 func TestADamagedJournalIsNamedByVerify(t *testing.T) {
 	t.Parallel()
-	server := newHeldServer(t, true, chatWire.saying(false, crashTexts...)...)
-	h := newHome(t, shipped(t), chatWire.model("mortal", server.url))
+	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("mortal", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
-	session, path := h.lastSession(), h.journals()[0]
+	session, path := h.LastSession(), h.Journals()[0]
 	step := strings.TrimSuffix(filepath.Base(path), ".jsonl")
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -395,35 +371,35 @@ func TestADamagedJournalIsNamedByVerify(t *testing.T) {
 	}
 	at := bytes.Index(data, []byte("with"))
 	data[at] ^= 0x01
-	write(t, path, data)
+	harness.WriteFile(t, path, data)
 	for _, when := range []string{"before recovery", "after it"} {
 		var doc struct{ Findings []chat.Finding }
-		h.run("verify", "--json").exits(3).document(&doc)
+		h.Run("verify", "--json").Exits(3).Document(&doc)
 		if len(doc.Findings) != 1 || doc.Findings[0].ID != step || doc.Findings[0].Kind != "journal" {
 			t.Errorf("%s: %+v", when, doc.Findings)
 		}
-		if turn := h.only(session); turn.text() != crashTexts[0]+crashTexts[1] {
-			t.Errorf("%s the answer is %q", when, turn.text())
+		if turn := h.Only(session); turn.Text() != crashTexts[0]+crashTexts[1] {
+			t.Errorf("%s the answer is %q", when, turn.Text())
 		}
-		h.ok("reconcile")
+		h.OK("reconcile")
 	}
 }
 
 // The recovery report of reconcile names what was found, once.
 func TestReconcileReportsOnce(t *testing.T) {
 	t.Parallel()
-	server := newHeldServer(t, true, openaiWire.saying(false, crashTexts...)...)
-	h := newHome(t, shipped(t), openaiWire.model("mortal", server.url))
+	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, crashTexts...)...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenaiWire.Model("mortal", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
 	var report struct {
 		Recovery chat.RecoveryReport
 	}
-	h.ok("reconcile", "--json").document(&report)
+	h.OK("reconcile", "--json").Document(&report)
 	text := strings.Join(crashTexts, "")
 	if items := report.Recovery.Items; len(items) != 1 || items[0].Kind != chat.RecoveredIncomplete || items[0].Bytes != int64(len(text)) {
 		t.Errorf("the first report: %s", fmt.Sprint(items))
 	}
-	h.ok("reconcile", "--json").document(&report)
+	h.OK("reconcile", "--json").Document(&report)
 	for _, item := range report.Recovery.Items {
 		if item.Kind == chat.RecoveredIncomplete {
 			t.Errorf("told twice: %+v", item)

@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"fmt"
@@ -13,37 +13,12 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/handover"
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // lazily leaves turns pending until somebody asks, so that a program that runs
 // all the time does nothing that a verb alone would not.
 const lazily = "[librarian]\ncommit = \"lazy\"\nmin_turns = 50\n\n[budget]\npending_window_tokens = 40000\n\n"
-
-// host is a conversation in a terminal that has the data open and serves others.
-type host struct {
-	*process
-	stdin io.WriteCloser
-}
-
-func (h *home) host(args ...string) *host {
-	h.t.Helper()
-	in, stdin, err := os.Pipe() // not one of this process: nobody would close it for a killed reader
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	p := &host{h.start(in, append([]string{"chat"}, args...)...), stdin}
-	_ = in.Close()
-	h.t.Cleanup(func() { _ = stdin.Close() })
-	p.await("it had the data open", p.err, func(s string) bool { return strings.Contains(s, "/help") })
-	return p
-}
-
-// leave ends the conversation in order.
-func (p *host) leave() {
-	p.t.Helper()
-	_ = p.stdin.Close()
-	p.wait().exits(0)
-}
 
 // masked replaces what differs from one run to another: ids, hashes and times.
 func masked(s string) string {
@@ -61,23 +36,23 @@ func masked(s string) string {
 
 // seeded is a home with one session of two turns, made without anybody else, and
 // what verbs are told of it.
-func seeded(t *testing.T, config string) (h *home, session string, turns []string) {
+func seeded(t *testing.T, config string) (h *harness.Home, session string, turns []string) {
 	t.Helper()
-	h = newHome(t, shipped(t), config)
-	session = h.ok("send", "--new", "--json", "We deploy Orders on Sunday.").sent().SessionID
-	h.ok("send", "--json", "Never on a Friday.")
-	for _, turn := range h.show(session).Turns {
+	h = harness.NewHome(t, harness.Shipped(t), config)
+	session = h.OK("send", "--new", "--json", "We deploy Orders on Sunday.").Sent().SessionID
+	h.OK("send", "--json", "Never on a Friday.")
+	for _, turn := range h.Show(session).Turns {
 		turns = append(turns, turn.ID)
 	}
-	write(t, filepath.Join(h.dir, "notes", "plan.md"), []byte("# Plan\n\nThe window is at 05:00.\n"))
+	harness.WriteFile(t, filepath.Join(h.Dir, "notes", "plan.md"), []byte("# Plan\n\nThe window is at 05:00.\n"))
 	return h, session, turns
 }
 
 // copyOf is a home like h, of which nothing is running.
-func copyOf(t *testing.T, h *home) *home {
+func copyOf(t *testing.T, h *harness.Home) *harness.Home {
 	t.Helper()
-	c := newHome(t, h.bin, "")
-	if err := os.CopyFS(c.dir, os.DirFS(h.dir)); err != nil {
+	c := harness.NewHome(t, h.Bin, "")
+	if err := os.CopyFS(c.Dir, os.DirFS(h.Dir)); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -117,30 +92,30 @@ func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var said [2]result
+			var said [2]harness.Result
 			for i, served := range []bool{false, true} {
 				h := copyOf(t, seed)
-				var other *host
+				var other *harness.Host
 				if served {
-					other = h.host()
+					other = h.Host()
 				}
 				args := append([]string{}, verb.args...)
 				for j, a := range args {
 					args[j] = strings.NewReplacer("SESSION", session, "TURN", turns[0]).Replace(a)
 				}
-				said[i] = h.runIn(verb.stdin, args...).exits(verb.code)
+				said[i] = h.RunIn(verb.stdin, args...).Exits(verb.code)
 				if served {
-					other.leave()
+					other.Leave()
 				}
-				said[i].stdout = strings.ReplaceAll(said[i].stdout, h.dir, "HOME")
-				h.clean()
+				said[i].Stdout = strings.ReplaceAll(said[i].Stdout, h.Dir, "HOME")
+				h.Clean()
 			}
 			alone, carried := said[0], said[1]
-			if masked(alone.stdout) != masked(carried.stdout) {
-				t.Errorf("stdout alone:\n%s\ncarried out:\n%s", masked(alone.stdout), masked(carried.stdout))
+			if masked(alone.Stdout) != masked(carried.Stdout) {
+				t.Errorf("stdout alone:\n%s\ncarried out:\n%s", masked(alone.Stdout), masked(carried.Stdout))
 			}
-			if masked(alone.stderr) != masked(carried.stderr) {
-				t.Errorf("stderr alone:\n%s\ncarried out:\n%s", masked(alone.stderr), masked(carried.stderr))
+			if masked(alone.Stderr) != masked(carried.Stderr) {
+				t.Errorf("stderr alone:\n%s\ncarried out:\n%s", masked(alone.Stderr), masked(carried.Stderr))
 			}
 		})
 	}
@@ -150,85 +125,85 @@ func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
 // receives it.
 func TestCtrlCStopsTheAnswerThere(t *testing.T) {
 	t.Parallel()
-	server := newHeldServer(t, true, anthropicWire.saying(false, "One ", "two ")...)
-	h := newHome(t, shipped(t), anthropicWire.model("held", server.url))
-	other := h.host()
-	p := h.start(nil, "send", "--new", "--model", "held", "Count.")
-	p.awaitOutput("One two")
-	p.interrupt()
-	r := p.wait().exits(1)
-	if strings.TrimSpace(r.stdout) != "One two" || !strings.Contains(r.stderr, "stopping") || !strings.Contains(r.stderr, "kept as the answer") {
-		t.Errorf("stdout %q, stderr %q", r.stdout, r.stderr)
+	server := harness.NewHeldServer(t, true, harness.AnthropicWire.Saying(false, "One ", "two ")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("held", server.URL))
+	other := h.Host()
+	p := h.Start(nil, "send", "--new", "--model", "held", "Count.")
+	p.AwaitOutput("One two")
+	p.Interrupt()
+	r := p.Wait().Exits(1)
+	if strings.TrimSpace(r.Stdout) != "One two" || !strings.Contains(r.Stderr, "stopping") || !strings.Contains(r.Stderr, "kept as the answer") {
+		t.Errorf("stdout %q, stderr %q", r.Stdout, r.Stderr)
 	}
-	if turn := h.only(h.lastSession()); turn.Outcome != chat.OutcomeStopped || turn.text() != "One two " {
+	if turn := h.Only(h.LastSession()); turn.Outcome != chat.OutcomeStopped || turn.Text() != "One two " {
 		t.Errorf("the turn is %+v", turn)
 	}
-	other.leave()
-	h.clean()
+	other.Leave()
+	h.Clean()
 }
 
 // The program that carries a verb out dies in the middle: the caller is told so,
 // with one document, and what had arrived is recovered as ever.
 func TestTheHolderIsKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
-	server := newHeldServer(t, true, openaiWire.saying(false, "Half.")...)
-	h := newHome(t, shipped(t), openaiWire.model("held", server.url))
-	other := h.host()
-	words := h.start(nil, "send", "--new", "--model", "held", "First.")
-	words.awaitOutput("Half.")
-	document := h.start(nil, "send", "--new", "--json", "--model", "held", "Second.")
-	events := h.start(nil, "send", "--new", "--events", "--model", "held", "Third.")
-	events.awaitOutput("Half.")
+	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, "Half.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenaiWire.Model("held", server.URL))
+	other := h.Host()
+	words := h.Start(nil, "send", "--new", "--model", "held", "First.")
+	words.AwaitOutput("Half.")
+	document := h.Start(nil, "send", "--new", "--json", "--model", "held", "Second.")
+	events := h.Start(nil, "send", "--new", "--events", "--model", "held", "Third.")
+	events.AwaitOutput("Half.")
 	for range 3 {
-		<-server.asked
+		<-server.Asked
 	}
-	other.kill()
-	if r := words.wait().exits(1); !strings.HasPrefix(r.stdout, "Half.") || !strings.Contains(r.stderr, "is stored") {
-		t.Errorf("stdout %q, stderr %q", r.stdout, r.stderr)
+	other.Kill()
+	if r := words.Wait().Exits(1); !strings.HasPrefix(r.Stdout, "Half.") || !strings.Contains(r.Stderr, "is stored") {
+		t.Errorf("stdout %q, stderr %q", r.Stdout, r.Stderr)
 	}
-	if f := document.wait().fails(1, chat.CodeUnavailable); f.Hint == "" {
+	if f := document.Wait().Fails(1, chat.CodeUnavailable); f.Hint == "" {
 		t.Errorf("%+v", f)
 	}
-	told := strings.Split(strings.TrimSpace(events.wait().exits(1).stdout), "\n")
+	told := strings.Split(strings.TrimSpace(events.Wait().Exits(1).Stdout), "\n")
 	first, last := told[0], told[len(told)-1]
 	if !strings.Contains(first, `"event":"accepted"`) || !strings.Contains(last, `"event":"settled","error":{"code":"unavailable"`) {
 		t.Errorf("the events begin with %s and end with %s", first, last)
 	}
 	// What it left of itself, socket and lock, is in nobody's way.
-	h.ok("reconcile")
-	if turn := h.show(h.lastSession()).Turns; len(turn) != 1 {
+	h.OK("reconcile")
+	if turn := h.Show(h.LastSession()).Turns; len(turn) != 1 {
 		t.Errorf("%d turns", len(turn))
 	}
-	h.clean()
+	h.Clean()
 }
 
 // The program that carries a verb out is left: its verbs end as they would by
 // SIGTERM, and what had arrived is kept.
 func TestTheHolderLeavesInTheMiddle(t *testing.T) {
 	t.Parallel()
-	server := newHeldServer(t, true, chatWire.saying(false, "Half.")...)
-	h := newHome(t, shipped(t), chatWire.model("held", server.url))
-	other := h.host()
-	p := h.start(nil, "send", "--new", "--model", "held", "First.")
-	p.awaitOutput("Half.")
-	other.leave()
-	if r := p.wait().exits(1); !strings.Contains(r.stderr, "error: ") {
-		t.Errorf("stderr %q", r.stderr)
+	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, "Half.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("held", server.URL))
+	other := h.Host()
+	p := h.Start(nil, "send", "--new", "--model", "held", "First.")
+	p.AwaitOutput("Half.")
+	other.Leave()
+	if r := p.Wait().Exits(1); !strings.Contains(r.Stderr, "error: ") {
+		t.Errorf("stderr %q", r.Stderr)
 	}
-	if turn := h.only(h.lastSession()); turn.Partial == nil || *turn.Partial != "Half." {
+	if turn := h.Only(h.LastSession()); turn.Partial == nil || *turn.Partial != "Half." {
 		t.Errorf("the turn is %+v", turn)
 	}
-	if left := store.WriterAddress(h.dataDir()); left != "" {
+	if left := store.WriterAddress(h.DataDir()); left != "" {
 		t.Errorf("the lock still tells of %q", left)
 	}
-	h.clean()
+	h.Clean()
 }
 
 // A verb that reads no input takes nothing of it from the script it stands in.
 func TestAVerbLeavesInputThatItDoesNotRead(t *testing.T) {
 	t.Parallel()
 	h, session, _ := seeded(t, lazily)
-	other := h.host()
+	other := h.Host()
 	in, err := os.CreateTemp(t.TempDir(), "facts")
 	if err != nil {
 		t.Fatal(err)
@@ -236,45 +211,45 @@ func TestAVerbLeavesInputThatItDoesNotRead(t *testing.T) {
 	defer in.Close()
 	_, _ = io.WriteString(in, "not for pin")
 	_, _ = in.Seek(0, io.SeekStart)
-	h.start(in, "pin", session, "a fact").wait().exits(0)
+	h.Start(in, "pin", session, "a fact").Wait().Exits(0)
 	if rest, err := io.ReadAll(in); err != nil || string(rest) != "not for pin" {
 		t.Errorf("the input has %q left (%v)", rest, err)
 	}
-	other.leave()
+	other.Leave()
 }
 
 // Who is configured otherwise would get another answer than alone: refused.
 func TestAnotherConfigurationIsRefused(t *testing.T) {
 	t.Parallel()
 	h, session, _ := seeded(t, "")
-	other := h.host()
+	other := h.Host()
 	elsewhere := filepath.Join(t.TempDir(), "other.toml")
-	write(t, elsewhere, []byte("[general]\ndefault_model = \"recall\"\n"))
-	f := h.run("pin", session, "a fact", "--config", elsewhere, "--json").fails(1, chat.CodeConflict)
-	if !strings.Contains(f.Message, elsewhere) || !strings.Contains(f.Message, h.configFile()) {
+	harness.WriteFile(t, elsewhere, []byte("[general]\ndefault_model = \"recall\"\n"))
+	f := h.Run("pin", session, "a fact", "--config", elsewhere, "--json").Fails(1, chat.CodeConflict)
+	if !strings.Contains(f.Message, elsewhere) || !strings.Contains(f.Message, h.ConfigFile()) {
 		t.Errorf("%+v", f)
 	}
-	other.leave()
+	other.Leave()
 }
 
 // Bytes that are no frames end their own connection and nothing else.
 func TestHostileBytesOnTheSocket(t *testing.T) {
 	t.Parallel()
 	h, session, _ := seeded(t, "")
-	other := h.host()
-	address := store.WriterAddress(h.dataDir())
+	other := h.Host()
+	address := store.WriterAddress(h.DataDir())
 	if info, err := os.Stat(address); err != nil || info.Mode().Perm() != 0o600 || info.Mode()&os.ModeSocket == 0 {
 		t.Fatalf("the socket %q: %v %v", address, info, err)
 	}
-	if want, err := handover.Address(h.dataDir()); err != nil || want != address {
+	if want, err := handover.Address(h.DataDir()); err != nil || want != address {
 		t.Errorf("the lock names %q, the directory's address is %q (%v)", address, want, err)
 	}
 	for i, bytes := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xff\xff\xff\xff", "\x00\x00\x00\x02{}", "\x00\x00\x00\x05hello", strings.Repeat("\x00", 1<<16)} {
 		throwBytes(t, address, bytes)
-		h.ok("pin", session, fmt.Sprintf("fact %d", i))
+		h.OK("pin", session, fmt.Sprintf("fact %d", i))
 	}
-	other.leave()
-	h.clean()
+	other.Leave()
+	h.Clean()
 }
 
 // throwBytes sends bytes and waits until the other end has closed.

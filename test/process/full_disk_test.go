@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"fmt"
@@ -36,15 +36,15 @@ func TestARealDiskFillsUp(t *testing.T) {
 		t.Skipf("this kernel lets no user mount a disk: %v: %s", err, out)
 	}
 	bench := newFaultBench(t)
-	seed, script := filepath.Join(bench.dir, "seed"), filepath.Join(bench.dir, "on-small-disk")
-	if err := os.CopyFS(seed, os.DirFS(bench.dataDir())); err != nil {
+	seed, script := filepath.Join(bench.Dir, "seed"), filepath.Join(bench.Dir, "on-small-disk")
+	if err := os.CopyFS(seed, os.DirFS(bench.DataDir())); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(script, []byte(onSmallDisk), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	p := bench.using(script).with("DATA="+bench.dataDir(), "SEED="+seed, "PROGRAM="+bench.bin).host("--session", bench.session)
-	ballast := filepath.Join(fmt.Sprintf("/proc/%d/root", p.cmd.Process.Pid), bench.dataDir(), "ballast")
+	p := bench.Using(script).With("DATA="+bench.DataDir(), "SEED="+seed, "PROGRAM="+bench.Bin).Host("--session", bench.session)
+	ballast := filepath.Join(fmt.Sprintf("/proc/%d/root", p.Cmd.Process.Pid), bench.DataDir(), "ballast")
 	full := 0
 	for i, spare := range []int{0, 8 << 10, 24 << 10, 48 << 10, 80 << 10, 120 << 10} {
 		fill(t, ballast, spare)
@@ -66,18 +66,18 @@ func TestARealDiskFillsUp(t *testing.T) {
 	if full == 0 {
 		t.Error("the disk was never full: this proves nothing")
 	}
-	_ = p.stdin.Close()
-	p.process.wait()
-	if err := os.RemoveAll(bench.dataDir()); err != nil {
+	_ = p.Stdin.Close()
+	p.Process.Wait()
+	if err := os.RemoveAll(bench.DataDir()); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.CopyFS(bench.dataDir(), os.DirFS(seed)); err != nil {
+	if err := os.CopyFS(bench.DataDir(), os.DirFS(seed)); err != nil {
 		t.Fatal(err)
 	}
-	bench.clean()
+	bench.Clean()
 	answered := 0
-	for _, turn := range bench.show(bench.session).Turns {
-		if turn.User.RenderedText() == lastQuestion && turn.Outcome == chat.OutcomeCompleted && turn.text() == firstAnswer {
+	for _, turn := range bench.Show(bench.session).Turns {
+		if turn.User.RenderedText() == lastQuestion && turn.Outcome == chat.OutcomeCompleted && turn.Text() == firstAnswer {
 			answered++
 		}
 	}

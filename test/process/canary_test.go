@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"bufio"
@@ -19,6 +19,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // canary is a key that must be found nowhere but in the header that carries it.
@@ -46,25 +47,25 @@ var canaryForms = sync.OnceValue(func() map[string]string {
 })
 
 // echoes is every way in which the mock sends the key back.
-func echoes(w wireProtocol) map[string]llmtest.Step {
-	words := quoted("Your key " + canary + " is not welcome here.")
+func echoes(w harness.WireProtocol) map[string]llmtest.Step {
+	words := harness.Quoted("Your key " + canary + " is not welcome here.")
 	slashed := strings.ReplaceAll(words, "/", `\/`)
 	unicode := strings.NewReplacer("+", `\u002b`, "=", `\u003d`).Replace(words)
-	said := w.saying(false, "Something first. ")
-	inURL := quoted("See https://example.test/?key=" + url.QueryEscape(canary))
+	said := w.Saying(false, "Something first. ")
+	inURL := harness.Quoted("See https://example.test/?key=" + url.QueryEscape(canary))
 	return map[string]llmtest.Step{
 		"401":                 llmtest.JSON(http.StatusUnauthorized, `{"error":{"message":`+words+`,"type":"authentication_error","code":"invalid_api_key"}}`),
 		"401 plain":           {Status: http.StatusUnauthorized, Header: map[string]string{"Content-Type": "text/plain"}, Chunks: []string{"Authorization: Bearer " + canary}},
 		"401 escaped":         llmtest.JSON(http.StatusUnauthorized, `{"error":{"message":`+slashed+`,"type":"authentication_error"}}`),
 		"401 unicode escapes": llmtest.JSON(http.StatusUnauthorized, `{"error":{"message":`+unicode+`,"type":"authentication_error"}}`),
 		"400 with an address": llmtest.JSON(http.StatusBadRequest, `{"error":{"message":`+inURL+`,"type":"invalid_request_error"}}`),
-		"error event":         llmtest.Stream(append(said, w.fault(words))...),
-		"error event escaped": llmtest.Stream(append(said, w.fault(slashed))...),
-		"error event unicode": llmtest.Stream(append(said, w.fault(unicode))...),
-		"refusal":             llmtest.Stream(w.refusal(words)...),
-		"refusal escaped":     llmtest.Stream(w.refusal(slashed)...),
-		"unknown event":       llmtest.Stream(append(append(w.start(), llmtest.Event(`{"type":"debug.headers","authorization":`+quoted("Bearer "+canary)+`}`)), append([]chat.RawEvent{w.delta("Fine.")}, w.end()...)...)...),
-		"quoted in a string":  llmtest.Stream(append(said, llmtest.Event(`{"type":"debug.headers","request":`+quoted(`{"key":`+quoted(canary)+`}`)+`}`))...),
+		"error event":         llmtest.Stream(append(said, w.Fault(words))...),
+		"error event escaped": llmtest.Stream(append(said, w.Fault(slashed))...),
+		"error event unicode": llmtest.Stream(append(said, w.Fault(unicode))...),
+		"refusal":             llmtest.Stream(w.Refusal(words)...),
+		"refusal escaped":     llmtest.Stream(w.Refusal(slashed)...),
+		"unknown event":       llmtest.Stream(append(append(w.Start(), llmtest.Event(`{"type":"debug.headers","authorization":`+harness.Quoted("Bearer "+canary)+`}`)), append([]chat.RawEvent{w.Delta("Fine.")}, w.End()...)...)...),
+		"quoted in a string":  llmtest.Stream(append(said, llmtest.Event(`{"type":"debug.headers","request":`+harness.Quoted(`{"key":`+harness.Quoted(canary)+`}`)+`}`))...),
 	}
 }
 
@@ -72,8 +73,8 @@ func echoes(w wireProtocol) map[string]llmtest.Step {
 // text, whatever a provider sends back.
 func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 	t.Parallel()
-	for _, w := range wires {
-		t.Run(w.name, func(t *testing.T) {
+	for _, w := range harness.Wires {
+		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
 			var steps []llmtest.Step
 			var names []string
@@ -81,19 +82,19 @@ func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 				names, steps = append(names, name, name+" --json"), append(steps, step, step)
 			}
 			server := llmtest.NewServer(t, steps...)
-			config := strings.TrimSpace(w.model("bird", server.URL)) + "\napi_key_env = \"BIRD_KEY\"\n\n[librarian]\nmodel = \"\" # requests are counted\n"
-			h := newHome(t, shipped(t), config).with("BIRD_KEY="+canary, "CONTEXTINFINITY_DEBUG=1")
+			config := strings.TrimSpace(w.Model("bird", server.URL)) + "\napi_key_env = \"BIRD_KEY\"\n\n[librarian]\nmodel = \"\" # requests are counted\n"
+			h := harness.NewHome(t, harness.Shipped(t), config).With("BIRD_KEY="+canary, "CONTEXTINFINITY_DEBUG=1")
 			for i, name := range names {
 				args := []string{"send", "--new", "--model", "bird", "--wait", "indexed", "Question: " + name}
 				json := strings.HasSuffix(name, "--json")
 				if json {
 					args = append(args, "--json")
 				}
-				r := h.run(args...)
-				notIn(t, name+": stdout", r.stdout)
-				notIn(t, name+": stderr", r.stderr)
+				r := h.Run(args...)
+				notIn(t, name+": stdout", r.Stdout)
+				notIn(t, name+": stderr", r.Stderr)
 				if json {
-					r.sent()
+					r.Sent()
 					continue
 				}
 				if got := len(server.Requests()); got != i+1 {
@@ -104,10 +105,10 @@ func TestACanaryKeyIsFoundNowhere(t *testing.T) {
 			}
 			notInLists(t, h)
 			killedWithKey(t, h, w)
-			h.ok("reconcile")
+			h.OK("reconcile")
 			notInLists(t, h)
 			notInFiles(t, h)
-			h.clean()
+			h.Clean()
 		})
 	}
 }
@@ -123,47 +124,47 @@ func carriesKey(t *testing.T, r llmtest.Request) {
 }
 
 // notInOutput looks through everything that the verbs print of the last session.
-func notInOutput(t *testing.T, h *home, name string) {
+func notInOutput(t *testing.T, h *harness.Home, name string) {
 	t.Helper()
-	session := h.lastSession()
-	doc := h.show(session)
+	session := h.LastSession()
+	doc := h.Show(session)
 	for _, turn := range doc.Turns {
 		for _, step := range turn.Steps {
 			for _, more := range [][]string{{"--json"}, nil} {
-				r := h.ok(append([]string{"show", session, "--raw", step.ID}, more...)...)
-				notIn(t, name+": show --raw", r.stdout+r.stderr)
+				r := h.OK(append([]string{"show", session, "--raw", step.ID}, more...)...)
+				notIn(t, name+": show --raw", r.Stdout+r.Stderr)
 			}
 		}
 	}
 	for _, args := range [][]string{{"show", session, "--json"}, {"show", session}} {
-		r := h.ok(args...)
-		notIn(t, name+": "+args[0], r.stdout+r.stderr)
+		r := h.OK(args...)
+		notIn(t, name+": "+args[0], r.Stdout+r.Stderr)
 	}
 }
 
 // notInLists looks through what the verbs print of the whole home, once all that the
 // key could have come into is in it.
-func notInLists(t *testing.T, h *home) {
+func notInLists(t *testing.T, h *harness.Home) {
 	t.Helper()
 	for _, args := range [][]string{{"keys", "list", "--json"}, {"config", "show", "--json"}, {"models"}, {"jobs", "--json"}, {"sessions", "--json"}} {
-		r := h.ok(args...)
-		notIn(t, args[0], r.stdout+r.stderr)
+		r := h.OK(args...)
+		notIn(t, args[0], r.Stdout+r.Stderr)
 	}
 }
 
 // killedWithKey leaves a journal behind, with an event that held the key.
-func killedWithKey(t *testing.T, h *home, w wireProtocol) {
+func killedWithKey(t *testing.T, h *harness.Home, w harness.WireProtocol) {
 	t.Helper()
-	events := append(w.saying(false, "Half an answer"), w.fault(strings.ReplaceAll(quoted("bad key "+canary), "/", `\/`)))
-	server := newHeldServer(t, true, append(events, w.delta("."))...)
-	config, err := os.ReadFile(h.configFile())
+	events := append(w.Saying(false, "Half an answer"), w.Fault(strings.ReplaceAll(harness.Quoted("bad key "+canary), "/", `\/`)))
+	server := harness.NewHeldServer(t, true, append(events, w.Delta("."))...)
+	config, err := os.ReadFile(h.ConfigFile())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.configure(string(config) + "\n" + strings.TrimSpace(w.model("mortal", server.url)) + "\napi_key_env = \"BIRD_KEY\"\n")
-	p := h.start(nil, "send", "--new", "--model", "mortal", "Die with it.")
-	p.awaitOutput("Half an answer")
-	p.kill()
+	h.Configure(string(config) + "\n" + strings.TrimSpace(w.Model("mortal", server.URL)) + "\napi_key_env = \"BIRD_KEY\"\n")
+	p := h.Start(nil, "send", "--new", "--model", "mortal", "Die with it.")
+	p.AwaitOutput("Half an answer")
+	p.Kill()
 	notInFiles(t, h)
 }
 
@@ -172,7 +173,7 @@ func notIn(t *testing.T, where, text string) {
 	t.Helper()
 	for form, s := range canaryForms() {
 		if at := strings.Index(text, s); at >= 0 {
-			t.Errorf("%s holds the key (%s): …%s…", where, form, clip(text[max(0, at-120):min(len(text), at+len(s)+20)]))
+			t.Errorf("%s holds the key (%s): …%s…", where, form, harness.Clip(text[max(0, at-120):min(len(text), at+len(s)+20)]))
 			return
 		}
 	}
@@ -180,10 +181,10 @@ func notIn(t *testing.T, where, text string) {
 
 // notInFiles reads every file of the home, raw and with each value of the
 // database unpacked.
-func notInFiles(t *testing.T, h *home) {
+func notInFiles(t *testing.T, h *harness.Home) {
 	t.Helper()
 	files, values := 0, 0
-	err := filepath.WalkDir(h.dir, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(h.Dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !d.Type().IsRegular() {
 			return err
 		}
@@ -203,7 +204,7 @@ func notInFiles(t *testing.T, h *home) {
 	}
 	// Without the write-ahead log the copy holds all rows: some must be packed.
 	copied := filepath.Join(t.TempDir(), "copy.db")
-	h.ok("backup", copied)
+	h.OK("backup", copied)
 	data, err := os.ReadFile(copied)
 	if err != nil {
 		t.Fatal(err)
@@ -241,18 +242,18 @@ func TestTheCommandLineListensOnNoPort(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ports of a process are read from /proc, which is Linux alone")
 	}
-	server := newHeldServer(t, true, openaiWire.saying(false, "Talking.")...)
-	h := newHome(t, shipped(t), openaiWire.model("held", server.url))
-	p := h.start(nil, "send", "--new", "--model", "held", "Talk.")
-	p.awaitOutput("Talking.")
-	sockets, listening := socketsOf(t, p.cmd.Process.Pid)
+	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, "Talking.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenaiWire.Model("held", server.URL))
+	p := h.Start(nil, "send", "--new", "--model", "held", "Talk.")
+	p.AwaitOutput("Talking.")
+	sockets, listening := socketsOf(t, p.Cmd.Process.Pid)
 	if sockets == 0 {
 		t.Error("no connection of the program was found: the test does not see its sockets")
 	}
 	if len(listening) > 0 {
 		t.Errorf("the program listens: %v", listening)
 	}
-	p.kill()
+	p.Kill()
 }
 
 // socketsOf counts the TCP and UDP sockets of a process, and names those that

@@ -1,40 +1,13 @@
-package app
+package process
 
 import (
 	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// foreignExport writes an export of ChatGPT: one conversation of many turns in which
-// every 30th answer was made again, and a short one.
-func foreignExport(t *testing.T, dir string, turns int) string {
-	t.Helper()
-	var b strings.Builder
-	node := func(id, parent, role, said string) {
-		fmt.Fprintf(&b, `,%q:{"id":%q,"parent":%q,"message":{"id":%q,"author":{"role":%q},"create_time":1700000000,"content":{"content_type":"text","parts":[%q]}}}`,
-			id, id, parent, id, role, said)
-	}
-	b.WriteString(`[{"id":"long","title":"Long","create_time":1700000000,"current_node":"` + fmt.Sprintf("a%d", turns-1) + `","mapping":{"r":{"id":"r","parent":null,"message":null}`)
-	before := "r"
-	for i := range turns {
-		q, a := fmt.Sprintf("q%d", i), fmt.Sprintf("a%d", i)
-		node(q, before, "user", "question "+q)
-		node(a, q, "assistant", "answer "+a)
-		if i%30 == 29 {
-			node("o"+a, q, "assistant", "other answer "+a)
-		}
-		before = a
-	}
-	b.WriteString("}},\n" + `{"id":"short","title":"Short","create_time":1700000000,"current_node":"a","mapping":{"r":{"id":"r","parent":null,"message":null}`)
-	node("q", "r", "user", "a short question")
-	node("a", "q", "assistant", "a short answer")
-	b.WriteString("}}]")
-	path := filepath.Join(dir, "conversations.json")
-	write(t, path, []byte(b.String()))
-	return path
-}
+	"contextinfinity/test/harness"
+)
 
 type importedDoc struct {
 	Sessions, Grown, Already, Turns int
@@ -44,34 +17,34 @@ type importedDoc struct {
 }
 
 // checkWholeImport asserts that both conversations are there, once, and verify.
-func checkWholeImport(h *home, turns int) {
-	h.t.Helper()
+func checkWholeImport(h *harness.Home, turns int) {
+	h.T.Helper()
 	var list struct {
 		Sessions []struct {
 			ID    string `json:"session_id"`
 			Title string
 		}
 	}
-	h.ok("sessions", "--json").document(&list)
+	h.OK("sessions", "--json").Document(&list)
 	if len(list.Sessions) != 2 {
-		h.t.Fatalf("sessions %+v", list)
+		h.T.Fatalf("sessions %+v", list)
 	}
 	for _, s := range list.Sessions {
-		got := h.show(s.ID)
+		got := h.Show(s.ID)
 		want, branches := 1, 1
 		if s.Title == "Long" {
 			want, branches = turns, 1+turns/30
 		}
 		if len(got.Turns) != want || len(got.Branches) != branches {
-			h.t.Errorf("%s has %d turns on %d branches, want %d on %d", s.Title, len(got.Turns), len(got.Branches), want, branches)
+			h.T.Errorf("%s has %d turns on %d branches, want %d on %d", s.Title, len(got.Turns), len(got.Branches), want, branches)
 		}
 		for i, turn := range got.Turns {
-			if want > 1 && (turn.User.RenderedText() != fmt.Sprintf("question q%d", i) || turn.text() != fmt.Sprintf("answer a%d", i)) {
-				h.t.Fatalf("turn %d says %q, %q", i, turn.User.RenderedText(), turn.text())
+			if want > 1 && (turn.User.RenderedText() != fmt.Sprintf("question q%d", i) || turn.Text() != fmt.Sprintf("answer a%d", i)) {
+				h.T.Fatalf("turn %d says %q, %q", i, turn.User.RenderedText(), turn.Text())
 			}
 		}
 	}
-	h.clean()
+	h.Clean()
 }
 
 // An import that is killed at any of its steps, or that the disk fails, is completed by
@@ -79,7 +52,7 @@ func checkWholeImport(h *home, turns int) {
 func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	t.Parallel()
 	const turns = 90
-	file := foreignExport(t, t.TempDir(), turns)
+	file := harness.ForeignExport(t, t.TempDir(), turns)
 	specs := []string{"import.part:1:exit", "import.part:2:exit", "tx.import.write.begun:3:exit", "io.data.write:40:enospc"}
 	for n := 1; n <= 4; n++ {
 		specs = append(specs, fmt.Sprintf("tx.import.write.committing:%d:exit", n), fmt.Sprintf("tx.import.write.committed:%d:exit", n),
@@ -88,15 +61,15 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 	for _, spec := range sampled(specs, 8) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
-			h := newHome(t, shipped(t), "")
-			r := h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).run("import", file, "--json")
-			if r.code == 0 {
-				t.Fatalf("nothing happened: %s", r.stdout)
+			h := harness.NewHome(t, harness.Shipped(t), "")
+			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("import", file, "--json")
+			if r.Code == 0 {
+				t.Fatalf("nothing happened: %s", r.Stdout)
 			}
-			h.ok("import", file)
+			h.OK("import", file)
 			checkWholeImport(h, turns)
 			var again importedDoc
-			h.ok("import", file, "--json").document(&again)
+			h.OK("import", file, "--json").Document(&again)
 			if again.Already != 2 || again.Turns != 0 {
 				t.Errorf("a third time: %+v", again)
 			}
@@ -108,33 +81,33 @@ func TestAKilledImportIsCompletedByTheNext(t *testing.T) {
 // has the data open carries the verb out.
 func TestImportsAreFoundAndCarriedOut(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, shipped(t), "")
-	file := foreignExport(t, h.dir, 31)
-	host := h.host("--model", "recall")
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	file := harness.ForeignExport(t, h.Dir, 31)
+	host := h.Host("--model", "recall")
 	var doc importedDoc
-	h.ok("import", filepath.Base(file), "--json").document(&doc)
+	h.OK("import", filepath.Base(file), "--json").Document(&doc)
 	if doc.Sessions != 2 || doc.Turns != 33 || len(doc.Files) != 1 || len(doc.Files[0].Made) != 2 {
 		t.Fatalf("%+v", doc)
 	}
-	host.leave()
-	h.ok("reconcile")
-	if r := h.ok("search", "--scope", "all", "other answer a29", "-k", "100"); !strings.Contains(r.stdout, "a29") {
-		t.Errorf("search: %s", r.stdout)
+	host.Leave()
+	h.OK("reconcile")
+	if r := h.OK("search", "--scope", "all", "other answer a29", "-k", "100"); !strings.Contains(r.Stdout, "a29") {
+		t.Errorf("search: %s", r.Stdout)
 	}
-	if r := h.ok("search", "--scope", "all", "a short answer"); !strings.Contains(r.stdout, "short") {
-		t.Errorf("search: %s", r.stdout)
+	if r := h.OK("search", "--scope", "all", "a short answer"); !strings.Contains(r.Stdout, "short") {
+		t.Errorf("search: %s", r.Stdout)
 	}
-	if r := h.ok("context", doc.Files[0].Made[0]); !strings.Contains(r.stdout, "original") {
-		t.Errorf("context: %s", r.stdout)
+	if r := h.OK("context", doc.Files[0].Made[0]); !strings.Contains(r.Stdout, "original") {
+		t.Errorf("context: %s", r.Stdout)
 	}
-	h.clean()
+	h.Clean()
 }
 
 // A plan of a dated conversation that was imported stands among the open tasks of the prompt's state
 // summary while its day is ahead, as seen from the conversation; one whose day is past does not.
 func TestImportedPlansReachThePrompt(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, shipped(t), "[budget]\nworking_set_tokens = 6000\n")
+	h := harness.NewHome(t, harness.Shipped(t), "[budget]\nworking_set_tokens = 6000\n")
 	var b strings.Builder
 	said := func(day int, role, text string) {
 		fmt.Fprintf(&b, `{"conv":"c","date":"May-%02d-2024","role":%q,"text":%q}`+"\n", day, role, text)
@@ -150,12 +123,12 @@ func TestImportedPlansReachThePrompt(t *testing.T) {
 		said(1+i/2, "user", text)
 		said(1+i/2, "assistant", strings.Repeat(fmt.Sprintf("The lamp of lighthouse %d shines far over the sea. ", i), 30))
 	}
-	file := filepath.Join(h.dir, "dated.jsonl")
-	write(t, file, []byte(b.String()))
+	file := filepath.Join(h.Dir, "dated.jsonl")
+	harness.WriteFile(t, file, []byte(b.String()))
 	var doc importedDoc
-	h.ok("import", file, "--json").document(&doc)
-	h.ok("reconcile")
-	text := h.ok("context", doc.Files[0].Made[0], "--text").stdout
+	h.OK("import", file, "--json").Document(&doc)
+	h.OK("reconcile")
+	text := h.OK("context", doc.Files[0].Made[0], "--text").Stdout
 	_, state, _ := strings.Cut(text, "<state_summary>\n")
 	state, _, _ = strings.Cut(state, "</state_summary>")
 	_, tasks, _ := strings.Cut(state, "## Open tasks")

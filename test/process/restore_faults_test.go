@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // each is every I/O site with some of its hits, and each of the actions.
@@ -35,12 +36,12 @@ func (found hits) each(actions ...string) []string {
 func TestEveryFaultOfARestore(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
-	backup := filepath.Join(bench.dir, "copy.db")
-	bench.ok("backup", backup)
-	bench.ok("send", "--session", bench.session, lastQuestion)
+	backup := filepath.Join(bench.Dir, "copy.db")
+	bench.OK("backup", backup)
+	bench.OK("send", "--session", bench.session, lastQuestion)
 	h := bench.fresh(t)
-	trace := filepath.Join(h.dir, "trace")
-	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).ok("restore", backup, "--yes")
+	trace := filepath.Join(h.Dir, "trace")
+	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("restore", backup, "--yes")
 	met := readHits(t, trace)
 	specs := met.each("power", "eio", "enospc")
 	if len(specs) < 180 || met["restore.step"] < 8 {
@@ -53,28 +54,28 @@ func TestEveryFaultOfARestore(t *testing.T) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.fresh(t)
-			r := h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).run("restore", backup, "--yes", "--json")
-			h.ok("reconcile")
-			h.clean()
-			turns := len(h.show(h.session).Turns)
+			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("restore", backup, "--yes", "--json")
+			h.OK("reconcile")
+			h.Clean()
+			turns := len(h.Show(h.session).Turns)
 			switch {
 			case turns != 1 && turns != 2:
 				t.Errorf("%d turns", turns)
-			case r.code == 0 && turns != 1:
+			case r.Code == 0 && turns != 1:
 				t.Errorf("restored, and the old data is there")
-			case r.code == 1:
-				var doc struct{ Error *failure }
-				r.document(&doc)
+			case r.Code == 1:
+				var doc struct{ Error *harness.Failure }
+				r.Document(&doc)
 				if doc.Error == nil || doc.Error.Message == "" {
-					t.Fatalf("no error: %s", r.stdout)
+					t.Fatalf("no error: %s", r.Stdout)
 				}
 				if goesOn := strings.Contains(doc.Error.Message, "goes on at the next start"); goesOn != (turns == 1) {
 					t.Errorf("%d turns after %q", turns, doc.Error.Message)
 				}
 			}
-			h.ok("restore", backup, "--yes")
-			h.clean()
-			if turns := len(h.show(h.session).Turns); turns != 1 {
+			h.OK("restore", backup, "--yes")
+			h.Clean()
+			if turns := len(h.Show(h.session).Turns); turns != 1 {
 				t.Errorf("restored again there are %d turns", turns)
 			}
 		})
@@ -88,8 +89,8 @@ func TestEveryFaultOfABackup(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
 	h := bench.fresh(t)
-	trace := filepath.Join(h.dir, "trace")
-	h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace).ok("backup", filepath.Join(h.dir, "copy.db"))
+	trace := filepath.Join(h.Dir, "trace")
+	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("backup", filepath.Join(h.Dir, "copy.db"))
 	specs := readHits(t, trace).each("power", "eio", "enospc")
 	if len(specs) < 40 {
 		t.Fatalf("a backup reaches only %q", specs)
@@ -98,30 +99,30 @@ func TestEveryFaultOfABackup(t *testing.T) {
 		t.Run(spec, func(t *testing.T) {
 			t.Parallel()
 			h := bench.fresh(t)
-			dir := filepath.Join(h.dataDir(), store.BackupDir)
+			dir := filepath.Join(h.DataDir(), store.BackupDir)
 			if err := os.MkdirAll(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			r := h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).run("backup", dir, "--json")
+			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("backup", dir, "--json")
 			var doc struct{ Backups []chat.Backup }
-			h.run("backups", "--check", "--json").document(&doc)
+			h.Run("backups", "--check", "--json").Document(&doc)
 			whole := 0
 			for _, b := range doc.Backups {
 				switch {
 				case b.Problem == "" && b.Checked && b.Counts["turns"] == 1:
 					whole++
-				case r.code == 1 || b.Bytes > 0:
-					t.Errorf("exit %d, and there is %+v", r.code, b)
+				case r.Code == 1 || b.Bytes > 0:
+					t.Errorf("exit %d, and there is %+v", r.Code, b)
 				}
 			}
-			if r.code == 0 && whole != 1 || r.code == 1 && whole != 0 && !strings.Contains(spec, "syncdir") {
-				t.Errorf("exit %d with %d backups: %s", r.code, whole, r.stdout)
+			if r.Code == 0 && whole != 1 || r.Code == 1 && whole != 0 && !strings.Contains(spec, "syncdir") {
+				t.Errorf("exit %d with %d backups: %s", r.Code, whole, r.Stdout)
 			}
-			if left, err := filepath.Glob(filepath.Join(dir, ".*")); r.code < 2 && (err != nil || len(left) > 0) && !strings.Contains(spec, ".remove") {
+			if left, err := filepath.Glob(filepath.Join(dir, ".*")); r.Code < 2 && (err != nil || len(left) > 0) && !strings.Contains(spec, ".remove") {
 				t.Errorf("left: %v %v", left, err)
 			}
-			h.clean()
-			h.ok("backup", dir)
+			h.Clean()
+			h.OK("backup", dir)
 		})
 	}
 }
@@ -131,22 +132,22 @@ func TestEveryFaultOfABackup(t *testing.T) {
 // copy stands.
 func TestEveryFaultOfAStart(t *testing.T) {
 	t.Parallel()
-	sessions := func(h *home) int {
+	sessions := func(h *harness.Home) int {
 		var doc struct{ Sessions []chat.Session }
-		h.ok("sessions", "--json").document(&doc)
+		h.OK("sessions", "--json").Document(&doc)
 		return len(doc.Sessions)
 	}
 	for name, upgrade := range map[string]bool{"upgrade": true, "first": false} {
-		start := func(t *testing.T) *home {
-			h := newHome(t, shipped(t), "[backup]\ndaily = false\n")
+		start := func(t *testing.T) *harness.Home {
+			h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")
 			if upgrade {
-				firstVersion(t, filepath.Join(h.dataDir(), store.DatabaseFile))
+				firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
 			}
 			return h
 		}
 		whole := start(t)
-		trace := filepath.Join(whole.dir, "trace")
-		whole.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE=" + trace).ok("reconcile")
+		trace := filepath.Join(whole.Dir, "trace")
+		whole.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE=" + trace).OK("reconcile")
 		want := sessions(whole)
 		specs := readHits(t, trace).each("power", "eio", "enospc")
 		if len(specs) < 60 || (want > 0) != upgrade {
@@ -158,22 +159,22 @@ func TestEveryFaultOfAStart(t *testing.T) {
 			t.Run(name+" "+spec, func(t *testing.T) {
 				t.Parallel()
 				h := start(t)
-				r := h.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec).run("reconcile", "--json")
-				if r.code == 1 {
-					var doc struct{ Error *failure }
-					if r.document(&doc); doc.Error == nil || doc.Error.Code == "" || doc.Error.Code == chat.CodeCorrupt {
-						t.Errorf("%s", r.stdout)
+				r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("reconcile", "--json")
+				if r.Code == 1 {
+					var doc struct{ Error *harness.Failure }
+					if r.Document(&doc); doc.Error == nil || doc.Error.Code == "" || doc.Error.Code == chat.CodeCorrupt {
+						t.Errorf("%s", r.Stdout)
 					}
 				}
-				h.ok("reconcile")
-				h.clean()
+				h.OK("reconcile")
+				h.Clean()
 				if got := sessions(h); got != want {
 					t.Errorf("%d sessions, want %d", got, want)
 				}
-				if upgrade && !slices.ContainsFunc(h.copies(), func(b chat.Backup) bool {
+				if upgrade && !slices.ContainsFunc(h.Copies(), func(b chat.Backup) bool {
 					return b.Kind == chat.BackupMigration && b.Schema == 1 && b.Checked && b.Problem == ""
 				}) {
-					t.Errorf("the copies are %+v", h.copies())
+					t.Errorf("the copies are %+v", h.Copies())
 				}
 			})
 		}

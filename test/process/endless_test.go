@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"fmt"
@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 // mostMemory is what the program may take at its peak for an answer, in bytes.
@@ -20,25 +21,25 @@ const mostMemory = 300 << 20
 // thought and argument are pieces of reasoning and of a tool's arguments in each protocol.
 var thought = map[string]func(string) chat.RawEvent{
 	"openai": func(s string) chat.RawEvent {
-		return llmtest.Event(`{"type":"response.reasoning_summary_text.delta","output_index":1,"summary_index":0,"delta":` + quoted(s) + `}`)
+		return llmtest.Event(`{"type":"response.reasoning_summary_text.delta","output_index":1,"summary_index":0,"delta":` + harness.Quoted(s) + `}`)
 	},
 	"anthropic": func(s string) chat.RawEvent {
-		return llmtest.Event(`{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":` + quoted(s) + `}}`)
+		return llmtest.Event(`{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":` + harness.Quoted(s) + `}}`)
 	},
 	"chatcompletions": func(s string) chat.RawEvent {
-		return llmtest.Event(`{"choices":[{"index":0,"delta":{"reasoning_content":` + quoted(s) + `}}]}`)
+		return llmtest.Event(`{"choices":[{"index":0,"delta":{"reasoning_content":` + harness.Quoted(s) + `}}]}`)
 	},
 }
 
 var argument = map[string]func(string) chat.RawEvent{
 	"openai": func(s string) chat.RawEvent {
-		return llmtest.Event(`{"type":"response.custom_tool_call_input.delta","output_index":1,"delta":` + quoted(s) + `}`)
+		return llmtest.Event(`{"type":"response.custom_tool_call_input.delta","output_index":1,"delta":` + harness.Quoted(s) + `}`)
 	},
 	"anthropic": func(s string) chat.RawEvent {
-		return llmtest.Event(`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":` + quoted(s) + `}}`)
+		return llmtest.Event(`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":` + harness.Quoted(s) + `}}`)
 	},
 	"chatcompletions": func(s string) chat.RawEvent {
-		return llmtest.Event(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":` + quoted(s) + `}}]}}]}`)
+		return llmtest.Event(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":` + harness.Quoted(s) + `}}]}}]}`)
 	},
 }
 
@@ -74,19 +75,19 @@ func floodServer(t testing.TB, start []chat.RawEvent, piece chat.RawEvent, copie
 
 // measured runs the program and watches how much memory it takes at most, in bytes; 0
 // where the system does not tell.
-func measured(h *home, args ...string) (result, int64) {
-	h.t.Helper()
-	p := h.start(nil, args...)
+func measured(h *harness.Home, args ...string) (harness.Result, int64) {
+	h.T.Helper()
+	p := h.Start(nil, args...)
 	most := int64(0)
 	for running := true; running; {
 		select {
-		case <-p.ended:
+		case <-p.Ended:
 			running = false
 		case <-time.After(5 * time.Millisecond):
-			most = max(most, peakOf(p.cmd.Process.Pid))
+			most = max(most, peakOf(p.Cmd.Process.Pid))
 		}
 	}
-	return p.wait(), most
+	return p.Wait(), most
 }
 
 // peakOf is the most memory that a process has had in use.
@@ -106,22 +107,22 @@ func peakOf(pid int) int64 {
 // can be written afterwards.
 func TestAnEndlessAnswerIsEnded(t *testing.T) {
 	t.Parallel()
-	for _, w := range wires {
+	for _, w := range harness.Wires {
 		for name, flood := range map[string]struct {
 			start []chat.RawEvent
 			piece chat.RawEvent
 			kept  string
 		}{
-			"text":      {w.start(), w.delta("Word after word. "), "Word after word. "},
-			"reasoning": {w.start(), thought[w.name](strings.Repeat("think ", 20)), ""},
-			"arguments": {append(w.start(), llmtest.Event(callBegins[w.name])), argument[w.name](strings.Repeat("more ", 20)), ""},
+			"text":      {w.Start(), w.Delta("Word after word. "), "Word after word. "},
+			"reasoning": {w.Start(), thought[w.Name](strings.Repeat("think ", 20)), ""},
+			"arguments": {append(w.Start(), llmtest.Event(callBegins[w.Name])), argument[w.Name](strings.Repeat("more ", 20)), ""},
 		} {
-			t.Run(w.name+"/"+name, func(t *testing.T) {
+			t.Run(w.Name+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				url := floodServer(t, flood.start, flood.piece, 0)
-				h := newHome(t, shipped(t), "[stream]\nmax_answer_bytes = 1048576\n\n[tools]\nmode = \"parse_only\"\n\n"+w.model("flood", url))
+				h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 1048576\n\n[tools]\nmode = \"parse_only\"\n\n"+w.Model("flood", url))
 				r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
-				s := r.exits(1).sent()
+				s := r.Exits(1).Sent()
 				if s.Error == nil || s.Error.Code != chat.CodeTooLong || !strings.Contains(s.Error.Message, "too long") || s.Outcome != chat.OutcomeIncomplete {
 					t.Fatalf("it ended as %q with %+v", s.Outcome, s.Error)
 				}
@@ -131,11 +132,11 @@ func TestAnEndlessAnswerIsEnded(t *testing.T) {
 				if most > mostMemory {
 					t.Errorf("it took %d MB", most>>20)
 				}
-				if got := h.only(s.SessionID); got.text() != s.Text || got.Error == nil || got.Error.Code != chat.CodeTooLong {
+				if got := h.Only(s.SessionID); got.Text() != s.Text || got.Error == nil || got.Error.Code != chat.CodeTooLong {
 					t.Errorf("what is kept is another text, or its failure is %+v", got.Error)
 				}
-				h.ok("send", "--session", s.SessionID, "--model", "recall", "And now?")
-				h.clean()
+				h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
+				h.Clean()
 			})
 		}
 	}
@@ -144,30 +145,30 @@ func TestAnEndlessAnswerIsEnded(t *testing.T) {
 // One Ctrl-C ends an answer while its provider floods, and the text so far is the answer.
 func TestCtrlCEndsAFlood(t *testing.T) {
 	t.Parallel()
-	url := floodServer(t, chatWire.start(), chatWire.delta("Word after word. "), 0)
-	h := newHome(t, shipped(t), "[stream]\nmax_answer_bytes = 268435456\nmax_answer_tokens = 100000000\n\n"+chatWire.model("flood", url))
-	p := h.start(nil, "send", "--new", "Tell me everything.", "--model", "flood")
-	p.awaitOutput("Word after word. ")
-	p.interrupt()
+	url := floodServer(t, harness.ChatWire.Start(), harness.ChatWire.Delta("Word after word. "), 0)
+	h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 268435456\nmax_answer_tokens = 100000000\n\n"+harness.ChatWire.Model("flood", url))
+	p := h.Start(nil, "send", "--new", "Tell me everything.", "--model", "flood")
+	p.AwaitOutput("Word after word. ")
+	p.Interrupt()
 	begun := time.Now()
-	r := p.wait().exits(1)
-	t.Logf("ended after %v with %d bytes of text", time.Since(begun).Round(time.Millisecond), len(r.stdout))
-	if got := h.only(h.lastSession()); got.Outcome != chat.OutcomeStopped {
+	r := p.Wait().Exits(1)
+	t.Logf("ended after %v with %d bytes of text", time.Since(begun).Round(time.Millisecond), len(r.Stdout))
+	if got := h.Only(h.LastSession()); got.Outcome != chat.OutcomeStopped {
 		t.Errorf("it is %q", got.Outcome)
 	}
 }
 
 // BenchmarkAnswerMemory prints the memory that answers take, per MB of their text.
 func BenchmarkAnswerMemory(b *testing.B) {
-	for _, w := range wires {
+	for _, w := range harness.Wires {
 		for _, mb := range []int{1, 40} {
-			b.Run(fmt.Sprintf("%s/%dMB", w.name, mb), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/%dMB", w.Name, mb), func(b *testing.B) {
 				text := strings.Repeat("All work and no play. ", 47)[:1024]
-				url := floodServer(b, w.start(), w.delta(text), mb<<10, w.end()...)
+				url := floodServer(b, w.Start(), w.Delta(text), mb<<10, w.End()...)
 				for b.Loop() {
-					h := newHome(b, shipped(b), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.model("long", url))
+					h := harness.NewHome(b, harness.Shipped(b), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.Model("long", url))
 					r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "long")
-					r.exits(0)
+					r.Exits(0)
 					b.ReportMetric(float64(most>>20), "MB-peak")
 					b.ReportMetric(float64(most>>20)/float64(mb), "MB-peak/MB-answer")
 				}

@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"strings"
@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
 )
 
 // Whatever is piped in has a clear outcome: it is kept byte for byte and
@@ -39,13 +40,13 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := wires[i%len(wires)]
-			server := newHeldServer(t, false, w.saying(true, "Understood.")...)
-			large := strings.Replace(w.model("large", server.url), "128000", "2000000", 1)
-			h := newHome(t, shipped(t), "[budget]\nworking_set_tokens = 1000000\n\n"+w.model("small", server.url)+large)
-			r := h.runIn(c.text, "send", "--new", "--json", "--wait", "indexed", "--model", c.model, "-")
+			w := harness.Wires[i%len(harness.Wires)]
+			server := harness.NewHeldServer(t, false, w.Saying(true, "Understood.")...)
+			large := strings.Replace(w.Model("large", server.URL), "128000", "2000000", 1)
+			h := harness.NewHome(t, harness.Shipped(t), "[budget]\nworking_set_tokens = 1000000\n\n"+w.Model("small", server.URL)+large)
+			r := h.RunIn(c.text, "send", "--new", "--json", "--wait", "indexed", "--model", c.model, "-")
 			if c.code == "" {
-				if s := r.exits(0).sent(); s.Text != "Understood." || s.Phase != chat.PhaseDone {
+				if s := r.Exits(0).Sent(); s.Text != "Understood." || s.Phase != chat.PhaseDone {
 					t.Errorf("answered %+v", s)
 				}
 			} else {
@@ -53,43 +54,43 @@ func TestBadInputHasAClearOutcome(t *testing.T) {
 				if strings.TrimSpace(c.text) == "" {
 					exit = 2 // of a message there is none
 				}
-				r.fails(exit, c.code)
+				r.Fails(exit, c.code)
 			}
 			checkStored(h, c.text, c.stored)
-			h.clean()
+			h.Clean()
 		})
 	}
 }
 
 // checkStored checks that the message stands as it was sent, or that there is nothing.
-func checkStored(h *home, text string, stored bool) {
-	h.t.Helper()
+func checkStored(h *harness.Home, text string, stored bool) {
+	h.T.Helper()
 	var doc struct {
 		Sessions []struct {
 			ID    string `json:"session_id"`
 			Title string
 		}
 	}
-	h.ok("sessions", "--json").document(&doc)
+	h.OK("sessions", "--json").Document(&doc)
 	if !stored {
 		if len(doc.Sessions) != 0 {
-			h.t.Errorf("a refused message left %d sessions", len(doc.Sessions))
+			h.T.Errorf("a refused message left %d sessions", len(doc.Sessions))
 		}
 		return
 	}
 	if len(doc.Sessions) != 1 || len(doc.Sessions[0].Title) > 400 || strings.ContainsAny(doc.Sessions[0].Title, "\n\x00\x1b") {
-		h.t.Fatalf("sessions: %+v", doc.Sessions)
+		h.T.Fatalf("sessions: %+v", doc.Sessions)
 	}
-	if got := h.only(doc.Sessions[0].ID).User.RenderedText(); got != text {
-		h.t.Errorf("stored are %d bytes, sent were %d: %q", len(got), len(text), clip(got))
+	if got := h.Only(doc.Sessions[0].ID).User.RenderedText(); got != text {
+		h.T.Errorf("stored are %d bytes, sent were %d: %q", len(got), len(text), harness.Clip(got))
 	}
 }
 
 // What a provider sends is not to be trusted to be text.
 func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 	t.Parallel()
-	for _, w := range wires {
-		pair := w.saying(true, "PIECE", "PIECE")
+	for _, w := range harness.Wires {
+		pair := w.Saying(true, "PIECE", "PIECE")
 		escape := func(first, second string) []chat.RawEvent {
 			out, n := make([]chat.RawEvent, len(pair)), 0
 			for i, ev := range pair {
@@ -110,15 +111,15 @@ func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 			{"an escaped NUL", `a\u0000`, "b", "a\x00b"},
 		}
 		for _, c := range cases {
-			t.Run(w.name+"/"+c.name, func(t *testing.T) {
+			t.Run(w.Name+"/"+c.name, func(t *testing.T) {
 				t.Parallel()
-				server := newHeldServer(t, false, escape(c.first, c.second)...)
-				h := newHome(t, shipped(t), w.model("odd", server.url))
-				s := h.ok("send", "--new", "--json", "--wait", "indexed", "--model", "odd", "Speak.").sent()
-				if s.Text != c.want || h.only(s.SessionID).text() != c.want {
+				server := harness.NewHeldServer(t, false, escape(c.first, c.second)...)
+				h := harness.NewHome(t, harness.Shipped(t), w.Model("odd", server.URL))
+				s := h.OK("send", "--new", "--json", "--wait", "indexed", "--model", "odd", "Speak.").Sent()
+				if s.Text != c.want || h.Only(s.SessionID).Text() != c.want {
 					t.Errorf("the answer is %q, want %q", s.Text, c.want)
 				}
-				h.clean()
+				h.Clean()
 			})
 		}
 	}
@@ -128,40 +129,40 @@ func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
 func TestALargeAnswerArrivesWhole(t *testing.T) {
 	t.Parallel()
 	want := strings.Repeat("größer als 漢字 🌍 ", 60_000)
-	for _, w := range wires {
-		t.Run(w.name, func(t *testing.T) {
+	for _, w := range harness.Wires {
+		t.Run(w.Name, func(t *testing.T) {
 			t.Parallel()
-			server := llmtest.NewServer(t, llmtest.Stream(w.saying(true, want)...))
-			h := newHome(t, shipped(t), w.model("large", server.URL))
-			r := h.ok("send", "--new", "--model", "large", "Everything.")
-			if r.stdout != want+"\n" {
-				t.Errorf("%d bytes arrived of %d", len(r.stdout), len(want))
+			server := llmtest.NewServer(t, llmtest.Stream(w.Saying(true, want)...))
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("large", server.URL))
+			r := h.OK("send", "--new", "--model", "large", "Everything.")
+			if r.Stdout != want+"\n" {
+				t.Errorf("%d bytes arrived of %d", len(r.Stdout), len(want))
 			}
-			h.clean()
+			h.Clean()
 		})
 	}
 }
 
 func TestSessionTitles(t *testing.T) {
 	t.Parallel()
-	h := newHome(t, shipped(t), "")
-	s := h.ok("send", "--new", "--json", "A session to be named.").sent()
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	s := h.OK("send", "--new", "--json", "A session to be named.").Sent()
 	for _, title := range []string{strings.Repeat("long ", 20_000), strings.Repeat("無", 30_000), "one\nline\tor two", "\u202eturned"} {
-		r := h.run("sessions", "rename", s.SessionID, title, "--json")
-		if r.code == 0 {
+		r := h.Run("sessions", "rename", s.SessionID, title, "--json")
+		if r.Code == 0 {
 			var doc struct{ Session chat.Session }
-			r.document(&doc)
+			r.Document(&doc)
 			if doc.Session.Title == "" {
 				t.Errorf("a title of %d bytes became none", len(title))
 			}
 		} else {
-			r.fails(1, chat.CodeInvalid)
+			r.Fails(1, chat.CodeInvalid)
 		}
-		if out := h.ok("sessions").stdout; strings.Count(out, "\n") != 2 || len(out) > 1000 {
-			t.Errorf("the list is torn by a title of %d bytes: %s", len(title), clip(out))
+		if out := h.OK("sessions").Stdout; strings.Count(out, "\n") != 2 || len(out) > 1000 {
+			t.Errorf("the list is torn by a title of %d bytes: %s", len(title), harness.Clip(out))
 		}
-		h.clean()
+		h.Clean()
 	}
-	h.run("sessions", "rename", s.SessionID, "caf\xe9", "--json").fails(1, chat.CodeInvalid)
-	h.run("sessions", "rename", s.SessionID, "", "--json").fails(2, chat.CodeInvalid) // nothing was said: wrong usage
+	h.Run("sessions", "rename", s.SessionID, "caf\xe9", "--json").Fails(1, chat.CodeInvalid)
+	h.Run("sessions", "rename", s.SessionID, "", "--json").Fails(2, chat.CodeInvalid) // nothing was said: wrong usage
 }

@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"compress/gzip"
@@ -10,41 +10,42 @@ import (
 
 	"contextinfinity/backend/llm/llmtest"
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // A database as the first version wrote it opens in the program: it migrates
 // after a backup, verifies, shows what its turns saw, and goes on.
 func TestTheFirstVersionsDatabaseGoesOn(t *testing.T) {
 	t.Parallel()
-	w := chatWire
-	r := newRelay(t, w, func(n int) llmtest.Step { return reply(w, n) }, nil)
-	h := newHome(t, shipped(t), "[general]\ndefault_model = \"m\"\n"+w.windowed("m", r.url, 8192))
-	firstVersion(t, filepath.Join(h.dataDir(), store.DatabaseFile))
-	h.ok("reconcile")
-	backups, err := store.NewArchive(store.ArchiveOptions{DataDir: h.dataDir()}).Backups(t.Context(), true)
+	w := harness.ChatWire
+	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
+	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n"+w.Windowed("m", r.URL, 8192))
+	firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
+	h.OK("reconcile")
+	backups, err := store.NewArchive(store.ArchiveOptions{DataDir: h.DataDir()}).Backups(t.Context(), true)
 	if err != nil || len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") {
 		t.Errorf("backups %+v (%v)", backups, err)
 	}
-	h.clean()
+	h.Clean()
 	var list struct {
 		Sessions []struct {
 			ID    string `json:"session_id"`
 			Turns int    `json:"turns"`
 		}
 	}
-	h.ok("sessions", "--json").document(&list)
+	h.OK("sessions", "--json").Document(&list)
 	if len(list.Sessions) == 0 {
 		t.Fatal("the sessions are gone")
 	}
 	for _, s := range list.Sessions {
-		before := h.show(s.ID)
-		next := viewOf(h.ok("context", s.ID, "--json"))
+		before := h.Show(s.ID)
+		next := harness.ViewOf(h.OK("context", s.ID, "--json"))
 		if len(next.Items) == 0 || next.Manifest.TotalTokens == 0 {
 			t.Errorf("context shows nothing of session %s", s.ID)
 		}
-		sent := h.ok("send", "--json", "--session", s.ID, "--model", "m", "--wait", "indexed", "And it goes on.").sent()
-		everyByteIsShown(t, w, viewOf(h.ok("context", s.ID, "--turn", sent.TurnID, "--json")), r.lastBody(t), "the next turn")
-		after := h.show(s.ID)
+		sent := h.OK("send", "--json", "--session", s.ID, "--model", "m", "--wait", "indexed", "And it goes on.").Sent()
+		harness.EveryByteIsShown(t, w, harness.ViewOf(h.OK("context", s.ID, "--turn", sent.TurnID, "--json")), r.LastBody(t), "the next turn")
+		after := h.Show(s.ID)
 		if len(after.Turns) != len(before.Turns)+1 {
 			t.Errorf("%d turns after %d and one more", len(after.Turns), len(before.Turns))
 		}
@@ -54,13 +55,13 @@ func TestTheFirstVersionsDatabaseGoesOn(t *testing.T) {
 			}
 		}
 	}
-	h.clean()
+	h.Clean()
 }
 
 // firstVersion unpacks the kept database.
 func firstVersion(t *testing.T, to string) {
 	t.Helper()
-	packed, err := os.Open(inModule("backend", "store", "testdata", "v1.db.gz"))
+	packed, err := os.Open(harness.InModule("backend", "store", "testdata", "v1.db.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,5 +74,5 @@ func firstVersion(t *testing.T, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, to, data)
+	harness.WriteFile(t, to, data)
 }

@@ -1,4 +1,4 @@
-package app
+package harness
 
 import (
 	"bufio"
@@ -26,16 +26,16 @@ type aimock struct {
 	cmd   *exec.Cmd
 }
 
-var provider aimock
+var Provider aimock
 
-// start returns the address, without the /v1 that OpenAI's protocols add.
-func (a *aimock) start(t testing.TB) string {
+// Start returns the address, without the /v1 that OpenAI's protocols add.
+func (a *aimock) Start(t testing.TB) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
 		missing(t, "node is not installed: scripts/setup test installs it")
 	}
-	module := inModule("frontend", "e2e", "node_modules", "@copilotkit", "aimock", "dist", "index.js")
+	module := InModule("frontend", "e2e", "node_modules", "@copilotkit", "aimock", "dist", "index.js")
 	if _, err := os.Stat(module); err != nil {
 		missing(t, "aimock is not installed: scripts/setup test installs it")
 	}
@@ -47,7 +47,7 @@ func (a *aimock) start(t testing.TB) string {
 }
 
 func (a *aimock) launch(node, module string) (string, error) {
-	a.cmd = exec.Command(node, inModule("test", "harness", "testdata", "provider.mjs"), module)
+	a.cmd = exec.Command(node, InModule("test", "harness", "testdata", "provider.mjs"), module)
 	a.cmd.Stderr = os.Stderr
 	a.cmd.Env = append(os.Environ(), "NODE_NO_WARNINGS=1")
 	out, err := a.cmd.StdoutPipe()
@@ -76,8 +76,8 @@ func (a *aimock) stop() {
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
 
-// answerTo is what the provider answers, the same words as in provider.mjs.
-func answerTo(number int) string {
+// AnswerTo is what the provider answers, the same words as in provider.mjs.
+func AnswerTo(number int) string {
 	var sentences []string
 	for i := 1; i <= 8; i++ {
 		sentences = append(sentences, fmt.Sprintf("Answer %d, sentence %d: größer als 漢字 allein.", number, i))
@@ -85,23 +85,23 @@ func answerTo(number int) string {
 	return strings.Join(sentences, " ")
 }
 
-// tag ends a message so that the provider answers it with the given kind.
-func tag(kind string, number int) string { return fmt.Sprintf("[[%s %d]]", kind, number) }
+// Tag ends a message so that the provider answers it with the given kind.
+func Tag(kind string, number int) string { return fmt.Sprintf("[[%s %d]]", kind, number) }
 
-// wireProtocol is a provider's protocol as a test speaks it.
-type wireProtocol struct {
-	name  string // of the adapter
+// WireProtocol is a provider's protocol as a test speaks it.
+type WireProtocol struct {
+	Name  string // of the adapter
 	path  string // what its base_url adds to a server's address
-	start func() []chat.RawEvent
-	delta func(text string) chat.RawEvent
-	end   func() []chat.RawEvent
+	Start func() []chat.RawEvent
+	Delta func(text string) chat.RawEvent
+	End   func() []chat.RawEvent
 	// refusal is a whole stream in which the provider declines with these words.
-	refusal func(words string) []chat.RawEvent
+	Refusal func(words string) []chat.RawEvent
 	// fault is an error event in the middle of a stream.
-	fault func(words string) chat.RawEvent
+	Fault func(words string) chat.RawEvent
 }
 
-func quoted(s string) string {
+func Quoted(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
@@ -109,20 +109,20 @@ func quoted(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-var openaiWire = wireProtocol{
-	name: "openai", path: "/v1",
-	start: func() []chat.RawEvent {
+var OpenaiWire = WireProtocol{
+	Name: "openai", path: "/v1",
+	Start: func() []chat.RawEvent {
 		return llmtest.Events(
 			`{"type":"response.created","response":{"id":"resp_1","model":"m-1","status":"in_progress","output":[]}}`,
 			`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_0","role":"assistant","status":"in_progress","content":[]}}`)
 	},
-	delta: func(text string) chat.RawEvent {
-		return llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":` + quoted(text) + `}`)
+	Delta: func(text string) chat.RawEvent {
+		return llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":` + Quoted(text) + `}`)
 	},
-	end: func() []chat.RawEvent {
+	End: func() []chat.RawEvent {
 		return llmtest.Events(`{"type":"response.completed","response":{"id":"resp_1","model":"m-1","status":"completed","output":[],"usage":{"input_tokens":12,"output_tokens":5}}}`)
 	},
-	refusal: func(words string) []chat.RawEvent {
+	Refusal: func(words string) []chat.RawEvent {
 		return llmtest.Events(
 			`{"type":"response.created","response":{"id":"resp_1","model":"m-1","status":"in_progress","output":[]}}`,
 			`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_0","role":"assistant","status":"in_progress","content":[]}}`,
@@ -130,104 +130,104 @@ var openaiWire = wireProtocol{
 			`{"type":"response.refusal.done","output_index":0,"content_index":0,"refusal":`+words+`}`,
 			`{"type":"response.completed","response":{"id":"resp_1","model":"m-1","status":"completed","output":[],"usage":{"input_tokens":12,"output_tokens":5}}}`)
 	},
-	fault: func(words string) chat.RawEvent {
+	Fault: func(words string) chat.RawEvent {
 		return llmtest.Event(`{"type":"error","code":"server_error","message":` + words + `}`)
 	},
 }
 
-var anthropicWire = wireProtocol{
-	name: "anthropic",
-	start: func() []chat.RawEvent {
+var AnthropicWire = WireProtocol{
+	Name: "anthropic",
+	Start: func() []chat.RawEvent {
 		return llmtest.Events(
 			`{"type":"message_start","message":{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[],"stop_reason":null,"usage":{"input_tokens":12,"output_tokens":1}}}`,
 			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`)
 	},
-	delta: func(text string) chat.RawEvent {
-		return llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + quoted(text) + `}}`)
+	Delta: func(text string) chat.RawEvent {
+		return llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + Quoted(text) + `}}`)
 	},
-	end: func() []chat.RawEvent {
+	End: func() []chat.RawEvent {
 		return llmtest.Events(`{"type":"content_block_stop","index":0}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":5}}`, `{"type":"message_stop"}`)
 	},
-	refusal: func(words string) []chat.RawEvent {
+	Refusal: func(words string) []chat.RawEvent {
 		return llmtest.Events(
 			`{"type":"message_start","message":{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[],"stop_reason":null,"usage":{"input_tokens":12,"output_tokens":1}}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","explanation":`+words+`}},"usage":{"output_tokens":5}}`,
 			`{"type":"message_stop"}`)
 	},
-	fault: func(words string) chat.RawEvent {
+	Fault: func(words string) chat.RawEvent {
 		return llmtest.Event(`{"type":"error","error":{"type":"overloaded_error","message":` + words + `}}`)
 	},
 }
 
-var chatWire = wireProtocol{
-	name: "chatcompletions", path: "/v1",
-	start: func() []chat.RawEvent {
+var ChatWire = WireProtocol{
+	Name: "chatcompletions", path: "/v1",
+	Start: func() []chat.RawEvent {
 		return llmtest.Events(`{"id":"resp_1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`)
 	},
-	delta: func(text string) chat.RawEvent {
-		return llmtest.Event(`{"id":"resp_1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"content":` + quoted(text) + `},"finish_reason":null}]}`)
+	Delta: func(text string) chat.RawEvent {
+		return llmtest.Event(`{"id":"resp_1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"content":` + Quoted(text) + `},"finish_reason":null}]}`)
 	},
-	end: func() []chat.RawEvent {
+	End: func() []chat.RawEvent {
 		return llmtest.Events(`{"id":"resp_1","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
 			`{"id":"resp_1","model":"m-1","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17}}`, `[DONE]`)
 	},
-	refusal: func(words string) []chat.RawEvent {
+	Refusal: func(words string) []chat.RawEvent {
 		return llmtest.Events(
 			`{"id":"resp_1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","refusal":`+words+`},"finish_reason":null}]}`,
 			`{"id":"resp_1","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, `[DONE]`)
 	},
-	fault: func(words string) chat.RawEvent {
+	Fault: func(words string) chat.RawEvent {
 		return llmtest.Event(`{"error":{"message":` + words + `,"type":"server_error","code":503}}`)
 	},
 }
 
-var wires = []wireProtocol{openaiWire, anthropicWire, chatWire}
+var Wires = []WireProtocol{OpenaiWire, AnthropicWire, ChatWire}
 
-// saying is a stream of the given texts, with its end or without.
-func (w wireProtocol) saying(whole bool, texts ...string) []chat.RawEvent {
-	events := w.start()
+// Saying is a stream of the given texts, with its end or without.
+func (w WireProtocol) Saying(whole bool, texts ...string) []chat.RawEvent {
+	events := w.Start()
 	for _, s := range texts {
-		events = append(events, w.delta(s))
+		events = append(events, w.Delta(s))
 	}
 	if whole {
-		events = append(events, w.end()...)
+		events = append(events, w.End()...)
 	}
 	return events
 }
 
-// model is a table of config.toml for a server at url.
-func (w wireProtocol) model(name, url string) string {
-	return fmt.Sprintf("[models.%s]\nprovider = %q\nmodel_id = \"m-1\"\nbase_url = %q\ncontext_limit = 128000\nmax_output = 4000\n\n", name, w.name, url+w.path)
+// Model is a table of config.toml for a server at url.
+func (w WireProtocol) Model(name, url string) string {
+	return fmt.Sprintf("[models.%s]\nprovider = %q\nmodel_id = \"m-1\"\nbase_url = %q\ncontext_limit = 128000\nmax_output = 4000\n\n", name, w.Name, url+w.path)
 }
 
-// aimockModels has one model for each protocol of aimock, named as the adapter.
-func aimockModels(t testing.TB) string {
+// AimockModels has one model for each protocol of aimock, named as the adapter.
+func AimockModels(t testing.TB) string {
 	t.Helper()
-	url := provider.start(t)
+	url := Provider.Start(t)
 	var b strings.Builder
-	for _, w := range wires {
-		b.WriteString(w.model(w.name, url))
+	for _, w := range Wires {
+		b.WriteString(w.Model(w.Name, url))
 	}
 	return b.String()
 }
 
-// heldServer streams exact bytes to every request, then holds the connection
+// HeldServer streams exact bytes to every request, then holds the connection
 // until the client goes away or release is called.
-type heldServer struct {
-	url     string
-	asked   chan []byte // bodies, in order
-	release func()
+type HeldServer struct {
+	URL     string
+	Asked   chan []byte // bodies, in order
+	Release func()
 }
 
-// newHeldServer answers with events. With hold it never ends the answer itself.
-func newHeldServer(t testing.TB, hold bool, events ...chat.RawEvent) *heldServer {
+// NewHeldServer answers with events. With hold it never ends the answer itself.
+func NewHeldServer(t testing.TB, hold bool, events ...chat.RawEvent) *HeldServer {
 	t.Helper()
 	free := make(chan struct{})
-	s := &heldServer{asked: make(chan []byte, 64), release: sync.OnceFunc(func() { close(free) })}
+	s := &HeldServer{Asked: make(chan []byte, 64), Release: sync.OnceFunc(func() { close(free) })}
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		s.asked <- body
+		s.Asked <- body
 		w.Header().Set("Content-Type", "text/event-stream")
 		for _, ev := range events {
 			_, _ = io.WriteString(w, llmtest.SSE(ev))
@@ -240,7 +240,7 @@ func newHeldServer(t testing.TB, hold bool, events ...chat.RawEvent) *heldServer
 			}
 		}
 	}))
-	s.url = h.URL
-	t.Cleanup(func() { s.release(); h.Close() })
+	s.URL = h.URL
+	t.Cleanup(func() { s.Release(); h.Close() })
 	return s
 }

@@ -1,4 +1,4 @@
-package app
+package process
 
 import (
 	"fmt"
@@ -8,26 +8,27 @@ import (
 	"testing"
 
 	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
 )
 
 // moveTo leaves word that the data is to be moved, as the window does, and has the window
 // begin: this build has none, and ends when it is to be shown. What is to be done first
 // is done by then.
-func moveTo(t *testing.T, h *home, to string) result {
+func moveTo(t *testing.T, h *harness.Home, to string) harness.Result {
 	t.Helper()
-	if err := store.NewArchive(store.ArchiveOptions{DataDir: h.dataDir()}).LeaveErrand(store.Errand{Do: store.ErrandMove, Path: to}); err != nil {
+	if err := store.NewArchive(store.ArchiveOptions{DataDir: h.DataDir()}).LeaveErrand(store.Errand{Do: store.ErrandMove, Path: to}); err != nil {
 		t.Fatal(err)
 	}
-	return h.with("DISPLAY=:none").run()
+	return h.With("DISPLAY=:none").Run()
 }
 
 // configuredDir is the folder that the configuration names for the data.
-func configuredDir(t *testing.T, h *home) string {
+func configuredDir(t *testing.T, h *harness.Home) string {
 	t.Helper()
 	var doc struct {
 		DataDir string `json:"data_dir"`
 	}
-	h.ok("config", "path", "--json").document(&doc)
+	h.OK("config", "path", "--json").Document(&doc)
 	return doc.DataDir
 }
 
@@ -37,16 +38,16 @@ func configuredDir(t *testing.T, h *home) string {
 func TestEveryFaultOfAMove(t *testing.T) {
 	t.Parallel()
 	bench := newFaultBench(t)
-	backups := filepath.Join(bench.dataDir(), store.BackupDir)
+	backups := filepath.Join(bench.DataDir(), store.BackupDir)
 	if err := os.Mkdir(backups, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	bench.ok("backup", backups)
+	bench.OK("backup", backups)
 	h := bench.fresh(t)
-	trace := filepath.Join(h.dir, "trace")
-	moveTo(t, h.using(breakable(t)).with("CONTEXTINFINITY_FAULT_TRACE="+trace), filepath.Join(h.dir, "new", "place"))
-	if configuredDir(t, h.home) != filepath.Join(h.dir, "new", "place") {
-		t.Fatalf("it was not moved: the data is in %s", configuredDir(t, h.home))
+	trace := filepath.Join(h.Dir, "trace")
+	moveTo(t, h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace), filepath.Join(h.Dir, "new", "place"))
+	if configuredDir(t, h.Home) != filepath.Join(h.Dir, "new", "place") {
+		t.Fatalf("it was not moved: the data is in %s", configuredDir(t, h.Home))
 	}
 	met := readHits(t, trace)
 	specs := []string{"move.copied:exit", "move.copied:err", "move.adopted:exit", "io.file.syncdir:2:eio"}
@@ -67,31 +68,31 @@ func TestEveryFaultOfAMove(t *testing.T) {
 }
 
 func (b faultBench) survivesAMove(t *testing.T, spec string) {
-	old, to := b.dataDir(), filepath.Join(b.dir, "new", "place")
-	r := moveTo(t, b.using(breakable(t)).with("CONTEXTINFINITY_FAULT="+spec), to)
-	if strings.Contains(r.stderr, "goroutine ") {
-		t.Fatalf("a panic: %s", r.stderr)
+	old, to := b.DataDir(), filepath.Join(b.Dir, "new", "place")
+	r := moveTo(t, b.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec), to)
+	if strings.Contains(r.Stderr, "goroutine ") {
+		t.Fatalf("a panic: %s", r.Stderr)
 	}
 	whole := func(when string) {
 		t.Helper()
-		b.ok("reconcile")
-		b.clean()
-		if turns := b.show(b.session).Turns; len(turns) != 1 || turns[0].text() != firstAnswer {
+		b.OK("reconcile")
+		b.Clean()
+		if turns := b.Show(b.session).Turns; len(turns) != 1 || turns[0].Text() != firstAnswer {
 			t.Fatalf("%s: %+v", when, turns)
 		}
 	}
 	whole("after the fault")
-	if configuredDir(t, b.home) == old {
-		if r := moveTo(t, b.home, to); configuredDir(t, b.home) != to { // what a death before the configuration named it had copied whole is left to people
+	if configuredDir(t, b.Home) == old {
+		if r := moveTo(t, b.Home, to); configuredDir(t, b.Home) != to { // what a death before the configuration named it had copied whole is left to people
 			if _, err := os.Stat(filepath.Join(to, store.DatabaseFile)); err != nil {
-				t.Fatalf("it cannot be moved any more: %s", r.stderr)
+				t.Fatalf("it cannot be moved any more: %s", r.Stderr)
 			}
 			to += "-other"
-			moveTo(t, b.home, to)
+			moveTo(t, b.Home, to)
 		}
 	}
-	if configuredDir(t, b.home) != to {
-		t.Errorf("moved again, the data is in %s", configuredDir(t, b.home))
+	if configuredDir(t, b.Home) != to {
+		t.Errorf("moved again, the data is in %s", configuredDir(t, b.Home))
 	}
 	whole("moved")
 }
