@@ -1,7 +1,8 @@
-package main
+package app
 
 import (
+	_ "contextinfinity/backend/api"
+	_ "contextinfinity/backend/cli"
 	_ "contextinfinity/backend/llm/openai"
 	_ "contextinfinity/backend/store"
-	_ "github.com/wailsapp/wails/v2"
 )
