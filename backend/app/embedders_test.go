@@ -123,7 +123,7 @@ func (e *embedded) unitText(ns chat.Namespace, n int64) string {
 // that a text is asked by again is found by it.
 func TestVectorsOfAProvider(t *testing.T) {
 	t.Parallel()
-	e := newEmbedded(t, "[retrieval]\nembedder = \"openai\"\nembedding_base_url = \""+harness.Provider.Start(t)+"/v1\"\n")
+	e := newEmbedded(t, "[retrieval]\nembedder = \"openai\"\nembedding_base_url = \""+harness.ProviderURL(t)+"/v1\"\n")
 	said := make([]string, 12)
 	for i := range said {
 		said[i] = fmt.Sprintf("Thing %d is kept on shelf %d.", i, 7*i)

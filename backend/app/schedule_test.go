@@ -188,7 +188,7 @@ func scheduleModels(t *testing.T) string {
 	b.WriteString(harness.AimockModels(t))
 	for _, w := range harness.Wires {
 		b.WriteString(w.Model(w.Name+"_refused", dead))
-		b.WriteString(strings.TrimSpace(w.Model(w.Name+"_whole", harness.Provider.Start(t))) + "\nstream = false\n\n")
+		b.WriteString(strings.TrimSpace(w.Model(w.Name+"_whole", harness.ProviderURL(t))) + "\nstream = false\n\n")
 	}
 	return b.String()
 }

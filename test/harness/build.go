@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -39,7 +38,7 @@ func Main(m *testing.M) int {
 	}
 	atOnce()
 	code := m.Run()
-	Provider.stop()
+	stopProvider()
 	if code == 0 {
 		if err := goleak.Find(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -56,11 +55,6 @@ func atOnce() {
 	if f := flag.Lookup("test.parallel"); f.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
 		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0)))
 	}
-}
-
-// isolation keeps tests from a keyring, and from leaving the machine.
-var isolation = map[string]string{
-	"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "127.0.0.1",
 }
 
 // Programs that the tests run as processes: the one that is shipped, as far as
@@ -98,7 +92,7 @@ func build(name, tags string) func(testing.TB) string {
 // Build builds the program with these build tags into a new file. It is compiled once for
 // all packages and all runs: what was built is kept in .tools/tests until a source changes.
 func Build(ctx context.Context, path, tags string) error {
-	root, err := root()
+	root, err := Root()
 	if err != nil {
 		return err
 	}
@@ -137,15 +131,15 @@ func own(path, kept string) error {
 
 // InModule is the path of a file of this module.
 func InModule(parts ...string) string {
-	dir, err := root()
+	dir, err := Root()
 	if err != nil {
 		panic(err)
 	}
 	return filepath.Join(append([]string{dir}, parts...)...)
 }
 
-// root is the directory that holds go.mod: the working directory of a test is its package.
-func root() (string, error) {
+// Root is the directory that holds go.mod: the working directory of a test is its package.
+func Root() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
 		if _, found := os.Stat(filepath.Join(dir, "go.mod")); found == nil {
@@ -166,42 +160,6 @@ func missing(t testing.TB, format string, args ...any) {
 		t.Fatalf(format, args...)
 	}
 	t.Skipf(format, args...)
-}
-
-// lockedBuffer collects what a process writes while a test reads it.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-	// grown has room for one signal: something was written.
-	grown chan struct{}
-}
-
-func NewLockedBuffer() *lockedBuffer { return &lockedBuffer{grown: make(chan struct{}, 1)} }
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	n, err := b.buf.Write(p)
-	b.mu.Unlock()
-	select {
-	case b.grown <- struct{}{}:
-	default:
-	}
-	return n, err
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-// Clip shortens a text for a failure's message.
-func Clip(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) > 600 {
-		return s[:400] + " … " + s[len(s)-200:]
-	}
-	return s
 }
 
 // RunWithMemoryOff runs tests of this package again, in a process with CONTEXTINFINITY=0,

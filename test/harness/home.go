@@ -7,57 +7,37 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"contextinfinity/backend/chat"
 )
 
-// Patience is how long a process may take for anything. It is reached only when
-// something is wrong.
-const Patience = 240 * time.Second
-
-// Home is a user's machine with nothing on it: configuration and data are where
-// the program puts them by itself.
+// Home is a machine for one test, which fails when something on it does.
 type Home struct {
-	T   testing.TB
-	Bin string
-	Dir string
-	env []string
+	Machine
+	T testing.TB
 }
 
+// NewHome is a machine with this configuration; empty: none.
 func NewHome(t testing.TB, bin, config string) *Home {
 	t.Helper()
-	h := &Home{T: t, Bin: bin, Dir: t.TempDir()}
-	h.env = []string{
-		"HOME=" + h.Dir, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + os.TempDir(), "LC_ALL=C.UTF-8",
-		"XDG_CONFIG_HOME=" + filepath.Join(h.Dir, "config"), "XDG_DATA_HOME=" + filepath.Join(h.Dir, "share"),
-		"XDG_CACHE_HOME=" + filepath.Join(h.Dir, "cache"), "XDG_STATE_HOME=" + filepath.Join(h.Dir, "state"),
-		"GORACE=atexit_sleep_ms=0",
-	}
-	for name, value := range isolation {
-		h.env = append(h.env, name+"="+value)
-	}
+	h := &Home{Machine: NewMachine(bin, t.TempDir()), T: t}
 	if config != "" {
 		h.Configure(config)
 	}
 	return h
 }
 
-func (h *Home) ConfigFile() string {
-	return filepath.Join(h.Dir, "config", "contextinfinity", "config.toml")
-}
-func (h *Home) DataDir() string { return filepath.Join(h.Dir, "share", "contextinfinity") }
-
+// Configure replaces the configuration.
 func (h *Home) Configure(text string) {
 	h.T.Helper()
 	WriteFile(h.T, h.ConfigFile(), []byte(text))
 }
 
+// WriteFile writes a file and the directories that it is in.
 func WriteFile(t testing.TB, path string, data []byte) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -71,7 +51,7 @@ func WriteFile(t testing.TB, path string, data []byte) {
 // With is the same home with more environment.
 func (h *Home) With(env ...string) *Home {
 	c := *h
-	c.env = append(slices.Clone(h.env), env...)
+	c.Env = append(slices.Clone(h.Env), env...)
 	return &c
 }
 
@@ -82,64 +62,38 @@ func (h *Home) Using(bin string) *Home {
 	return &c
 }
 
-// Process is the program while it runs.
+// Process is the program while it runs for a test.
 type Process struct {
-	T        testing.TB
-	Cmd      *exec.Cmd
-	Out, Err *lockedBuffer
-	Ended    chan struct{}
+	*Program
+	T testing.TB
 }
 
 // Start runs the program. It is killed at the end of the test at the latest.
 func (h *Home) Start(stdin io.Reader, args ...string) *Process {
 	h.T.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), Patience)
-	cmd := exec.CommandContext(ctx, h.Bin, args...)
-	cmd.Env, cmd.Dir = h.env, h.Dir
-	p := &Process{T: h.T, Cmd: cmd, Out: NewLockedBuffer(), Err: NewLockedBuffer(), Ended: make(chan struct{})}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = stdin, p.Out, p.Err
-	if err := cmd.Start(); err != nil {
-		cancel()
+	p, err := h.Launch(context.Background(), stdin, nil, args...)
+	if err != nil {
 		h.T.Fatal(err)
 	}
-	go func() {
-		defer cancel()
-		_ = cmd.Wait()
-		close(p.Ended)
-	}()
 	h.T.Cleanup(p.Kill)
-	return p
+	return &Process{p, h.T}
 }
 
-// Kill is kill -9: no deferred call runs, nothing is flushed.
-func (p *Process) Kill() {
-	_ = p.Cmd.Process.Kill()
-	<-p.Ended
-}
-
+// Interrupt is Ctrl+C.
 func (p *Process) Interrupt() { _ = p.Cmd.Process.Signal(os.Interrupt) }
 
 // Await waits until the process has written what cond looks for.
-func (p *Process) Await(what string, b *lockedBuffer, cond func(string) bool) {
+func (p *Process) Await(what string, b *LockedBuffer, cond func(string) bool) {
 	p.T.Helper()
-	for {
-		if cond(b.String()) {
-			return
-		}
-		select {
-		case <-b.grown:
-		case <-p.Ended:
-			if !cond(b.String()) {
-				p.T.Fatalf("the program ended (%v) before %s\nstdout: %s\nstderr: %s", p.Cmd.ProcessState, what, Clip(p.Out.String()), Clip(p.Err.String()))
-			}
-			return
-		}
+	if !p.Writes(b, cond) {
+		p.T.Fatalf("the program ended (%v) before %s\nstdout: %s\nstderr: %s", p.Cmd.ProcessState, what, Clip(p.Out.String()), Clip(p.Err.String()))
 	}
 }
 
+// AwaitOutput waits until stdout contains a text.
 func (p *Process) AwaitOutput(part string) {
 	p.T.Helper()
-	p.Await(fmt.Sprintf("it wrote %q", part), p.Out, func(s string) bool { return strings.Contains(s, part) })
+	p.Await(fmt.Sprintf("it wrote %q", part), p.Out, Containing(part))
 }
 
 // Result is a process that has ended.

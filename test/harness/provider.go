@@ -17,61 +17,75 @@ import (
 	"contextinfinity/backend/llm/llmtest"
 )
 
-// aimock is the provider that no one here wrote, started once for all tests.
-type aimock struct {
-	once  sync.Once
-	url   string
-	err   error
+// Aimock is the provider that no one here wrote, driven by testdata/provider.mjs. It
+// needs Node and the browser tests' packages.
+type Aimock struct {
+	URL   string // without the /v1 that OpenAI's protocols add
 	stdin io.Closer
 	cmd   *exec.Cmd
 }
 
-var Provider aimock
-
-// Start returns the address, without the /v1 that OpenAI's protocols add.
-func (a *aimock) Start(t testing.TB) string {
-	t.Helper()
+// StartAimock is nil, with the reason, where it is not installed.
+func StartAimock() (a *Aimock, absent string, err error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
-		missing(t, "node is not installed: scripts/setup test installs it")
+		return nil, "node is not installed: scripts/setup test installs it", nil
 	}
 	module := InModule("frontend", "e2e", "node_modules", "@copilotkit", "aimock", "dist", "index.js")
 	if _, err := os.Stat(module); err != nil {
-		missing(t, "aimock is not installed: scripts/setup test installs it")
+		return nil, "aimock is not installed: scripts/setup test installs it", nil
 	}
-	a.once.Do(func() { a.url, a.err = a.launch(node, module) })
-	if a.err != nil {
-		t.Fatal(a.err)
-	}
-	return a.url
-}
-
-func (a *aimock) launch(node, module string) (string, error) {
-	a.cmd = exec.Command(node, InModule("test", "harness", "testdata", "provider.mjs"), module)
-	a.cmd.Stderr = os.Stderr
-	a.cmd.Env = append(os.Environ(), "NODE_NO_WARNINGS=1")
+	a = &Aimock{cmd: exec.Command(node, InModule("test", "harness", "testdata", "provider.mjs"), module)}
+	a.cmd.Env, a.cmd.Stderr = append(os.Environ(), "NODE_NO_WARNINGS=1"), os.Stderr
 	out, err := a.cmd.StdoutPipe()
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
 	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
-		return "", err
+		return nil, "", err
 	}
 	if err := a.cmd.Start(); err != nil {
-		return "", err
+		return nil, "", err
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		return "", fmt.Errorf("aimock did not start: %w", err)
+		return nil, "", fmt.Errorf("aimock did not start: %w", err)
 	}
-	return strings.TrimSpace(line), nil
+	a.URL = strings.TrimSpace(line)
+	return a, "", nil
 }
 
-// stop ends it and its connections.
-func (a *aimock) stop() {
-	if a.stdin != nil {
-		_ = a.stdin.Close()
-		_ = a.cmd.Wait()
+// Close ends it.
+func (a *Aimock) Close() {
+	_ = a.stdin.Close()
+	_ = a.cmd.Wait()
+}
+
+// provider is started once for all tests of a process.
+var provider struct {
+	once   sync.Once
+	aimock *Aimock
+	absent string
+	err    error
+}
+
+// ProviderURL is the address of aimock, without the /v1 that OpenAI's protocols add.
+func ProviderURL(t testing.TB) string {
+	t.Helper()
+	provider.once.Do(func() { provider.aimock, provider.absent, provider.err = StartAimock() })
+	switch {
+	case provider.err != nil:
+		t.Fatal(provider.err)
+	case provider.absent != "":
+		missing(t, "%s", provider.absent)
+	}
+	return provider.aimock.URL
+}
+
+// stopProvider ends it and the connections to it.
+func stopProvider() {
+	if provider.aimock != nil {
+		provider.aimock.Close()
 	}
 	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
 }
@@ -204,7 +218,7 @@ func (w WireProtocol) Model(name, url string) string {
 // AimockModels has one model for each protocol of aimock, named as the adapter.
 func AimockModels(t testing.TB) string {
 	t.Helper()
-	url := Provider.Start(t)
+	url := ProviderURL(t)
 	var b strings.Builder
 	for _, w := range Wires {
 		b.WriteString(w.Model(w.Name, url))
