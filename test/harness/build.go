@@ -17,7 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"contextinfinity/scripts/sources"
+	"contextinfinity/test/sources"
 )
 
 // scratch holds the programs built for these tests.
