@@ -113,7 +113,7 @@ func TestADroppedConstraintIsAdded(t *testing.T) {
 // the turn before in full, and the state is still to be made.
 func TestTheChatNeverWaitsForTheLibrarian(t *testing.T) {
 	t.Parallel()
-	w := harness.OpenaiWire
+	w := harness.OpenAIWire
 	hanging := make(chan struct{}, 8)
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, func(*http.Request, string) llmtest.Step {
 		hanging <- struct{}{}

@@ -100,7 +100,7 @@ func overBudget(t *testing.T, h talker, session string, r *harness.Relay) {
 // Turned off and on again, history is as it was: nothing was lost meanwhile.
 func TestMemoryCanBeTurnedOffAndOn(t *testing.T) {
 	t.Parallel()
-	w := harness.OpenaiWire
+	w := harness.OpenAIWire
 	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
 	config := w.Windowed("m", r.URL, 8192)
 	d := newDesk(t, config)

@@ -105,6 +105,7 @@ type Result struct {
 	Stderr string
 }
 
+// Wait waits until the process has ended.
 func (p *Process) Wait() Result {
 	p.T.Helper()
 	<-p.Ended
@@ -117,6 +118,7 @@ func (h *Home) Run(args ...string) Result {
 	return h.Start(nil, args...).Wait()
 }
 
+// RunIn runs a verb that reads this from stdin.
 func (h *Home) RunIn(stdin string, args ...string) Result {
 	h.T.Helper()
 	return h.Start(strings.NewReader(stdin), args...).Wait()
@@ -128,6 +130,7 @@ func (h *Home) OK(args ...string) Result {
 	return h.Run(args...).Exits(0)
 }
 
+// Exits asserts the exit code.
 func (r Result) Exits(code int) Result {
 	r.T.Helper()
 	if r.Code != code {
@@ -178,6 +181,7 @@ type Failure struct {
 	Hint    string    `json:"hint"`
 }
 
+// Sent decodes what send --json printed.
 func (r Result) Sent() Sent {
 	r.T.Helper()
 	var s Sent
@@ -221,6 +225,7 @@ func (s Shown) Other(t testing.TB, id string) shownBranch {
 	return rest[0]
 }
 
+// ShownTurn is a turn as show --json prints it.
 type ShownTurn struct {
 	ID          string        `json:"turn_id"`
 	BranchID    string        `json:"branch_id"`
@@ -254,6 +259,7 @@ func (t ShownTurn) Text() string {
 	return ""
 }
 
+// Show is what show --json says of a session.
 func (h *Home) Show(session string, more ...string) Shown {
 	h.T.Helper()
 	var s Shown
@@ -309,6 +315,7 @@ func (h *Home) Copies() []chat.Backup {
 	return doc.Backups
 }
 
+// Journals are the files of the stream journal.
 func (h *Home) Journals() []string {
 	found, _ := filepath.Glob(filepath.Join(h.DataDir(), "streams", "*.jsonl"))
 	return found
@@ -334,6 +341,7 @@ func (h *Home) Summary(session string) string {
 	return best
 }
 
+// ReadFile reads a whole file.
 func ReadFile(t testing.TB, path string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -349,6 +357,7 @@ type Host struct {
 	Stdin io.WriteCloser
 }
 
+// Host starts a conversation, and waits until it has the data open.
 func (h *Home) Host(args ...string) *Host {
 	h.T.Helper()
 	in, stdin, err := os.Pipe() // not one of this process: nobody would close it for a killed reader

@@ -1,3 +1,6 @@
+// Package harness builds the program once and runs it as a process on a machine of its own, with providers that answer it.
+// The acceptance tests, the tests of the composition and the crash suite share it: Machine and Program need no test, Home and
+// Process fail the one that they belong to.
 package harness
 
 import (
@@ -143,6 +146,7 @@ func (b *LockedBuffer) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// String is what was written so far.
 func (b *LockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -115,6 +115,7 @@ type WireProtocol struct {
 	Fault func(words string) chat.RawEvent
 }
 
+// Quoted is a text as a JSON string.
 func Quoted(s string) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -123,7 +124,8 @@ func Quoted(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-var OpenaiWire = WireProtocol{
+// OpenAIWire is the Responses API of OpenAI.
+var OpenAIWire = WireProtocol{
 	Name: "openai", path: "/v1",
 	Start: func() []chat.RawEvent {
 		return llmtest.Events(
@@ -149,6 +151,7 @@ var OpenaiWire = WireProtocol{
 	},
 }
 
+// AnthropicWire is the Messages API of Anthropic.
 var AnthropicWire = WireProtocol{
 	Name: "anthropic",
 	Start: func() []chat.RawEvent {
@@ -174,6 +177,7 @@ var AnthropicWire = WireProtocol{
 	},
 }
 
+// ChatWire is Chat Completions.
 var ChatWire = WireProtocol{
 	Name: "chatcompletions", path: "/v1",
 	Start: func() []chat.RawEvent {
@@ -196,7 +200,8 @@ var ChatWire = WireProtocol{
 	},
 }
 
-var Wires = []WireProtocol{OpenaiWire, AnthropicWire, ChatWire}
+// Wires are all protocols.
+var Wires = []WireProtocol{OpenAIWire, AnthropicWire, ChatWire}
 
 // Saying is a stream of the given texts, with its end or without.
 func (w WireProtocol) Saying(whole bool, texts ...string) []chat.RawEvent {

@@ -94,6 +94,7 @@ func (s *Relay) Bodies() [][]byte {
 	return append([][]byte{}, s.chat...)
 }
 
+// LastBody is the newest of the conversation's requests.
 func (s *Relay) LastBody(t testing.TB) []byte {
 	t.Helper()
 	all := s.Bodies()

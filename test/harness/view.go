@@ -32,6 +32,7 @@ type View struct {
 	} `json:"diff"`
 }
 
+// ViewOf decodes what context --json printed.
 func ViewOf(r Result) View {
 	r.T.Helper()
 	var v View
@@ -48,6 +49,7 @@ func (v View) Sources() map[string]int {
 	return n
 }
 
+// Text is all items as one text.
 func (v View) Text() string {
 	var b strings.Builder
 	for _, it := range v.Items {
@@ -142,6 +144,7 @@ func EveryByteIsShown(t testing.TB, w WireProtocol, v View, body []byte, where s
 	}
 }
 
+// Reply is the n-th answer, in one protocol.
 func Reply(w WireProtocol, n int) llmtest.Step {
 	return llmtest.Stream(w.Saying(true, fmt.Sprintf("Answer %d. ", n), strings.Repeat("It is all noted, and the boxes stand where they should. ", 8), "Done 🌍.")...)
 }

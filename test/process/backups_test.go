@@ -17,8 +17,8 @@ import (
 // a program has the data open nothing is restored.
 func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, "Half.")...)
-	model := harness.OpenaiWire.Model("held", server.URL)
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	model := harness.OpenAIWire.Model("held", server.URL)
 	h := harness.NewHome(t, harness.Shipped(t), model)
 	p := h.Start(nil, "send", "--new", "--model", "held", "First.")
 	p.AwaitOutput("Half.")

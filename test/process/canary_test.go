@@ -242,8 +242,8 @@ func TestTheCommandLineListensOnNoPort(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("ports of a process are read from /proc, which is Linux alone")
 	}
-	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, "Talking.")...)
-	h := harness.NewHome(t, harness.Shipped(t), harness.OpenaiWire.Model("held", server.URL))
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Talking.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
 	p := h.Start(nil, "send", "--new", "--model", "held", "Talk.")
 	p.AwaitOutput("Talking.")
 	sockets, listening := socketsOf(t, p.Cmd.Process.Pid)

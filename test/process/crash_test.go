@@ -286,7 +286,7 @@ func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
 // A message that a crash left unsent is never sent by itself.
 func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
 	t.Parallel()
-	w := harness.OpenaiWire
+	w := harness.OpenAIWire
 	server := harness.NewHeldServer(t, false, w.Saying(true, "Now.")...)
 	h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
 	crashes[0].die(t, h, server)
@@ -388,8 +388,8 @@ func TestADamagedJournalIsNamedByVerify(t *testing.T) {
 // The recovery report of reconcile names what was found, once.
 func TestReconcileReportsOnce(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, crashTexts...)...)
-	h := harness.NewHome(t, harness.Shipped(t), harness.OpenaiWire.Model("mortal", server.URL))
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, crashTexts...)...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("mortal", server.URL))
 	crash{texts: crashTexts}.die(t, h, server)
 	var report struct {
 		Recovery chat.RecoveryReport

@@ -14,8 +14,8 @@ import (
 // of it is the same session on another machine.
 func TestASessionIsExportedWhileItIsAnswered(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, "Half.")...)
-	h := harness.NewHome(t, harness.Shipped(t), harness.OpenaiWire.Model("held", server.URL))
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
 	p := h.Start(nil, "send", "--new", "--model", "held", "Ships: sails?")
 	p.AwaitOutput("Half.")
 	session := h.LastSession()

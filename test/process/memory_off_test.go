@@ -11,5 +11,5 @@ import (
 func TestEarlierTestsWithMemoryOff(t *testing.T) {
 	harness.Shipped(t)
 	harness.Breakable(t)
-	harness.RunWithMemoryOff(t, "^(TestSend|TestSRD22_2)", 5)
+	harness.RunWithMemoryOff(t, "^(TestSend|TestSRD22_2)", 3)
 }

@@ -146,8 +146,8 @@ func TestCtrlCStopsTheAnswerThere(t *testing.T) {
 // with one document, and what had arrived is recovered as ever.
 func TestTheHolderIsKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, "Half.")...)
-	h := harness.NewHome(t, harness.Shipped(t), harness.OpenaiWire.Model("held", server.URL))
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
 	other := h.Host()
 	words := h.Start(nil, "send", "--new", "--model", "held", "First.")
 	words.AwaitOutput("Half.")

@@ -76,8 +76,8 @@ func TestShortVerbsWaitForEachOther(t *testing.T) {
 // A lock file that a killed process left behind blocks nobody.
 func TestAStaleLockDoesNotBlock(t *testing.T) {
 	t.Parallel()
-	server := harness.NewHeldServer(t, true, harness.OpenaiWire.Saying(false, "Half.")...)
-	h := harness.NewHome(t, harness.Shipped(t), harness.OpenaiWire.Model("held", server.URL))
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
 	p := h.Start(nil, "send", "--new", "--model", "held", "First.")
 	p.AwaitOutput("Half.")
 	p.Kill()
