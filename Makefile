@@ -8,7 +8,7 @@ STAMPS := .tools/stamps
 
 # What the window's page, and the bindings that it calls Go by, are made of.
 PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
-BOUND := main.go $(wildcard app*.go) $(shell find backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
+BOUND := main.go $(shell find backend/app backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
 
 .PHONY: help setup run chat dev build cli bindings test e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
 

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"contextinfinity/scripts/sources"
+	"contextinfinity/test/harness"
 )
 
 // The short form: the seed is fixed, so that it is the same run each time. make
@@ -40,13 +40,11 @@ func testRig(t *testing.T, seed uint64) *rig {
 	t.Helper()
 	r := &rig{plan: plan{seed: seed, restarts: 26, stride: 1, work: t.TempDir(), quiet: true}}
 	var err error
-	if r.module, err = moduleRoot(); err != nil {
+	if r.module, err = harness.Root(); err != nil {
 		t.Fatal(err)
 	}
 	built.Do(func() {
-		if bins, bad = build(context.Background(), r.module, scratch); bad == nil {
-			bad = errors.Join(sources.LookAt(r.module, ""), sources.LookAt(r.module, "faults"))
-		}
+		bins, bad = build(context.Background(), scratch)
 	})
 	if bad != nil {
 		t.Fatal(bad)

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"contextinfinity/test/harness"
 )
 
 // damaged is one way to damage a copy of the specimen, and what must hold after.
@@ -185,7 +187,7 @@ func (s *specimen) named(ctx context.Context, h *home, c damaged, add func(strin
 		}
 		return nil
 	}
-	add("verify does not name %q: %s", c.named, clip(r.stdout))
+	add("verify does not name %q: %s", c.named, harness.Clip(r.stdout))
 	return nil
 }
 
@@ -247,7 +249,7 @@ func (s *specimen) readsUpTo(turn string, lines []byte) func(context.Context, *h
 			}
 			for _, t := range doc.Turns {
 				if t.ID == turn && (t.text() != want || t.Outcome == "completed") {
-					add("the turn is %s and holds %q, its readable lines %q", t.Outcome, clip(t.text()), clip(want))
+					add("the turn is %s and holds %q, its readable lines %q", t.Outcome, harness.Clip(t.text()), harness.Clip(want))
 				}
 			}
 		}

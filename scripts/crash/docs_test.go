@@ -7,12 +7,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"contextinfinity/test/harness"
 )
 
 // TestDocsNameRealTests checks that each Go test, each end-to-end test and each source file that a page of promises
 // names exists, in the folder that the page says.
 func TestDocsNameRealTests(t *testing.T) {
-	root, err := moduleRoot()
+	root, err := harness.Root()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+
+	"contextinfinity/test/harness"
 )
 
 // flipArea is a kind of files of which single bytes are flipped.
@@ -49,7 +51,7 @@ func (f flipOf) String() string {
 }
 
 func (f flipOf) do(h *home) error {
-	path := filepath.Join(h.dir, f.file)
+	path := filepath.Join(h.Dir, f.file)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -100,7 +102,7 @@ func (r *rig) flipAreas(ctx context.Context) ([]flipArea, error) {
 		{"database", 50, whole, whole.relative(whole.database()), verifySays, databaseReads, false},
 		{"write-ahead log", 15, cut, cut.relative(cut.database() + "-wal"), verifySays, cut.readsAll, false},
 		{"journals", 10, cut, cut.relative(journals...), verifySays, cut.readsAll, false},
-		{"configuration", 5, whole, whole.relative(whole.config()), configSays, configReads, true},
+		{"configuration", 5, whole, whole.relative(whole.ConfigFile()), configSays, configReads, true},
 		{"backups", 20, whole, whole.relative(whole.backup()), backupSays, backupReads, false},
 	}, nil
 }
@@ -110,7 +112,7 @@ func (h *home) backup() string { return filepath.Join(h.data(), "backups", "flip
 // relative are paths below the home, as they are in a copy of it.
 func (h *home) relative(paths ...string) []string {
 	for i, p := range paths {
-		paths[i], _ = filepath.Rel(h.dir, p) // all are
+		paths[i], _ = filepath.Rel(h.Dir, p) // all are
 	}
 	return paths
 }
@@ -122,7 +124,7 @@ func (r *rig) flipArea(ctx context.Context, a flipArea, n int, rng *rand.Rand) (
 	if err != nil {
 		return out, err
 	}
-	defer func() { _ = os.RemoveAll(sound.dir) }()
+	defer func() { _ = os.RemoveAll(sound.Dir) }()
 	want, err := a.reads(ctx, sound)
 	if err != nil {
 		return out, err
@@ -188,7 +190,7 @@ func (a flipArea) pick(rng *rand.Rand, full bool) (flipOf, error) {
 	var all []byte
 	var ends []int
 	for _, name := range a.files {
-		data, err := os.ReadFile(filepath.Join(a.of.dir, name))
+		data, err := os.ReadFile(filepath.Join(a.of.Dir, name))
 		if err != nil {
 			return flipOf{}, err
 		}
@@ -241,7 +243,7 @@ func firstDifference(want, got string) string {
 	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
-			return clip(a[i]) + " is now " + clip(b[i])
+			return harness.Clip(a[i]) + " is now " + harness.Clip(b[i])
 		}
 	}
 	return fmt.Sprintf("%d lines are now %d", len(a), len(b))
@@ -306,7 +308,7 @@ func configReads(ctx context.Context, h *home) (string, error) {
 		}
 		said += r.stdout
 	}
-	return strings.ReplaceAll(said, h.dir, ""), nil
+	return strings.ReplaceAll(said, h.Dir, ""), nil
 }
 
 func databaseReads(ctx context.Context, h *home) (string, error) { return dump(ctx, h.database()) }

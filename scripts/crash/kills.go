@@ -105,7 +105,7 @@ func (k *kills) run(ctx context.Context) (outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	h.env = append(h.env, k.faults...)
+	h.Env = append(h.Env, k.faults...)
 	l := &killing{kills: k, home: h, book: newBook(), out: &out, told: make(chan struct{}, 1)}
 	l.book.first, l.book.tags = k.first, k.tags
 	for n := range k.restarts {
@@ -164,7 +164,7 @@ func (l *killing) live(ctx context.Context, r round) error {
 	if r.stillborn > 0 {
 		select {
 		case <-time.After(r.stillborn):
-		case <-l.host.ended:
+		case <-l.host.Ended:
 		}
 		l.buried(l.host.kill(), nil)
 		return nil
@@ -204,7 +204,7 @@ func (l *killing) await(lines int, done <-chan struct{}) {
 	for l.seen.Load() < int64(lines) {
 		select {
 		case <-l.told:
-		case <-l.host.ended:
+		case <-l.host.Ended:
 			return
 		case <-done:
 			return
@@ -284,14 +284,14 @@ func (l *killing) end(ctx context.Context, a act, lines func([]byte), args ...st
 	if a.stop > 0 && lines != nil {
 		t := time.AfterFunc(a.stop, func() {
 			if a.killing {
-				_ = p.cmd.Process.Kill()
+				_ = p.Cmd.Process.Kill()
 			} else {
-				_ = p.cmd.Process.Signal(syscall.SIGINT)
+				_ = p.Cmd.Process.Signal(syscall.SIGINT)
 			}
 		})
 		defer t.Stop()
 	}
-	stop := context.AfterFunc(l.life, func() { _ = p.cmd.Process.Kill() })
+	stop := context.AfterFunc(l.life, func() { _ = p.Cmd.Process.Kill() })
 	defer stop()
 	r := p.wait()
 	l.buried(r, nil)
@@ -319,8 +319,8 @@ func (l *killing) talk(a act) {
 	if _, err := io.WriteString(l.host.stdin, p.text+"\n"); err != nil {
 		return // it was killed before it could be asked
 	}
-	<-l.host.ended
-	l.book.overheard(p, l.host.out.String(), l.provider.answer(p.number))
+	<-l.host.Ended
+	l.book.overheard(p, l.host.Out.String(), l.provider.answer(p.number))
 }
 
 // store has something small stored.

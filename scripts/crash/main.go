@@ -23,6 +23,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"contextinfinity/test/harness"
 )
 
 // plan is what the command line asks for.
@@ -130,7 +132,7 @@ func all(ctx context.Context, p plan) (int, error) {
 // directory away, unless it is to be kept.
 func newRig(ctx context.Context, p plan) (r *rig, end func(clean bool), err error) {
 	r = &rig{plan: p}
-	if r.module, err = moduleRoot(); err != nil {
+	if r.module, err = harness.Root(); err != nil {
 		return nil, nil, err
 	}
 	made := r.work == ""
@@ -140,7 +142,7 @@ func newRig(ctx context.Context, p plan) (r *rig, end func(clean bool), err erro
 		}
 	}
 	r.say("building")
-	if r.builds, err = build(ctx, r.module, r.work); err != nil {
+	if r.builds, err = build(ctx, r.work); err != nil {
 		return nil, nil, err
 	}
 	if r.provider, err = newProvider(); err != nil {
@@ -152,24 +154,6 @@ func newRig(ctx context.Context, p plan) (r *rig, end func(clean bool), err erro
 			_ = os.RemoveAll(r.work)
 		}
 	}, nil
-}
-
-// moduleRoot is the nearest directory upwards that holds go.mod.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", fmt.Errorf("this is no Go module")
-		}
-		dir = up
-	}
 }
 
 // runKills runs a loop for each mode of durability, side by side: most of their

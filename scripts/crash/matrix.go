@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"contextinfinity/test/harness"
 )
 
 // matrixTests are the tests that fail every I/O site a turn, a start, a backup, a restore or a move meets. They sample in
@@ -17,7 +19,7 @@ const matrixTests = "TestEveryIOFaultOfATurn|TestEveryFaultOfARestore|TestEveryF
 
 // runMatrix runs them in full.
 func runMatrix(ctx context.Context, r *rig) ([]outcome, error) {
-	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=30m", "-json", "-run", matrixTests, ".")
+	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=30m", "-json", "-run", matrixTests, "./test/process")
 	cmd.Dir = r.module
 	cmd.Env = append(os.Environ(), "CONTEXTINFINITY_CRASH=full")
 	var errs bytes.Buffer
@@ -46,12 +48,12 @@ func runMatrix(ctx context.Context, r *rig) ([]outcome, error) {
 			}
 		case "fail":
 			out.tried++
-			out.found = append(out.found, e.Test+": "+clip(said[e.Test]))
+			out.found = append(out.found, e.Test+": "+harness.Clip(said[e.Test]))
 		}
 	}
 	out.detail = "go test: " + strings.Join(top, " ")
 	if out.tried == 0 || runErr != nil && len(out.found) == 0 {
-		return []outcome{out}, fmt.Errorf("the tests of I/O faults did not run: %v\n%s%s", runErr, clip(string(data)), clip(errs.String()))
+		return []outcome{out}, fmt.Errorf("the tests of I/O faults did not run: %v\n%s%s", runErr, harness.Clip(string(data)), harness.Clip(errs.String()))
 	}
 	return []outcome{out}, nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"contextinfinity/test/harness"
 )
 
 // shown is what show --json prints, as far as it is looked at.
@@ -144,7 +146,7 @@ func (o *oracle) prompts(turns map[string]shownTurn, all, recovered bool) {
 		_, n := lastTag(t.User.text())
 		p := o.book.byNumber[n]
 		if p == nil || t.User.text() != p.text {
-			o.add("turn %s holds a prompt that was never sent: %q", t.ID, clip(t.User.text()))
+			o.add("turn %s holds a prompt that was never sent: %q", t.ID, harness.Clip(t.User.text()))
 			continue
 		}
 		o.turn(p, t, recovered)
@@ -186,7 +188,7 @@ func (o *oracle) stored(p *prompt, copies []shownTurn, turns map[string]shownTur
 	case t.Seq != p.seq || t.Branch != p.branch:
 		o.add("turn %s was acknowledged as %s #%d and is %s #%d", t.ID, p.branch, p.seq, t.Branch, t.Seq)
 	case p.finalText && (t.Outcome != "completed" || t.Assistant == nil || t.Assistant.text() != p.final):
-		o.add("LOST: the answer of turn %s was called final and is now %s: %q", t.ID, t.Outcome, clip(t.text()))
+		o.add("LOST: the answer of turn %s was called final and is now %s: %q", t.ID, t.Outcome, harness.Clip(t.text()))
 	}
 }
 
@@ -232,11 +234,11 @@ func (o *oracle) turn(p *prompt, t shownTurn, recovered bool) {
 		}
 		o.step(p, s.ID, text, full)
 		if s.Outcome.Status == "completed" && text != full {
-			o.add("PARTIAL CALLED WHOLE: step %s of prompt %d is completed with %q", s.ID, p.number, clip(text))
+			o.add("PARTIAL CALLED WHOLE: step %s of prompt %d is completed with %q", s.ID, p.number, harness.Clip(text))
 		}
 	}
 	if rest := strings.TrimSpace(unprefixed(t.text(), full)); rest != "" {
-		o.add("turn %s of prompt %d holds what was never sent: %q", t.ID, p.number, clip(rest))
+		o.add("turn %s of prompt %d holds what was never sent: %q", t.ID, p.number, harness.Clip(rest))
 	}
 	o.outcome(p, t, full)
 }
@@ -274,10 +276,10 @@ func (o *oracle) step(p *prompt, id, text, full string) {
 		o.add("step %s: %s", id, s.err)
 	}
 	if durable := s.durableText(); !strings.Contains(text, durable) {
-		o.add("LOST: step %s of prompt %d was called durable up to byte %d, and holds %d bytes: %q", id, p.number, len(durable), len(text), clip(text))
+		o.add("LOST: step %s of prompt %d was called durable up to byte %d, and holds %d bytes: %q", id, p.number, len(durable), len(text), harness.Clip(text))
 	}
 	if !strings.HasPrefix(full, s.text) {
-		o.add("step %s of prompt %d showed what was never sent: %q", id, p.number, clip(s.text))
+		o.add("step %s of prompt %d showed what was never sent: %q", id, p.number, harness.Clip(s.text))
 	}
 }
 
@@ -286,7 +288,7 @@ func (o *oracle) outcome(p *prompt, t shownTurn, full string) {
 	switch t.Outcome {
 	case "completed":
 		if !strings.HasSuffix(t.text(), full) || !o.provider.sent(p.number) {
-			o.add("PARTIAL CALLED WHOLE: turn %s of prompt %d is %s with %q", t.ID, p.number, t.Phase, clip(t.text()))
+			o.add("PARTIAL CALLED WHOLE: turn %s of prompt %d is %s with %q", t.ID, p.number, t.Phase, harness.Clip(t.text()))
 		}
 	case "stopped":
 		if !p.interrupted {

@@ -145,9 +145,9 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 		case a == "TURN":
 			args[i] = at.turn
 		case a == "BUNDLE":
-			args[i] = filepath.Join(s.dir, "talk.cinf")
+			args[i] = filepath.Join(s.Dir, "talk.cinf")
 		case a == "NOTES":
-			args[i] = filepath.Join(h.dir, "plan.md")
+			args[i] = filepath.Join(h.Dir, "plan.md")
 			if err := os.WriteFile(args[i], []byte("# Plan\n\nThe window is on Sunday at 05:00.\n"), 0o600); err != nil {
 				return result{}, err
 			}
@@ -186,7 +186,7 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 		if err := h.moving(); err != nil {
 			return result{}, err
 		}
-		h = h.as(h.bin, "DISPLAY=:none") // this build has no window: it ends when it is to be shown
+		h = h.as(h.Bin, "DISPLAY=:none") // this build has no window: it ends when it is to be shown
 	}
 	p, err := h.start(ctx, st.types, lines, args...)
 	if err != nil {
@@ -207,7 +207,7 @@ func (s *stage) play(ctx context.Context, h *home, b *book, st step) (result, er
 
 // moving leaves word for the window to move the data.
 func (h *home) moving() error {
-	text, err := json.Marshal(map[string]string{"do": "move", "path": filepath.Join(h.dir, "moved", "here")})
+	text, err := json.Marshal(map[string]string{"do": "move", "path": filepath.Join(h.Dir, "moved", "here")})
 	if err != nil {
 		return err
 	}
@@ -344,7 +344,7 @@ func (r *rig) playAll(ctx context.Context, what string, tasks []task) (outcome, 
 		wg.Go(func() {
 			defer func() { <-slots }()
 			for i, t := range byStage[s] {
-				dir := fmt.Sprintf("%s-%d", s.dir, i)
+				dir := fmt.Sprintf("%s-%d", s.Dir, i)
 				found, dead, err := s.die(ctx, t.fault, dir)
 				mu.Lock()
 				if err != nil && failed == nil {
@@ -389,7 +389,7 @@ func runPoints(ctx context.Context, r *rig) ([]outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		counts, err := s.trace(ctx, s.dir+"-trace")
+		counts, err := s.trace(ctx, s.Dir+"-trace")
 		if err != nil {
 			return nil, err
 		}
@@ -446,7 +446,7 @@ func runPower(ctx context.Context, r *rig) ([]outcome, error) {
 		if err != nil {
 			return nil, err
 		}
-		counts, err := s.trace(ctx, s.dir+"-trace")
+		counts, err := s.trace(ctx, s.Dir+"-trace")
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+
+	"contextinfinity/test/harness"
 )
 
 // proof is a safeguard that is taken away: what the harness does then must find
@@ -35,12 +37,12 @@ var proofs = []proof{
 // fails has a stage die with a safeguard taken away, until something is found, and
 // returns what.
 func (p proof) fails(ctx context.Context, s *stage) (tried int, found []string, err error) {
-	counts, err := s.trace(ctx, s.dir+"-trace")
+	counts, err := s.trace(ctx, s.Dir+"-trace")
 	if err != nil {
 		return 0, nil, err
 	}
 	for i, fault := range p.faults(counts) {
-		found, died, err := s.die(ctx, fault, fmt.Sprintf("%s-proof-%d", s.dir, i))
+		found, died, err := s.die(ctx, fault, fmt.Sprintf("%s-proof-%d", s.Dir, i))
 		if err != nil || died && len(found) > 0 {
 			return i + 1, found, err
 		}
@@ -65,7 +67,7 @@ func runProofs(ctx context.Context, r *rig) ([]outcome, error) {
 		if len(found) == 0 {
 			out.found = []string{"THE HARNESS SEES NOTHING: a safeguard was taken away and all seemed well"}
 		} else {
-			out.detail = "seen: " + clip(found[0])[:min(100, len(clip(found[0])))]
+			out.detail = "seen: " + harness.Clip(found[0])[:min(100, len(harness.Clip(found[0])))]
 		}
 		rows = append(rows, out)
 	}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"contextinfinity/test/harness"
+
 	_ "github.com/glebarez/go-sqlite" // the database is read without the program's code
 )
 
@@ -46,7 +48,7 @@ const failedTwice = `SELECT e.type || ' ' || e.entity_id FROM events e LEFT JOIN
 // rows checks the tables themselves on a copy of the files, because opening a
 // database mends it. thorough adds SQLite's own check.
 func (o *oracle) rows(ctx context.Context, h *home, thorough bool) error {
-	dir, err := os.MkdirTemp(h.dir, "look-")
+	dir, err := os.MkdirTemp(h.Dir, "look-")
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (o *oracle) none(ctx context.Context, db *sql.DB, what, query string) {
 	case err != nil:
 		o.add("%s: %v", what, err)
 	case len(found) > 0:
-		o.add("%s: %s", what, clip(strings.Join(found, ", ")))
+		o.add("%s: %s", what, harness.Clip(strings.Join(found, ", ")))
 	}
 }
 

@@ -158,24 +158,10 @@ func (p *process) typed(text, answer string) {
 	if p.awaitOut(answer) {
 		select {
 		case <-time.After(time.Second):
-		case <-p.ended:
+		case <-p.Ended:
 		}
 	}
 	_ = p.stdin.Close()
-}
-
-// awaitOut waits until stdout holds a text; false if the process ended first.
-func (p *process) awaitOut(text string) bool {
-	for {
-		if strings.Contains(p.out.String(), text) {
-			return true
-		}
-		select {
-		case <-p.out.grown:
-		case <-p.ended:
-			return strings.Contains(p.out.String(), text)
-		}
-	}
 }
 
 // show is what show says of a session, word for word.
@@ -189,11 +175,11 @@ func (h *home) show(ctx context.Context, session string) (string, error) {
 
 // copy is the data directory again, elsewhere.
 func (s *specimen) copy(dir string) (*home, error) {
-	config, err := os.ReadFile(s.config())
+	config, err := os.ReadFile(s.ConfigFile())
 	if err != nil {
 		return nil, err
 	}
-	h, err := newHome(s.bin, dir, string(config))
+	h, err := newHome(s.Bin, dir, string(config))
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,441 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/branches"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/exporting"
+	"contextinfinity/backend/handover"
+	"contextinfinity/backend/importing"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/librarian"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/anthropic"
+	"contextinfinity/backend/llm/chatcompletions"
+	"contextinfinity/backend/llm/openai"
+	"contextinfinity/backend/llm/recall"
+	"contextinfinity/backend/models"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/redact"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/tasks"
+	"contextinfinity/backend/tokens"
+	"contextinfinity/backend/turn"
+)
+
+// app is the composition root: every service of one open data directory, built
+// once, started and stopped in order. It has no business of its own.
+type app struct {
+	setup
+
+	store    *store.Store
+	turns    *turn.Engine
+	jobs     *jobs.Runner
+	upkeep   *jobs.Reconciler
+	branches *branches.Service
+	imports  *importing.Service
+	fanout   *fanout
+	server   *handover.Server // nil: nobody else is served
+	tasks    *tasks.Manager   // nil: there is no window to begin any
+	recollection
+	backups  backupNotice
+	readOnly bool
+
+	life   context.Context // ends with close: of what runs on behind an answer
+	finish context.CancelFunc
+	behind sync.WaitGroup
+	once   sync.Once
+}
+
+// setup is what there is without a database.
+type setup struct {
+	outbound *outbound
+	config   *config.Store
+	keys     models.Keyring
+	catalog  *models.Catalog
+	memory   *memory
+	log      *slog.Logger
+}
+
+// closeTimeout bounds how long running answers may take to be put away.
+var closeTimeout = 5 * time.Second // tests on a busy machine wait longer
+
+// indexPatience bounds how long recall waits for an embedding server before it answers
+// from what is indexed.
+var indexPatience = 5 * time.Second // tests do not
+
+// manyJobs is from how many jobs on they are waited for no longer than that: a history
+// that was imported takes minutes to be indexed.
+const manyJobs = 500
+
+// openSetup opens configuration, keys and models. A fault in the file is not an
+// error here: the defaults hold, and config.Err says what is wrong.
+func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+	s := setup{
+		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
+		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
+	}
+	s.outbound = &outbound{}
+	patterns := func(c *config.Config) {
+		keys.Redactor().SetPatterns(c.Redaction.Patterns)
+		s.outbound.configure(c.Redaction)
+	}
+	patterns(cfg.Config())
+	cfg.Subscribe(patterns)
+	client := models.NewHTTPClient()
+	s.catalog = models.New(models.Deps{
+		Config: cfg.Config, Faulty: cfg.Defaults, Keys: s.keys, Limits: limitsOf(cfg),
+		Providers: []llm.Provider{
+			openai.New(client), anthropic.New(client), chatcompletions.New(client), recall.New(s.memory, nil),
+		},
+	})
+	return s
+}
+
+func logLevel() slog.Level {
+	if os.Getenv("CONTEXTINFINITY_DEBUG") != "" {
+		return slog.LevelDebug
+	}
+	return slog.LevelError
+}
+
+func limitsOf(cfg *config.Store) func(string, int, int) models.Limits {
+	return func(modelID string, contextLimit, maxOutput int) models.Limits {
+		b := cfg.Config().Budget
+		r := tokens.Limits(modelID, contextLimit, maxOutput, tokens.Fallback{ContextLimit: b.FallbackContextLimit, MaxOutput: b.FallbackMaxOutput})
+		return models.Limits{ContextLimit: r.ContextLimit, MaxOutput: r.MaxOutput, Source: r.Source}
+	}
+}
+
+// openApp opens the data directory. As the writer it recovers what a crash left
+// before it returns; publish hears of everything from then on.
+func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app, error) {
+	a := &app{setup: openSetup(o, keys), fanout: &fanout{main: o.Publish}, readOnly: o.ReadOnly}
+	a.life, a.finish = context.WithCancel(context.WithoutCancel(ctx))
+	o.Publish = a.fanout
+	cfg := a.config.Config()
+	var err error
+	a.store, err = openStore(ctx, store.Options{DataDir: cfg.DataDir, Address: a.address(o), Config: a.config.Path(), ReadOnly: o.ReadOnly, Logger: a.log, Version: version})
+	if err != nil {
+		return nil, err
+	}
+	a.memory.store = a.store
+	a.recollection = newRecollection(recollectionDeps{
+		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexing(o.Publish.Change), log: a.log,
+	})
+	journals := journal.New(journalOptions(cfg))
+	a.config.Subscribe(func(c *config.Config) { journals.Configure(journalOptions(c)) })
+	a.jobs = jobs.NewRunner(jobs.Deps{
+		Store: a.store, Publish: o.Publish, Counter: counter{}, Log: a.log,
+		TargetTokens: func() int { return a.config.Config().Librarian.TargetTokens },
+		Timeout:      func() time.Duration { return a.config.Config().Librarian.Timeout() },
+		Commit:       a.commitPolicy, Summarize: a.librarian, Plan: a.planRanges, PlanAll: a.planAll, Vectors: a.vectors,
+		SummaryStyle: func() string { return a.config.Config().Summary.Style },
+		Chunking:     func() chunking.Options { return chunkSizes(a.config.Config()) },
+		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
+	})
+	a.branches = branches.New(a.store, a.jobs, o.Publish)
+	a.turns = turn.NewEngine(turn.Deps{
+		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
+		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
+		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine,
+	})
+	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
+		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
+	})
+	a.imports = a.newImporting(o.Publish)
+	a.memory.prepare, a.memory.engine = a.indexDue, a.engine
+	a.config.Subscribe(func(*config.Config) { a.jobs.WakeVectors() })
+	a.upkeep.RecallPause(ctx)
+	if o.ReadOnly {
+		return a, nil
+	}
+	exporting.Sweep(cfg.DataDir)
+	if _, err := a.upkeep.Reconcile(ctx); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+func journalOptions(c *config.Config) journal.Options {
+	return journal.Options{
+		Dir: filepath.Join(c.DataDir, "streams"), Durability: journal.Durability(c.Stream.Durability),
+		FlushMs: c.Stream.FlushMs, FlushBytes: c.Stream.FlushBytes, FsyncMs: c.Stream.FsyncMs,
+	}
+}
+
+func (a *app) turnSettings() turn.Settings {
+	c := a.config.Config()
+	return turn.Settings{
+		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
+		ToolsMode: llm.ToolsMode(c.Tools.Mode), Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
+		MaxAnswerBytes: c.Stream.MaxAnswerBytes, MaxAnswerTokens: c.Stream.MaxAnswerTokens,
+		Scope: chat.Scope(c.Retrieval.Scope), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
+	}
+}
+
+func (a *app) commitPolicy() jobs.CommitPolicy {
+	c := a.config.Config()
+	return jobs.CommitPolicy{
+		Lazy: c.Librarian.Commit == "lazy", PendingTokens: c.Budget.PendingWindowTokens, MinTurns: c.Librarian.MinTurns,
+	}
+}
+
+// librarian is the model that summarizes a turn's conversation, nil if none. With
+// memory off no model is asked for what nothing will be sent of.
+func (a *app) librarian(_ context.Context, t chat.Turn) librarian.Model {
+	if !a.config.Config().Context.Infinity {
+		return nil
+	}
+	c, ok := a.catalog.Librarian(t.Model, counter{}.Count, a.redact)
+	if !ok {
+		return nil
+	}
+	return c
+}
+
+// planRanges queues the range summaries that a branch will need.
+func (a *app) planRanges(ctx context.Context, branch chat.BranchID) {
+	a.plan(ctx, branch, a.turns.EnqueueRanges)
+}
+
+// planAll queues summaries of all turns but the newest.
+func (a *app) planAll(ctx context.Context, branch chat.BranchID) {
+	a.plan(ctx, branch, a.turns.EnqueueAll)
+}
+
+func (a *app) plan(ctx context.Context, branch chat.BranchID, enqueue func(context.Context, chat.BranchID) (int, error)) {
+	n, err := enqueue(ctx, branch)
+	if err != nil {
+		a.log.Warn("range summaries could not be planned", "branch", branch, "err", err)
+	}
+	if n > 0 {
+		a.jobs.Wake()
+	}
+}
+
+// redactText is redact where nobody asks what was replaced.
+func (s setup) redactText(text string) string {
+	clean, _ := s.outbound.redact(text)
+	return clean
+}
+
+func (a *app) redact(s string) (string, []prompt.Redaction) { return a.outbound.redact(s) }
+
+// indexDue does the background work that is due, before recall searches: on the
+// command line nobody else may have done it. Where it would ask a model, recall does not
+// wait for it; for an embedding server, and for much at once, it waits a little. What is not done by then goes
+// on behind the answer, until close: half a job would hold its lease. Nothing is done
+// while background work is paused.
+func (a *app) indexDue(ctx context.Context) error {
+	if a.upkeep.Paused() || a.librarian(ctx, chat.Turn{Model: a.catalog.Default()}) != nil {
+		return nil
+	}
+	var late <-chan time.Time
+	queued, _, _, err := a.store.JobCounts(ctx)
+	if err != nil {
+		return err
+	}
+	if a.config.Config().Retrieval.Embedder != config.EmbedderLocal || queued > manyJobs {
+		late = time.After(indexPatience)
+	}
+	if a.life.Err() != nil {
+		return chat.Errorf(chat.CodeCancelled, "memory.index", "The program is closing.")
+	}
+	done := make(chan error, 1)
+	a.behind.Go(func() {
+		_, err := a.jobs.Drain(a.life)
+		done <- err
+	})
+	select {
+	case err := <-done:
+		return err
+	case <-late:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// close ends what others asked for, then long work, then running answers (what arrived is kept), then background work, then
+// the database. It may be called twice.
+func (a *app) close() error {
+	var err error
+	a.once.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+		defer cancel()
+		a.stopServing(ctx)
+		a.stopTasks(ctx)
+		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
+	})
+	return err
+}
+
+func (a *app) endBehind() error  { a.finish(); a.behind.Wait(); return nil }
+func (a *app) stopJobs() error   { a.upkeep.Stop(); a.jobs.Stop(); return nil }
+func (a *app) closeIndex() error { a.index.Close(); return nil }
+
+// outbound takes secrets out of what leaves, by the rules in force.
+type outbound struct {
+	mu  sync.RWMutex
+	now *redact.Redactor
+	id  string
+}
+
+func (o *outbound) configure(c config.Redaction) {
+	r, err := redact.New(c.Outbound, c.Patterns)
+	if err != nil { // the configuration was checked; should a pattern slip through, the rules in force stay
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.now = r
+	o.id = r.Rules()
+}
+
+func (o *outbound) redact(s string) (string, []prompt.Redaction) {
+	o.mu.RLock()
+	r := o.now
+	o.mu.RUnlock()
+	if r == nil {
+		return s, nil
+	}
+	return r.Redact(s)
+}
+
+func (o *outbound) rules() string {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.id
+}
+
+// counter counts tokens as each model would.
+type counter struct{}
+
+func (counter) Count(modelID, text string) int { return tokens.ForModel(modelID).CountText(text) }
+func (counter) Encoding(modelID string) string { return tokens.ForModel(modelID).Encoding() }
+
+// commandLine is what the verbs reach the program through.
+func commandLine() cli.App {
+	keys := secrets.New()
+	return cli.App{
+		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
+		Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
+		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
+			return openForVerb(ctx, o, keys)
+		},
+		OpenBench: func(ctx context.Context, o cli.OpenOptions) (*evaluation.Bench, error) {
+			return openBench(ctx, o, keys)
+		},
+		OpenSetup: func(_ context.Context, o cli.OpenOptions) (*cli.Setup, error) {
+			s := openSetup(o, keys)
+			return &cli.Setup{Config: s.config, Keys: verbKeys{s}, Models: verbModels{s.catalog}}, nil
+		},
+	}
+}
+
+func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*cli.Services, error) {
+	a, err := openApp(ctx, o, keys)
+	if err != nil {
+		return nil, err
+	}
+	if o.Serve {
+		a.serve(nil)
+	}
+	s := a.services()
+	s.Recovery, s.Close = a.upkeep.Report(), func() error { return a.closeVerb(o) }
+	return s, nil
+}
+
+// services are the app's as the verbs use them.
+func (a *app) services() *cli.Services {
+	return &cli.Services{
+		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(),
+		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
+	}
+}
+
+// stats are the figures of `stats`.
+func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
+	st, err := a.store.Stats(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return []cli.Stat{
+		{Name: "sessions", Value: st.Sessions}, {Name: "branches", Value: st.Branches}, {Name: "turns", Value: st.Turns},
+		{Name: "pending", Value: st.Pending}, {Name: "states", Value: st.States}, {Name: "pins", Value: st.Pins},
+		{Name: "chunks", Value: st.Chunks}, {Name: "units", Value: st.Units},
+		{Name: "vectors", Value: st.Vectors}, {Name: "namespaces", Value: st.Spaces}, {Name: "events", Value: st.Events},
+		{Name: "jobs", Value: st.Jobs}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema},
+		{Name: "bytes", Value: st.Bytes},
+	}, nil
+}
+
+// verbModels is the catalog as the command line wants it.
+type verbModels struct{ *models.Catalog }
+
+func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
+	var out []cli.ModelInfo
+	for _, in := range m.Catalog.List() {
+		out = append(out, cli.ModelInfo{
+			Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, Window: in.Limits.ContextLimit,
+			Output: in.Limits.MaxOutput, Source: in.Source, Ceiling: in.Ceiling, Stream: in.Stream, Usable: in.Usable,
+			Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+		})
+	}
+	return out, nil
+}
+
+func (m verbModels) Test(ctx context.Context, provider, key string) (string, error) {
+	r := m.Catalog.Test(ctx, provider, key, "")
+	if !r.OK {
+		return "", chat.Errorf(chat.CodeAuth, "keys.test", "%s", r.Message)
+	}
+	return r.Message, nil
+}
+
+// verbKeys is the keyring as the command line wants it.
+type verbKeys struct{ setup }
+
+func (k verbKeys) List(context.Context) ([]cli.KeyInfo, error) {
+	var out []cli.KeyInfo
+	for _, p := range k.catalog.KeyPlaces() {
+		out = append(out, cli.KeyInfo{Provider: p.Name, Env: p.Env, Source: k.keys.Where(p.Name, p.Env), Models: p.Models})
+	}
+	return out, nil
+}
+
+func (k verbKeys) Set(_ context.Context, provider, key string) error {
+	if !k.keys.KeyringOK() {
+		return chat.Errorf(chat.CodeUnavailable, "keys.set", "This system has no keyring that answers, so the key was not kept.").
+			WithHint("put it into the environment instead: %s", k.envOf(provider))
+	}
+	_, err := k.keys.SetKey(provider, key)
+	return err
+}
+
+func (k verbKeys) envOf(provider string) string {
+	for _, p := range k.catalog.KeyPlaces() {
+		if p.Name == provider && p.Env != "" {
+			return p.Env
+		}
+	}
+	return "the variable that the model's api_key_env names"
+}
+
+func (k verbKeys) Remove(_ context.Context, provider string) error { return k.keys.RemoveKey(provider) }

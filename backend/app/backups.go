@@ -1,0 +1,77 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/store"
+)
+
+// openCopies reaches the backups of a data directory, which no open store is
+// needed for.
+func openCopies(_ context.Context, o cli.OpenOptions) (cli.Copies, error) {
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+	return store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()}), nil
+}
+
+// backupNotice remembers what was said of backups that could not be made: that is
+// said once, not each time it is tried.
+type backupNotice struct{ told atomic.Value }
+
+func (n *backupNotice) once(key string, err error) error {
+	if n.told.Swap(key) == key {
+		return nil
+	}
+	return err
+}
+
+// backUp makes the daily backup if it is due. The error is what is to be told.
+func (a *app) backUp(ctx context.Context) error { return a.backUpAs(ctx, false) }
+
+func (a *app) backUpAs(ctx context.Context, brief bool) error {
+	c := a.config.Config().Backup
+	out, err := a.store.AutoBackup(ctx, store.BackupPolicy{Daily: c.Daily, KeepDaily: c.KeepDaily, KeepWeekly: c.KeepWeekly, Brief: brief})
+	switch {
+	case err != nil:
+		return a.backups.once(err.Error(), err)
+	case out.Outcome == chat.BackupNoSpace:
+		return a.backups.once(string(out.Outcome), chat.Errorf(chat.CodeNoSpace, "backup.daily",
+			"No daily backup is made while the disk has less than %d MB free (it has %d MB). Your conversations are stored as always.",
+			out.Need>>20+1, out.Free>>20).WithHint("free some space, or turn backup.daily off"))
+	case out.Outcome == chat.BackupMade && out.Made.Problems > 0:
+		a.log.Warn("the daily backup holds damaged records", "file", out.Made.Path, "problems", out.Made.Problems, "first", out.Made.Findings[0].Message)
+		return a.backups.once("damaged", damagedBackup(out.Made))
+	case out.Outcome == chat.BackupMade:
+		a.log.Info("made the daily backup", "file", out.Made.Path, "bytes", out.Made.Bytes, "removed", len(out.Removed))
+		_ = a.backups.once("", nil)
+	}
+	return nil
+}
+
+// damagedBackup tells of a daily backup that verify finds problems in.
+func damagedBackup(b chat.Backup) error {
+	return chat.Errorf(chat.CodeCorrupt, "backup.daily", "%s damaged, also in today's backup. Everything else can be read, and older backups without damage are kept.", damagedRecords(b.Problems)).
+		WithHint("Check everything in the settings, or contextinfinity verify, names the records; restore an older backup if you need them")
+}
+
+func damagedRecords(n int) string {
+	if n == 1 {
+		return "1 record of your data is"
+	}
+	return fmt.Sprintf("%d records of your data are", n)
+}
+
+// closeVerb closes what a verb opened. On small data it makes the daily backup
+// first: who uses the command line alone has no program that stays to make it.
+func (a *app) closeVerb(o cli.OpenOptions) error {
+	if !o.ReadOnly {
+		if err := a.backUpAs(context.Background(), true); err != nil {
+			a.log.Warn("the daily backup could not be made", "err", err)
+		}
+	}
+	return a.close()
+}

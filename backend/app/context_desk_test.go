@@ -1,0 +1,122 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/test/harness"
+)
+
+// desk is the program opened once, with every verb run against it in this
+// process: a conversation of many turns would spend its time on starts.
+type desk struct {
+	*app
+	t      testing.TB
+	dir    string
+	config string
+}
+
+func newDesk(t testing.TB, config string) *desk {
+	t.Helper()
+	dir := memoryDir(t)
+	d := &desk{t: t, dir: filepath.Join(dir, "data"), config: filepath.Join(dir, "config.toml")}
+	harness.WriteFile(t, d.config, []byte(config))
+	d.open()
+	t.Cleanup(d.shut)
+	return d
+}
+
+// memoryDir is a temporary directory in memory where there is one: what is tested
+// here is not what a disk keeps, and hundreds of turns would wait for its fsyncs.
+func memoryDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "contextinfinity-desk-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// open opens the data directory as the writer, as a window does; background work
+// runs only when a verb asks for it.
+func (d *desk) open() {
+	d.t.Helper()
+	var err error
+	d.app, err = openApp(context.Background(), cli.OpenOptions{DataDir: d.dir, ConfigPath: d.config, Publish: newWitness()}, secrets.New())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := d.app.config.Err(); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+func (d *desk) shut() {
+	if err := d.close(); err != nil {
+		d.t.Error(err)
+	}
+}
+
+// again is the next start of the program, with another configuration.
+func (d *desk) again(config string) {
+	d.t.Helper()
+	d.shut()
+	harness.WriteFile(d.t, d.config, []byte(config))
+	d.open()
+}
+
+// Run runs a verb to its end.
+func (d *desk) Run(args ...string) harness.Result {
+	d.t.Helper()
+	out, errs := harness.NewLockedBuffer(), harness.NewLockedBuffer()
+	verb := cli.App{
+		Version: version, In: strings.NewReader(""), Out: out, Err: errs,
+		Open: func(context.Context, cli.OpenOptions) (*cli.Services, error) {
+			s := d.services()
+			s.Close = func() error { return nil }
+			return s, nil
+		},
+	}
+	code := cli.Run(context.Background(), verb, append([]string{"--data-dir", d.dir, "--config", d.config}, args...))
+	return harness.Result{T: d.t, Args: args, Code: code, Stdout: out.String(), Stderr: errs.String()}
+}
+
+func (d *desk) OK(args ...string) harness.Result {
+	d.t.Helper()
+	return d.Run(args...).Exits(0)
+}
+
+// send sends to a session, or begins one.
+func (d *desk) send(session string, args ...string) harness.Sent {
+	d.t.Helper()
+	where := []string{"send", "--json", "--new"}
+	if session != "" {
+		where = []string{"send", "--json", "--session", session}
+	}
+	return d.OK(append(where, args...)...).Sent()
+}
+
+// seen is what `context` shows of a turn, or of what comes next.
+func (d *desk) seen(session string, more ...string) harness.View {
+	d.t.Helper()
+	return harness.ViewOf(d.OK(append([]string{"context", session, "--json"}, more...)...))
+}
+
+func (d *desk) Clean() {
+	d.t.Helper()
+	var doc struct {
+		OK       bool
+		Findings []chat.Finding
+	}
+	d.OK("verify", "--json").Document(&doc)
+	if !doc.OK || len(doc.Findings) != 0 {
+		d.t.Fatalf("verify: %+v", doc.Findings)
+	}
+}

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// secretsTyped are what users paste: none may leave, each is kept as typed.
+var secretsTyped = map[string]string{
+	"github-token": "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a",
+	"openai-key":   "sk-proj-" + "Tq7wZr4KpX9mVb2Ns6Yd8Hc3Fj5Lg1Ra",
+	"pattern":      "EMP-104233",
+}
+
+// SPEC 13: a secret typed in a message is on disk as it was typed and never on
+// the wire, not while it is pending, not from old history, its extract or its
+// summary, and not on its way to the librarian; `context` shows what was replaced.
+func TestSecretsStayAtHome(t *testing.T) {
+	t.Parallel()
+	for _, w := range harness.Wires {
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, harness.Summarizing(w))
+			d := newDesk(t, w.Windowed("m", r.URL, 4096)+"[redaction]\npatterns = ['EMP-\\d{6}']\n")
+			typed := "We decided that the build must always use " + secretsTyped["github-token"] + " and never " +
+				secretsTyped["openai-key"] + ". Ask " + secretsTyped["pattern"] + " about shelf 12."
+			first := d.send("", typed, "--model", "m")
+			if got := d.Show(first.SessionID).Turns[0].User.RenderedText(); got != typed {
+				t.Errorf("what was typed is kept as %q", got)
+			}
+			replaced(t, d, first)
+			for i := range 16 {
+				s := d.send(first.SessionID, chatter(i), "--model", "m", "--wait", "committed")
+				v := d.seen(first.SessionID, "--turn", s.TurnID)
+				harness.EveryByteIsShown(t, w, v, r.LastBody(t), fmt.Sprintf("turn %d", i+2))
+			}
+			d.OK("summarize", first.SessionID)
+			for _, body := range append(r.Bodies(), r.Asked()...) {
+				leaksNothing(t, string(body))
+			}
+			if !strings.Contains(string(r.Bodies()[0]), "[redacted:github-token]") || len(r.Asked()) == 0 {
+				t.Error("nothing stands in the secrets' place, or no librarian was asked")
+			}
+			d.Clean()
+		})
+	}
+}
+
+// replaced looks at what `context` says of it, as a document and in words.
+func replaced(t *testing.T, d *desk, s harness.Sent) {
+	t.Helper()
+	v := d.seen(s.SessionID, "--turn", s.TurnID)
+	human := d.OK("context", s.SessionID, "--turn", s.TurnID, "--text").Stdout
+	leaksNothing(t, v.Text())
+	leaksNothing(t, human)
+	for rule, secret := range secretsTyped {
+		found := false
+		for _, x := range v.Manifest.Redactions {
+			found = found || x.Rule == rule && x.Bytes == len(secret)
+		}
+		if !found || !strings.Contains(v.Text(), "[redacted:"+rule+"]") || !strings.Contains(human, "redacted "+rule) {
+			t.Errorf("context does not show that %s was replaced: %+v", rule, v.Manifest.Redactions)
+		}
+	}
+}
+
+// leaksNothing looks for the secrets, and for any half of one.
+func leaksNothing(t *testing.T, text string) {
+	t.Helper()
+	for rule, secret := range secretsTyped {
+		half := max(6, len(secret)/2)
+		for at := 0; at+half <= len(secret); at++ {
+			if i := strings.Index(text, secret[at:at+half]); i >= 0 {
+				t.Errorf("%s left: …%s…", rule, harness.Clip(text[max(0, i-60):min(len(text), i+60)]))
+				return
+			}
+		}
+	}
+}
+
+// When the rules change, an old turn says so; verify does not call it damage.
+func TestARuleAddedLaterIsSaid(t *testing.T) {
+	t.Parallel()
+	w := harness.ChatWire
+	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
+	config := w.Windowed("m", r.URL, 8192)
+	d := newDesk(t, config)
+	s := d.send("", "Ask EMP-104233 about it.", "--model", "m")
+	d.again(config + "[redaction]\npatterns = ['EMP-\\d{6}']\n")
+	v := d.seen(s.SessionID, "--turn", s.TurnID)
+	if v.Same || !strings.Contains(v.Note, "redaction rules") {
+		t.Errorf("same %v, note %q", v.Same, v.Note)
+	}
+	d.Clean()
+	d.send(s.SessionID, "And now?", "--model", "m")
+	if strings.Contains(string(r.LastBody(t)), "EMP-104233") {
+		t.Error("old history was not redacted by the new rule")
+	}
+}

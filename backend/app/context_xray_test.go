@@ -1,0 +1,141 @@
+package app
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/backend/prompt"
+	"contextinfinity/test/harness"
+)
+
+// chatter is what the two sides say of a turn: prose with something to keep in
+// it, long enough that forty turns do not fit 8 000 tokens.
+func chatter(i int) string {
+	return fmt.Sprintf("In week %d we moved the green boxes. We decided to use shelf %d for them. ", i, 100+i) +
+		strings.Repeat("The weather was mild and nobody hurried, so that the talk went on for a while. ", 5) + "<b>&amp; größer 漢字</b>"
+}
+
+// conversation is a branch as the X-ray test drives it: which body was sent for
+// which turn.
+type conversation struct {
+	*desk
+	wire    harness.WireProtocol
+	relay   *harness.Relay
+	session string
+	turns   []harness.Sent
+	sent    map[string][]byte // by turn
+}
+
+func (c *conversation) say(args ...string) harness.Sent {
+	c.t.Helper()
+	s := c.send(c.session, append(args, "--model", "m")...)
+	c.session = s.SessionID
+	c.turns = append(c.turns, s)
+	c.sent[s.TurnID] = c.relay.LastBody(c.t)
+	return s
+}
+
+// The X-ray of any past turn, of each protocol: every byte of text that stood on
+// the wire belongs to exactly one item shown, and no item shows more; through
+// pins, pending turns, extracts, summaries by a model, a continuation, an image,
+// and a fork.
+func TestXRayShowsWhatWasOnTheWire(t *testing.T) {
+	t.Parallel()
+	for _, w := range harness.Wires {
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			c := fortyTurns(t, w)
+			have := map[string]int{}
+			for i, s := range c.turns {
+				v := c.seen(c.session, "--turn", s.TurnID)
+				harness.EveryByteIsShown(t, w, v, c.sent[s.TurnID], fmt.Sprintf("turn %d", i+1))
+				for source, n := range v.Sources() {
+					have[source] += n
+				}
+				for _, sec := range v.Manifest.Sections {
+					have[sec.Name]++
+				}
+				if v.Reported < 12 {
+					t.Errorf("turn %d: the provider's count is shown as %d", i+1, v.Reported)
+				}
+			}
+			for _, kind := range []string{"pin", "turn", "summary", "extract", "state", "message", "partial", prompt.SectionPending, prompt.SectionOriginals} {
+				if have[kind] == 0 {
+					t.Errorf("no context had a %s: the test shows too little (%v)", kind, have)
+				}
+			}
+			c.Clean()
+		})
+	}
+}
+
+func fortyTurns(t *testing.T, w harness.WireProtocol) *conversation {
+	t.Helper()
+	cutOnce := 0
+	say := func(n int) llmtest.Step {
+		if cutOnce == n {
+			return llmtest.Step{Chunks: llmtest.Stream(w.Saying(false, "Half of an ans")...).Chunks, Drop: true}
+		}
+		return harness.Reply(w, n)
+	}
+	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return say(n) }, harness.Summarizing(w))
+	c := &conversation{desk: newDesk(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nafter_send_s = 0\n"), wire: w, relay: r, sent: map[string][]byte{}}
+	c.say("Hello. " + chatter(0))
+	c.OK("pin", c.session, "Never on a <Friday>,\nand never & ever")
+	for i := 1; i < 36; i++ {
+		args := []string{chatter(i)}
+		switch {
+		case i == 12:
+			cutOnce = len(r.Bodies()) + 1
+			c.continued(chatter(i))
+			continue
+		case i == 20:
+			args = append(args, "--image", c.picture())
+		case i%3 == 0 || i > 25:
+			args = append(args, "--wait", "committed")
+		}
+		c.say(args...)
+		if i == 22 {
+			c.OK("summarize", c.session)
+		}
+	}
+	c.forked(c.turns[30])
+	return c
+}
+
+// continued is a turn whose answer was cut, and that the model went on with.
+func (c *conversation) continued(text string) {
+	c.t.Helper()
+	s := c.Run("send", "--json", "--session", c.session, "--model", "m", text).Exits(1).Sent()
+	c.OK("continue", s.TurnID, "--json")
+	c.turns = append(c.turns, s)
+	c.sent[s.TurnID] = c.relay.LastBody(c.t)
+}
+
+// forked goes on from an earlier turn; what was before it is the same history.
+func (c *conversation) forked(at harness.Sent) {
+	c.t.Helper()
+	c.OK("fork", at.TurnID, "--switch")
+	for i := range 4 {
+		if s := c.say(chatter(200 + i)); s.BranchID == at.BranchID {
+			c.t.Fatal("the message did not go to the fork")
+		}
+	}
+}
+
+func (c *conversation) picture() string {
+	c.t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 3, 2))); err != nil {
+		c.t.Fatal(err)
+	}
+	path := filepath.Join(filepath.Dir(c.config), "grey.png")
+	harness.WriteFile(c.t, path, b.Bytes())
+	return path
+}

@@ -1,0 +1,228 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/given"
+	"contextinfinity/backend/tasks"
+)
+
+// raise brings the window to the front; tests look whether it is asked to.
+var raise = desktop.Raise
+
+// heed does what a start of the program asks of the window: of this one before its
+// page is there, or of another one that runs already.
+func heed(hub *api.Hub, o cli.OpenOptions) {
+	if o.NewChat {
+		hub.Summon(summons(desktop.Summons{Kind: desktop.SummonNewChat, X: -1, Y: -1}))
+	}
+	if len(o.Files) > 0 {
+		hub.Summon(summons(desktop.Summons{Kind: desktop.SummonFiles, Paths: o.Files, X: -1, Y: -1}))
+	}
+}
+
+// summons is what the page is told, with what each file is.
+func summons(s desktop.Summons) api.Summons {
+	out := api.Summons{Kind: string(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
+	paths := s.Paths[:min(len(s.Paths), given.MaxAtOnce)]
+	if files, err := given.All(paths); err == nil {
+		out.Files = api.GivenFiles(files)
+	}
+	return out
+}
+
+// desk is the program's place on the desktop: what the tray shows and steers, and who
+// is told when an answer ends.
+func (a *app) desk(hub *api.Hub) desktop.Work {
+	w := &deskWork{a: a, hub: hub}
+	hub.Listen(func(c chat.Change) {
+		switch c.Kind {
+		case chat.ChangeTurn, chat.ChangeJobs, chat.ChangeTask, chat.ChangeReindex, chat.ChangeRecovery:
+			w.changed()
+		}
+	})
+	return w
+}
+
+// deskWork is the background work as the tray knows it.
+type deskWork struct {
+	a   *app
+	hub *api.Hub
+
+	mu   sync.Mutex
+	told func()
+}
+
+func (w *deskWork) Paused() bool { return w.a.upkeep.Paused() }
+
+func (w *deskWork) Pause(paused bool) {
+	if err := w.a.upkeep.SetPaused(w.a.life, paused); err != nil && w.a.life.Err() == nil {
+		w.a.log.Warn("the pause holds for this run alone", "err", err)
+	}
+}
+
+// Reconcile settles what is open and does what is due, also while that is paused: it is
+// asked for.
+func (w *deskWork) Reconcile() {
+	if w.a.life.Err() != nil {
+		return // closing: nothing new begins
+	}
+	w.a.behind.Go(func() {
+		_, err := w.a.upkeep.Reconcile(w.a.life)
+		if err == nil {
+			_, _, err = w.a.upkeep.CatchUp(w.a.life)
+		}
+		if err != nil && w.a.life.Err() == nil {
+			w.a.log.Error("what the tray asked to put in order was not", "err", err)
+		}
+	})
+}
+
+// Busy counts answers, jobs and long work. What cannot be counted now is counted the
+// next time.
+func (w *deskWork) Busy() (running, queued int) {
+	queued, running, _, err := w.a.store.JobCounts(w.a.life)
+	if err != nil {
+		queued, running = 0, 0
+	}
+	works, waits := w.a.tasks.Open()
+	return running + works + len(w.a.turns.Running()), queued + waits
+}
+
+// Attention is for work that failed, until it is dismissed or done after all.
+func (w *deskWork) Attention() string {
+	for _, t := range w.a.tasks.List() {
+		if t.State == tasks.Failed {
+			return t.Title + " failed"
+		}
+	}
+	_, _, dead, err := w.a.store.JobCounts(w.a.life)
+	switch {
+	case err != nil || dead == 0:
+		return ""
+	case dead == 1:
+		return "A background job gave up: see Activity"
+	}
+	return fmt.Sprintf("%d background jobs failed: see Activity", dead)
+}
+
+func (w *deskWork) Answering() int { return len(w.a.turns.Running()) }
+
+func (w *deskWork) Changed(fn func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.told = fn
+}
+
+func (w *deskWork) changed() {
+	w.mu.Lock()
+	told := w.told
+	w.mu.Unlock()
+	if told != nil {
+		told()
+	}
+}
+
+// longAnswer is from when on somebody who looked elsewhere is told of an answer's end.
+const longAnswer = 10 * time.Second
+
+// answers tell the desktop when one ends that nobody watches.
+type answers struct {
+	turn    func(context.Context, chat.TurnID) (chat.Turn, error)
+	session func(context.Context, chat.SessionID) (chat.Session, error)
+	watched func() (there, focused bool)
+	preview func() bool
+	notify  func(desktop.Notice)
+	now     func() time.Time
+
+	mu    sync.Mutex
+	begun map[chat.TurnID]time.Time
+}
+
+// notices has the user told of answers, for as long as the app lives.
+func (a *app) notices(hub *api.Hub) {
+	n := &answers{
+		turn: a.store.Turn, session: a.store.Session, watched: desktop.Watched, notify: desktop.Notify, now: time.Now,
+		preview: func() bool { return a.config.Config().Desktop.NotificationPreview }, begun: map[chat.TurnID]time.Time{},
+	}
+	looks := make(chan chat.TurnID, 256)
+	hub.Listen(func(c chat.Change) {
+		if c.Kind == chat.ChangeTurn {
+			select {
+			case looks <- chat.TurnID(c.ID):
+			default: // hundreds at once are no conversation; nobody is told of each
+			}
+		}
+	})
+	a.behind.Go(func() {
+		for {
+			select {
+			case <-a.life.Done():
+				return
+			case id := <-looks:
+				n.look(a.life, id)
+			}
+		}
+	})
+}
+
+// look sees how far a turn is. Temporary ones are not stored, and not told of.
+func (n *answers) look(ctx context.Context, id chat.TurnID) {
+	t, err := n.turn(ctx, id)
+	if err != nil {
+		return
+	}
+	over := t.Phase.Finalized() || t.Phase == chat.PhaseFailed || t.Incomplete()
+	n.mu.Lock()
+	begun, known := n.begun[id]
+	switch {
+	case !over && !known:
+		n.begun[id] = n.now()
+	case over:
+		delete(n.begun, id)
+	}
+	n.mu.Unlock()
+	if over && known {
+		n.ended(ctx, t, n.now().Sub(begun))
+	}
+}
+
+func (n *answers) ended(ctx context.Context, t chat.Turn, took time.Duration) {
+	there, focused := n.watched()
+	if there && (focused || took < longAnswer) {
+		return
+	}
+	words := endWords(t)
+	if words == "" {
+		return
+	}
+	s, err := n.session(ctx, t.SessionID)
+	if err != nil {
+		return
+	}
+	if n.preview() && t.Assistant != nil && t.Phase.Finalized() {
+		words = t.Assistant.RenderedText()
+	}
+	n.notify(desktop.Notice{Session: string(s.ID), Title: cmp.Or(s.Title, "ContextInfinity"), Text: words})
+}
+
+// endWords say how an answer ended; empty: the user ended it, and knows.
+func endWords(t chat.Turn) string {
+	switch t.Outcome {
+	case chat.OutcomeStopped, chat.OutcomeKept, chat.OutcomeDiscarded:
+		return ""
+	case chat.OutcomeIncomplete:
+		return "The answer broke off. What arrived is kept."
+	case chat.OutcomeFailed:
+		return "There is no answer: it failed."
+	}
+	return "Your answer is ready."
+}

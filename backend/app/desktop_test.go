@@ -1,0 +1,82 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/desktop"
+)
+
+// Somebody who does not look at the window is told when an answer ends, in words of
+// ours unless they want the answer's own; whoever looks, ended it, or wrote where
+// nothing is kept, is not.
+func TestWhoIsToldOfAnAnswersEnd(t *testing.T) {
+	open := chat.Turn{Phase: chat.PhaseResponding}
+	done := chat.Turn{Phase: chat.PhaseResponseFinalized, Outcome: chat.OutcomeCompleted,
+		Assistant: &chat.Message{Blocks: chat.Blocks{chat.Text{Text: "The secret word"}}}}
+	broken := chat.Turn{Phase: chat.PhaseResponding, Outcome: chat.OutcomeIncomplete}
+	failed := chat.Turn{Phase: chat.PhaseFailed, Outcome: chat.OutcomeFailed}
+	stopped := chat.Turn{Phase: chat.PhaseDone, Outcome: chat.OutcomeStopped}
+	const ready = "Your answer is ready."
+	for name, c := range map[string]struct {
+		steps          []chat.Turn
+		took           time.Duration
+		there, focused bool
+		preview        bool
+		want           []string
+	}{
+		"hidden, short":            {steps: []chat.Turn{open, done}, took: time.Second, want: []string{ready}},
+		"hidden, each once":        {steps: []chat.Turn{open, open, done, done}, want: []string{ready}},
+		"elsewhere, short":         {steps: []chat.Turn{open, done}, took: longAnswer - 1, there: true},
+		"elsewhere, long":          {steps: []chat.Turn{open, done}, took: longAnswer, there: true, want: []string{ready}},
+		"looking":                  {steps: []chat.Turn{open, done}, took: time.Hour, there: true, focused: true},
+		"hidden, broken off":       {steps: []chat.Turn{open, broken}, want: []string{"The answer broke off. What arrived is kept."}},
+		"hidden, tried again":      {steps: []chat.Turn{open, broken, open, done}, want: []string{"The answer broke off. What arrived is kept.", ready}},
+		"hidden, failed":           {steps: []chat.Turn{open, failed}, want: []string{"There is no answer: it failed."}},
+		"hidden, stopped":          {steps: []chat.Turn{open, stopped}},
+		"not of this run":          {steps: []chat.Turn{done}},
+		"the answer's own words":   {steps: []chat.Turn{open, done}, preview: true, want: []string{"The secret word"}},
+		"no words of a broken one": {steps: []chat.Turn{open, broken}, preview: true, want: []string{"The answer broke off. What arrived is kept."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var told []string
+			var now time.Time
+			var at int
+			n := &answers{
+				turn: func(context.Context, chat.TurnID) (chat.Turn, error) {
+					step := c.steps[at]
+					step.ID, step.SessionID = "t1", "s1"
+					return step, nil
+				},
+				session: func(context.Context, chat.SessionID) (chat.Session, error) {
+					return chat.Session{ID: "s1", Title: "A title"}, nil
+				},
+				watched: func() (bool, bool) { return c.there, c.focused },
+				preview: func() bool { return c.preview },
+				notify: func(n desktop.Notice) {
+					if n.Session != "s1" || n.Title != "A title" {
+						t.Errorf("%+v", n)
+					}
+					told = append(told, n.Text)
+				},
+				now: func() time.Time { return now }, begun: map[chat.TurnID]time.Time{},
+			}
+			for at = range c.steps {
+				n.look(t.Context(), "t1")
+				now = now.Add(c.took)
+			}
+			if !reflect.DeepEqual(told, c.want) {
+				t.Errorf("told %q, want %q", told, c.want)
+			}
+			n.turn = func(context.Context, chat.TurnID) (chat.Turn, error) { return chat.Turn{}, errors.New("temporary") }
+			n.look(t.Context(), "t2")
+			if len(n.begun) != 0 {
+				t.Errorf("%v is still waited for", n.begun)
+			}
+		})
+	}
+}

@@ -1,0 +1,103 @@
+package app
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/embedding/ollama"
+	"contextinfinity/backend/embedding/openai"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/models"
+)
+
+// embedders makes the configured embedder, and those of other identities as far as
+// the configuration reaches: texts go to no server that it does not name, also while
+// vectors of a former one are still in use.
+type embedders struct {
+	config func() *config.Config
+	keys   models.Keyring
+	client *http.Client
+	local  embedding.Embedder
+
+	mu   sync.Mutex
+	made map[embedderKey]embedding.Embedder // each once: one of an unknown model was asked for its dimension
+}
+
+// embedderKey is all that an embedder is made of.
+type embedderKey struct {
+	config.Embedding
+	key llm.Secret
+	ask bool // the server for the dimension
+}
+
+// Target is the configured embedder.
+func (e *embedders) Target(ctx context.Context) (embedding.Embedder, error) {
+	c := e.config().Embedding()
+	return e.make(ctx, c, c.Dimension > 0)
+}
+
+// For is the embedder of an identity.
+func (e *embedders) For(ctx context.Context, id chat.EmbedderID) (embedding.Embedder, error) {
+	if id.Name == embedding.Local {
+		return e.local, nil
+	}
+	c := e.config().Embedding()
+	if c.Embedder != id.Name {
+		return nil, chat.Errorf(chat.CodeConfig, "embedder.for", "Vectors made by %s cannot be searched any more: no such server is configured.", id).
+			WithHint("words are still searched; the configured embedder's vectors are being made")
+	}
+	ask := c.Dimension == id.Dimension
+	if known := embedding.KnownModel(id.Model).Dimension; known > 0 {
+		ask = known != id.Dimension
+	}
+	c.Model, c.Dimension = id.Model, id.Dimension
+	return e.make(ctx, c, ask)
+}
+
+func (e *embedders) make(ctx context.Context, c config.Embedding, ask bool) (embedding.Embedder, error) {
+	if c.Embedder == config.EmbedderLocal {
+		return e.local, nil
+	}
+	k := embedderKey{Embedding: c, ask: ask}
+	if c.KeyName != "" || c.KeyEnv != "" {
+		k.key, _ = e.keys.Key(c.KeyName, c.KeyEnv)
+	}
+	e.mu.Lock()
+	made, ok := e.made[k]
+	e.mu.Unlock()
+	if ok {
+		return made, nil
+	}
+	made, err := connect(ctx, e.client, k)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.made == nil || len(e.made) > 8 { // a key is not held for longer than it is of use
+		e.made = map[embedderKey]embedding.Embedder{}
+	}
+	e.made[k] = made
+	return made, nil
+}
+
+// connectTimeout bounds asking a server for its model's dimension.
+const connectTimeout = 20 * time.Second
+
+func connect(ctx context.Context, client *http.Client, k embedderKey) (embedding.Embedder, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	if k.Embedder == config.EmbedderOllama {
+		return ollama.New(ctx, ollama.Options{
+			Client: client, BaseURL: k.BaseURL, Key: k.key, AllowPlainHTTP: k.AllowPlainHTTP, Model: k.Model, Dimension: k.Dimension, Ask: k.ask,
+		})
+	}
+	return openai.New(ctx, openai.Options{
+		Client: client, BaseURL: k.BaseURL, Key: k.key, AllowPlainHTTP: k.AllowPlainHTTP, Model: k.Model, Dimension: k.Dimension, Ask: k.ask,
+	})
+}

@@ -1,0 +1,154 @@
+package app
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/llm/chatcompletions"
+	"contextinfinity/backend/models"
+)
+
+// compatibleServer is a server of a protocol compatible with OpenAI's that has a chat model and an
+// embedding model, as LM Studio and vLLM do. It refuses what they refuse.
+type compatibleServer struct {
+	*httptest.Server
+	model  string
+	mu     sync.Mutex
+	inputs []string
+}
+
+func newCompatibleServer(t *testing.T, model string) *compatibleServer {
+	s := &compatibleServer{model: model}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"object":"list","data":[{"id":"qwen3-8b","object":"model"},{"id":%q,"object":"model"}]}`, s.model)
+	})
+	mux.HandleFunc("POST /v1/embeddings", s.embed)
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *compatibleServer) embed(w http.ResponseWriter, r *http.Request) {
+	var in map[string]json.RawMessage
+	var texts []string
+	var model string
+	bad := json.NewDecoder(r.Body).Decode(&in) != nil || json.Unmarshal(in["input"], &texts) != nil || json.Unmarshal(in["model"], &model) != nil
+	if bad || model != s.model || in["encoding_format"] != nil || in["dimensions"] != nil || r.Header.Get("Authorization") != "" {
+		http.Error(w, `{"error":{"message":"not supported"}}`, http.StatusBadRequest)
+		return
+	}
+	s.mu.Lock()
+	s.inputs = append(s.inputs, texts...)
+	s.mu.Unlock()
+	type item struct {
+		Object    string    `json:"object"`
+		Index     int       `json:"index"`
+		Embedding []float32 `json:"embedding"`
+	}
+	var data []item
+	for i, text := range texts {
+		data = append(data, item{"embedding", i, plantedVector(text, 768)})
+	}
+	_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data, "model": model})
+}
+
+func (s *compatibleServer) sent() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.inputs)
+}
+
+// offering is a history with the built-in embedder beside a server that was found on this machine.
+func offering(t *testing.T, name string, s *compatibleServer) (*embedded, *api.Embedders, *api.Memory) {
+	t.Helper()
+	e := newEmbedded(t, "")
+	catalog := models.New(models.Deps{
+		Config: e.config.Config, Keys: e.keys, Providers: []llm.Provider{chatcompletions.New(e.made.client)},
+		Local: []models.LocalAddress{{Name: name, BaseURL: s.URL + "/v1"}, {Name: "llama.cpp", BaseURL: "http://127.0.0.1:1/v1"}},
+	})
+	core := &api.Core{Store: e.store, Hub: api.NewHub(), Log: e.log, Recollection: api.Recollection{
+		Connect: e.connect, Vectors: e.manager, Retrieves: e.retrieves,
+	}}
+	return e, api.NewEmbedders(core, e.config, catalog.EmbedderOptions), api.NewMemory(core)
+}
+
+// A server on this machine that speaks OpenAI's protocol is offered, measured without the history, accepted,
+// and left again; meanwhile the former vectors are searched and the progress is told.
+func TestLocalServerAsEmbedder(t *testing.T) {
+	t.Parallel()
+	for name, model := range map[string]string{"LM Studio": "text-embedding-nomic-embed-text-v1.5", "vLLM": "nomic-ai/nomic-embed-text-v1.5"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newCompatibleServer(t, model)
+			e, service, memory := offering(t, name, s)
+			var texts []string
+			for i := range 70 { // more than one step of the manager
+				texts = append(texts, fmt.Sprintf("Parcel %d stands in aisle %d.", i, 3*i))
+			}
+			e.say(append(texts, "Yesterday the feline dozed upon the windowsill.")...)
+			former := e.complete()
+
+			v, err := service.Embedders()
+			if err != nil || len(v.Options) != 1 || v.Offer != v.Options[0].ID {
+				t.Fatalf("%+v, %v", v, err)
+			}
+			if o := v.Options[0]; o.Server != name || o.Model != model || o.Host != "this computer" || o.Remote {
+				t.Errorf("offered %+v", o)
+			}
+			if cost, err := service.Estimate(v.Offer); err != nil || cost.Cost != 0 || cost.Units != v.Units {
+				t.Errorf("%+v, %v", cost, err)
+			}
+			if slices.ContainsFunc(s.sent(), func(text string) bool { return strings.Contains(text, "Parcel") }) {
+				t.Error("the history was sent before the offer was accepted")
+			}
+
+			if v, err = service.Use(v.Offer); err != nil || v.Offer != "" || v.Current.Model != model || v.Current.BuiltIn {
+				t.Fatalf("%+v, %v", v, err)
+			}
+			if _, err := e.manager.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			status, err := memory.Status("")
+			if err != nil || len(status.Spaces) != 2 {
+				t.Fatalf("%+v, %v", status, err)
+			}
+			for _, space := range status.Spaces {
+				building := strings.Contains(space.Embedder, model)
+				if building != (space.State == string(chat.NamespaceBuilding)) || building && (space.Done == 0 || space.Done >= space.Total) || space.Error != "" {
+					t.Errorf("halfway: %+v", space)
+				}
+			}
+			if ns, ok, err := e.store.Serving(t.Context()); err != nil || !ok || ns.ID != former.ID {
+				t.Errorf("halfway %+v serves, %v", ns, err)
+			}
+			ns := e.complete()
+			if ns.Embedder.Name != "openai" || ns.Embedder.Dimension != 768 {
+				t.Errorf("serving %s", ns.Embedder)
+			}
+			if got, _ := e.nearest(ns, "where was the cat asleep"); !strings.Contains(got, "feline") {
+				t.Errorf("found %q", got)
+			}
+			if sent := s.sent(); !strings.HasPrefix(sent[len(sent)-1], "search_query: ") {
+				t.Errorf("asked with %q: not as the model was trained", sent[len(sent)-1])
+			}
+
+			asked := len(s.sent())
+			if v, err = service.UseBuiltIn(); err != nil || !v.Current.BuiltIn || v.Offer != "" || len(v.Options) != 1 {
+				t.Fatalf("%+v, %v", v, err)
+			}
+			if ns = e.complete(); ns.Embedder.Name != "local" || len(s.sent()) != asked {
+				t.Errorf("%s serves, and the server was sent %d texts more", ns.Embedder, len(s.sent())-asked)
+			}
+		})
+	}
+}

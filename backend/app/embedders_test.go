@@ -1,0 +1,352 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/turn"
+	"contextinfinity/backend/vectorindex"
+	"contextinfinity/test/harness"
+)
+
+// embedded is a world with conversations, and the parts that make, keep and search
+// vectors, as the configuration says.
+type embedded struct {
+	*world
+	made    *embedders
+	manager *embedding.Manager
+	index   *vectorindex.Index
+}
+
+func newEmbedded(t *testing.T, config string) *embedded {
+	t.Helper()
+	e := &embedded{world: openWorld(t, t.TempDir(), config, tuning{})}
+	e.made = &embedders{config: e.config.Config, keys: e.keys, client: &http.Client{}, local: local.New()}
+	t.Cleanup(e.made.client.CloseIdleConnections)
+	e.manager = embedding.NewManager(embedding.ManagerDeps{
+		Store: e.store, Target: e.made.Target, For: e.made.For, Redact: func(s string) string { s, _ = e.redact(s); return s },
+	})
+	e.index = vectorindex.New(vectorindex.Options{Source: e.store})
+	t.Cleanup(e.index.Close)
+	return e
+}
+
+// say tells recall things, each a turn, and indexes them.
+func (e *embedded) say(texts ...string) {
+	e.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
+	defer cancel()
+	b := e.session("Things")
+	for _, s := range texts {
+		h, err := e.turns.Send(ctx, turn.Message{Branch: b.ID, Content: chat.UserText(s), Model: "recall"})
+		if err == nil {
+			_, err = h.Wait(ctx)
+		}
+		if err == nil {
+			_, err = e.jobs.Drain(ctx)
+		}
+		if err != nil {
+			e.t.Fatal(err)
+		}
+	}
+}
+
+// complete makes all vectors of the configured embedder, and returns its namespace.
+func (e *embedded) complete() chat.Namespace {
+	e.t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = e.manager.Step(context.Background()); err != nil {
+			e.t.Fatal(err)
+		}
+	}
+	ns, ok, err := e.store.Serving(context.Background())
+	if err != nil || !ok || ns.Done != ns.Total || ns.Total == 0 {
+		e.t.Fatalf("serving %+v, %v, %v", ns, ok, err)
+	}
+	return ns
+}
+
+// nearest is the text of the unit that the vectors alone find.
+func (e *embedded) nearest(ns chat.Namespace, question string) (text string, cosine float64) {
+	e.t.Helper()
+	ctx := context.Background()
+	who, err := e.manager.For(ctx, ns)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	vectors, err := who.Embed(ctx, embedding.Query, []string{question})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	sieve, err := e.store.Sieve(ctx, chat.Within{Scope: chat.ScopeAll})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	hits, err := e.index.Search(ctx, retrieval.VectorQuery{Namespace: ns, Vector: vectors[0], Sieve: sieve, Limit: 1})
+	if err != nil || len(hits) != 1 {
+		e.t.Fatalf("%d hits, %v", len(hits), err)
+	}
+	return e.unitText(ns, hits[0].N), hits[0].Cosine
+}
+
+// unitText reads what a unit is indexed by.
+func (e *embedded) unitText(ns chat.Namespace, n int64) string {
+	e.t.Helper()
+	units, err := e.store.Units(context.Background(), chat.Within{Scope: chat.ScopeAll}, []int64{n})
+	if err != nil || len(units) != 1 {
+		e.t.Fatalf("%d units, %v", len(units), err)
+	}
+	chunks, err := e.store.ChunkTexts(context.Background(), []chat.ChunkID{units[0].Chunk})
+	if err != nil || len(chunks) != 1 {
+		e.t.Fatalf("%d chunks, %v", len(chunks), err)
+	}
+	return chunks[0].Source[units[0].Start:units[0].End]
+}
+
+// A provider that no one here wrote gives every text a vector of its own; the one
+// that a text is asked by again is found by it.
+func TestVectorsOfAProvider(t *testing.T) {
+	t.Parallel()
+	e := newEmbedded(t, "[retrieval]\nembedder = \"openai\"\nembedding_base_url = \""+harness.ProviderURL(t)+"/v1\"\n")
+	said := make([]string, 12)
+	for i := range said {
+		said[i] = fmt.Sprintf("Thing %d is kept on shelf %d.", i, 7*i)
+	}
+	e.say(said...)
+	ns := e.complete()
+	if got := ns.Embedder.String(); got != "openai/text-embedding-3-small/1536/v1" {
+		t.Errorf("embedder %s", got)
+	}
+	units, err := e.store.Unembedded(t.Context(), ns.ID, 1)
+	if err != nil || len(units) != 0 {
+		t.Fatalf("%d units have no vector, %v", len(units), err)
+	}
+	// The texts as they are indexed: those of a namespace that has none of them yet.
+	other, err := e.store.OpenNamespace(t.Context(), chat.EmbedderID{Name: "none", Model: "m", Dimension: 3, Version: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	units, err = e.store.Unembedded(t.Context(), other.ID, 1000)
+	if err != nil || len(units) < len(said) {
+		t.Fatalf("%d units, %v", len(units), err)
+	}
+	for _, u := range units {
+		if got, cosine := e.nearest(ns, u.Text); cosine < 0.999 || !strings.HasSuffix(u.Text, got) {
+			t.Errorf("%q finds %q at %.4f", u.Text, got, cosine)
+		}
+	}
+}
+
+// meanings are what the planted server understands: texts of one share a direction
+// and no word.
+var meanings = [][]string{
+	{"feline dozed", "cat asleep"}, {"automobile broke down", "car repair"}, {"precipitation all week", "rainy days"},
+}
+
+// plantedVector has the direction of a text's meaning, and a little of its own.
+func plantedVector(text string, dimension int) []float32 {
+	v := make([]float32, dimension)
+	for i, c := range []byte(text) {
+		v[10+(i*31+int(c))%(dimension-10)] += 0.02
+	}
+	for i, words := range meanings {
+		if slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) }) {
+			v[i] = 1
+		}
+	}
+	return v
+}
+
+// plantedServer speaks OpenAI's or Ollama's protocol, and remembers what it was sent.
+type plantedServer struct {
+	*httptest.Server
+	mu     sync.Mutex
+	inputs []string
+}
+
+func newPlantedServer(t *testing.T) *plantedServer {
+	s := &plantedServer{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Input []string }
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		s.mu.Lock()
+		s.inputs = append(s.inputs, in.Input...)
+		s.mu.Unlock()
+		type item struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		}
+		var items []item
+		var plain [][]float32
+		for i, text := range in.Input {
+			v := plantedVector(text, 40)
+			items, plain = append(items, item{i, v}), append(plain, v)
+		}
+		if strings.HasSuffix(r.URL.Path, "/api/embed") {
+			_ = json.NewEncoder(w).Encode(map[string]any{"model": "m", "embeddings": plain})
+			return
+		}
+		slices.Reverse(items) // they go by index
+		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": items})
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// newBreakableServer serves planted vectors until it is broken: then it refuses each call.
+func newBreakableServer(t *testing.T) (*httptest.Server, *atomic.Bool) {
+	broken := new(atomic.Bool)
+	planted := newPlantedServer(t)
+	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if broken.Load() {
+			http.Error(w, `{"error":{"message":"no model is loaded"}}`, http.StatusBadRequest)
+			return
+		}
+		planted.Config.Handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(gate.Close)
+	return gate, broken
+}
+
+func (s *plantedServer) sent() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.inputs)
+}
+
+// Where no word is shared, the vectors alone find what was meant; of either
+// protocol, through the whole of store, manager and index.
+func TestMeaningWithoutWords(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"openai", "ollama"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := newPlantedServer(t)
+			e := newEmbedded(t, fmt.Sprintf("[retrieval]\nembedder = %q\nembedding_model = \"planted\"\nembedding_base_url = %q\n", kind, s.URL))
+			e.say("Yesterday the feline dozed upon the windowsill.", "My automobile broke down near Ulm.", "We had precipitation all week.",
+				"The shelf is green.", "My password is AKIAIOSFODNN7EXAMPLE, keep it.")
+			ns := e.complete()
+			if want := kind + "/planted/40/v1"; ns.Embedder.String() != want {
+				t.Errorf("embedder %s, want %s: the dimension is the server's", ns.Embedder, want)
+			}
+			for question, want := range map[string]string{
+				"Was a cat asleep?": "feline", "Who does car repair?": "automobile", "Were there rainy days?": "precipitation",
+			} {
+				if got, cosine := e.nearest(ns, question); !strings.Contains(got, want) || math.IsNaN(cosine) {
+					t.Errorf("%q finds %q at %.3f, want what says %q", question, got, cosine, want)
+				}
+			}
+			for _, text := range s.sent() {
+				if strings.Contains(text, "AKIAIOSFODNN7EXAMPLE") {
+					t.Errorf("a secret left for the embedder: %q", text)
+				}
+			}
+		})
+	}
+}
+
+// A change of the embedder is a reindex: the old vectors serve until the new ones
+// are complete, and with local configured nothing goes over the wire any more.
+func TestEmbedderIsChanged(t *testing.T) {
+	t.Parallel()
+	s := newPlantedServer(t)
+	e := newEmbedded(t, "[retrieval]\nembedder = \"ollama\"\nembedding_model = \"planted\"\nembedding_base_url = \""+s.URL+"\"\n")
+	e.say("Yesterday the feline dozed upon the windowsill.", "The shelf is green.")
+	old := e.complete()
+	sent := len(s.sent())
+	if sent == 0 {
+		t.Fatal("nothing was sent to the configured server")
+	}
+	if err := e.config.Set("retrieval.embedder", "local"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.manager.For(t.Context(), old); chat.CodeOf(err) != chat.CodeConfig {
+		t.Errorf("the former server would still be asked: %v", err)
+	}
+	ns := e.complete()
+	if ns.Embedder.Name != "local" {
+		t.Errorf("serving %s", ns.Embedder)
+	}
+	if got, _ := e.nearest(ns, "which shelf was green"); !strings.Contains(got, "shelf") {
+		t.Errorf("found %q", got)
+	}
+	if n := len(s.sent()); n != sent {
+		t.Errorf("%d texts went to a server that is not configured any more", n-sent)
+	}
+	all, err := e.manager.Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range all {
+		if other.ID != ns.ID && (other.State != chat.NamespaceRetired || other.Done != 0) {
+			t.Errorf("%s is %s with %d vectors", other.Embedder, other.State, other.Done)
+		}
+	}
+}
+
+// A server that does not answer keeps recall from nothing that is indexed: it answers
+// while the server is still being waited for, a stop ends it at once, and so does close.
+func TestRecallDoesNotWaitForASilentServer(t *testing.T) {
+	asked, waiting := make(chan struct{}, 64), atomic.Int64{}
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then is the end of the connection noticed
+		waiting.Add(1)
+		defer waiting.Add(-1)
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(s.Close)
+	e := newEmbedded(t, "[retrieval]\nembedder = \"ollama\"\nembedding_model = \"planted\"\nembedding_base_url = \""+s.URL+"\"\n")
+	before := indexPatience
+	t.Cleanup(func() { indexPatience = before })
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
+	defer cancel()
+	b := e.session("Things")
+	ask := func(words string) *turn.Handle {
+		t.Helper()
+		h, err := e.turns.Send(ctx, turn.Message{Branch: b.ID, Content: chat.UserText(words), Model: "recall"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	indexPatience = 0
+	if got, err := ask("The shelf is green.").Wait(ctx); err != nil || got.Phase != chat.PhaseResponseFinalized {
+		t.Fatalf("%s, %v", got.Phase, err)
+	}
+	got, err := ask("What is green?").Wait(ctx)
+	if err != nil || got.Phase != chat.PhaseResponseFinalized {
+		t.Fatalf("%s, %v", got.Phase, err)
+	}
+	<-asked // the first turn is being indexed, and nobody answers
+	indexPatience = time.Hour
+	h := ask("And what is blue?")
+	if _, err := e.turns.Stop(ctx, h.Turn.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Wait(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if waiting.Load() == 0 {
+		t.Error("the answers waited for the server")
+	}
+}

@@ -1,0 +1,49 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/store"
+)
+
+// openBench opens a throw-away store with everything that recall is made of in the
+// product, and the configured embedder. Nothing of the data directory is touched.
+func openBench(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*evaluation.Bench, error) {
+	s := openSetup(o, keys)
+	if err := s.config.Err(); err != nil {
+		return nil, err // what would be measured is not what is configured
+	}
+	dir, err := os.MkdirTemp("", "contextinfinity-eval-")
+	if err != nil {
+		return nil, err
+	}
+	calendar := &evaluation.Calendar{}
+	db, err := store.Open(ctx, store.Options{DataDir: dir, Scratch: true, Clock: calendar.Now, Logger: s.log})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	r := newRecollection(recollectionDeps{store: db, config: s.config.Config, keys: s.keys, redact: s.redactText, log: s.log})
+	runner := jobs.NewRunner(jobs.Deps{
+		Store: db, Publish: o.Publish, Counter: counter{}, Log: s.log, Vectors: r.vectors,
+		TargetTokens: func() int { return s.config.Config().Librarian.TargetTokens },
+		Chunking:     func() chunking.Options { return chunkSizes(s.config.Config()) },
+	})
+	return &evaluation.Bench{
+		Store: db, Jobs: runner, Memory: r.engine, Calendar: calendar,
+		Degraded: func(ctx context.Context) (int, error) {
+			waiting, _, dead, err := db.JobCounts(ctx)
+			return waiting + dead, err
+		},
+		Close: func() error {
+			r.index.Close()
+			return errors.Join(db.Close(), os.RemoveAll(dir))
+		},
+	}, nil
+}

@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/adrg/xdg"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/exporting"
+)
+
+// exportFolder is the setting that remembers where a file was written last.
+const exportFolder = "export.folder"
+
+// exporter writes what is kept to files.
+func (a *app) exporter() *exporting.Exporter {
+	d := exporting.Deps{
+		Store: a.store, Bundles: a.store, Answers: a.turns, DataDir: a.config.Config().DataDir, Now: time.Now,
+		Format: func() exporting.Format { return exporting.Format(a.config.Config().Export.Format) },
+		Folder: a.exportFolder, Used: a.exportedTo,
+	}
+	return exporting.New(d)
+}
+
+// exportFolder is where a file was written last, else the user's documents, else home.
+func (a *app) exportFolder(ctx context.Context) (string, error) {
+	last, _, err := a.store.Setting(ctx, exportFolder)
+	if err != nil {
+		return "", err
+	}
+	for _, dir := range []string{last, xdg.UserDirs.Documents, xdg.Home} {
+		if info, err := os.Stat(dir); dir != "" && err == nil && info.IsDir() {
+			return dir, nil
+		}
+	}
+	return "", chat.Errorf(chat.CodeNotFound, "export.folder", "There is no home folder to write to; nothing was written.").WithHint("name a folder")
+}
+
+// exportedTo remembers a folder. It is a convenience: where it cannot be kept, the
+// next export begins somewhere else.
+func (a *app) exportedTo(ctx context.Context, folder string) {
+	if a.readOnly {
+		return
+	}
+	if err := a.store.PutSetting(ctx, exportFolder, folder); err != nil {
+		a.log.Warn("the folder of the export is not remembered", "err", err)
+	}
+}

@@ -1,0 +1,126 @@
+package app
+
+import (
+	"context"
+	"regexp"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// talker is the real program, as a process of its own or at a desk.
+type talker interface {
+	Run(args ...string) harness.Result
+	OK(args ...string) harness.Result
+	Show(session string, more ...string) harness.Shown
+	Clean()
+}
+
+// With memory off nothing derived is sent, everything is kept, and what does not
+// fit is an error with its numbers (SPEC 16, OXY 8.6): by the setting, and by the
+// environment.
+func TestPlainChatWithoutMemory(t *testing.T) {
+	t.Parallel()
+	for i, w := range harness.Wires {
+		for name, how := range map[string][2]string{
+			"setting": {"[context]\ninfinity = false\n", ""}, "environment": {"", "CONTEXTINFINITY=0"},
+		} {
+			if i > 0 && name == "environment" {
+				continue // the way it is turned off is the same for each protocol
+			}
+			t.Run(w.Name+" "+name, func(t *testing.T) {
+				t.Parallel()
+				r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
+				config := w.Windowed("m", r.URL, 4096) + how[0]
+				var h talker
+				if how[1] == "" {
+					h = newDesk(t, config)
+				} else {
+					h = harness.NewHome(t, harness.Shipped(t), config).With(how[1])
+				}
+				session := plainTalk(t, h, w, r)
+				overBudget(t, h, session, r)
+				h.Clean()
+			})
+		}
+	}
+}
+
+// plainTalk is a short conversation: each request is the messages and no more.
+func plainTalk(t *testing.T, h talker, w harness.WireProtocol, r *harness.Relay) string {
+	t.Helper()
+	first := h.OK("send", "--new", "--json", "--model", "m", "--wait", "indexed", "One, with a decision: we use shelf 5.").Sent()
+	second := h.OK("send", "--json", "--model", "m", "--wait", "committed", "Two.").Sent()
+	third := h.OK("send", "--json", "--model", "m", "Three.").Sent()
+	texts := harness.WireTexts(t, w, r.LastBody(t))
+	want := []string{"One, with a decision: we use shelf 5.", first.Text, "Two.", second.Text, "Three."}
+	if got := strings.Join(texts[1:], "|"); got != strings.Join(want, "|") {
+		t.Errorf("plain chat sent %q", harness.Clip(got))
+	}
+	if all := strings.Join(texts[1:], ""); strings.Contains(all, "<memory>") {
+		t.Error("derived text was sent")
+	}
+	v := harness.ViewOf(h.OK("context", third.SessionID, "--turn", third.TurnID, "--json"))
+	harness.EveryByteIsShown(t, w, v, r.LastBody(t), "plain chat")
+	if len(r.Asked()) != 0 {
+		t.Errorf("the librarian was asked %d times", len(r.Asked()))
+	}
+	return third.SessionID
+}
+
+// overBudget talks on until it does not fit.
+func overBudget(t *testing.T, h talker, session string, r *harness.Relay) {
+	t.Helper()
+	long := strings.Repeat("a word or two more ", 160)
+	for range 12 {
+		before := len(r.Bodies())
+		res := h.Run("send", "--json", "--session", session, "--model", "m", long)
+		if res.Code == 0 {
+			continue
+		}
+		f := res.Fails(1, chat.CodeOverBudget)
+		if !regexp.MustCompile(`\d+ .*\d+`).MatchString(f.Message) || f.Hint == "" {
+			t.Errorf("the error names no numbers or no way out: %+v", f)
+		}
+		if len(r.Bodies()) != before {
+			t.Error("it was sent all the same")
+		}
+		doc := h.Show(session)
+		if last := doc.Turns[len(doc.Turns)-1]; last.Phase != chat.PhaseFailed || last.User.RenderedText() != long {
+			t.Errorf("the message stands as %s", last.Phase)
+		}
+		return
+	}
+	t.Error("a plain chat outgrew its window without an error")
+}
+
+// Turned off and on again, history is as it was: nothing was lost meanwhile.
+func TestMemoryCanBeTurnedOffAndOn(t *testing.T) {
+	t.Parallel()
+	w := harness.OpenAIWire
+	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
+	config := w.Windowed("m", r.URL, 8192)
+	d := newDesk(t, config)
+	s := d.send("", "The cellar key hangs behind the clock.", "--model", "m", "--wait", "committed")
+	d.again(config + "[context]\ninfinity = false\n")
+	off := d.send(s.SessionID, "Is it there?", "--model", "m", "--wait", "committed")
+	if v := d.seen(s.SessionID, "--turn", off.TurnID); v.Sources()["state"] != 0 {
+		t.Error("a state was sent with memory off")
+	}
+	d.again(config)
+	on := d.send(s.SessionID, "And now?", "--model", "m")
+	v := d.seen(s.SessionID, "--turn", on.TurnID)
+	if v.Sources()["state"] == 0 || !strings.Contains(v.Text(), "Is it there?") {
+		t.Errorf("after memory was turned on again: %v", v.Sources())
+	}
+	if old := d.seen(s.SessionID, "--turn", off.TurnID); !old.Same {
+		t.Errorf("the plain turn: %s", old.Note)
+	}
+	if n, err := d.store.PreparedTurns(context.Background()); err != nil || len(n) != 3 {
+		t.Errorf("%d contexts are kept (%v)", len(n), err)
+	}
+	d.Clean()
+}

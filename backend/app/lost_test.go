@@ -1,0 +1,58 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
+)
+
+// The window of a lost database offers an empty history, keeps what is left, and opens the
+// new one at its next start; of data that is open, or unreadable, nothing is moved.
+func TestTheWindowStartsFresh(t *testing.T) {
+	t.Parallel()
+	p, o, data := keeping(t)
+	p.say(api.SendRequest{Text: "Remember me.", Model: "m"})
+	task := p.ended(must[api.TaskView](t)(p.storage.BackUp("")).ID)
+	if _, err := p.storage.StartFresh(); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("while the data is open: %v", err)
+	}
+	if err := p.storage.Reopen(); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("while the data is open: %v", err)
+	}
+	p.window.Close()
+	database := filepath.Join(data, store.DatabaseFile)
+	harness.WriteFile(t, database, []byte("no database at all, and longer than a page header has to be: nothing is lost, it cannot be read"))
+	p = openPageWith(t, o)
+	if s := p.settings.Startup(); s.Fatal == nil || s.Lost {
+		t.Errorf("an unreadable database is taken for a lost one: %+v", s)
+	}
+	if _, err := p.storage.StartFresh(); err == nil {
+		t.Error("an unreadable database was moved")
+	}
+	p.window.Close()
+
+	if err := os.Remove(database); err != nil {
+		t.Fatal(err)
+	}
+	p = openPageWith(t, o)
+	if s := p.settings.Startup(); s.Fatal == nil || !s.Lost {
+		t.Fatalf("%+v", s)
+	}
+	kept := must[string](t)(p.storage.StartFresh())
+	if _, err := os.Stat(filepath.Join(kept, store.BackupDir, filepath.Base(task.Path))); err != nil {
+		t.Errorf("the backup was not kept: %v", err)
+	}
+	p.window.Close()
+	p = openPageWith(t, o)
+	if s := p.settings.Startup(); s.Fatal != nil || s.Lost || !s.FirstRun {
+		t.Errorf("%+v", s)
+	}
+	p.say(api.SendRequest{Text: "A new beginning.", Model: "m"})
+	p.window.Close()
+	verified(t, o)
+}

@@ -1,0 +1,201 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/embedding"
+	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/llm/recall"
+	"contextinfinity/backend/models"
+	"contextinfinity/backend/reranking"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/vectorindex"
+)
+
+// recollection is all that finds what was said: vectors kept complete, an index over
+// them that is rebuilt from the store whenever it is needed, and the search itself.
+type recollection struct {
+	vectors *embedding.Manager
+	index   *vectorindex.Index
+	engine  *retrieval.Engine
+	// connect makes an embedder that is not configured (yet).
+	connect func(context.Context, config.Embedding) (embedding.Embedder, error)
+}
+
+// recollectionDeps are what it is made of.
+type recollectionDeps struct {
+	store   *store.Store
+	config  func() *config.Config
+	keys    models.Keyring
+	redact  func(string) string
+	publish func(done, total int)
+	log     *slog.Logger
+}
+
+func newRecollection(d recollectionDeps) recollection {
+	e := &embedders{config: d.config, keys: d.keys, client: models.NewHTTPClient(), local: local.New()}
+	r := recollection{index: vectorindex.New(vectorindex.Options{Source: d.store, Log: d.log})}
+	r.connect = func(ctx context.Context, c config.Embedding) (embedding.Embedder, error) {
+		return e.make(ctx, c, c.Dimension > 0)
+	}
+	r.vectors = embedding.NewManager(embedding.ManagerDeps{
+		Store: d.store, Target: e.Target, For: e.For, Redact: d.redact, Publish: d.publish, Log: d.log,
+	})
+	r.engine = retrieval.New(retrieval.Deps{
+		Store: d.store, Vectors: r.index, Embedder: r.vectors.For,
+		Reranker: func() (retrieval.Reranker, error) { return d.reranker(e.client) },
+		Settings: func() retrieval.Settings { return searchSettings(d.config()) },
+	})
+	return r
+}
+
+// reranker is the configured one, or nil. What it is sent is redacted.
+func (d recollectionDeps) reranker(client *http.Client) (retrieval.Reranker, error) {
+	c, ok := d.config().Reranker()
+	if !ok {
+		return nil, nil //nolint:nilnil // none is configured
+	}
+	key, _ := d.keys.Key(c.KeyName, c.KeyEnv)
+	r, err := reranking.New(reranking.Options{Client: client, BaseURL: c.BaseURL, Key: key, AllowPlainHTTP: c.AllowPlainHTTP, Model: c.Model})
+	if err != nil {
+		return nil, err
+	}
+	return redactedReranker{r, d.redact}, nil
+}
+
+// redactedReranker takes secrets out of what a reranker is sent.
+type redactedReranker struct {
+	retrieval.Reranker
+	redact func(string) string
+}
+
+func (r redactedReranker) Rerank(ctx context.Context, query string, passages []string) ([]float64, error) {
+	if r.redact != nil {
+		query = r.redact(query)
+		clean := make([]string, len(passages))
+		for i, p := range passages {
+			clean[i] = r.redact(p)
+		}
+		passages = clean
+	}
+	return r.Reranker.Rerank(ctx, query, passages)
+}
+
+// warmAfter is how long the window has the machine to itself.
+const warmAfter = time.Second
+
+// warm prepares searches behind the window, so that the first one does not wait.
+func (a *app) warm() {
+	a.behind.Go(func() {
+		select {
+		case <-a.life.Done():
+			return
+		case <-time.After(warmAfter):
+		}
+		if err := a.engine.Warm(a.life); err != nil && a.life.Err() == nil {
+			a.log.Warn("memory could not be read ahead", "err", err)
+		}
+	})
+}
+
+// searchSettings are the configured numbers of a search.
+func searchSettings(c *config.Config) retrieval.Settings {
+	r := c.Retrieval
+	recency, mmr := c.Adjustments()
+	return retrieval.Settings{
+		SRD: r.Profile == config.ProfileSRD, TopK: r.TopK, Overfetch: r.OverfetchK, Candidates: r.Ranked, Near: r.RankedWithNeighbours, MaxTerms: r.MaxTerms,
+		Threshold: r.SimilarityThreshold, VectorWeight: r.VectorWeight, KeywordWeight: r.KeywordWeight, LocalWeight: r.LocalWeight,
+		DecisionWeight: r.DecisionWeight, Recency: recency, MMR: mmr, RolePrior: r.RolePrior, SpeakerBoost: r.SpeakerBoost,
+		LengthCost: r.LengthCost, LengthFree: r.LengthFreeTokens, NeighbourWord: r.NeighbourWords, NeighbourSum: r.NeighbourScore,
+		NearbyBest: r.NearbyScore, NearbyUnits: r.NearbyUnits, ReplyBest: r.ReplyScore, NeighbourFull: r.NeighbourFullTokens,
+	}
+}
+
+// chunkSizes are the configured ones.
+func chunkSizes(c *config.Config) chunking.Options {
+	return chunking.Options{
+		MinTokens: c.Retrieval.ChunkMinTokens, MaxTokens: c.Retrieval.ChunkMaxTokens, Overlap: c.Retrieval.ChunkOverlapTokens,
+	}
+}
+
+// reindexing tells the window how far new vectors are.
+func reindexing(publish func(chat.Change)) func(done, total int) {
+	return func(done, total int) {
+		publish(chat.Change{Kind: chat.ChangeReindex, ID: fmt.Sprintf("%d/%d", done, total)})
+	}
+}
+
+// memory lets recall search what the store holds, once that is open.
+type memory struct {
+	store  *store.Store
+	engine *retrieval.Engine
+	// prepare makes what was said up to now searchable, if that takes no model.
+	prepare func(context.Context) error
+}
+
+// quoteTokens is how much recall quotes in one answer, at most.
+const quoteTokens = 2000
+
+// sureEnough is above how much of the embedder's own noise a passage must stand that
+// shares no word with the question: recall answers nothing rather than anything.
+const sureEnough = 0.995
+
+// Search implements recall.Memory.
+func (m *memory) Search(ctx context.Context, q recall.Query) ([]recall.Passage, error) {
+	if err := m.prepare(ctx); err != nil {
+		return nil, err
+	}
+	found, err := m.engine.Search(ctx, retrieval.Query{
+		Text: q.Text, Within: chat.Within{Scope: chat.ScopeAll, Branch: q.Branch}, MaxTokens: quoteTokens, WordsAlone: true,
+		Count: func(s string) int { return counter{}.Count("", s) },
+	})
+	var out []recall.Passage
+	for _, a := range found.Artifacts {
+		if a.Keyword > 0 || a.Similarity >= sureEnough {
+			out = append(out, passage(a))
+		}
+	}
+	return out[:min(len(out), q.Limit)], err
+}
+
+func passage(a retrieval.Artifact) recall.Passage {
+	p := recall.Passage{
+		TurnID: a.SourceTurn, SessionID: a.SessionID, SessionTitle: a.SessionTitle, Role: a.Role, Name: a.Speaker,
+		Text: said(a), At: a.At, Score: a.Score,
+	}
+	if a.File != nil {
+		p.Document = a.File.Name
+	}
+	return p
+}
+
+// said are the words of an artifact alone.
+func said(a retrieval.Artifact) string {
+	switch a.Form {
+	case chat.PackedSummary:
+		return a.Summary
+	case chat.PackedSlice:
+		parts := make([]string, 0, len(a.Slices))
+		for _, s := range a.Slices {
+			parts = append(parts, strings.TrimSpace(a.Source[s.Start:s.End]))
+		}
+		return strings.Join(parts, "\n\n…\n\n")
+	}
+	return a.ChunkText.Text
+}
+
+// Turns tells an empty memory from one that holds nothing on the subject: the
+// turn that asks does not count.
+func (m *memory) Turns(ctx context.Context) (int, error) {
+	st, err := m.store.Stats(ctx)
+	return max(0, st.Turns-1), err
+}

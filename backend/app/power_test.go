@@ -1,0 +1,239 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/journal/journaltest"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
+	"contextinfinity/test/harness"
+)
+
+// Loss of power while answers stream: what the header had called durable is
+// still there, and with stream.durability = "write_ahead" all that was shown.
+// Each seed is a crash of eight streams at eight different places, and of what
+// was not fsynced a random part stays, as on a disk.
+func TestPowerLossKeepsWhatWasCalledDurable(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(5) {
+				fs := journaltest.NewCrashFS()
+				outage := powerCut(t, fs, mode, rand.New(rand.NewPCG(seed, 5)))
+				for _, broken := range outage.broken(mode) {
+					t.Errorf("seed %d: %s", seed, broken)
+				}
+			}
+		})
+	}
+}
+
+// The same crash with every fsync made to do nothing: the test above must see it.
+func TestPowerLossWithoutFsyncIsNoticed(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []journal.Durability{journal.Buffered, journal.WriteAhead} {
+		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
+			fs := journaltest.NewCrashFS()
+			fs.IgnoreSync(true)
+			outage := powerCut(t, fs, mode, nil)
+			broken := outage.broken(mode)
+			noticed := strings.Count(strings.Join(broken, "\n"), "bytes were promised")
+			if noticed != streamsAtOnce {
+				t.Errorf("without fsync %d of %d streams were seen to break the promise: the check cannot fail\n%v", noticed, streamsAtOnce, broken)
+			}
+		})
+	}
+}
+
+const streamsAtOnce = 8
+
+// outage is what a loss of power left of some streams.
+type outage struct {
+	before []sight // what the window had been told
+	after  []chat.Turn
+	texts  []string // recovered
+	whole  []string // all that the provider had to say
+}
+
+// broken names each promise that was not kept.
+func (o outage) broken(mode journal.Durability) []string {
+	var out []string
+	for i, saw := range o.before {
+		t, text := o.after[i], o.texts[i]
+		promised := saw.durable
+		if mode == journal.WriteAhead {
+			promised = saw.displayed
+		}
+		switch {
+		case saw.durable == 0:
+			out = append(out, fmt.Sprintf("stream %d: nothing had become durable, so it proves nothing", i))
+		case t.User.RenderedText() != outageQuestion(i):
+			out = append(out, fmt.Sprintf("stream %d: the prompt is %q", i, t.User.RenderedText()))
+		case int64(len(text)) < promised:
+			out = append(out, fmt.Sprintf("stream %d: %d bytes were promised, %d are there", i, promised, len(text)))
+		case !strings.HasPrefix(o.whole[i], text):
+			out = append(out, fmt.Sprintf("stream %d: %q was never sent", i, text))
+		case !t.Incomplete() || t.StateAfter != "":
+			out = append(out, fmt.Sprintf("stream %d is %s %q", i, t.Phase, t.Outcome))
+		}
+	}
+	return out
+}
+
+func outageQuestion(i int) string { return fmt.Sprintf("Stream number %d, please.", i) }
+
+// powerCut streams several answers at once, takes the power away while more text
+// is coming, and recovers. rng decides when, and what of the rest the disk kept.
+func powerCut(t *testing.T, fs *journaltest.CrashFS, mode journal.Durability, rng *rand.Rand) outage {
+	t.Helper()
+	dir, copied := t.TempDir(), t.TempDir()
+	source := newTrickle(t)
+	config := harness.ChatWire.Model("trickle", source.url) + fmt.Sprintf("[stream]\ndurability = %q\n", mode)
+	w := openWorld(t, dir, config, tuning{journal: func(o *journal.Options) { o.FS, o.FsyncMs, o.GroupMs = fs, 3, 3 }})
+	var o outage
+	var ids []chat.TurnID
+	for i := range streamsAtOnce {
+		h, err := w.turns.Send(t.Context(), turn.Message{Branch: w.session("outage").ID, Content: chat.UserText(outageQuestion(i)), Model: "trickle"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, h.Turn.ID)
+		o.whole = append(o.whole, source.whole(i))
+	}
+	w.awaitDurable(ids, rng)
+	// From the first frame on nothing of a stream is written to the database: a
+	// copy of now is what the disk holds of it when the power goes.
+	database := filepath.Join(copied, "data", store.DatabaseFile)
+	if err := os.MkdirAll(filepath.Dir(database), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.NewArchive(store.ArchiveOptions{DataDir: w.store.DataDir()}).Backup(t.Context(), database); err != nil {
+		t.Fatal(err)
+	}
+	fs.Crash(rng)
+	survivors(t, fs, filepath.Join(dir, "data", "streams"), filepath.Join(copied, "data", "streams"))
+	w.end()
+	for _, id := range ids {
+		o.before = append(o.before, w.seen.of(id))
+	}
+
+	again := openWorld(t, copied, config, tuning{})
+	o.recover(t, again, ids)
+	again.end()
+	return o
+}
+
+// survivors puts what the crash left of the journals where the next start finds it.
+func survivors(t *testing.T, fs *journaltest.CrashFS, from, to string) {
+	t.Helper()
+	names, err := fs.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		harness.WriteFile(t, filepath.Join(to, name), fs.Bytes(filepath.Join(from, name)))
+	}
+}
+
+// awaitDurable waits until each stream has some text that is called durable, as
+// much as rng says.
+func (w *world) awaitDurable(ids []chat.TurnID, rng *rand.Rand) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), harness.Patience)
+	defer cancel()
+	for _, id := range ids {
+		enough := int64(1)
+		if rng != nil {
+			enough += rng.Int64N(300)
+		}
+		if err := w.seen.await(ctx, func() bool { return w.seen.of(id).durable >= enough }); err != nil {
+			w.t.Fatalf("no text became durable: %v", err)
+		}
+	}
+}
+
+func (o *outage) recover(t *testing.T, w *world, ids []chat.TurnID) {
+	t.Helper()
+	for _, id := range ids {
+		found, err := w.store.Turn(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := w.turns.Answer(t.Context(), found)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.after, o.texts = append(o.after, found), append(o.texts, m.RenderedText())
+	}
+	if findings, err := w.store.Verify(t.Context()); err != nil || len(findings) != 0 {
+		t.Errorf("verify: %+v (%v)", findings, err)
+	}
+}
+
+// trickle is a provider that never comes to an end: every request gets text of
+// its own, a piece a millisecond, until its client goes.
+type trickle struct{ url string }
+
+func newTrickle(t *testing.T) *trickle {
+	t.Helper()
+	s := &trickle{}
+	var ends sync.WaitGroup
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ends.Add(1)
+		defer ends.Done()
+		body, _ := io.ReadAll(r.Body)
+		var i int
+		at := strings.LastIndex(string(body), "Stream number ")
+		_, _ = fmt.Sscanf(string(body)[max(at, 0):], "Stream number %d", &i)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, ev := range harness.ChatWire.Start() {
+			_, _ = io.WriteString(w, llmtest.SSE(ev))
+		}
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for n := range tricklePieces {
+			if _, err := io.WriteString(w, llmtest.SSE(harness.ChatWire.Delta(s.piece(i, n)))); err != nil {
+				return
+			}
+			_ = http.NewResponseController(w).Flush()
+			select {
+			case <-tick.C:
+			case <-r.Context().Done():
+				return
+			}
+		}
+		<-r.Context().Done()
+	}))
+	s.url = h.URL
+	t.Cleanup(func() { h.CloseClientConnections(); ends.Wait(); h.Close() })
+	return s
+}
+
+const tricklePieces = 20_000
+
+func (*trickle) piece(stream, n int) string { return fmt.Sprintf("%d.%d ß漢🌍 ", stream, n) }
+
+// whole is all that a stream would say.
+func (s *trickle) whole(stream int) string {
+	var b strings.Builder
+	for n := range tricklePieces {
+		b.WriteString(s.piece(stream, n))
+	}
+	return b.String()
+}

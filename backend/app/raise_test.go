@@ -1,0 +1,169 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
+)
+
+// socketDir is a home whose data directory's path a socket can have.
+func socketDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ci-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// watchRaise counts, until the end of the test, how often the window is asked to
+// the front.
+func watchRaise(t *testing.T) <-chan struct{} {
+	t.Helper()
+	asked := make(chan struct{}, 256)
+	before := raise
+	raise = func() { asked <- struct{}{} }
+	t.Cleanup(func() { raise = before })
+	return asked
+}
+
+// A second start on the same data, by another path too, opens no window: it brings
+// the first one to the front and ends well. Verbs are carried out by the window.
+func TestASecondWindowRaisesTheFirst(t *testing.T) {
+	asked := watchRaise(t)
+	dir := socketDir(t)
+	p := openPage(t, dir)
+	link := filepath.Join(socketDir(t), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	h := harness.NewHome(t, harness.Shipped(t), "").With("DISPLAY=:99")
+	for _, path := range []string{dir, link} {
+		if r := h.Run("--data-dir", path).Exits(0); r.Stdout != "" || r.Stderr != "" {
+			t.Errorf("it said %q and %q", r.Stdout, r.Stderr)
+		}
+		select {
+		case <-asked:
+		default:
+			t.Error("the first window was not asked to the front")
+		}
+	}
+	config := filepath.Join(dir, "config.toml")
+	if _, err := os.Stat(config); os.IsNotExist(err) {
+		harness.WriteFile(t, config, nil)
+	}
+	sent := h.OK("send", "--new", "--json", "--data-dir", link, "--config", config, "Said in a terminal.").Sent()
+	p.eventually("the window was not told of what a verb did", func() bool {
+		_, changes := p.seen()
+		for _, c := range changes {
+			if c.ID == sent.TurnID {
+				return true
+			}
+		}
+		return false
+	})
+	p.window.Close()
+	if address := store.WriterAddress(dir); address != "" {
+		t.Errorf("a closed window still says that it listens at %s", address)
+	}
+}
+
+// Files that a second start is given reach the window that is there, by their whole
+// paths and with what they are; those of a first start wait for its page (SPEC 4).
+func TestFilesOfAStartReachTheWindow(t *testing.T) {
+	asked := watchRaise(t)
+	dir := socketDir(t)
+	w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml"), NewChat: true}, Page{})
+	t.Cleanup(w.Close)
+	h := harness.NewHome(t, harness.Shipped(t), "").With("DISPLAY=:99")
+	line := filepath.Join(dir, "a line.jsonl")
+	if err := os.WriteFile(line, []byte(`{"role":"user","content":"Hello"}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := h.Run("--data-dir", dir, line, dir, line).Exits(0); r.Stdout+r.Stderr != "" {
+		t.Errorf("it said %q and %q", r.Stdout, r.Stderr)
+	}
+	if len(asked) != 1 {
+		t.Errorf("the window was asked to the front %d times", len(asked))
+	}
+	var work *api.Work
+	for _, service := range w.Bind {
+		if s, ok := service.(*api.Work); ok {
+			work = s
+		}
+	}
+	list, err := work.Summonses()
+	if err != nil || len(list) != 2 || list[0].Kind != "new_chat" || list[1].Kind != "files" {
+		t.Fatalf("%+v (%v)", list, err)
+	}
+	files := list[1].Files
+	if len(files) != 3 || files[0].Path != line || files[0].Kind != "transcript" || files[1].Kind != "folder" || list[1].X != -1 {
+		t.Errorf("%+v", files)
+	}
+	// What is no file is a wrong word, as ever, and reaches nobody.
+	h.Run("--data-dir", dir, filepath.Join(dir, "none.cinf")).Exits(2)
+	if list, _ := work.Summonses(); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// Where a terminal has the data, a window says so and names it.
+func TestAWindowBesideAConversationInATerminal(t *testing.T) {
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	other := h.Host()
+	w := window(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, Page{})
+	if w.Elsewhere {
+		t.Fatal("there is no window elsewhere")
+	}
+	w.Close()
+	err := raiseOther(cli.OpenOptions{DataDir: h.DataDir(), ConfigPath: h.ConfigFile()}, nil)
+	if chat.CodeOf(err) != chat.CodeLocked || !strings.Contains(err.Error(), "terminal") {
+		t.Errorf("%v", err)
+	}
+	other.Leave()
+}
+
+// Two starts at the same time, again and again: one opens the data, the other
+// brings that one's window to the front, and never do both or neither.
+func TestTwoStartsAtOnce(t *testing.T) {
+	asked := watchRaise(t)
+	dir := socketDir(t)
+	for i := range 50 {
+		both := make(chan start, 2)
+		for range 2 {
+			go func() {
+				w := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, Page{})
+				both <- start{w.Elsewhere, w.Close}
+			}()
+		}
+		opened := 0
+		var end []func()
+		for range 2 {
+			if w := <-both; !w.elsewhere {
+				opened++
+				end = append(end, w.close)
+			}
+		}
+		for _, f := range end {
+			f()
+		}
+		if opened != 1 || len(asked) != 1 {
+			t.Fatalf("round %d: %d opened a window, %d were asked to the front", i, opened, len(asked))
+		}
+		<-asked
+	}
+}
+
+// start is what one of two starts came to.
+type start struct {
+	elsewhere bool
+	close     func()
+}

@@ -1,0 +1,298 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/chunking"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/test/harness"
+)
+
+// found is what search --json prints.
+type found struct {
+	Results []struct {
+		ChunkID   string  `json:"chunk_id"`
+		TurnID    string  `json:"turn_id"`
+		SessionID string  `json:"session_id"`
+		BranchID  string  `json:"branch_id"`
+		Text      string  `json:"text"`
+		Type      string  `json:"type"`
+		Score     float64 `json:"score"`
+		Keyword   float64 `json:"keyword_score"`
+		Tokens    int     `json:"tokens"`
+		Packed    int     `json:"packed_tokens"`
+	} `json:"results"`
+	Packed        int                `json:"packed_tokens"`
+	PackedResults int                `json:"packed_results"`
+	Embedder      string             `json:"embedder"`
+	Warning       string             `json:"warning"`
+	Latency       map[string]float64 `json:"latency"`
+}
+
+func (d *desk) search(args ...string) found {
+	d.t.Helper()
+	var f found
+	d.OK(append([]string{"search", "--json"}, args...)...).Document(&f)
+	return f
+}
+
+func (f found) texts() string {
+	var b strings.Builder
+	for _, r := range f.Results {
+		b.WriteString(r.Text + "\n")
+	}
+	return b.String()
+}
+
+// things are conversations to be found again, one session each.
+var things = []string{
+	"The ryokan near Gion costs 180 a night, breakfast included.",
+	"parseInvoiceHeader in billing/invoice_reader.go drops the tax field.",
+	"我们决定把数据库迁移到星期五。", "Die Donaudampfschifffahrtsgesellschaft hat 1829 begonnen.", "The shelf in the cellar is green.",
+}
+
+func newLibrary(t *testing.T, config string) *desk {
+	t.Helper()
+	r := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
+	d := newDesk(t, harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"+config)
+	for _, s := range things {
+		d.send("", s, "--model", "m", "--wait", "indexed")
+	}
+	return d
+}
+
+// SRD 22.5: the indexing job of the same turn, run again, inserts no chunk, no unit,
+// no vector and no event.
+func TestSRD22_5IdempotentIndexing(t *testing.T) {
+	t.Parallel()
+	d := newLibrary(t, "")
+	before, err := d.store.Stats(context.Background())
+	if err != nil || before.Chunks < len(things) || before.Vectors < before.Units {
+		t.Fatalf("%+v %v", before, err)
+	}
+	for range 2 {
+		// As if a later version of the program cut texts in another way.
+		n, err := d.store.RequeueOlder(context.Background(), chunking.Version+1, 100)
+		if err != nil || n != len(things) {
+			t.Fatalf("%d turns are to be indexed again: %v", n, err)
+		}
+		if ran, err := d.jobs.Drain(context.Background()); err != nil || ran < n {
+			t.Fatalf("%d jobs ran: %v", ran, err)
+		}
+		after, err := d.store.Stats(context.Background())
+		after.Bytes = before.Bytes
+		if err != nil || after != before {
+			t.Errorf("before %+v\nafter  %+v %v", before, after, err)
+		}
+	}
+	d.Clean()
+}
+
+// search finds names, identifiers, other scripts, and says where; it writes nothing.
+func TestSearchVerb(t *testing.T) {
+	t.Parallel()
+	d := newLibrary(t, "")
+	for query, want := range map[string]string{
+		"What did the ryokan cost?": "ryokan", "invoice reader": "parseInvoiceHeader", "parseInvoiceHeader": "parseInvoiceHeader",
+		"数据库": "数据库", "Donaudampfschifffahrtsgesellschaft": "1829",
+	} {
+		f := d.search(query)
+		if len(f.Results) == 0 || !strings.Contains(f.Results[0].Text, want) {
+			t.Errorf("%q finds %q", query, harness.Clip(f.texts()))
+			continue
+		}
+		r := f.Results[0]
+		if r.ChunkID == "" || r.TurnID == "" || r.SessionID == "" || r.BranchID == "" || r.Type == "" || r.Score <= 0 || r.Tokens == 0 || r.Packed == 0 ||
+			f.Packed < r.Packed || f.Latency["total_ms"] <= 0 || !strings.HasPrefix(f.Embedder, "local/") {
+			t.Errorf("%q: %+v", query, f)
+		}
+	}
+	first := d.search("ryokan").Results[0]
+	if f := d.search("ryokan", "--session", first.SessionID); len(f.Results) == 0 {
+		t.Error("the session's own memory does not find it")
+	}
+	cellar := d.search("shelf cellar green").Results[0]
+	for _, scope := range []string{"lineage", "session"} {
+		if f := d.search("ryokan", "--session", cellar.SessionID, "--scope", scope); strings.Contains(f.texts(), "ryokan") {
+			t.Errorf("scope %s reaches another session", scope)
+		}
+	}
+	if f := d.search("ryokan", "--max-tokens", "0"); f.Packed != 0 || len(f.Results) == 0 || f.Results[0].Packed != 0 {
+		t.Errorf("nothing was to be packed: %+v", f)
+	}
+	if f := d.search("ryokan shelf cellar invoice 1829", "-k", "2"); len(f.Results) != 2 || f.PackedResults < 3 || f.Packed <= f.Results[0].Packed+f.Results[1].Packed {
+		t.Errorf("-k 2 gave %d results, %d packed", len(f.Results), f.PackedResults)
+	}
+	if human := d.OK("search", "ryokan").Stdout; !strings.Contains(human, "ryokan near Gion") || !strings.Contains(human, first.TurnID) {
+		t.Errorf("in words: %s", harness.Clip(human))
+	}
+	d.Run("search", "x", "--scope", "world").Exits(2)
+	d.Run("search", " ").Exits(2)
+}
+
+// The index is derived: there is no file of it, and a program that starts without one
+// finds the same.
+func TestIndexIsDerived(t *testing.T) {
+	t.Parallel()
+	d := newLibrary(t, "")
+	before := d.search("What did the ryokan cost?")
+	d.shut()
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		switch name := e.Name(); {
+		case strings.HasPrefix(name, "contextinfinity.db"), name == "writer.lock", name == "history.mark", name == "confirmed.mark", name == "streams", name == "backups":
+		default:
+			t.Errorf("%s holds what is not the store's", filepath.Join(d.dir, name))
+		}
+	}
+	d.open()
+	after := d.search("What did the ryokan cost?")
+	if len(before.Results) == 0 || fmt.Sprint(before.Results) != fmt.Sprint(after.Results) {
+		t.Errorf("before %+v\nafter  %+v", before.Results, after.Results)
+	}
+}
+
+// An embedder that fails stops no turn and hides nothing: what was said is stored and
+// found by its words, its job waits and says why, a request that could not search says
+// so, and when the embedder answers again all is made up for.
+func TestEmbedderFailureIsVisible(t *testing.T) {
+	t.Parallel()
+	gate, broken := newBreakableServer(t)
+	relay := harness.NewRelay(t, harness.ChatWire, func(n int) llmtest.Step { return harness.Reply(harness.ChatWire, n) }, nil)
+	d := newDesk(t, harness.ChatWire.Windowed("m", relay.URL, 4096)+"[librarian]\nmodel = \"\"\n[retrieval]\nembedder = \"openai\"\n"+
+		"embedding_model = \"planted\"\nembedding_base_url = \""+gate.URL+"\"\n")
+	session := d.sendIn("", "Yesterday the feline dozed upon the windowsill.")
+	for i := range 12 {
+		session = d.sendIn(session, chatter(i))
+	}
+	s := d.send(session, "Was a cat asleep somewhere, of all places?", "--model", "m", "--wait", "finalized")
+	if v := d.seen(session, "--turn", s.TurnID); !strings.Contains(v.Text(), "<m>") || !strings.Contains(v.Text(), "feline") || v.Manifest.Inputs.RetrievalError != "" {
+		t.Fatalf("no word is shared and its meaning is not recalled: %v %q", v.Sources(), v.Manifest.Inputs.RetrievalError)
+	}
+
+	broken.Store(true)
+	failed := d.Run("send", "--json", "--session", session, "--model", "m", "--wait", "indexed", "The zeppelin is moored at the lake.")
+	_ = failed.Exits(1)
+	if !strings.Contains(failed.Stderr, "answered without memory: ") || !strings.Contains(failed.Stdout, `"retrieval_error"`) {
+		t.Errorf("send does not say that memory was not searched: %q", failed.Stderr)
+	}
+	turns := d.Show(session).Turns
+	last := turns[len(turns)-1]
+	if last.Phase != chat.PhaseStateCommitted || last.Text() == "" {
+		t.Errorf("the turn is %s with %q", last.Phase, harness.Clip(last.Text()))
+	}
+	if v := d.seen(session, "--turn", last.ID); !strings.Contains(v.Manifest.Inputs.RetrievalError, "no model is loaded") || v.Sources()["chunk"] != 0 || !v.Same {
+		t.Errorf("the request does not say why it holds no memory: %q", v.Manifest.Inputs.RetrievalError)
+	}
+	if shown := d.OK("context", session, "--turn", last.ID).Stdout; !strings.Contains(shown, "Memory was not searched: ") {
+		t.Errorf("context does not say it: %q", harness.Clip(shown))
+	}
+	if jobs := d.OK("jobs").Stdout; !strings.Contains(jobs, "no model is loaded") {
+		t.Errorf("the job does not say why it waits: %s", jobs)
+	}
+	if f := d.search("zeppelin lake"); len(f.Results) == 0 || !strings.Contains(f.Results[0].Text, "zeppelin") || f.Warning == "" {
+		t.Errorf("it is not found by its words: %+v", f)
+	}
+
+	broken.Store(false)
+	job, ok, err := d.store.JobFor(context.Background(), chat.TurnID(last.ID), chat.JobIndexTurn)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	d.OK("jobs", "retry", strconv.Itoa(int(job.ID)))
+	d.OK("reconcile")
+	st, err := d.store.Stats(context.Background())
+	if turns := d.Show(session).Turns; err != nil || turns[len(turns)-1].Phase != chat.PhaseDone || st.Vectors < st.Units {
+		t.Errorf("%s, %d vectors of %d units, %v", turns[len(turns)-1].Phase, st.Vectors, st.Units, err)
+	}
+	d.Clean()
+}
+
+// recall answers from all sessions by meaning and words, never from its own quotations.
+func TestRecallQuotesEverySession(t *testing.T) {
+	t.Parallel()
+	d := newLibrary(t, "")
+	s := d.send("", "What did the ryokan cost?", "--model", "recall")
+	if !strings.Contains(s.Text, "> The ryokan near Gion costs 180 a night") || !strings.Contains(s.Text, "contextinfinity://turn/") {
+		t.Errorf("recall says %s", harness.Clip(s.Text))
+	}
+	again := d.send("", "And what does the ryokan near Gion cost?", "--model", "recall", "--wait", "indexed")
+	if strings.Contains(again.Text, "From your own history, as of") && strings.Count(again.Text, "From your own history, as of") != 1 {
+		t.Errorf("recall quotes itself: %s", harness.Clip(again.Text))
+	}
+	if s := d.send("", "Tell me of xylophones, quokkas and zithers.", "--model", "recall"); !strings.Contains(s.Text, "I found nothing about that") {
+		t.Errorf("of what was never said recall says %s", harness.Clip(s.Text))
+	}
+}
+
+// What is measured is what runs: the defaults of the configuration are the numbers of
+// the measurement, all of them.
+func TestDefaultsAreTheMeasuredNumbers(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Open(config.Options{Path: filepath.Join(t.TempDir(), "config.toml")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := searchSettings(cfg.Config()), retrieval.Measured(); got != want {
+		t.Errorf("configured %+v\nmeasured   %+v", got, want)
+	}
+}
+
+// chunks lists what memory holds, and of one chunk says in which request it stood and why.
+func TestChunksVerb(t *testing.T) {
+	t.Parallel()
+	d := newLibrary(t, "[retrieval]\nscope = \"all\"\n")
+	asked := d.send("", "What did the ryokan near Gion cost?", "--model", "m")
+	var list struct {
+		Total  int
+		Chunks []struct {
+			ID   string `json:"chunk_id"`
+			Text string
+		}
+	}
+	d.OK("chunks", "--json", "--text", "ryokan near").Document(&list)
+	if list.Total < 1 || !strings.Contains(list.Chunks[len(list.Chunks)-1].Text, things[0]) {
+		t.Fatalf("%+v", list)
+	}
+	id := list.Chunks[len(list.Chunks)-1].ID
+	var one struct {
+		Text      string
+		Embedders []struct{ Name string }
+		Uses      []struct {
+			Turn    string `json:"turn_id"`
+			Rank    int
+			Matched []string `json:"matched_words"`
+			Why     string
+		}
+	}
+	d.OK("chunks", "--id", id, "--json").Document(&one)
+	if one.Text != things[0] || len(one.Embedders) == 0 || len(one.Uses) != 1 || one.Uses[0].Turn != asked.TurnID || one.Uses[0].Rank < 1 ||
+		!slices.Contains(one.Uses[0].Matched, "ryokan") || !strings.Contains(one.Uses[0].Why, "matched: ") {
+		t.Errorf("%+v", one)
+	}
+	if r := d.OK("chunks", "--id", id); !strings.Contains(r.Stdout, things[0]) || !strings.Contains(r.Stdout, "matched: ryokan") {
+		t.Errorf("in words: %s", r.Stdout)
+	}
+	if r := d.OK("context", asked.SessionID, "--turn", asked.TurnID); !strings.Contains(r.Stdout, "chunk "+id+": matched: ryokan") {
+		t.Errorf("the request does not say why the chunk is in it: %s", r.Stdout)
+	}
+	if r := d.OK("chunks", "--limit", "2"); !strings.Contains(r.Stdout, "2 of ") {
+		t.Errorf("the list in words: %s", r.Stdout)
+	}
+	d.Run("chunks", "--id", asked.TurnID).Exits(1)
+	d.Run("chunks", "--id", "ABCDEF").Exits(2)
+	d.Run("chunks", "--limit", "0").Exits(2)
+}

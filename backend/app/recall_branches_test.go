@@ -1,0 +1,104 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// tree is a session that is forked at random; said is what each branch may know.
+type tree struct {
+	*desk
+	session string
+	said    map[string][]string // branch -> words of its lineage
+	turns   map[string][]string // branch -> turns of its lineage
+}
+
+// SPEC 2.7: whatever the branches of a session are, a request made on one of them holds
+// no word that was said on a sibling, in its memory block or anywhere else; its own past
+// is recalled.
+func TestBranchesNeverRecallTheirSiblings(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			w := harness.ChatWire
+			r := harness.NewRelay(t, w, func(n int) llmtest.Step {
+				return llmtest.Stream(w.Saying(true, "It is noted. ", strings.Repeat("Go on. ", 40))...)
+			}, nil)
+			scope := []string{"lineage", "all"}[seed%2]
+			d := newDesk(t, w.Windowed("m", r.URL, 2600)+"[librarian]\nmodel = \"\"\n[retrieval]\nscope = \""+scope+"\"\n")
+			tr := tree{desk: d, said: map[string][]string{}, turns: map[string][]string{}}
+			rnd := rand.New(rand.NewPCG(seed, 7))
+			tr.grow(rnd)
+			recalled := 0
+			for branch := range tr.said {
+				d.OK("switch", tr.session, branch)
+				s := d.send(tr.session, "Which zebra names were noted about the river?", "--model", "m")
+				v := d.seen(tr.session, "--branch", branch, "--turn", s.TurnID)
+				for _, word := range zebras.FindAllString(string(r.LastBody(t)), -1) {
+					if !slices.Contains(tr.said[branch], word) {
+						t.Errorf("branch %s was sent %s, which a sibling said", branch, word)
+					}
+				}
+				recalled += v.Sources()["chunk"]
+				if !v.Same {
+					t.Errorf("%s", v.Note)
+				}
+			}
+			if recalled < len(tr.said) {
+				t.Errorf("%d memories on %d branches: the test shows too little", recalled, len(tr.said))
+			}
+			d.Clean()
+		})
+	}
+}
+
+var zebras = regexp.MustCompile(`zebra\d+`)
+
+// grow says a word of its own in each turn, and forks now and then.
+func (tr *tree) grow(rnd *rand.Rand) {
+	tr.t.Helper()
+	branch := ""
+	for i := range 36 {
+		word := fmt.Sprintf("zebra%d", 100+i)
+		s := tr.send(tr.session, fmt.Sprintf("The zebra that came to the river is called %s. %s", word, chatter(i)), "--model", "m", "--wait", "indexed")
+		if tr.session == "" {
+			tr.session, branch = s.SessionID, s.BranchID
+		}
+		tr.said[branch] = append(slices.Clone(tr.said[branch]), word)
+		tr.turns[branch] = append(slices.Clone(tr.turns[branch]), s.TurnID)
+		if rnd.IntN(5) == 0 {
+			branch = tr.fork(rnd)
+		}
+	}
+}
+
+// fork starts a branch after a random turn of a random branch, and goes there.
+func (tr *tree) fork(rnd *rand.Rand) string {
+	tr.t.Helper()
+	all := slices.Sorted(func(yield func(string) bool) {
+		for b := range tr.said {
+			if !yield(b) {
+				return
+			}
+		}
+	})
+	from := all[rnd.IntN(len(all))]
+	at := rnd.IntN(len(tr.turns[from]))
+	b, err := tr.branches.After(context.Background(), chat.TurnID(tr.turns[from][at]), "", true)
+	if err != nil {
+		tr.t.Fatal(err)
+	}
+	tr.said[string(b.ID)] = slices.Clone(tr.said[from][:at+1])
+	tr.turns[string(b.ID)] = slices.Clone(tr.turns[from][:at+1])
+	return string(b.ID)
+}

@@ -1,0 +1,300 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"html"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/importing"
+	"contextinfinity/backend/retrieval"
+	"contextinfinity/test/harness"
+)
+
+// recallDir holds conversations that are imported, each with the questions a person asks about it later.
+const recallDir = "testdata/recall"
+
+// laterQuestion is asked after a conversation has ended. Answer lists strings of the passages that answer it; one of
+// them suffices. By is who wrote the first of them.
+type laterQuestion struct {
+	Ask    string
+	Answer []string
+	By     chat.Role
+	Stale  string // of an earlier passage that the answer corrects; empty: there is none
+}
+
+// answeredBy reports whether a text contains the answer, however the text is wrapped or escaped.
+func (q laterQuestion) answeredBy(text string) bool {
+	text = oneLine(html.UnescapeString(text))
+	return slices.ContainsFunc(q.Answer, func(a string) bool { return strings.Contains(text, oneLine(a)) })
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// importedChat is one imported conversation with all of its turns indexed.
+type importedChat struct {
+	*desk
+	t         *testing.T
+	name      string
+	turns     int
+	session   chat.SessionID
+	branch    chat.BranchID
+	memory    *api.Memory
+	questions []laterQuestion
+	results   map[string]results // of the Memory tab, by question
+}
+
+// results are what the Memory tab lists, best first, with the whole text of each.
+type results struct {
+	hits  []api.MemoryHit
+	texts []string
+}
+
+// importChat imports a conversation into a store of its own. No model is asked: the state is the deterministic
+// fallback, and the model that contexts are assembled for is never called.
+func importChat(t *testing.T, name string) *importedChat {
+	t.Helper()
+	ctx := context.Background()
+	d := newDesk(t, harness.ChatWire.Windowed("m", "http://127.0.0.1:9", 128000)+"[librarian]\nmodel = \"\"\n")
+	report, err := d.imports.Import(ctx, filepath.Join(recallDir, name+".jsonl"), importing.Options{})
+	if err != nil || len(report.Made) != 1 || len(report.Skipped) != 0 {
+		t.Fatalf("import: %+v %v", report, err)
+	}
+	if _, err := d.jobs.Drain(ctx); err != nil {
+		t.Fatal(err)
+	}
+	session, err := d.store.Session(ctx, report.Made[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := d.store.Unindexed(ctx, session.ID); err != nil || n != 0 {
+		t.Fatalf("%d turns are not indexed: %v", n, err)
+	}
+	c := &importedChat{desk: d, t: t, name: name, turns: report.Turns, session: session.ID, branch: session.ActiveBranch,
+		results: map[string]results{}}
+	core := &api.Core{Store: d.store, Turns: d.app.turns, Jobs: d.jobs, Branches: d.branches, Counter: counter{}, Hub: api.NewHub(), Log: d.log}
+	core.Recollection.Engine = d.engine
+	c.memory = api.NewMemory(core)
+	c.readQuestions()
+	return c
+}
+
+// readQuestions reads the questions and checks that each has its answer in the conversation, from the person it names,
+// and does not contain it itself.
+func (c *importedChat) readQuestions() {
+	c.t.Helper()
+	var said []struct{ Speaker, Text string }
+	readJSONLines(c.t, filepath.Join(recallDir, c.name+".jsonl"), &said)
+	readJSONLines(c.t, filepath.Join(recallDir, c.name+".questions.jsonl"), &c.questions)
+	for _, q := range c.questions {
+		for i, answer := range q.Answer {
+			found := false
+			for _, m := range said {
+				found = found || strings.Contains(m.Text, answer) && (i > 0 || m.Speaker == string(q.By))
+			}
+			if !found || strings.Contains(q.Ask, answer) {
+				c.t.Errorf("%s: %q has no answer %q from the %s", c.name, q.Ask, answer, q.By)
+			}
+		}
+	}
+}
+
+func readJSONLines[T any](t *testing.T, path string, into *[]T) {
+	t.Helper()
+	for line := range strings.Lines(string(harness.ReadFile(t, path))) {
+		var one T
+		if err := json.Unmarshal([]byte(line), &one); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		*into = append(*into, one)
+	}
+}
+
+// score asks every question and requires that at least goal of them pass. It reports each one that does not, with what
+// the Memory tab ranks above its answer.
+func (c *importedChat) score(what string, goal int, passes func(laterQuestion) bool) {
+	c.t.Helper()
+	var failed []string
+	for _, q := range c.questions {
+		if !passes(q) {
+			failed = append(failed, fmt.Sprintf("  %s\n    answer: %s\n%s", q.Ask, clipLine(q.Answer[0]), c.rankedAbove(q)))
+		}
+	}
+	n := len(c.questions)
+	result := fmt.Sprintf("%s: %s: %d of %d, goal %d", c.name, what, n-len(failed), n, goal)
+	if n-len(failed) < goal {
+		c.t.Errorf("%s\n%s", result, strings.Join(failed, ""))
+		return
+	}
+	c.t.Log(result)
+}
+
+// context is what the next request would contain if the question were sent now. original reports whether the answer is
+// in it as part of the history, packed whether it is anywhere but in the question.
+func (c *importedChat) context(q laterQuestion, ceiling int) (packed, original bool) {
+	c.t.Helper()
+	p, budget, err := c.app.turns.Preview(context.Background(), c.branch, "m", chat.UserText(q.Ask))
+	if err != nil || budget.Ceiling > ceiling || p.Tokens() > ceiling {
+		c.t.Fatalf("%d tokens under a ceiling of %d, want at most %d: %v", p.Tokens(), budget.Ceiling, ceiling, err)
+	}
+	if why := p.Manifest().Inputs.RetrievalError; why != "" {
+		c.t.Fatal(why)
+	}
+	for _, item := range p.Texts() {
+		if item.Source == "message" || !q.answeredBy(item.Text) {
+			continue
+		}
+		packed, original = true, original || item.Source == "turn"
+	}
+	return packed, original
+}
+
+// packsInContext requires answers in the context of a working set of so many tokens. At most originals of them may be
+// there because their turn is still part of the history: the rest prove that memory works.
+func (c *importedChat) packsInContext(workingSet, goal, originals int) {
+	c.t.Helper()
+	if err := c.app.config.Set("budget.working_set_tokens", strconv.Itoa(workingSet)); err != nil {
+		c.t.Fatal(err)
+	}
+	inHistory := 0
+	c.score(fmt.Sprintf("in the context of a working set of %d", workingSet), goal, func(q laterQuestion) bool {
+		packed, original := c.context(q, workingSet)
+		if original {
+			inHistory++
+		}
+		return packed
+	})
+	c.t.Logf("%s: working set %d: %d answers are in the history", c.name, workingSet, inHistory)
+	if inHistory > originals {
+		c.t.Errorf("%s: %d answers are in the history of a working set of %d, want at most %d: this says nothing about memory",
+			c.name, inHistory, workingSet, originals)
+	}
+}
+
+// packsByRetrieval requires answers among the passages that a search alone packs into so many tokens.
+func (c *importedChat) packsByRetrieval(maxTokens, goal int) {
+	c.t.Helper()
+	c.score(fmt.Sprintf("packed by a search alone into %d tokens", maxTokens), goal, func(q laterQuestion) bool {
+		found, err := c.engine.Search(context.Background(), retrieval.Query{
+			Text: q.Ask, Within: chat.Within{Scope: chat.ScopeSession, Session: c.session, Branch: c.branch}, MaxTokens: maxTokens,
+			WordsAlone: true, Count: func(s string) int { return counter{}.Count("", s) },
+		})
+		if err != nil || found.Tokens > maxTokens {
+			c.t.Fatalf("%d tokens, %v", found.Tokens, err)
+		}
+		return slices.ContainsFunc(found.Artifacts, func(a retrieval.Artifact) bool { return q.answeredBy(a.Text) })
+	})
+}
+
+// listed are the results of the Memory tab for a question.
+func (c *importedChat) listed(q laterQuestion) results {
+	c.t.Helper()
+	if r, ok := c.results[q.Ask]; ok {
+		return r
+	}
+	found := must[api.MemorySearch](c.t)(c.memory.Search(api.MemoryFilter{
+		Scope: string(chat.ScopeSession), SessionID: string(c.session), BranchID: string(c.branch), Limit: 30,
+	}, q.Ask))
+	r := results{hits: found.Hits, texts: make([]string, len(found.Hits))}
+	for i, h := range found.Hits {
+		r.texts[i] = must[api.ChunkDetail](c.t)(c.memory.Chunk(h.Chunk.ID)).Text
+	}
+	c.results[q.Ask] = r
+	return r
+}
+
+// ranksFirst requires answers in the first or second result of the Memory tab.
+func (c *importedChat) ranksFirst(goal int) {
+	c.t.Helper()
+	c.score("first or second in the Memory tab", goal, func(q laterQuestion) bool {
+		texts := c.listed(q).texts
+		return slices.ContainsFunc(texts[:min(2, len(texts))], q.answeredBy)
+	})
+}
+
+// rankedAbove describes the results of the Memory tab down to the answer.
+func (c *importedChat) rankedAbove(q laterQuestion) string {
+	const most = 5
+	r := c.listed(q)
+	rank := slices.IndexFunc(r.texts, q.answeredBy)
+	var b strings.Builder
+	for i, h := range r.hits[:min(most, len(r.hits))] {
+		if i == rank {
+			break
+		}
+		fmt.Fprintf(&b, "    %d. turn %d, %s: %s\n", i+1, h.Chunk.TurnSeq, h.Chunk.Role, clipLine(r.texts[i]))
+	}
+	if rank < 0 {
+		return b.String() + "    the answer is not listed\n"
+	}
+	return b.String() + fmt.Sprintf("    the answer is at rank %d\n", rank+1)
+}
+
+// clipLine is the beginning of a text in one line.
+func clipLine(s string) string {
+	runes := []rune(oneLine(s))
+	return string(runes[:min(100, len(runes))])
+}
+
+// TestRepliesAreRemembered: an engineer's working conversation of 80 turns, full of tables, commands and corrections, in
+// which the same is asked again in other words. What the assistant answered is recalled as well as what the user said.
+func TestRepliesAreRemembered(t *testing.T) {
+	t.Parallel()
+	c := importChat(t, "working")
+	if c.turns != 80 || len(c.questions) != 30 {
+		t.Fatalf("%d turns, %d questions", c.turns, len(c.questions))
+	}
+	c.packsInContext(8000, 28, 8)
+	c.packsInContext(32000, 28, 30)
+	c.packsInContext(50000, 28, 30)
+	c.packsByRetrieval(6000, 28)
+	c.packsByRetrieval(1500, 26)
+	c.ranksFirst(26)
+}
+
+// TestRepliesAreRememberedAtHome: another domain and register, a part of it in German.
+func TestRepliesAreRememberedAtHome(t *testing.T) {
+	t.Parallel()
+	c := importChat(t, "household")
+	if c.turns != 40 || len(c.questions) != 15 {
+		t.Fatalf("%d turns, %d questions", c.turns, len(c.questions))
+	}
+	c.packsInContext(4000, 14, 5)
+	c.packsInContext(8000, 14, 15)
+	c.packsByRetrieval(1500, 13)
+	c.ranksFirst(13)
+}
+
+// TestUniquePairsRankFirst: of twenty questions that share only common words with each other, each finds its own answer.
+func TestUniquePairsRankFirst(t *testing.T) {
+	t.Parallel()
+	c := importChat(t, "pairs")
+	if c.turns != 20 || len(c.questions) != 20 {
+		t.Fatalf("%d turns, %d questions", c.turns, len(c.questions))
+	}
+	c.ranksFirst(19)
+}
+
+// TestCorrectionsStandAboveWhatTheyCorrect: plans for a bakery that change, each time in other words. The changed value
+// is one of the first two results, and above the old one, which its own question often makes the better match.
+func TestCorrectionsStandAboveWhatTheyCorrect(t *testing.T) {
+	t.Parallel()
+	c := importChat(t, "corrections")
+	if c.turns != 22 || len(c.questions) != 9 {
+		t.Fatalf("%d turns, %d questions", c.turns, len(c.questions))
+	}
+	c.packsByRetrieval(1500, 9)
+	c.ranksFirst(8)
+	c.score("above the value that it corrects", 5, func(q laterQuestion) bool {
+		texts := c.listed(q).texts
+		now, old := slices.IndexFunc(texts, q.answeredBy), slices.IndexFunc(texts, func(s string) bool { return strings.Contains(s, q.Stale) })
+		return now >= 0 && (old < 0 || now < old)
+	})
+}

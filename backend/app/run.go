@@ -1,0 +1,52 @@
+package app
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"os"
+
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/documents"
+	"contextinfinity/backend/secrets"
+)
+
+// version is set by the linker when the program is built (scripts/build).
+var version = "unknown"
+
+// Page is what the window shows; it is compiled into the program by main, because
+// Go embeds only files that lie below the package.
+type Page struct {
+	Assets embed.FS
+	Icon   []byte
+}
+
+// Run runs the program: a verb on the command line, without one the window. It
+// returns the exit code of the process.
+func Run(args []string, page Page) int {
+	if generatingBindings {
+		return exitCode(openWindow(emptyWindow(page)))
+	}
+	if readsPDF(args) {
+		return documents.ReadPDF(os.Stdin, os.Stdout)
+	}
+	opts, ok := cli.WindowOptions(args)
+	if !ok {
+		return cli.Run(context.Background(), commandLine(), args)
+	}
+	if !desktop.HasDisplay() {
+		fmt.Fprintln(os.Stderr, "There is no display to open a window on. Talk in the terminal with: contextinfinity chat")
+		return 1
+	}
+	secrets.HideEnvironment()
+	return exitCode(openWindow(window(opts, page)))
+}
+
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "error:", err)
+	return 1
+}

@@ -1,0 +1,257 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/evaluation"
+	"contextinfinity/backend/handover"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
+)
+
+// How long a start of the program waits for the one that has the data open to
+// listen: one that said where it will be is still opening; one that said nothing
+// may have taken the lock this moment.
+const (
+	openingTime = 5 * time.Second
+	lockingTime = 200 * time.Millisecond
+	// verbTime is how long a verb that has the data open by itself, and serves nobody, is
+	// waited for: most are done in less. An answer may stream for minutes.
+	verbTime = 3 * time.Second
+)
+
+// openStore opens the data. A verb that has it open and is about to be done with it
+// is waited for; a program that stays says where it is asked, and is asked there.
+func openStore(ctx context.Context, o store.Options) (*store.Store, error) {
+	for begun := time.Now(); ; {
+		s, err := store.Open(ctx, o)
+		if chat.CodeOf(err) != chat.CodeLocked || o.ReadOnly || store.WriterAddress(o.DataDir) != "" || time.Since(begun) > verbTime {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// address is where this program will listen, empty if it will not. The directory
+// is made, since only one that exists has a path that all others come to.
+func (a *app) address(o cli.OpenOptions) string {
+	if !o.Serve || o.ReadOnly {
+		return ""
+	}
+	dir := a.config.Config().DataDir
+	if err := store.MakeDir(dir); err != nil {
+		return "" // the store's error says what is wrong
+	}
+	address, err := handover.Address(dir)
+	if err != nil {
+		a.log.Warn("other starts of the program will not be served", "err", err)
+		return ""
+	}
+	return address
+}
+
+// serve carries out, from now on, what other starts of the program ask for. toFront
+// is nil where there is no window.
+func (a *app) serve(toFront func(cli.OpenOptions)) {
+	address := store.WriterAddress(a.config.Config().DataDir)
+	if address == "" {
+		return
+	}
+	l, err := handover.Listen(address)
+	if err != nil {
+		a.log.Warn("other starts of the program are not served", "err", err)
+		return
+	}
+	a.server = handover.Serve(l, handover.Options{
+		Version: version, Log: a.log,
+		Check: func(c handover.Call) error { return a.checkCall(c, toFront != nil) },
+		Run: func(c handover.Call, s handover.Streams) int {
+			if len(c.Args) == 0 {
+				toFront(cli.OpenOptions{Files: c.Paths(), NewChat: c.NewChat})
+				return 0
+			}
+			return a.carryOut(c, s)
+		},
+	})
+}
+
+// stopServing ends the calls of others while there is time left for the rest.
+func (a *app) stopServing(ctx context.Context) {
+	if a.server == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, closeTimeout/2)
+	defer cancel()
+	a.server.Stop(ctx)
+}
+
+// checkCall refuses what would come out otherwise here than at the caller's.
+func (a *app) checkCall(c handover.Call, window bool) error {
+	const op = "handover.check"
+	if len(c.Args) == 0 {
+		if window {
+			return nil
+		}
+		return chat.Errorf(chat.CodeLocked, op, "A conversation in a terminal (pid %d) has this data open.", os.Getpid()).
+			WithHint("leave it first, or talk there")
+	}
+	if mine := realPath(a.config.Path()); c.Config != mine {
+		return chat.Errorf(chat.CodeConflict, op, "The program that has this data open is configured by %s, this call by %s; nothing was done.", mine, c.Config).
+			WithHint("use the same configuration, or close that program")
+	}
+	return nil
+}
+
+// carryOut runs a verb of another start of the program on this one's services.
+func (a *app) carryOut(c handover.Call, s handover.Streams) int {
+	var mu sync.Mutex
+	var left []func()
+	open := func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
+		services := a.services()
+		services.Store = verbStore{a.store, a.tasks, a.fanout}
+		leave := a.fanout.join(o.Publish)
+		mu.Lock()
+		left = append(left, leave)
+		mu.Unlock()
+		services.Close = func() error { leave(); return nil }
+		var err error
+		if o.Reconcile {
+			services.Recovery, err = a.upkeep.Reconcile(ctx)
+		}
+		return services, err
+	}
+	t := cli.Terminals(c.Terminals)
+	code := cli.Run(context.Background(), cli.App{
+		Version: version, In: s.In, Out: s.Out, Err: s.Err, Redact: a.keys.Redactor().Redact, Documents: documentReader(),
+		Dir: c.Dir, Signals: s.Signals, Terminals: &t, Open: open,
+		OpenSetup: func(context.Context, cli.OpenOptions) (*cli.Setup, error) {
+			return &cli.Setup{Config: a.config, Keys: verbKeys{a.setup}, Models: verbModels{a.catalog}}, nil
+		},
+		OpenBench: func(ctx context.Context, o cli.OpenOptions) (*evaluation.Bench, error) {
+			return openBench(ctx, o, a.keys.Store)
+		},
+	}, c.Words())
+	mu.Lock()
+	defer mu.Unlock()
+	for _, leave := range left {
+		leave() // also of a verb that left without closing
+	}
+	a.jobs.Wake()
+	a.fanout.Change(chat.Change{Kind: chat.ChangeSessions}) // it may have made, renamed or erased some
+	return code
+}
+
+// handOver has the program that is the writer carry out a command line.
+func handOver(ctx context.Context, o cli.OpenOptions, h cli.Handover) (int, bool, error) {
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+	call := handover.NewCall(h.Args)
+	call.Config, call.Terminals = realPath(cfg.Path()), handover.Terminals(h.Terminals)
+	var err error
+	if call.Dir, err = os.Getwd(); err != nil {
+		return 0, false, chat.WrapError(chat.CodeInvalid, "handover.ask", err, "The working directory is gone; nothing was done.")
+	}
+	return ask(ctx, cfg.Config().DataDir, call, handover.Asker{In: h.In, Out: h.Out, Err: h.Err, Interrupts: h.Interrupts})
+}
+
+// raiseOther brings another program's window on this data to the front, with the files
+// this start was given. Where nobody is served, the error is the lock's.
+func raiseOther(o cli.OpenOptions, locked error) error {
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+	_, served, err := ask(context.Background(), cfg.Config().DataDir, handover.ToFront(o.Files, o.NewChat), handover.Asker{})
+	if err == nil && !served {
+		return locked
+	}
+	return err
+}
+
+// ask asks the writer of a data directory, once it listens. false: it does not.
+func ask(ctx context.Context, dir string, call handover.Call, a handover.Asker) (int, bool, error) {
+	for begun := time.Now(); ; {
+		wait := lockingTime
+		if address := store.WriterAddress(dir); address != "" {
+			code, err := handover.Ask(ctx, address, version, call, a)
+			if !errors.Is(err, handover.ErrNobody) {
+				return code, true, err
+			}
+			wait = openingTime
+		}
+		if time.Since(begun) > wait {
+			return 0, false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return 0, true, ctx.Err()
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// realPath is the one name of a file, as far as the file system tells.
+func realPath(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(dir, filepath.Base(path))
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return path
+}
+
+// fanout publishes to the program's own window or verb, and to the verbs that it
+// carries out for others.
+type fanout struct {
+	main turn.Publisher
+
+	mu     sync.RWMutex
+	guests []*guest
+}
+
+type guest struct{ turn.Publisher }
+
+func (f *fanout) join(p turn.Publisher) (leave func()) {
+	g := &guest{p}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.guests = append(f.guests, g)
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.guests = slices.DeleteFunc(f.guests, func(other *guest) bool { return other == g })
+	}
+}
+
+// Frame implements turn.Publisher.
+func (f *fanout) Frame(frame chat.Frame) {
+	f.main.Frame(frame)
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, g := range f.guests {
+		g.Frame(frame)
+	}
+}
+
+// Change implements turn.Publisher.
+func (f *fanout) Change(c chat.Change) {
+	f.main.Change(c)
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, g := range f.guests {
+		g.Change(c)
+	}
+}

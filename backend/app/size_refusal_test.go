@@ -1,0 +1,67 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// A provider that refuses a request for its size at half of our ceiling is sent a smaller
+// one each time, in every protocol, below its own number where it names one; the steps
+// are in the manifest, and the third try is answered (SRD 7.2, 7.3).
+func TestARefusalForSizeMakesTheRequestSmaller(t *testing.T) {
+	t.Parallel()
+	for _, w := range harness.Wires {
+		for name, c := range map[string]struct {
+			words    string
+			refusals int32
+			most     float64 // of the refused tokens, that may be left
+		}{
+			"without a number": {"Your input exceeds the context window of this model.", 2, 0.81},
+			"with its number":  {"This model's maximum context length is 4000 tokens. However, your messages resulted in 5000 tokens.", 1, 0.8},
+		} {
+			t.Run(w.Name+" "+name, func(t *testing.T) {
+				t.Parallel()
+				var refuse atomic.Int32
+				r := harness.NewRelay(t, w, func(int) llmtest.Step {
+					if refuse.Add(-1) >= 0 {
+						return llmtest.JSON(http.StatusBadRequest, fmt.Sprintf(`{"type":"error","error":{"type":"invalid_request_error","code":"context_length_exceeded","message":%q}}`, c.words))
+					}
+					return llmtest.Stream(w.Saying(true, strings.Repeat("Go on, it is noted. ", 60))...)
+				}, nil)
+				d := newDesk(t, w.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n")
+				session := ""
+				for i := range 5 {
+					session = d.send(session, chatter(i)+chatter(i+20), "--model", "m", "--wait", "committed").SessionID
+				}
+				before := r.Bodies()
+				refuse.Store(c.refusals)
+				sent := d.send(session, "What was said of the harbour?", "--model", "m")
+				bodies := r.Bodies()[len(before):]
+				if len(bodies) != int(c.refusals)+1 || sent.Outcome != "completed" {
+					t.Fatalf("%d requests, %s", len(bodies), sent.Outcome)
+				}
+				for i := 1; i < len(bodies); i++ {
+					if len(bodies[i]) >= len(bodies[i-1]) {
+						t.Errorf("request %d has %d bytes after one of %d was refused", i+1, len(bodies[i]), len(bodies[i-1]))
+					}
+				}
+				v := d.seen(session, "--turn", sent.TurnID)
+				refused := float64(len(bodies[0]))
+				if m := v.Manifest; len(m.Shrink) == 0 || !strings.HasPrefix(m.Shrink[0], "0: ") || m.TotalTokens > m.Budget.Ceiling || float64(len(bodies[len(bodies)-1])) > (c.most+0.1)*refused {
+					t.Errorf("%d tokens of %d, %d of %.0f bytes: %q", m.TotalTokens, m.Budget.Ceiling, len(bodies[len(bodies)-1]), refused, m.Shrink)
+				}
+				if full := float64(v.Manifest.Budget.Ceiling) / v.Manifest.Inputs.Reduce; refused/4 > 0.6*full {
+					t.Errorf("the refused request used %.0f of %.0f tokens: the test shows too little", refused/4, full)
+				}
+				harness.EveryByteIsShown(t, w, v, bodies[len(bodies)-1], "the smaller request")
+				d.Clean()
+			})
+		}
+	}
+}

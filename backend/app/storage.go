@@ -1,0 +1,137 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/store"
+)
+
+// dataFolder is the data directory as the window's storage page knows it.
+type dataFolder struct {
+	setup
+	app  *app   // nil: it could not be opened
+	flag string // --data-dir
+}
+
+func (d dataFolder) dir() string { return d.config.Config().DataDir }
+
+func (d dataFolder) archive() *store.Archive {
+	return store.NewArchive(store.ArchiveOptions{DataDir: d.dir(), Config: d.config.Path(), Logger: d.log})
+}
+
+// partWords say what a part of the data directory is.
+var partWords = map[string][2]string{
+	"database": {"Conversations", "All conversations, their memory and its index."},
+	"journals": {"Journals", "What arrives of answers, until they are stored."},
+	"backups":  {"Backups", "Copies of everything, made daily, before upgrades and restores, and by hand."},
+	"aside":    {"Quarantined", "What a restore replaced and could not copy as data, what was left of a lost history, or a configuration that was not in force."},
+	"other":    {"Other", "The lock, logs, and files that were dragged out."},
+}
+
+// View implements api.DataFolder.
+func (d dataFolder) View(ctx context.Context) (api.StorageView, error) {
+	v := api.StorageView{DataDir: d.dir(), Config: d.config.Path(), Free: d.archive().Free(), Parts: []api.StoragePart{}, Movable: true}
+	parts, err := d.archive().Parts()
+	if err != nil {
+		return v, err
+	}
+	for _, p := range parts {
+		v.Bytes += p.Bytes
+		words := partWords[p.Name]
+		v.Parts = append(v.Parts, api.StoragePart{Name: p.Name, Label: words[0], About: words[1], Bytes: p.Bytes, Files: p.Files})
+	}
+	v.Unmovable = d.unmovable()
+	v.Movable = v.Unmovable == ""
+	if d.app != nil {
+		st, err := d.app.store.Stats(ctx)
+		if err != nil {
+			return v, err
+		}
+		v.Sessions, v.Turns = st.Sessions, st.Turns
+	}
+	return v, nil
+}
+
+// unmovable says why the place cannot be changed; empty: it can.
+func (d dataFolder) unmovable() string {
+	switch {
+	case d.flag != "":
+		return "The program was started with --data-dir, which names the place."
+	case d.config.Err() != nil:
+		return "The configuration has a fault, so the new place could not be written into it."
+	}
+	return ""
+}
+
+// Backups implements api.DataFolder.
+func (d dataFolder) Backups(ctx context.Context, check bool) ([]chat.Backup, error) {
+	return d.archive().Backups(ctx, check)
+}
+
+// Backup implements api.DataFolder.
+func (d dataFolder) Backup(ctx context.Context, path string) (chat.Backup, error) {
+	if path == "" {
+		path = filepath.Join(d.dir(), store.BackupDir)
+		if err := store.MakeDir(path); err != nil {
+			return chat.Backup{}, err
+		}
+	}
+	return d.archive().Backup(ctx, path)
+}
+
+// PreviewRestore implements api.DataFolder.
+func (d dataFolder) PreviewRestore(ctx context.Context, path string) (chat.Restoration, error) {
+	return d.archive().PreviewRestore(ctx, path)
+}
+
+// PlanMove implements api.DataFolder.
+func (d dataFolder) PlanMove(to string) (api.MovePreview, error) {
+	p, err := d.archive().PlanMove(to)
+	v := api.MovePreview{From: p.From, To: p.To, Bytes: p.Bytes, Free: p.Free, Reason: p.Reason}
+	if why := d.unmovable(); why != "" {
+		v.Reason = why
+	}
+	return v, err
+}
+
+// RestartToRestore implements api.DataFolder.
+func (d dataFolder) RestartToRestore(path string) error {
+	if _, err := os.Stat(path); err != nil && filepath.IsAbs(path) {
+		return chat.WrapError(chat.CodeNotFound, "restore.begin", err, "There is no file "+path+"; nothing was changed.")
+	}
+	return d.restart(store.Errand{Do: store.ErrandRestore, Path: path})
+}
+
+// RestartToMove implements api.DataFolder.
+func (d dataFolder) RestartToMove(to string) error {
+	return d.restart(store.Errand{Do: store.ErrandMove, Path: to})
+}
+
+func (d dataFolder) restart(e store.Errand) error {
+	if err := d.archive().LeaveErrand(e); err != nil {
+		return err
+	}
+	d.Restart()
+	return nil
+}
+
+// Restart implements api.DataFolder.
+func (d dataFolder) Restart() {
+	wanted.Store(true)
+	desktop.Quit()
+}
+
+// Lost implements api.DataFolder.
+func (d dataFolder) Lost(ctx context.Context) bool { return d.archive().Lost(ctx) }
+
+// StartFresh implements api.DataFolder.
+func (d dataFolder) StartFresh(ctx context.Context) (string, error) {
+	return d.archive().StartFresh(ctx)
+}
+
+func pickFolder() (string, error) { return desktop.PickFolder("Where everything is kept", "") }

@@ -1,0 +1,146 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/tokens"
+)
+
+// window opens the data directory and binds the services to a page. When it
+// cannot be opened, the page says why.
+func window(o cli.OpenOptions, page Page) desktop.Window {
+	hub := api.NewHub()
+	o.Publish, o.Serve = hub, true
+	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
+	keys := secrets.New()
+	done := runErrand(context.Background(), o)
+	a, err := openApp(context.Background(), o, keys)
+	if unwritable(err) {
+		if read, cause := openToRead(o, keys); cause == nil {
+			a, core.ReadOnly, err = read, readOnlyWords(read, err), nil
+		}
+	}
+	if err == nil {
+		if err = a.openTasks(context.Background(), hub); err != nil {
+			err = errors.Join(err, a.close())
+		}
+	}
+	var s setup
+	var work desktop.Work // none where there is no data
+	if chat.CodeOf(err) == chat.CodeLocked {
+		if err = raiseOther(o, err); err == nil {
+			return desktop.Window{Elsewhere: true}
+		}
+	}
+	if err != nil {
+		s = openSetup(o, keys)
+		core.Fatal = chat.AsError(err)
+	} else {
+		s = a.setup
+		core.Store, core.Turns, core.Jobs, core.Branches = a.store, a.turns, a.jobs, a.branches
+		core.Upkeep, core.Tasks, core.Cost = a.upkeep, a.tasks, a.catalog.Cost
+		core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
+		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}
+		hub.Listen(func(c chat.Change) {
+			if c.Kind == chat.ChangeTurn {
+				a.jobs.Wake()
+			}
+		})
+		if !a.readOnly {
+			a.jobs.Start()
+			a.upkeep.Start()
+			a.warm()
+			work = a.desk(hub)
+			a.serve(func(asked cli.OpenOptions) { raise(); heed(hub, asked) })
+		}
+		a.notices(hub)
+		heed(hub, o)
+		done.show(a)
+	}
+	core.Data = dataFolder{setup: s, app: a, flag: o.DataDir}
+	core.Shell = api.Shell{PickFiles: pickFiles, PickTarget: pickTarget, PickFolder: pickFolder, Reveal: desktop.Reveal, Picture: desktop.ClipboardPicture, Tray: desktop.Tray}
+	s.keys.Warm(config.ProviderAnthropic, config.ProviderOpenAI)
+	tokens.New().Warm()
+	core.Log, core.DataDir = s.log, s.config.Config().DataDir
+	desktop.NarrowWebFiles(core.DataDir)
+	w := bind(core, s, page)
+	w.Ready, w.Work = hub.Attach, work
+	w.Settings = func() desktop.Settings {
+		d := s.config.Config().Desktop
+		return desktop.Settings{CloseToTray: d.CloseToTray, Notifications: d.Notifications}
+	}
+	w.Summon = func(asked desktop.Summons) { hub.Summon(summons(asked)) }
+	w.Close = func() {
+		hub.Attach(nil)
+		desktop.NarrowWebFiles(core.DataDir)
+		if a == nil {
+			return
+		}
+		if err := a.close(); err != nil {
+			s.log.Error("the program did not close in order", "err", err)
+		}
+	}
+	return w
+}
+
+// unwritable reports that data could not be opened because nothing can be written there.
+func unwritable(err error) bool {
+	return err != nil && (chat.CodeOf(err) == chat.CodeNoSpace || errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission))
+}
+
+// openToRead opens data that cannot be written: the window shows and exports what is
+// there.
+func openToRead(o cli.OpenOptions, keys *secrets.Store) (*app, error) {
+	o.ReadOnly = true
+	return openApp(context.Background(), o, keys)
+}
+
+// readOnlyWords say why the data can only be read.
+func readOnlyWords(a *app, refused error) string {
+	if note := a.store.Note(); note != "" {
+		return note
+	}
+	return chat.AsError(refused).Message
+}
+
+// retrieves says whether turns are given memory, and from where.
+func (s setup) retrieves() (bool, chat.Scope) {
+	c := s.config.Config()
+	return c.Context.Infinity && c.Budget.MaxRetrievalTokens > 0, chat.Scope(c.Retrieval.Scope)
+}
+
+// emptyWindow has every service and no data: for generating bindings.
+func emptyWindow(page Page) desktop.Window {
+	return bind(&api.Core{Hub: api.NewHub()}, setup{}, page)
+}
+
+func bind(core *api.Core, s setup, page Page) desktop.Window {
+	return desktop.Window{
+		Assets: page.Assets, Handler: api.DragHandler(core), Icon: page.Icon, FormatError: core.FormatError,
+		Ready: func(func(string, any)) {}, Close: func() {},
+		Bind: []any{
+			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
+			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewStorage(core), api.NewWork(core),
+			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL), api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
+		},
+	}
+}
+
+func openWindow(w desktop.Window) error {
+	if w.Elsewhere {
+		return nil
+	}
+	if err := desktop.Run(w); err != nil || !wanted.Load() {
+		return err
+	}
+	return restart()
+}

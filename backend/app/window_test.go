@@ -1,0 +1,332 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/desktop"
+	"contextinfinity/test/harness"
+)
+
+// page is the window's services as the page sees them, and what was sent to it.
+type page struct {
+	t        *testing.T
+	window   desktop.Window
+	sessions *api.Sessions
+	chat     *api.Chat
+	inspect  *api.Inspect
+	memory   *api.Memory
+	settings *api.Settings
+	work     *api.Work
+	transfer *api.Transfer
+	storage  *api.Storage
+
+	mu      sync.Mutex
+	frames  []api.Frame
+	changes []api.Change
+}
+
+func openPage(t *testing.T, dir string) *page {
+	t.Helper()
+	return openPageWith(t, cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")})
+}
+
+func openPageWith(t *testing.T, o cli.OpenOptions) *page {
+	t.Helper()
+	p := &page{t: t, window: window(o, Page{})}
+	for _, b := range p.window.Bind {
+		switch b := b.(type) {
+		case *api.Sessions:
+			p.sessions = b
+		case *api.Chat:
+			p.chat = b
+		case *api.Inspect:
+			p.inspect = b
+		case *api.Memory:
+			p.memory = b
+		case *api.Settings:
+			p.settings = b
+		case *api.Work:
+			p.work = b
+		case *api.Transfer:
+			p.transfer = b
+		case *api.Storage:
+			p.storage = b
+		}
+	}
+	p.window.Ready(p.event)
+	t.Cleanup(p.window.Close)
+	return p
+}
+
+func (p *page) event(_ string, data any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch d := data.(type) {
+	case api.Frame:
+		p.frames = append(p.frames, d)
+	case api.Change:
+		p.changes = append(p.changes, d)
+	}
+}
+
+func (p *page) seen() ([]api.Frame, []api.Change) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]api.Frame{}, p.frames...), append([]api.Change{}, p.changes...)
+}
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// say sends a message and waits until its turn is committed and indexed.
+func (p *page) say(req api.SendRequest) api.SendResult {
+	p.t.Helper()
+	r := must[api.SendResult](p.t)(p.chat.Send(req))
+	p.eventually("the turn was not finished", func() bool {
+		v, err := p.sessions.Turn(r.BranchID, r.TurnID)
+		return err == nil && v.Phase == string(chat.PhaseDone)
+	})
+	return r
+}
+
+func (p *page) eventually(msg string, ok func() bool) {
+	p.t.Helper()
+	for deadline := time.Now().Add(harness.Patience); !ok(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			p.t.Fatal(msg)
+		}
+	}
+}
+
+// TestWindowConversation goes the way of a first user without a key: first
+// start, a message, its answer, pins, states, a fork, and the same after a
+// restart.
+func TestWindowConversation(t *testing.T) {
+	dir := t.TempDir()
+	p := openPage(t, dir)
+	if s := p.settings.Startup(); !s.FirstRun || s.Fatal != nil || s.DataDir != dir {
+		t.Fatalf("startup %+v", s)
+	}
+	if err := p.settings.FinishFirstRun("recall"); err != nil {
+		t.Fatal(err)
+	}
+	first := p.say(api.SendRequest{Text: "We decided to deploy Orders on Sunday at 05:00."})
+	snap := must[api.SessionSnapshot](t)(p.sessions.Open(first.SessionID, ""))
+	if len(snap.Turns) != 1 || snap.Turns[0].State != "head" || len(snap.Turns[0].Assistant) == 0 || snap.Session.Title == "" {
+		t.Fatalf("snapshot %+v", snap)
+	}
+	if h := snap.Header; h.HeadSeq != 1 || h.Pending != 0 || h.Durable == 0 || h.Durable != h.Displayed || h.ContextCeiling == 0 || h.Model != "recall" {
+		t.Fatalf("header %+v", h)
+	}
+	p.framesAddUp(snap.Turns[0])
+
+	second := p.say(api.SendRequest{SessionID: first.SessionID, Text: "When do we deploy Orders?"})
+	v := must[api.TurnView](t)(p.sessions.Turn(second.BranchID, second.TurnID))
+	if !strings.Contains(v.Assistant[0].Text, "Sunday at 05:00") || !strings.Contains(v.Assistant[0].Text, first.TurnID) {
+		t.Fatalf("recall did not quote what was said: %s", v.Assistant[0].Text)
+	}
+
+	pin := must[api.PinView](t)(p.inspect.AddPin(first.BranchID, "Never on a Friday"))
+	edited := must[api.PinView](t)(p.inspect.EditPin(first.BranchID, pin.ID, "Never on a Friday or Monday"))
+	state := must[api.StatePanel](t)(p.inspect.State(first.BranchID))
+	if len(state.Pins) != 1 || state.Pins[0].Text != edited.Text || state.Pins[0].Version != 2 || len(state.History) != 3 || !state.Head.Head {
+		t.Fatalf("state %+v", state)
+	}
+
+	next := must[api.ContextView](t)(p.inspect.NextContext(first.BranchID, "", api.Draft{Text: " "}))
+	sent := map[string]int{}
+	for _, section := range next.Sections {
+		sent[section.Name] = section.Tokens
+	}
+	if os.Getenv("CONTEXTINFINITY") == "0" { // plain chat sends no state
+		sent["state"] = state.Head.Tokens
+	}
+	if sent["state"] == 0 || sent["pinned"] == 0 || state.Head.Tokens != sent["state"] || state.History[0].Tokens != sent["state"] || state.PinTokens != sent["pinned"] {
+		t.Errorf("the State tab counts %d and %d tokens, the X-ray %v", state.Head.Tokens, state.PinTokens, sent)
+	}
+
+	fork := must[api.BranchView](t)(p.sessions.Fork(first.TurnID, false, "what if"))
+	if other := must[api.SessionSnapshot](t)(p.sessions.Open(first.SessionID, "")); other.Header.BranchID != fork.ID || len(other.Turns) != 1 || len(other.Branches) != 2 {
+		t.Fatalf("the fork is not open: %+v", other.Header)
+	}
+	if _, err := p.sessions.Rollback(first.SessionID, state.History[1].ID); chat.CodeOf(err) != chat.CodeConflict {
+		t.Fatalf("the fork ends there already: %v", err)
+	}
+	if err := p.sessions.Switch(first.SessionID, first.BranchID); err != nil {
+		t.Fatal(err)
+	}
+	back := must[api.BranchView](t)(p.sessions.Rollback(first.SessionID, state.History[1].ID))
+	if back.ID == fork.ID || back.Turns != 1 {
+		t.Fatalf("rollback %+v", back)
+	}
+	if err := p.sessions.Switch(first.SessionID, first.BranchID); err != nil {
+		t.Fatal(err)
+	}
+
+	steps := must[[]api.StepView](t)(p.inspect.Steps(second.TurnID))
+	raw := must[api.RawStep](t)(p.inspect.RawStep(steps[0].ID))
+	if !strings.Contains(raw.Request, "When do we deploy") || len(raw.Events) == 0 {
+		t.Fatalf("raw step %+v", raw)
+	}
+	p.window.Close()
+	again := openPage(t, dir)
+	if s := again.settings.Startup(); s.FirstRun || s.LastSession != first.SessionID {
+		t.Fatalf("second start %+v", s)
+	}
+	if snap := must[api.SessionSnapshot](t)(again.sessions.Open(first.SessionID, "")); len(snap.Turns) != 2 {
+		t.Fatalf("after the restart there are %d turns", len(snap.Turns))
+	}
+}
+
+// framesAddUp checks that what was streamed is what stands.
+func (p *page) framesAddUp(v api.TurnView) {
+	p.t.Helper()
+	frames, changes := p.seen()
+	var sb strings.Builder
+	for _, f := range frames {
+		if f.Turn == v.ID {
+			sb.WriteString(f.Text)
+		}
+	}
+	if sb.String() != v.Assistant[0].Text {
+		p.t.Errorf("frames add up to %q, the turn says %q", sb.String(), v.Assistant[0].Text)
+	}
+	for i, c := range changes {
+		if c.Rev != int64(i+1) {
+			p.t.Fatalf("change %d has revision %d", i+1, c.Rev)
+		}
+	}
+}
+
+// TestWindowSessions: list, rename, archive, pin, drafts.
+func TestWindowSessions(t *testing.T) {
+	p := openPage(t, t.TempDir())
+	a := must[api.SessionRow](t)(p.sessions.Create("Alpha"))
+	b := must[api.SessionRow](t)(p.sessions.Create("Beta"))
+	if err := p.sessions.Pin(a.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	if rows := must[[]api.SessionRow](t)(p.sessions.List(false, "")); len(rows) != 2 || rows[0].ID != a.ID {
+		t.Fatalf("%+v", rows)
+	}
+	if err := p.sessions.Rename(b.ID, "Gamma"); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.sessions.Rename(b.ID, "  "); err == nil {
+		t.Fatal("an empty title was taken")
+	}
+	if rows := must[[]api.SessionRow](t)(p.sessions.List(false, "gam")); len(rows) != 1 || rows[0].ID != b.ID {
+		t.Fatalf("%+v", rows)
+	}
+	if err := p.sessions.Archive(b.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	if rows := must[[]api.SessionRow](t)(p.sessions.List(true, "")); len(rows) != 1 || !rows[0].Archived {
+		t.Fatalf("%+v", rows)
+	}
+	png := api.ImageUpload{MediaType: "image/png", Data: "iVBORw0KGgo="}
+	if err := p.sessions.SaveDraft(a.ActiveBranch, api.Draft{Text: "half a thought", Images: []api.ImageUpload{png}}); err != nil {
+		t.Fatal(err)
+	}
+	if d := must[api.Draft](t)(p.sessions.Draft(a.ActiveBranch)); d.Text != "half a thought" || len(d.Images) != 1 || d.Images[0].Data != png.Data {
+		t.Fatalf("%+v", d)
+	}
+}
+
+// TestWindowSettings: values are checked, keys never cross, links are checked.
+func TestWindowSettings(t *testing.T) {
+	const key = "sk-canary-0123456789abcdef"
+	t.Setenv("OPENAI_API_KEY", key)
+	p := openPage(t, t.TempDir())
+	if _, err := p.settings.Set("budget.compact_at", "7"); chat.CodeOf(err) != chat.CodeInvalid && chat.CodeOf(err) != chat.CodeConfig {
+		t.Fatalf("a value out of range: %v", err)
+	}
+	view := must[api.SettingsView](t)(p.settings.Set("budget.working_set_tokens", "30000"))
+	found := false
+	for _, s := range view.Settings {
+		if s.Key == "budget.working_set_tokens" {
+			found = s.Value == "30000" && s.Origin == "file" && s.Default == "50000" && s.Help != ""
+		}
+	}
+	if !found {
+		t.Fatal("the setting was not changed")
+	}
+	models := must[[]api.ModelView](t)(p.settings.SaveModel(api.ModelView{Name: "local", Provider: "chatcompletions", ModelID: "m", BaseURL: "http://127.0.0.1:9/v1", Stream: true, ContextLimit: 8000}))
+	names := map[string]bool{}
+	for _, m := range models {
+		names[m.Name] = m.Usable
+	}
+	if !names["local"] || !names["recall"] || !names["gpt"] {
+		t.Fatalf("models %+v", models)
+	}
+	all, _ := json.Marshal([]any{p.settings.Keys(), models, view, p.settings.Startup()})
+	if bytes.Contains(all, []byte(key)) {
+		t.Fatal("the key crossed to the page")
+	}
+	for _, link := range []string{"file:///etc/passwd", "javascript:alert(1)", "http://", "x"} {
+		if err := p.settings.OpenExternal(link); err == nil {
+			t.Errorf("%s would be opened", link)
+		}
+	}
+}
+
+// TestWindowWithoutData: when the database cannot be read, the window says so,
+// every other call refuses, and the file is left as it is.
+func TestWindowWithoutData(t *testing.T) {
+	dir := t.TempDir()
+	garbage := bytes.Repeat([]byte("this is not a database. "), 500)
+	openPage(t, dir).window.Close()
+	matches, _ := filepath.Glob(filepath.Join(dir, "*.db"))
+	if len(matches) != 1 {
+		t.Fatalf("databases: %v", matches)
+	}
+	for _, f := range []string{matches[0] + "-wal", matches[0] + "-shm"} {
+		_ = os.Remove(f)
+	}
+	if err := os.WriteFile(matches[0], garbage, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := openPage(t, dir)
+	s := p.settings.Startup()
+	if s.Fatal == nil || s.Fatal.Code != string(chat.CodeCorrupt) || s.Fatal.Hint == "" {
+		t.Fatalf("startup %+v", s.Fatal)
+	}
+	if _, err := p.sessions.List(false, ""); chat.CodeOf(err) != chat.CodeCorrupt {
+		t.Errorf("listing: %v", err)
+	}
+	if _, err := p.chat.Retry("x", ""); chat.CodeOf(err) != chat.CodeCorrupt {
+		t.Errorf("retrying: %v", err)
+	}
+	if now, _ := os.ReadFile(matches[0]); !bytes.Equal(now, garbage) {
+		t.Error("the unreadable file was changed")
+	}
+}
+
+// TestSecondWindow does not touch what the first one writes.
+func TestSecondWindow(t *testing.T) {
+	watchRaise(t)
+	dir := socketDir(t)
+	first := openPage(t, dir)
+	second := window(cli.OpenOptions{DataDir: dir, ConfigPath: filepath.Join(dir, "config.toml")}, Page{})
+	if !second.Elsewhere || len(second.Bind) != 0 {
+		t.Fatalf("a second window opened beside the first: %+v", second)
+	}
+	first.say(api.SendRequest{Text: "still works"})
+}

@@ -1,0 +1,203 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
+)
+
+// TestWindowPausesBackgroundWork: paused, a conversation goes on and nothing of it is
+// summarized or indexed, not after a restart either; resumed, all of it is.
+func TestWindowPausesBackgroundWork(t *testing.T) {
+	dir := t.TempDir()
+	p := openPage(t, dir)
+	if err := p.settings.FinishFirstRun("recall"); err != nil {
+		t.Fatal(err)
+	}
+	first := p.say(api.SendRequest{Text: "We decided to deploy Orders on Sunday at 05:00."})
+	if b := must[api.Background](t)(p.work.Pause(true)); !b.Paused {
+		t.Fatalf("%+v", b)
+	}
+	second := must[api.SendResult](t)(p.chat.Send(api.SendRequest{SessionID: first.SessionID, Text: "When do we deploy Orders?"}))
+	final := func(p *page) bool {
+		v, err := p.sessions.Turn(second.BranchID, second.TurnID)
+		return err == nil && v.Phase == string(chat.PhaseResponseFinalized)
+	}
+	p.eventually("the answer did not end", func() bool { return final(p) })
+	p.window.Close()
+
+	again := openPage(t, dir)
+	if b := must[api.Background](t)(again.work.Background()); !b.Paused || b.Queued == 0 {
+		t.Fatalf("after a restart: %+v", b)
+	}
+	if !final(again) {
+		t.Error("paused, the turn was worked on")
+	}
+	if b := must[api.Background](t)(again.work.Pause(false)); b.Paused {
+		t.Fatalf("%+v", b)
+	}
+	again.eventually("resumed, it did not go on", func() bool {
+		v, err := again.sessions.Turn(second.BranchID, second.TurnID)
+		return err == nil && v.Phase == string(chat.PhaseDone)
+	})
+	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 0 {
+		t.Errorf("nobody began long work, and there is %+v", list)
+	}
+}
+
+// ended waits for long work and returns what is shown of it.
+func (p *page) ended(id string) api.TaskView {
+	p.t.Helper()
+	var found api.TaskView
+	p.eventually("long work did not end", func() bool {
+		for _, v := range must[[]api.TaskView](p.t)(p.work.Tasks()) {
+			if v.ID == id {
+				found = v
+			}
+		}
+		return found.EndedAt != 0
+	})
+	return found
+}
+
+// imported brings in a file and returns the report.
+func (p *page) imported(path string) api.ImportReport {
+	p.t.Helper()
+	begun := must[[]api.TaskView](p.t)(p.transfer.ImportFiles([]string{path}, ""))
+	v := p.ended(begun[0].ID)
+	if v.State != "done" || v.Import == nil {
+		p.t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	return *v.Import
+}
+
+// TestWindowImportsAndExports: another program's export becomes sessions that are found,
+// once; a session leaves as a bundle and comes in elsewhere as it was.
+func TestWindowImportsAndExports(t *testing.T) {
+	p, outside := openPage(t, t.TempDir()), t.TempDir()
+	if err := p.settings.FinishFirstRun("recall"); err != nil {
+		t.Fatal(err)
+	}
+	export := harness.ForeignExport(t, outside, 40)
+	if given := must[[]api.GivenFile](t)(p.transfer.Inspect([]string{export, outside})); given[0].Format != "chatgpt" || given[1].Kind != "folder" {
+		t.Fatalf("%+v", given)
+	}
+	first := p.imported(export)
+	if first.Sessions != 2 || first.SkippedCount != 0 || first.FirstSession == "" {
+		t.Fatalf("%+v", first)
+	}
+	if again := p.imported(export); again.Sessions != 0 || again.Already != 2 || again.Turns != 0 {
+		t.Fatalf("%+v", again)
+	}
+	session := must[api.SessionSnapshot](t)(p.sessions.Open(first.FirstSession, ""))
+	request := api.ExportRequest{Scope: "session", SessionID: first.FirstSession, Format: "bundle", Path: filepath.Join(outside, "long.cinf")}
+	if plan := must[api.ExportPlan](t)(p.transfer.Plan(request)); plan.Exists || plan.Sessions != 1 || plan.Turns == 0 || plan.Name != "long.cinf" {
+		t.Fatalf("%+v", plan)
+	}
+	v := p.ended(must[api.TaskView](t)(p.transfer.Export(request)).ID)
+	if v.State != "done" || v.Path != request.Path {
+		t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	if _, err := p.transfer.Export(request); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("it was written over what is there: %v", err)
+	}
+	drag := httptest.NewRecorder()
+	p.window.Handler.ServeHTTP(drag, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/drag",
+		strings.NewReader(`{"scope":"session","format":"md","sessionId":"`+first.FirstSession+`"}`)))
+	var dragged api.DraggedFile
+	if err := json.Unmarshal(drag.Body.Bytes(), &dragged); err != nil || drag.Code != http.StatusOK || dragged.Size == 0 {
+		t.Errorf("%d %s", drag.Code, drag.Body)
+	}
+
+	other := openPage(t, t.TempDir())
+	if r := other.imported(request.Path); r.Sessions != 1 || r.FirstSession != first.FirstSession || r.Copied {
+		t.Fatalf("%+v", r)
+	}
+	there := must[api.SessionSnapshot](t)(other.sessions.Open(first.FirstSession, ""))
+	if len(there.Turns) != len(session.Turns) || there.Session.Title != session.Session.Title || len(there.Branches) != len(session.Branches) {
+		t.Errorf("%d turns, %d branches; were %d and %d", len(there.Turns), len(there.Branches), len(session.Turns), len(session.Branches))
+	}
+	renamed := filepath.Join(outside, "session.zip")
+	if err := os.Rename(request.Path, renamed); err != nil {
+		t.Fatal(err)
+	}
+	if r := other.imported(renamed); r.Already != 1 {
+		t.Errorf("a bundle by another name: %+v", r)
+	}
+}
+
+// TestWindowResumesAnImport: one that a kill cut short is found interrupted by the next
+// start, goes on when asked, and is dismissed for good.
+func TestWindowResumesAnImport(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(t.Context(), store.Options{DataDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := harness.ForeignExport(t, t.TempDir(), 10)
+	id := chat.NewID(time.Now())
+	left := fmt.Sprintf(`{"id":%q,"kind":"import","title":"Import conversations.json","input":{"path":%q},"state":"running","done":12,"total":99,"unit":"bytes","started_at":"2026-01-02T03:04:05Z"}`, id, export)
+	if err := errors.Join(s.PutSetting(t.Context(), "task."+id, left), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	p := openPage(t, dir)
+	list := must[[]api.TaskView](t)(p.work.Tasks())
+	if len(list) != 1 || list[0].State != "interrupted" || !list[0].Resumable || list[0].Done != 12 || list[0].EndedAt == 0 {
+		t.Fatalf("%+v", list)
+	}
+	if v := must[api.TaskView](t)(p.work.Resume(id)); v.State != "running" || v.ID != id {
+		t.Fatalf("%+v", v)
+	}
+	if v := p.ended(id); v.State != "done" || v.Import == nil || v.Import.Sessions != 2 {
+		t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	p.window.Close()
+	again := openPage(t, dir)
+	if list := must[[]api.TaskView](t)(again.work.Tasks()); len(list) != 1 || list[0].State != "done" || list[0].Import.Sessions != 2 {
+		t.Fatalf("%+v", list)
+	}
+	if err := again.work.Dismiss(id); err != nil {
+		t.Fatal(err)
+	}
+	again.window.Close()
+	if list := must[[]api.TaskView](t)(openPage(t, dir).work.Tasks()); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestAVerbErasesWhatTheWindowRemembers: a session that is deleted from a terminal leaves
+// nothing in the list of long work either.
+func TestAVerbErasesWhatTheWindowRemembers(t *testing.T) {
+	p, dir := openPage(t, t.TempDir()), t.TempDir()
+	row := must[api.SessionRow](t)(p.sessions.Create("My secret plan"))
+	v := p.ended(must[api.TaskView](t)(p.transfer.Export(api.ExportRequest{Scope: "session", SessionID: row.ID, Format: "json", Path: dir + "/"})).ID)
+	if v.State != "done" || !strings.Contains(v.Title, "My secret plan") {
+		t.Fatalf("%+v, %+v", v, v.Error)
+	}
+	data := p.settings.Startup().DataDir
+	_, served, err := handOver(t.Context(), cli.OpenOptions{DataDir: data, ConfigPath: filepath.Join(data, "config.toml")},
+		cli.Handover{Args: []string{"delete", row.ID, "--hard", "--yes", "--data-dir", data}, Out: io.Discard, Err: io.Discard})
+	if err != nil || !served {
+		t.Fatalf("served %v, %v", served, err)
+	}
+	if list := must[[]api.SessionRow](t)(p.sessions.List(false, "")); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	if list := must[[]api.TaskView](t)(p.work.Tasks()); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+}

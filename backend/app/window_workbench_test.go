@@ -1,0 +1,175 @@
+package app
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/api"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// workbench is the services of the window that the workbench stands on.
+type workbench struct {
+	*page
+	branches *api.Branches
+	search   *api.Search
+}
+
+func openWorkbench(t *testing.T) workbench {
+	t.Helper()
+	r := harness.NewRelay(t, harness.ChatWire, func(int) llmtest.Step { return llmtest.Stream(harness.ChatWire.Saying(true, "It is noted.")...) }, nil)
+	dir := t.TempDir()
+	harness.WriteFile(t, filepath.Join(dir, "config.toml"), []byte(harness.ChatWire.Windowed("m", r.URL, 8192)+"[librarian]\nmodel = \"\"\n"))
+	b := workbench{page: openPage(t, dir)}
+	for _, s := range b.window.Bind {
+		switch s := s.(type) {
+		case *api.Branches:
+			b.branches = s
+		case *api.Search:
+			b.search = s
+		}
+	}
+	return b
+}
+
+var minute = regexp.MustCompile(`\[Now: [^\]]*\]`)
+
+// texts are a context's items without the minute that it names, which may pass between two of them.
+func texts(v api.ContextView) string {
+	var b strings.Builder
+	for _, s := range v.Sections {
+		for _, it := range s.Items {
+			b.WriteString(it.Text + "\n")
+		}
+	}
+	return minute.ReplaceAllString(b.String(), "[Now]")
+}
+
+// TestWindowBranches: the tree, what a fork would send, going back, comparing, putting away.
+func TestWindowBranches(t *testing.T) {
+	t.Parallel()
+	p := openWorkbench(t)
+	one := p.say(api.SendRequest{Text: "the first albatross", Model: "m"})
+	two := p.say(api.SendRequest{SessionID: one.SessionID, Text: "the second pelican", Model: "m"})
+	must[api.PinView](t)(p.inspect.AddPin(one.BranchID, "a fact that is pinned later"))
+
+	before := must[api.ContextView](t)(p.branches.ContextAt(one.BranchID, "", "m"))
+	if got := texts(before); strings.Contains(got, "albatross") || strings.Contains(got, "pelican") {
+		t.Errorf("before the first turn there is %q", got)
+	}
+	at := must[api.ContextView](t)(p.branches.ContextAt(one.BranchID, one.TurnID, "m"))
+	if got := texts(at); !strings.Contains(got, "albatross") || strings.Contains(got, "pelican") || strings.Contains(got, "pinned later") {
+		t.Errorf("after the first turn there is %q", got)
+	}
+	if tree := must[api.BranchTree](t)(p.branches.Tree(one.SessionID)); len(tree.Branches) != 1 || len(tree.Runs) != 1 || tree.Turns != 2 {
+		t.Errorf("a preview made something: %+v", tree)
+	}
+
+	back := must[api.BranchView](t)(p.branches.RollbackTo(one.BranchID, one.TurnID))
+	if back.Label != "rollback to #1" || !back.Active || back.Turns != 1 {
+		t.Errorf("%+v", back)
+	}
+	// What was foreseen is what the branch has.
+	made := must[api.ContextView](t)(p.inspect.NextContext(back.ID, "m", api.Draft{}))
+	if x, y := texts(at), texts(made); x != y {
+		t.Errorf("foreseen:\n%s\nmade:\n%s", x, y)
+	}
+	if _, err := p.branches.RollbackTo(back.ID, two.TurnID); chat.CodeOf(err) != chat.CodeNotFound {
+		t.Errorf("back to a sibling's turn: %v", err)
+	}
+	third := p.say(api.SendRequest{SessionID: one.SessionID, Text: "a heron instead", Model: "m"})
+	tree := must[api.BranchTree](t)(p.branches.Tree(one.SessionID))
+	if len(tree.Runs) != 3 || tree.Active != back.ID || tree.Turns != 3 {
+		t.Fatalf("%+v", tree)
+	}
+	root, goesOn, fork := tree.Runs[0], tree.Runs[1], tree.Runs[2]
+	if root.Parent != "" || goesOn.Parent != root.ID || fork.Parent != root.ID || fork.ID != third.TurnID || goesOn.ID != two.TurnID ||
+		root.First != "the first albatross" || root.Last != "" || root.Ends || !fork.Ends || fork.State == "" {
+		t.Errorf("%+v", tree.Runs)
+	}
+	c := must[api.BranchComparison](t)(p.branches.Compare(one.BranchID, back.ID))
+	if c.Shared != 1 || c.LastTurn != one.TurnID || len(c.Left.Turns) != 1 || c.Left.Turns[0].ID != two.TurnID || len(c.Right.Turns) != 1 ||
+		c.Right.Turns[0].ID != third.TurnID || c.Right.FromSeq != 2 || c.Right.ToSeq != 2 || len(c.Left.Pins) != 1 || len(c.Right.Pins) != 0 {
+		t.Errorf("%+v", c)
+	}
+	if err := p.branches.Archive(back.ID, true); chat.CodeOf(err) != chat.CodeConflict || chat.AsError(err).Hint == "" {
+		t.Errorf("the active branch: %v", err)
+	}
+	if err := p.branches.Archive(one.BranchID, true); err != nil {
+		t.Fatal(err)
+	}
+	snap := must[api.SessionSnapshot](t)(p.sessions.Open(one.SessionID, one.BranchID))
+	if len(snap.Turns) != 2 || snap.Session.Branches != 1 || !snap.Branches[0].Archived {
+		t.Errorf("an archived branch opens as %+v", snap.Branches)
+	}
+}
+
+// TestWindowSearch: everything, a text in a branch, figures, copies and titles.
+func TestWindowSearch(t *testing.T) {
+	t.Parallel()
+	p := openWorkbench(t)
+	one := p.say(api.SendRequest{Text: "🦢 Do albatrosses sleep in flight?", Model: "m"})
+	two := p.say(api.SendRequest{SessionID: one.SessionID, Text: "And which Albatross is the largest?", Model: "m"})
+	found := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatros"}))
+	if len(found.Groups) != 1 || len(found.Groups[0].Hits) != 2 || len(found.Groups[0].Marks) != 1 || found.Hits != 2 {
+		t.Fatalf("%+v", found)
+	}
+	for _, h := range found.Groups[0].Hits {
+		if h.BranchID != one.BranchID || h.By != "words" || h.Role != "user" || len(h.Marks) != 1 {
+			t.Errorf("%+v", h)
+		}
+		if h.TurnID == one.TurnID && h.Marks[0] != (api.Span{From: 6, To: 14}) { // the bird counts two
+			t.Errorf("marks %+v in %q", h.Marks, h.Snippet)
+		}
+	}
+	p.eventually("the turns are found by vectors too", func() bool {
+		r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatross flight", Meaning: true}))
+		return len(r.Groups) > 0 && len(r.Groups[0].Hits) > 0 && r.Groups[0].Hits[0].By == "both"
+	})
+	for _, bad := range []api.SearchQuery{{Text: "x", Role: "system"}, {Text: "x", Since: 5, Until: 2}, {Text: "x", Limit: -1}} {
+		if _, err := p.search.Everything(bad); chat.CodeOf(err) != chat.CodeInvalid {
+			t.Errorf("%+v: %v", bad, err)
+		}
+	}
+	in := must[api.FindResult](t)(p.search.Find(one.BranchID, "ALBATROSS", false))
+	if in.Total != 2 || len(in.Hits) != 2 || in.Hits[1].TurnID != two.TurnID || len(in.Hits[1].Marks) != 1 {
+		t.Errorf("%+v", in)
+	}
+	if exact := must[api.FindResult](t)(p.search.Find(one.BranchID, "Albatross", true)); exact.Total != 1 {
+		t.Errorf("%+v", exact)
+	}
+	figures := must[api.MetricsSeries](t)(p.search.Metrics(api.MetricsQuery{Scope: "session", SessionID: one.SessionID}))
+	if len(figures.Points) != 2 || figures.Points[0].Turn.TurnSeq != 1 || figures.Cost != "" || figures.Unpriced != 2 || figures.Points[0].Cost != -1 {
+		t.Errorf("%+v", figures)
+	}
+	if _, err := p.search.Metrics(api.MetricsQuery{Scope: "world"}); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("%v", err)
+	}
+	copied := must[api.SessionRow](t)(p.sessions.Duplicate(one.SessionID, ""))
+	if copied.Turns != 2 || copied.ID == one.SessionID || !strings.HasSuffix(copied.Title, "(copy)") || copied.LeftOut != 0 {
+		t.Errorf("%+v", copied)
+	}
+	if err := p.sessions.SetFolder([]string{copied.ID}, " Birds "); err != nil {
+		t.Fatal(err)
+	}
+	folders := must[[]api.Folder](t)(p.sessions.Folders())
+	if len(folders) != 1 || folders[0] != (api.Folder{Name: "Birds", Sessions: 1}) {
+		t.Errorf("%+v", folders)
+	}
+	if err := p.sessions.ArchiveMany([]string{copied.ID, one.SessionID}, true); err != nil {
+		t.Fatal(err)
+	}
+	if r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatross"})); len(r.Groups) != 0 {
+		t.Errorf("archived sessions are found: %+v", r)
+	}
+	if r := must[api.SearchResult](t)(p.search.Everything(api.SearchQuery{Text: "albatross", Archived: true})); len(r.Groups) != 2 {
+		t.Errorf("archived sessions are not found: %+v", r)
+	}
+	if title := must[string](t)(p.sessions.SuggestTitle(one.SessionID)); !strings.Contains(strings.ToLower(title), "albatross") {
+		t.Errorf("%q", title)
+	}
+}

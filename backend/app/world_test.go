@@ -1,0 +1,156 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/secrets"
+	"contextinfinity/backend/turn"
+	"contextinfinity/test/harness"
+)
+
+// world is the real composition in this process, with a Publisher that
+// remembers, and numbers of its own where waiting would cost the tests time.
+type world struct {
+	*app
+	t    testing.TB
+	seen *witness
+}
+
+// tuning is what a test changes of the composition.
+type tuning struct {
+	idle    time.Duration // 0: a minute
+	journal func(*journal.Options)
+}
+
+func openWorld(t testing.TB, dir, config string, tune tuning) *world {
+	t.Helper()
+	path := filepath.Join(dir, "config.toml")
+	harness.WriteFile(t, path, []byte(config))
+	w := &world{t: t, seen: newWitness()}
+	var err error
+	w.app, err = openApp(t.Context(), cli.OpenOptions{DataDir: filepath.Join(dir, "data"), ConfigPath: path, Publish: w.seen}, secrets.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.config.Err(); err != nil {
+		t.Fatal(err)
+	}
+	options := journalOptions(w.config.Config())
+	if tune.journal != nil {
+		tune.journal(&options)
+	}
+	w.turns = turn.NewEngine(turn.Deps{
+		Store: w.store, Journals: journal.New(options), Models: w.catalog, Branches: w.branches, Publish: w.seen,
+		Counter: counter{}, Settings: func() turn.Settings { return tune.settings() },
+	})
+	t.Cleanup(w.end)
+	return w
+}
+
+func (tune tuning) settings() turn.Settings {
+	s := turn.Settings{
+		IdleTimeout: time.Minute, FrameEvery: time.Millisecond, ToolsMode: llm.ToolsDisabled,
+		Backoff: func(attempt int) time.Duration { return time.Duration(attempt) * 5 * time.Millisecond },
+	}
+	if tune.idle > 0 {
+		s.IdleTimeout = tune.idle
+	}
+	return s
+}
+
+func (w *world) end() {
+	if err := w.close(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) session(title string) chat.Branch {
+	w.t.Helper()
+	_, b, err := w.store.CreateSession(context.Background(), chat.NewSession{Title: title})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return b
+}
+
+// witness is a Publisher that remembers what was shown of each turn.
+type witness struct {
+	mu    sync.Mutex
+	shown map[chat.TurnID]sight
+	moved chan struct{} // closed and replaced at each event
+}
+
+// sight is what the frames of a turn added up to.
+type sight struct {
+	text               string
+	displayed, durable int64 // the greatest that was said
+	seq                int64
+	step               chat.StepID
+	gaps               int
+}
+
+func newWitness() *witness {
+	return &witness{shown: map[chat.TurnID]sight{}, moved: make(chan struct{})}
+}
+
+// Frame implements turn.Publisher.
+func (w *witness) Frame(f chat.Frame) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := w.shown[f.Turn]
+	if s.step != f.Step {
+		s = sight{step: f.Step}
+	}
+	if f.Seq != s.seq+1 || f.Durable > f.Displayed {
+		s.gaps++
+	}
+	if f.Kind == string(llm.DeltaText) {
+		s.text += f.Text
+	}
+	s.seq, s.displayed, s.durable = f.Seq, max(s.displayed, f.Displayed), max(s.durable, f.Durable)
+	w.shown[f.Turn] = s
+	w.pulse()
+}
+
+// Change implements turn.Publisher.
+func (w *witness) Change(chat.Change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.pulse()
+}
+
+func (w *witness) pulse() {
+	close(w.moved)
+	w.moved = make(chan struct{})
+}
+
+func (w *witness) of(id chat.TurnID) sight {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.shown[id]
+}
+
+// await waits for an event after which cond holds.
+func (w *witness) await(ctx context.Context, cond func() bool) error {
+	for {
+		w.mu.Lock()
+		next := w.moved
+		w.mu.Unlock()
+		if cond() {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,5 @@
+// breaks: composition
+
+package turn
+
+import _ "contextinfinity/backend/app"

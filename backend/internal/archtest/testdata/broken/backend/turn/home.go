@@ -1,0 +1,5 @@
+// breaks: test kits
+
+package turn
+
+import _ "contextinfinity/test/harness"

@@ -1,0 +1,5 @@
+// breaks: main
+
+package main
+
+import _ "contextinfinity/backend/store"

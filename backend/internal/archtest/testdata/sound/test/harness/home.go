@@ -1,0 +1,7 @@
+package harness
+
+import (
+	_ "testing"
+
+	_ "contextinfinity/backend/llm/llmtest"
+)

@@ -1,0 +1,181 @@
+package harness
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"contextinfinity/test/sources"
+)
+
+// scratch holds the programs built for these tests.
+var scratch string
+
+// Main runs a package's tests without a keyring or a network, and returns the exit
+// code. It also proves that what ran in this process left no goroutine behind.
+func Main(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "contextinfinity-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	scratch = dir
+	for name, value := range isolation {
+		_ = os.Setenv(name, value)
+	}
+	atOnce()
+	code := m.Run()
+	stopProvider()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	return code
+}
+
+// atOnce lets more tests run side by side than there are processors, unless the
+// command line says how many: most of their time they wait for processes.
+func atOnce() {
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) {
+		_ = f.Value.Set(strconv.Itoa(3 * runtime.GOMAXPROCS(0)))
+	}
+}
+
+// Programs that the tests run as processes: the one that is shipped, as far as
+// it needs no window, and the same with points at which it can be made to die.
+var (
+	Shipped   = build("contextinfinity", "")
+	Breakable = build("contextinfinity-faults", "faults")
+)
+
+// programsVariable names the directory with the programs of the process that started
+// this one, which need not be built again.
+const programsVariable = "CONTEXTINFINITY_TEST_PROGRAMS"
+
+// build builds a program when the first test of this process wants it.
+func build(name, tags string) func(testing.TB) string {
+	made := sync.OnceValues(func() (string, error) {
+		if dir := os.Getenv(programsVariable); dir != "" {
+			path := filepath.Join(dir, name)
+			_, err := os.Stat(path)
+			return path, err
+		}
+		path := filepath.Join(scratch, name)
+		return path, Build(context.Background(), path, tags)
+	})
+	return func(t testing.TB) string {
+		t.Helper()
+		path, err := made()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+}
+
+// Build builds the program with these build tags into a new file. It is compiled once for
+// all packages and all runs: what was built is kept in .tools/tests until a source changes.
+func Build(ctx context.Context, path, tags string) error {
+	root, err := Root()
+	if err != nil {
+		return err
+	}
+	if err := sources.LookAt(root, tags); err != nil {
+		return err
+	}
+	dir := filepath.Join(root, ".tools", "tests")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	unlock, err := lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	kept := filepath.Join(dir, "contextinfinity-"+cmp.Or(tags, "shipped"))
+	cmd := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-tags", tags, "-o", kept, ".")
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build -tags %q: %w\n%s", tags, err, out)
+	}
+	return own(path, kept)
+}
+
+// own makes a program this run's: another run may replace the one that is kept.
+func own(path, kept string) error {
+	if os.Link(kept, path) == nil {
+		return nil
+	}
+	data, err := os.ReadFile(kept)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, data, 0o700)
+}
+
+// InModule is the path of a file of this module.
+func InModule(parts ...string) string {
+	dir, err := Root()
+	if err != nil {
+		panic(err)
+	}
+	return filepath.Join(append([]string{dir}, parts...)...)
+}
+
+// Root is the directory that holds go.mod: the working directory of a test is its package.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	for err == nil {
+		if _, found := os.Stat(filepath.Join(dir, "go.mod")); found == nil {
+			return dir, nil
+		}
+		if filepath.Dir(dir) == dir {
+			err = errors.New("this is not a Go module")
+		}
+		dir = filepath.Dir(dir)
+	}
+	return "", err
+}
+
+// missing skips a test for want of a tool; continuous integration has them all.
+func missing(t testing.TB, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("CI") != "" {
+		t.Fatalf(format, args...)
+	}
+	t.Skipf(format, args...)
+}
+
+// RunWithMemoryOff runs tests of this package again, in a process with CONTEXTINFINITY=0,
+// and asserts that at least so many ran.
+func RunWithMemoryOff(t *testing.T, pattern string, least int) {
+	t.Helper()
+	if os.Getenv("CONTEXTINFINITY") == "0" {
+		return // this is that process, or everything runs so anyway
+	}
+	cmd := exec.Command(os.Args[0], "-test.run="+pattern, "-test.v", "-test.count=1")
+	cmd.Env = append(os.Environ(), "CONTEXTINFINITY=0", programsVariable+"="+scratch)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("with memory off: %v\n%s", err, out)
+	}
+	if n := strings.Count(string(out), "\n--- PASS"); n < least {
+		t.Fatalf("only %d tests ran\n%s", n, out)
+	}
+}

@@ -1,0 +1,37 @@
+package harness
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// ForeignExport writes an export of ChatGPT: one conversation of many turns in which
+// every 30th answer was made again, and a short one.
+func ForeignExport(t *testing.T, dir string, turns int) string {
+	t.Helper()
+	var b strings.Builder
+	node := func(id, parent, role, said string) {
+		fmt.Fprintf(&b, `,%q:{"id":%q,"parent":%q,"message":{"id":%q,"author":{"role":%q},"create_time":1700000000,"content":{"content_type":"text","parts":[%q]}}}`,
+			id, id, parent, id, role, said)
+	}
+	b.WriteString(`[{"id":"long","title":"Long","create_time":1700000000,"current_node":"` + fmt.Sprintf("a%d", turns-1) + `","mapping":{"r":{"id":"r","parent":null,"message":null}`)
+	before := "r"
+	for i := range turns {
+		q, a := fmt.Sprintf("q%d", i), fmt.Sprintf("a%d", i)
+		node(q, before, "user", "question "+q)
+		node(a, q, "assistant", "answer "+a)
+		if i%30 == 29 {
+			node("o"+a, q, "assistant", "other answer "+a)
+		}
+		before = a
+	}
+	b.WriteString("}},\n" + `{"id":"short","title":"Short","create_time":1700000000,"current_node":"a","mapping":{"r":{"id":"r","parent":null,"message":null}`)
+	node("q", "r", "user", "a short question")
+	node("a", "q", "assistant", "a short answer")
+	b.WriteString("}}]")
+	path := filepath.Join(dir, "conversations.json")
+	WriteFile(t, path, []byte(b.String()))
+	return path
+}

@@ -1,0 +1,379 @@
+package harness
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// Home is a machine for one test, which fails when something on it does.
+type Home struct {
+	Machine
+	T testing.TB
+}
+
+// NewHome is a machine with this configuration; empty: none.
+func NewHome(t testing.TB, bin, config string) *Home {
+	t.Helper()
+	h := &Home{Machine: NewMachine(bin, t.TempDir()), T: t}
+	if config != "" {
+		h.Configure(config)
+	}
+	return h
+}
+
+// Configure replaces the configuration.
+func (h *Home) Configure(text string) {
+	h.T.Helper()
+	WriteFile(h.T, h.ConfigFile(), []byte(text))
+}
+
+// WriteFile writes a file and the directories that it is in.
+func WriteFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// With is the same home with more environment.
+func (h *Home) With(env ...string) *Home {
+	c := *h
+	c.Env = append(slices.Clone(h.Env), env...)
+	return &c
+}
+
+// Using is the same home with another build of the program.
+func (h *Home) Using(bin string) *Home {
+	c := *h
+	c.Bin = bin
+	return &c
+}
+
+// Process is the program while it runs for a test.
+type Process struct {
+	*Program
+	T testing.TB
+}
+
+// Start runs the program. It is killed at the end of the test at the latest.
+func (h *Home) Start(stdin io.Reader, args ...string) *Process {
+	h.T.Helper()
+	p, err := h.Launch(context.Background(), stdin, nil, args...)
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	h.T.Cleanup(p.Kill)
+	return &Process{p, h.T}
+}
+
+// Interrupt is Ctrl+C.
+func (p *Process) Interrupt() { _ = p.Cmd.Process.Signal(os.Interrupt) }
+
+// Await waits until the process has written what cond looks for.
+func (p *Process) Await(what string, b *LockedBuffer, cond func(string) bool) {
+	p.T.Helper()
+	if !p.Writes(b, cond) {
+		p.T.Fatalf("the program ended (%v) before %s\nstdout: %s\nstderr: %s", p.Cmd.ProcessState, what, Clip(p.Out.String()), Clip(p.Err.String()))
+	}
+}
+
+// AwaitOutput waits until stdout contains a text.
+func (p *Process) AwaitOutput(part string) {
+	p.T.Helper()
+	p.Await(fmt.Sprintf("it wrote %q", part), p.Out, Containing(part))
+}
+
+// Result is a process that has ended.
+type Result struct {
+	T      testing.TB
+	Args   []string
+	Code   int
+	Stdout string
+	Stderr string
+}
+
+// Wait waits until the process has ended.
+func (p *Process) Wait() Result {
+	p.T.Helper()
+	<-p.Ended
+	return Result{p.T, p.Cmd.Args[1:], p.Cmd.ProcessState.ExitCode(), p.Out.String(), p.Err.String()}
+}
+
+// Run runs a verb to its end.
+func (h *Home) Run(args ...string) Result {
+	h.T.Helper()
+	return h.Start(nil, args...).Wait()
+}
+
+// RunIn runs a verb that reads this from stdin.
+func (h *Home) RunIn(stdin string, args ...string) Result {
+	h.T.Helper()
+	return h.Start(strings.NewReader(stdin), args...).Wait()
+}
+
+// OK is run that must succeed.
+func (h *Home) OK(args ...string) Result {
+	h.T.Helper()
+	return h.Run(args...).Exits(0)
+}
+
+// Exits asserts the exit code.
+func (r Result) Exits(code int) Result {
+	r.T.Helper()
+	if r.Code != code {
+		r.T.Fatalf("%q: exit code %d, want %d\nstdout: %s\nstderr: %s", Clip(strings.Join(r.Args, " ")), r.Code, code, Clip(r.Stdout), Clip(r.Stderr))
+	}
+	return r
+}
+
+// Document decodes stdout, which must be exactly one JSON document of schema 1.
+func (r Result) Document(into any) {
+	r.T.Helper()
+	dec := json.NewDecoder(strings.NewReader(r.Stdout))
+	var raw json.RawMessage
+	if err := dec.Decode(&raw); err != nil {
+		r.T.Fatalf("%q: stdout is no JSON: %v: %s\nstderr: %s", r.Args, err, Clip(r.Stdout), Clip(r.Stderr))
+	}
+	if rest, _ := io.ReadAll(dec.Buffered()); len(bytes.TrimSpace(rest)) > 0 {
+		r.T.Fatalf("%q: more than one document on stdout: %s", r.Args, Clip(string(rest)))
+	}
+	var head struct{ Schema int }
+	if err := json.Unmarshal(raw, &head); err != nil || head.Schema != 1 {
+		r.T.Fatalf("%q: schema is %d, want 1: %s", r.Args, head.Schema, Clip(r.Stdout))
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		r.T.Fatalf("%q: %v: %s", r.Args, err, Clip(r.Stdout))
+	}
+}
+
+// Sent is what send --json prints (SPEC 15).
+type Sent struct {
+	SessionID string       `json:"session_id"`
+	BranchID  string       `json:"branch_id"`
+	TurnID    string       `json:"turn_id"`
+	Seq       int64        `json:"turn_seq"`
+	Phase     chat.Phase   `json:"phase"`
+	Outcome   chat.Outcome `json:"outcome"`
+	Text      string       `json:"text"`
+	Usage     *chat.Usage  `json:"usage"`
+	Attempts  int          `json:"attempts"`
+	Error     *Failure     `json:"error"`
+}
+
+// Failure is how --json reports an error.
+type Failure struct {
+	Code    chat.Code `json:"code"`
+	Op      string    `json:"op"`
+	Message string    `json:"message"`
+	Hint    string    `json:"hint"`
+}
+
+// Sent decodes what send --json printed.
+func (r Result) Sent() Sent {
+	r.T.Helper()
+	var s Sent
+	r.Document(&s)
+	return s
+}
+
+// Fails asserts a failed call with --json and returns its error.
+func (r Result) Fails(exit int, code chat.Code) Failure {
+	r.T.Helper()
+	r.Exits(exit)
+	var doc struct{ Error *Failure }
+	r.Document(&doc)
+	if doc.Error == nil || doc.Error.Code != code || doc.Error.Op == "" || doc.Error.Message == "" {
+		r.T.Fatalf("%q: error is %+v, want code %q with op and message", Clip(strings.Join(r.Args, " ")), doc.Error, code)
+	}
+	return *doc.Error
+}
+
+// Shown is what show --json prints.
+type Shown struct {
+	Session  chat.Session  `json:"session"`
+	Branches []shownBranch `json:"branches"`
+	Turns    []ShownTurn   `json:"turns"`
+}
+
+type shownBranch struct {
+	ID        string `json:"branch_id"`
+	HeadState string `json:"head_state"`
+	HeadSeq   int64  `json:"head_seq"`
+	Pending   int    `json:"pending"`
+}
+
+// Other is the session's one branch that is not id.
+func (s Shown) Other(t testing.TB, id string) shownBranch {
+	t.Helper()
+	rest := slices.DeleteFunc(slices.Clone(s.Branches), func(b shownBranch) bool { return b.ID == id })
+	if len(rest) != 1 {
+		t.Fatalf("the session has %d branches beside %s, want 1", len(rest), id)
+	}
+	return rest[0]
+}
+
+// ShownTurn is a turn as show --json prints it.
+type ShownTurn struct {
+	ID          string        `json:"turn_id"`
+	BranchID    string        `json:"branch_id"`
+	Seq         int64         `json:"turn_seq"`
+	Phase       chat.Phase    `json:"phase"`
+	Outcome     chat.Outcome  `json:"outcome"`
+	User        chat.Message  `json:"user_message"`
+	Assistant   *chat.Message `json:"assistant_message"`
+	Partial     *string       `json:"partial_text"`
+	StateBefore string        `json:"state_before"`
+	StateAfter  string        `json:"state_after"`
+	RetryOf     string        `json:"retry_of"`
+	Error       *chat.Failure `json:"error"`
+	Steps       []struct {
+		ID      string           `json:"step_id"`
+		Index   int              `json:"index"`
+		Attempt int              `json:"attempt"`
+		Outcome chat.StepOutcome `json:"outcome"`
+		Durable int64            `json:"durable_bytes"`
+	} `json:"steps"`
+}
+
+// Text is the turn's answer, final or partial.
+func (t ShownTurn) Text() string {
+	switch {
+	case t.Assistant != nil:
+		return t.Assistant.RenderedText()
+	case t.Partial != nil:
+		return *t.Partial
+	}
+	return ""
+}
+
+// Show is what show --json says of a session.
+func (h *Home) Show(session string, more ...string) Shown {
+	h.T.Helper()
+	var s Shown
+	h.OK(append([]string{"show", session, "--json"}, more...)...).Document(&s)
+	return s
+}
+
+// Only is the one turn of a session.
+func (h *Home) Only(session string) ShownTurn {
+	h.T.Helper()
+	s := h.Show(session)
+	if len(s.Turns) != 1 {
+		h.T.Fatalf("the session has %d turns, want 1", len(s.Turns))
+	}
+	return s.Turns[0]
+}
+
+// LastSession is the session used last.
+func (h *Home) LastSession() string {
+	h.T.Helper()
+	var doc struct {
+		Sessions []struct {
+			ID string `json:"session_id"`
+		}
+	}
+	h.OK("sessions", "--json").Document(&doc)
+	if len(doc.Sessions) == 0 {
+		h.T.Fatal("there is no session")
+	}
+	return doc.Sessions[0].ID
+}
+
+// Clean asserts that verify finds nothing.
+func (h *Home) Clean() {
+	h.T.Helper()
+	var doc struct {
+		OK       bool
+		Findings []chat.Finding
+	}
+	h.OK("verify", "--json").Document(&doc)
+	if !doc.OK || len(doc.Findings) != 0 {
+		h.T.Fatalf("verify: %+v", doc.Findings)
+	}
+}
+
+// Copies are the backups of a home, newest first.
+func (h *Home) Copies() []chat.Backup {
+	h.T.Helper()
+	var doc struct {
+		Backups []chat.Backup `json:"backups"`
+	}
+	h.OK("backups", "--check", "--json").Document(&doc)
+	return doc.Backups
+}
+
+// Journals are the files of the stream journal.
+func (h *Home) Journals() []string {
+	found, _ := filepath.Glob(filepath.Join(h.DataDir(), "streams", "*.jsonl"))
+	return found
+}
+
+// Summary is the head state's text.
+func (h *Home) Summary(session string) string {
+	h.T.Helper()
+	var doc struct {
+		States []struct {
+			Seq     int64 `json:"state_seq"`
+			Summary string
+		}
+	}
+	h.OK("states", session, "--json").Document(&doc)
+	best := ""
+	var seq int64 = -1
+	for _, s := range doc.States {
+		if s.Seq > seq {
+			seq, best = s.Seq, s.Summary
+		}
+	}
+	return best
+}
+
+// ReadFile reads a whole file.
+func ReadFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// Host is a conversation in a terminal that has the data open and serves others.
+type Host struct {
+	*Process
+	Stdin io.WriteCloser
+}
+
+// Host starts a conversation, and waits until it has the data open.
+func (h *Home) Host(args ...string) *Host {
+	h.T.Helper()
+	in, stdin, err := os.Pipe() // not one of this process: nobody would close it for a killed reader
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	p := &Host{h.Start(in, append([]string{"chat"}, args...)...), stdin}
+	_ = in.Close()
+	h.T.Cleanup(func() { _ = stdin.Close() })
+	p.Await("it had the data open", p.Err, func(s string) bool { return strings.Contains(s, "/help") })
+	return p
+}
+
+// Leave ends the conversation in order.
+func (p *Host) Leave() {
+	p.T.Helper()
+	_ = p.Stdin.Close()
+	p.Wait().Exits(0)
+}

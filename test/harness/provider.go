@@ -1,0 +1,265 @@
+package harness
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm/llmtest"
+)
+
+// Aimock is the provider that no one here wrote, driven by testdata/provider.mjs. It
+// needs Node and the browser tests' packages.
+type Aimock struct {
+	URL   string // without the /v1 that OpenAI's protocols add
+	stdin io.Closer
+	cmd   *exec.Cmd
+}
+
+// StartAimock is nil, with the reason, where it is not installed.
+func StartAimock() (a *Aimock, absent string, err error) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		return nil, "node is not installed: scripts/setup test installs it", nil
+	}
+	module := InModule("frontend", "e2e", "node_modules", "@copilotkit", "aimock", "dist", "index.js")
+	if _, err := os.Stat(module); err != nil {
+		return nil, "aimock is not installed: scripts/setup test installs it", nil
+	}
+	a = &Aimock{cmd: exec.Command(node, InModule("test", "harness", "testdata", "provider.mjs"), module)}
+	a.cmd.Env, a.cmd.Stderr = append(os.Environ(), "NODE_NO_WARNINGS=1"), os.Stderr
+	out, err := a.cmd.StdoutPipe()
+	if err != nil {
+		return nil, "", err
+	}
+	if a.stdin, err = a.cmd.StdinPipe(); err != nil {
+		return nil, "", err
+	}
+	if err := a.cmd.Start(); err != nil {
+		return nil, "", err
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		return nil, "", fmt.Errorf("aimock did not start: %w", err)
+	}
+	a.URL = strings.TrimSpace(line)
+	return a, "", nil
+}
+
+// Close ends it.
+func (a *Aimock) Close() {
+	_ = a.stdin.Close()
+	_ = a.cmd.Wait()
+}
+
+// provider is started once for all tests of a process.
+var provider struct {
+	once   sync.Once
+	aimock *Aimock
+	absent string
+	err    error
+}
+
+// ProviderURL is the address of aimock, without the /v1 that OpenAI's protocols add.
+func ProviderURL(t testing.TB) string {
+	t.Helper()
+	provider.once.Do(func() { provider.aimock, provider.absent, provider.err = StartAimock() })
+	switch {
+	case provider.err != nil:
+		t.Fatal(provider.err)
+	case provider.absent != "":
+		missing(t, "%s", provider.absent)
+	}
+	return provider.aimock.URL
+}
+
+// stopProvider ends it and the connections to it.
+func stopProvider() {
+	if provider.aimock != nil {
+		provider.aimock.Close()
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+}
+
+// AnswerTo is what the provider answers, the same words as in provider.mjs.
+func AnswerTo(number int) string {
+	var sentences []string
+	for i := 1; i <= 8; i++ {
+		sentences = append(sentences, fmt.Sprintf("Answer %d, sentence %d: größer als 漢字 allein.", number, i))
+	}
+	return strings.Join(sentences, " ")
+}
+
+// Tag ends a message so that the provider answers it with the given kind.
+func Tag(kind string, number int) string { return fmt.Sprintf("[[%s %d]]", kind, number) }
+
+// WireProtocol is a provider's protocol as a test speaks it.
+type WireProtocol struct {
+	Name  string // of the adapter
+	path  string // what its base_url adds to a server's address
+	Start func() []chat.RawEvent
+	Delta func(text string) chat.RawEvent
+	End   func() []chat.RawEvent
+	// refusal is a whole stream in which the provider declines with these words.
+	Refusal func(words string) []chat.RawEvent
+	// fault is an error event in the middle of a stream.
+	Fault func(words string) chat.RawEvent
+}
+
+// Quoted is a text as a JSON string.
+func Quoted(s string) string {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s)
+	return strings.TrimSpace(b.String())
+}
+
+// OpenAIWire is the Responses API of OpenAI.
+var OpenAIWire = WireProtocol{
+	Name: "openai", path: "/v1",
+	Start: func() []chat.RawEvent {
+		return llmtest.Events(
+			`{"type":"response.created","response":{"id":"resp_1","model":"m-1","status":"in_progress","output":[]}}`,
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_0","role":"assistant","status":"in_progress","content":[]}}`)
+	},
+	Delta: func(text string) chat.RawEvent {
+		return llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"delta":` + Quoted(text) + `}`)
+	},
+	End: func() []chat.RawEvent {
+		return llmtest.Events(`{"type":"response.completed","response":{"id":"resp_1","model":"m-1","status":"completed","output":[],"usage":{"input_tokens":12,"output_tokens":5}}}`)
+	},
+	Refusal: func(words string) []chat.RawEvent {
+		return llmtest.Events(
+			`{"type":"response.created","response":{"id":"resp_1","model":"m-1","status":"in_progress","output":[]}}`,
+			`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_0","role":"assistant","status":"in_progress","content":[]}}`,
+			`{"type":"response.refusal.delta","output_index":0,"content_index":0,"delta":`+words+`}`,
+			`{"type":"response.refusal.done","output_index":0,"content_index":0,"refusal":`+words+`}`,
+			`{"type":"response.completed","response":{"id":"resp_1","model":"m-1","status":"completed","output":[],"usage":{"input_tokens":12,"output_tokens":5}}}`)
+	},
+	Fault: func(words string) chat.RawEvent {
+		return llmtest.Event(`{"type":"error","code":"server_error","message":` + words + `}`)
+	},
+}
+
+// AnthropicWire is the Messages API of Anthropic.
+var AnthropicWire = WireProtocol{
+	Name: "anthropic",
+	Start: func() []chat.RawEvent {
+		return llmtest.Events(
+			`{"type":"message_start","message":{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[],"stop_reason":null,"usage":{"input_tokens":12,"output_tokens":1}}}`,
+			`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`)
+	},
+	Delta: func(text string) chat.RawEvent {
+		return llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + Quoted(text) + `}}`)
+	},
+	End: func() []chat.RawEvent {
+		return llmtest.Events(`{"type":"content_block_stop","index":0}`,
+			`{"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":5}}`, `{"type":"message_stop"}`)
+	},
+	Refusal: func(words string) []chat.RawEvent {
+		return llmtest.Events(
+			`{"type":"message_start","message":{"id":"resp_1","type":"message","role":"assistant","model":"m-1","content":[],"stop_reason":null,"usage":{"input_tokens":12,"output_tokens":1}}}`,
+			`{"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"type":"refusal","explanation":`+words+`}},"usage":{"output_tokens":5}}`,
+			`{"type":"message_stop"}`)
+	},
+	Fault: func(words string) chat.RawEvent {
+		return llmtest.Event(`{"type":"error","error":{"type":"overloaded_error","message":` + words + `}}`)
+	},
+}
+
+// ChatWire is Chat Completions.
+var ChatWire = WireProtocol{
+	Name: "chatcompletions", path: "/v1",
+	Start: func() []chat.RawEvent {
+		return llmtest.Events(`{"id":"resp_1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}`)
+	},
+	Delta: func(text string) chat.RawEvent {
+		return llmtest.Event(`{"id":"resp_1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"content":` + Quoted(text) + `},"finish_reason":null}]}`)
+	},
+	End: func() []chat.RawEvent {
+		return llmtest.Events(`{"id":"resp_1","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`,
+			`{"id":"resp_1","model":"m-1","choices":[],"usage":{"prompt_tokens":12,"completion_tokens":5,"total_tokens":17}}`, `[DONE]`)
+	},
+	Refusal: func(words string) []chat.RawEvent {
+		return llmtest.Events(
+			`{"id":"resp_1","object":"chat.completion.chunk","model":"m-1","choices":[{"index":0,"delta":{"role":"assistant","refusal":`+words+`},"finish_reason":null}]}`,
+			`{"id":"resp_1","model":"m-1","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, `[DONE]`)
+	},
+	Fault: func(words string) chat.RawEvent {
+		return llmtest.Event(`{"error":{"message":` + words + `,"type":"server_error","code":503}}`)
+	},
+}
+
+// Wires are all protocols.
+var Wires = []WireProtocol{OpenAIWire, AnthropicWire, ChatWire}
+
+// Saying is a stream of the given texts, with its end or without.
+func (w WireProtocol) Saying(whole bool, texts ...string) []chat.RawEvent {
+	events := w.Start()
+	for _, s := range texts {
+		events = append(events, w.Delta(s))
+	}
+	if whole {
+		events = append(events, w.End()...)
+	}
+	return events
+}
+
+// Model is a table of config.toml for a server at url.
+func (w WireProtocol) Model(name, url string) string {
+	return fmt.Sprintf("[models.%s]\nprovider = %q\nmodel_id = \"m-1\"\nbase_url = %q\ncontext_limit = 128000\nmax_output = 4000\n\n", name, w.Name, url+w.path)
+}
+
+// AimockModels has one model for each protocol of aimock, named as the adapter.
+func AimockModels(t testing.TB) string {
+	t.Helper()
+	url := ProviderURL(t)
+	var b strings.Builder
+	for _, w := range Wires {
+		b.WriteString(w.Model(w.Name, url))
+	}
+	return b.String()
+}
+
+// HeldServer streams exact bytes to every request, then holds the connection
+// until the client goes away or release is called.
+type HeldServer struct {
+	URL     string
+	Asked   chan []byte // bodies, in order
+	Release func()
+}
+
+// NewHeldServer answers with events. With hold it never ends the answer itself.
+func NewHeldServer(t testing.TB, hold bool, events ...chat.RawEvent) *HeldServer {
+	t.Helper()
+	free := make(chan struct{})
+	s := &HeldServer{Asked: make(chan []byte, 64), Release: sync.OnceFunc(func() { close(free) })}
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		s.Asked <- body
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, ev := range events {
+			_, _ = io.WriteString(w, llmtest.SSE(ev))
+		}
+		_ = http.NewResponseController(w).Flush()
+		if hold {
+			select {
+			case <-r.Context().Done():
+			case <-free:
+			}
+		}
+	}))
+	s.URL = h.URL
+	t.Cleanup(func() { s.Release(); h.Close() })
+	return s
+}

@@ -1,0 +1,117 @@
+package harness
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"contextinfinity/backend/llm/llmtest"
+)
+
+// Relay is the provider's end of the wire: it keeps every body as it came, and
+// tells the conversation's requests from those of the librarian.
+type Relay struct {
+	URL string
+
+	mu        sync.Mutex
+	chat      [][]byte
+	librarian [][]byte
+}
+
+// NewRelay answers the conversation by say, the librarian by note; a nil note
+// refuses it.
+func NewRelay(t testing.TB, w WireProtocol, say func(n int) llmtest.Step, note func(r *http.Request, body string) llmtest.Step) *Relay {
+	t.Helper()
+	s := &Relay{}
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		play(rw, r, s.answer(r, body, say, note))
+	}))
+	t.Cleanup(server.Close)
+	s.URL = server.URL
+	return s
+}
+
+func (s *Relay) answer(r *http.Request, body []byte, say func(int) llmtest.Step, note func(*http.Request, string) llmtest.Step) llmtest.Step {
+	s.mu.Lock()
+	own := isLibrarians(body)
+	if own {
+		s.librarian = append(s.librarian, body)
+	} else {
+		s.chat = append(s.chat, body)
+	}
+	n := len(s.chat)
+	s.mu.Unlock()
+	switch {
+	case !own:
+		return say(n)
+	case note == nil:
+		return llmtest.JSON(http.StatusInternalServerError, `{"error":{"message":"no librarian here","type":"server_error"}}`)
+	}
+	return note(r, string(body))
+}
+
+// play writes one step; a held one ends when the client goes away.
+func play(w http.ResponseWriter, r *http.Request, step llmtest.Step) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	for k, v := range step.Header {
+		w.Header().Set(k, v)
+	}
+	if step.Status != 0 {
+		w.WriteHeader(step.Status)
+	}
+	for _, c := range step.Chunks {
+		_, _ = io.WriteString(w, c)
+	}
+	_ = http.NewResponseController(w).Flush()
+	if step.Hold {
+		<-r.Context().Done()
+	}
+	if step.Drop {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// isLibrarians knows the librarian's requests by the beginning of each of its
+// instructions (backend/librarian/prompts).
+func isLibrarians(body []byte) bool {
+	for _, s := range []string{"You keep the memory of a long conversation", "You summarize one stretch", "You shorten the memory"} {
+		if strings.Contains(string(body), s) {
+			return true
+		}
+	}
+	return false
+}
+
+// Bodies are the conversation's requests so far.
+func (s *Relay) Bodies() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([][]byte{}, s.chat...)
+}
+
+// LastBody is the newest of the conversation's requests.
+func (s *Relay) LastBody(t testing.TB) []byte {
+	t.Helper()
+	all := s.Bodies()
+	if len(all) == 0 {
+		t.Fatal("nothing was sent")
+	}
+	return all[len(all)-1]
+}
+
+// Asked are the librarian's requests so far.
+func (s *Relay) Asked() [][]byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([][]byte{}, s.librarian...)
+}
+
+// Windowed is a model of a window of so many tokens, with what more a test sets.
+func (w WireProtocol) Windowed(name, url string, window int) string {
+	return strings.Replace(strings.Replace(w.Model(name, url), "context_limit = 128000", "context_limit = "+strconv.Itoa(window), 1), "max_output = 4000", "max_output = 1000", 1)
+}

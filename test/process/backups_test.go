@@ -1,0 +1,85 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
+)
+
+// A backup made while an answer streams, beside the program that receives it, holds
+// what had arrived of it; restored elsewhere it stands there to be decided on. Where
+// a program has the data open nothing is restored.
+func TestABackupOfARunningAnswerIsRestored(t *testing.T) {
+	t.Parallel()
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	model := harness.OpenAIWire.Model("held", server.URL)
+	h := harness.NewHome(t, harness.Shipped(t), model)
+	p := h.Start(nil, "send", "--new", "--model", "held", "First.")
+	p.AwaitOutput("Half.")
+	path := filepath.Join(h.Dir, "copy.db")
+	h.OK("backup", path)
+	if f := h.Run("restore", path, "--yes", "--json").Fails(1, chat.CodeLocked); !strings.Contains(f.Hint, "close") {
+		t.Errorf("%+v", f)
+	}
+	session := h.LastSession()
+	p.Kill()
+	h.OK("discard", h.Only(session).ID)
+
+	other := harness.NewHome(t, harness.Shipped(t), model)
+	for _, to := range []*harness.Home{h, other} {
+		to.OK("restore", path, "--yes")
+		if turn := to.Only(session); turn.Text() != "Half." || turn.Phase != chat.PhaseResponding {
+			t.Errorf("restored is %q, %s", turn.Text(), turn.Phase)
+		}
+		to.OK("reconcile")
+		if turn := to.Only(session); turn.Text() != "Half." || turn.Outcome != chat.OutcomeIncomplete {
+			t.Errorf("recovered is %q, %s", turn.Text(), turn.Outcome)
+		}
+		to.Clean()
+	}
+	if kept := h.Copies(); len(kept) != 1 || kept[0].Kind != chat.BackupBeforeRestore {
+		t.Fatalf("kept: %+v", kept)
+	}
+	h.OK("restore", filepath.Base(h.Copies()[0].Path), "--yes")
+	if turn := h.Only(session); turn.Outcome == chat.OutcomeIncomplete {
+		t.Errorf("what was replaced came back as %s", turn.Outcome)
+	}
+}
+
+// Who uses the command line alone has a backup each day, too, unless it is turned
+// off, and none of data that did not change.
+func TestTheCommandLineMakesTheDailyBackup(t *testing.T) {
+	t.Parallel()
+	h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")
+	firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
+	h.OK("reconcile")
+	migration := h.Copies()
+	if len(migration) != 1 || migration[0].Kind != chat.BackupMigration || !migration[0].Checked {
+		t.Fatalf("%+v", migration)
+	}
+	if err := os.Remove(migration[0].Path); err != nil {
+		t.Fatal(err)
+	}
+	h.OK("reconcile")
+	if list := h.Copies(); len(list) != 0 {
+		t.Errorf("turned off: %+v", list)
+	}
+	h.Configure("")
+	for range 2 {
+		h.OK("reconcile")
+	}
+	list := h.Copies()
+	if len(list) != 1 || list[0].Kind != chat.BackupDaily || !list[0].Checked || list[0].Counts["turns"] == 0 {
+		t.Errorf("turned on: %+v", list)
+	}
+	if names, err := os.ReadDir(filepath.Join(h.DataDir(), store.BackupDir)); err != nil || len(names) != 1 ||
+		slices.ContainsFunc(names, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }) {
+		t.Errorf("there: %v %v", names, err)
+	}
+}

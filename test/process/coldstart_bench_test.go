@@ -1,0 +1,42 @@
+package process
+
+import (
+	"flag"
+	"slices"
+	"testing"
+	"time"
+
+	"contextinfinity/test/harness"
+)
+
+// cold is a data directory that BenchmarkColdStartData of backend/store made.
+var cold = flag.String("cold", "", "data directory for the searches")
+
+// BenchmarkSearchProcess is the command `search` from its start to its end, over 1 000
+// sessions with 100 000 units: what words find, and what only vectors can.
+func BenchmarkSearchProcess(b *testing.B) {
+	if *cold == "" {
+		b.Skip("-cold DIRECTORY is not given")
+	}
+	h := harness.NewHome(b, harness.Shipped(b), "")
+	for _, c := range []struct{ name, query string }{
+		{"words", "Where did rare17 and rare42 meet odd3, and who saw odd11?"},
+		{"common-words", "What are the common words of every day?"},
+		{"vectors-alone", "everydayish commonplaces"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			var took []time.Duration
+			var used time.Duration
+			for b.Loop() {
+				begun := time.Now()
+				p := h.Start(nil, "--data-dir", *cold, "search", "--json", c.query)
+				p.Wait().Exits(0)
+				took = append(took, time.Since(begun))
+				used += p.Cmd.ProcessState.UserTime() + p.Cmd.ProcessState.SystemTime()
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(used.Microseconds())/1000/float64(len(took)), "cpu-ms")
+			b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+		})
+	}
+}

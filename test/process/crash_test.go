@@ -1,0 +1,408 @@
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/test/harness"
+)
+
+// crash is one way to die and what the next start must find.
+type crash struct {
+	name    string
+	fault   string // of the build with fault points; empty: kill -9 from outside
+	texts   []string
+	whole   bool // the provider says its terminal event
+	phase   chat.Phase
+	outcome chat.Outcome
+	partial bool // the text stands there, incomplete
+}
+
+var crashTexts = []string{"Half of ", "an ansẅer ", "with 漢字 ", "and 🌍", "."}
+
+var crashes = []crash{
+	{name: "before the request", fault: "turn.prepared:exit", texts: crashTexts, whole: true, phase: chat.PhaseContextPrepared},
+	{name: "before the first event", fault: "turn.step_begun:exit", texts: crashTexts, whole: true, phase: chat.PhaseFailed, outcome: chat.OutcomeFailed},
+	{name: "connected, nothing arrived", phase: chat.PhaseFailed, outcome: chat.OutcomeFailed},
+	{name: "at the first text", fault: "turn.event:3:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponding, outcome: chat.OutcomeIncomplete, partial: true},
+	{name: "in the middle", fault: "turn.event:5:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponding, outcome: chat.OutcomeIncomplete, partial: true},
+	{name: "killed in the middle", texts: crashTexts, phase: chat.PhaseResponding, outcome: chat.OutcomeIncomplete, partial: true},
+	{name: "after the terminal event, before finalize", fault: "turn.journal_sealed:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponseFinalized, outcome: chat.OutcomeCompleted},
+	{name: "between TX-A and prune", fault: "turn.settled:exit", texts: crashTexts, whole: true, phase: chat.PhaseResponseFinalized, outcome: chat.OutcomeCompleted},
+}
+
+// SRD 22.2: kill during streaming; restart; recovered partial output shows as
+// incomplete; head not advanced. And with it every other point of a turn.
+func TestSRD22_2CrashRecoveryMidStream(t *testing.T) {
+	t.Parallel()
+	for i, c := range crashes {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := harness.Wires[i%len(harness.Wires)]
+			server := harness.NewHeldServer(t, c.fault == "", crashStream(w, c)...)
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
+			c.die(t, h, server)
+			c.stands(t, h)
+		})
+	}
+}
+
+func crashStream(w harness.WireProtocol, c crash) []chat.RawEvent {
+	if len(c.texts) == 0 {
+		return nil
+	}
+	return w.Saying(c.whole, c.texts...)
+}
+
+// die sends a message and ends the program as a power button would, short of
+// taking what the kernel holds.
+func (c crash) die(t *testing.T, h *harness.Home, server *harness.HeldServer) {
+	t.Helper()
+	if c.fault != "" {
+		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+c.fault).Run("send", "--new", "--model", "mortal", "Will this survive?").Exits(137)
+		return
+	}
+	p := h.Start(nil, "send", "--new", "--model", "mortal", "Will this survive?")
+	if len(c.texts) > 0 {
+		p.AwaitOutput(strings.Join(c.texts, ""))
+	} else {
+		<-server.Asked // its journal stands since before
+	}
+	p.Kill()
+}
+
+// stands checks the state before any recovery, after one, and after another.
+func (c crash) stands(t *testing.T, h *harness.Home) {
+	t.Helper()
+	session := h.LastSession()
+	held := ""
+	if names := h.Journals(); len(names) > 0 {
+		held = journalText(t, names[0])
+	}
+	if c.partial && held == "" {
+		t.Fatal("the journal holds no text, but text had arrived")
+	}
+	before := h.Only(session)
+	if before.User.RenderedText() != "Will this survive?" {
+		t.Fatalf("the prompt is %q", before.User.RenderedText())
+	}
+	if c.partial && before.Text() != held {
+		t.Errorf("before recovery show has %q, the journal %q", before.Text(), held)
+	}
+	h.OK("sessions", "rename", session, "Any verb that writes recovers first")
+	c.recovered(t, h, session, held)
+	once := transcriptOf(t, h, session)
+	h.OK("reconcile")
+	afterFirst := transcriptOf(t, h, session)
+	h.OK("reconcile")
+	if again := transcriptOf(t, h, session); again != afterFirst {
+		t.Errorf("reconcile twice differs from once:\n%s\n%s", afterFirst, again)
+	}
+	if c.phase != chat.PhaseResponseFinalized && afterFirst != once {
+		t.Errorf("reconcile changed what recovery had left:\n%s\n%s", once, afterFirst)
+	}
+	h.Clean()
+}
+
+// recovered checks what the first opening as the writer made of it.
+func (c crash) recovered(t *testing.T, h *harness.Home, session, held string) {
+	t.Helper()
+	doc := h.Show(session)
+	if len(doc.Turns) != 1 {
+		t.Fatalf("%d turns after recovery, want 1: nothing may be there twice", len(doc.Turns))
+	}
+	turn := doc.Turns[0]
+	if turn.Phase != c.phase || turn.Outcome != c.outcome {
+		t.Fatalf("recovered as %s %q, want %s %q (%+v)", turn.Phase, turn.Outcome, c.phase, c.outcome, turn.Error)
+	}
+	want := ""
+	switch {
+	case c.partial:
+		want = held
+	case c.outcome == chat.OutcomeCompleted:
+		want = strings.Join(c.texts, "")
+	}
+	if turn.Text() != want {
+		t.Errorf("recovered text %q, want byte for byte %q", turn.Text(), want)
+	}
+	if turn.StateAfter != "" || doc.Branches[0].HeadState != turn.StateBefore {
+		t.Errorf("the head moved: %+v", doc.Branches[0])
+	}
+	if left := h.Journals(); !c.partial && len(left) != 0 {
+		t.Errorf("journals of settled turns are left: %v", left)
+	}
+}
+
+// journalText decodes a stream journal without any code of the program's: the
+// text of each provider event, in order, a torn last line left out.
+func journalText(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	lines := bufio.NewScanner(bytes.NewReader(data[:bytes.LastIndexByte(data, '\n')+1]))
+	lines.Buffer(nil, 1<<24)
+	for want := 1; lines.Scan(); want++ {
+		var entry struct {
+			TS       string
+			Provider string
+			Type     string `json:"event_type"`
+			Seq      int
+			Payload  json.RawMessage
+		}
+		if err := json.Unmarshal(lines.Bytes(), &entry); err != nil {
+			t.Fatalf("journal line %d: %v", want, err)
+		}
+		if entry.Seq != want || entry.TS == "" || entry.Provider == "" || entry.Type == "" {
+			t.Fatalf("journal line %d is %+v", want, entry)
+		}
+		text.WriteString(deltaText(entry.Payload))
+	}
+	return text.String()
+}
+
+// deltaText is the visible text that one event of any of the protocols adds.
+func deltaText(payload json.RawMessage) string {
+	var ev struct {
+		Type    string
+		Delta   json.RawMessage
+		Choices []struct{ Delta struct{ Content string } }
+	}
+	if json.Unmarshal(payload, &ev) != nil {
+		return ""
+	}
+	switch {
+	case ev.Type == "response.output_text.delta":
+		var s string
+		_ = json.Unmarshal(ev.Delta, &s)
+		return s
+	case ev.Type == "content_block_delta":
+		var d struct{ Text string }
+		_ = json.Unmarshal(ev.Delta, &d)
+		return d.Text
+	case len(ev.Choices) > 0:
+		return ev.Choices[0].Delta.Content
+	}
+	return ""
+}
+
+// transcriptOf is everything show says of a session, as text to compare.
+func transcriptOf(t *testing.T, h *harness.Home, session string) string {
+	t.Helper()
+	return h.OK("show", session, "--json").Stdout
+}
+
+// SRD 22.3: kill after response finalization but before commit; restart
+// reconciler commits head deterministically.
+func TestSRD22_3CrashRecoveryPostStreamPreCommit(t *testing.T) {
+	t.Parallel()
+	summaries := map[string]bool{}
+	for _, w := range harness.Wires {
+		server := harness.NewHeldServer(t, false, w.Saying(true, crashTexts...)...)
+		h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
+		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT=turn.settled:exit").
+			Run("send", "--new", "--model", "mortal", "--wait", "indexed", "Remember the number 4711.").Exits(137)
+		session := h.LastSession()
+		if turn := h.Only(session); turn.Phase != chat.PhaseResponseFinalized || turn.StateAfter != "" {
+			t.Fatalf("after the crash the turn is %s with state %q", turn.Phase, turn.StateAfter)
+		}
+		h.OK("reconcile")
+		doc := h.Show(session)
+		turn, branch := doc.Turns[0], doc.Branches[0]
+		if turn.Phase != chat.PhaseDone || turn.StateAfter == "" || branch.HeadState != turn.StateAfter || branch.Pending != 0 || branch.HeadSeq != 1 {
+			t.Errorf("reconcile left %s, state %q, head %+v", turn.Phase, turn.StateAfter, branch)
+		}
+		summaries[h.Summary(session)] = true
+		first := transcriptOf(t, h, session)
+		h.OK("reconcile")
+		if transcriptOf(t, h, session) != first {
+			t.Error("a second reconcile changed the session")
+		}
+		h.Clean()
+	}
+	if len(summaries) != 1 {
+		t.Errorf("the same turn was committed as %d different summaries", len(summaries))
+	}
+}
+
+// After a crash each of the four decisions does what it says, and nothing else.
+func TestDecisionsAboutARecoveredAnswer(t *testing.T) {
+	t.Parallel()
+	part := "Half of an ansẅer with 漢字 and 🌍."
+	cases := []struct {
+		verb    string
+		args    []string
+		phase   chat.Phase
+		outcome chat.Outcome
+		text    string
+		steps   int
+	}{
+		{"keep", nil, chat.PhaseResponseFinalized, chat.OutcomeKept, part, 1},
+		{"discard", nil, chat.PhaseFailed, chat.OutcomeDiscarded, part, 1},
+		{"retry", []string{"--model", "sound"}, chat.PhaseResponseFinalized, chat.OutcomeCompleted, " And all is said.", 2},
+		{"continue", []string{"--model", "sound"}, chat.PhaseResponseFinalized, chat.OutcomeCompleted, part + " And all is said.", 2},
+	}
+	for i, c := range cases {
+		t.Run(c.verb, func(t *testing.T) {
+			t.Parallel()
+			w := harness.Wires[i%len(harness.Wires)]
+			server := harness.NewHeldServer(t, true, w.Saying(false, crashTexts...)...)
+			sound := harness.NewHeldServer(t, false, w.Saying(true, " And all", " is said.")...)
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL)+w.Model("sound", sound.URL)+"[librarian]\nafter_send_s = 0\n")
+			crash{texts: crashTexts}.die(t, h, server)
+			session := h.LastSession()
+			open := h.Only(session)
+			s := h.OK(append([]string{c.verb, open.ID, "--json"}, c.args...)...).Sent()
+			turn := h.Only(session)
+			if s.Phase != c.phase || s.Outcome != c.outcome || turn.Phase != c.phase || turn.Outcome != c.outcome {
+				t.Errorf("%s gave %s %q, stored %s %q", c.verb, s.Phase, s.Outcome, turn.Phase, turn.Outcome)
+			}
+			if s.Text != c.text || turn.Text() != c.text || len(turn.Steps) != c.steps {
+				t.Errorf("%s: text %q, stored %q in %d steps, want %q in %d", c.verb, s.Text, turn.Text(), len(turn.Steps), c.text, c.steps)
+			}
+			if c.verb == "continue" {
+				if body := string(<-sound.Asked); !strings.Contains(body, "Half of an ans") {
+					t.Errorf("the continuation does not show the model its own words: %s", harness.Clip(body))
+				}
+			}
+			next := h.OK("send", "--json", "--session", session, "--model", "sound", "--wait", "indexed", "Go on.").Sent()
+			if next.Seq != 2 || next.Phase != chat.PhaseDone {
+				t.Errorf("the next message: %+v", next)
+			}
+			h.Clean()
+		})
+	}
+}
+
+// A message that a crash left unsent is never sent by itself.
+func TestAnUnsentMessageWaitsForTheUser(t *testing.T) {
+	t.Parallel()
+	w := harness.OpenAIWire
+	server := harness.NewHeldServer(t, false, w.Saying(true, "Now.")...)
+	h := harness.NewHome(t, harness.Shipped(t), w.Model("mortal", server.URL))
+	crashes[0].die(t, h, server)
+	session := h.LastSession()
+	h.OK("reconcile")
+	h.OK("reconcile")
+	if n := len(server.Asked); n != 0 {
+		t.Fatalf("the provider was asked %d times", n)
+	}
+	open := h.Only(session)
+	if f := h.Run("send", "--json", "--incomplete", "fail", "--session", session, "Another.").Fails(1, chat.CodeIncomplete); !strings.Contains(f.Hint, open.ID) {
+		t.Errorf("the hint does not name the turn: %+v", f)
+	}
+	if s := h.OK("resend", open.ID, "--json").Sent(); s.TurnID != open.ID || s.Text != "Now." || s.Outcome != chat.OutcomeCompleted {
+		t.Errorf("resend: %+v", s)
+	}
+	if n := len(h.Show(session).Turns); n != 1 {
+		t.Errorf("%d turns, want 1", n)
+	}
+	h.Clean()
+}
+
+// A process killed while it recovers leaves the same as one that was not.
+func TestACrashDuringRecoveryChangesNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []crash{crashes[4], crashes[6]} {
+		server := harness.NewHeldServer(t, false, harness.AnthropicWire.Saying(true, crashTexts...)...)
+		h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("mortal", server.URL))
+		c.die(t, h, server)
+		session := h.LastSession()
+		held := journalText(t, h.Journals()[0])
+		h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT=recover.settled:exit").Run("reconcile").Exits(137)
+		h.OK("sessions", "rename", session, "The second recovery")
+		c.recovered(t, h, session, held)
+		h.Clean()
+	}
+}
+
+// A torn last line, as a full disk or a loss of power leaves, is dropped and
+// said; what stands before it is the answer, and the file is not changed.
+func TestATornJournalIsReadUpToTheTear(t *testing.T) {
+	t.Parallel()
+	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("mortal", server.URL))
+	crash{texts: crashTexts}.die(t, h, server)
+	session, path := h.LastSession(), h.Journals()[0]
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	torn := data[:len(data)-7]
+	harness.WriteFile(t, path, torn)
+	want := journalText(t, path)
+	if want == "" || want == strings.Join(crashTexts, "") {
+		t.Fatalf("the tear took nothing or all: %q", want)
+	}
+	r := h.OK("reconcile")
+	if !strings.Contains(r.Stdout, "discarded_lines") {
+		t.Errorf("the tear is not reported: %s", r.Stdout)
+	}
+	if turn := h.Only(session); turn.Text() != want || !(turn.Outcome == chat.OutcomeIncomplete) {
+		t.Errorf("recovered %s %q, want %q", turn.Outcome, turn.Text(), want)
+	}
+	if now, _ := os.ReadFile(path); !bytes.Equal(now, torn) {
+		t.Error("the journal was changed")
+	}
+	h.Clean()
+}
+
+// A flipped bit in a journal is named by verify, before recovery and after; what
+// stands before it is the answer.
+func TestADamagedJournalIsNamedByVerify(t *testing.T) {
+	t.Parallel()
+	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, crashTexts...)...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("mortal", server.URL))
+	crash{texts: crashTexts}.die(t, h, server)
+	session, path := h.LastSession(), h.Journals()[0]
+	step := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(data, []byte("with"))
+	data[at] ^= 0x01
+	harness.WriteFile(t, path, data)
+	for _, when := range []string{"before recovery", "after it"} {
+		var doc struct{ Findings []chat.Finding }
+		h.Run("verify", "--json").Exits(3).Document(&doc)
+		if len(doc.Findings) != 1 || doc.Findings[0].ID != step || doc.Findings[0].Kind != "journal" {
+			t.Errorf("%s: %+v", when, doc.Findings)
+		}
+		if turn := h.Only(session); turn.Text() != crashTexts[0]+crashTexts[1] {
+			t.Errorf("%s the answer is %q", when, turn.Text())
+		}
+		h.OK("reconcile")
+	}
+}
+
+// The recovery report of reconcile names what was found, once.
+func TestReconcileReportsOnce(t *testing.T) {
+	t.Parallel()
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, crashTexts...)...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("mortal", server.URL))
+	crash{texts: crashTexts}.die(t, h, server)
+	var report struct {
+		Recovery chat.RecoveryReport
+	}
+	h.OK("reconcile", "--json").Document(&report)
+	text := strings.Join(crashTexts, "")
+	if items := report.Recovery.Items; len(items) != 1 || items[0].Kind != chat.RecoveredIncomplete || items[0].Bytes != int64(len(text)) {
+		t.Errorf("the first report: %s", fmt.Sprint(items))
+	}
+	h.OK("reconcile", "--json").Document(&report)
+	for _, item := range report.Recovery.Items {
+		if item.Kind == chat.RecoveredIncomplete {
+			t.Errorf("told twice: %+v", item)
+		}
+	}
+}

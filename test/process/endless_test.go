@@ -1,0 +1,178 @@
+package process
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// mostMemory is what the program may take at its peak for an answer, in bytes.
+const mostMemory = 300 << 20
+
+// thought and argument are pieces of reasoning and of a tool's arguments in each protocol.
+var thought = map[string]func(string) chat.RawEvent{
+	"openai": func(s string) chat.RawEvent {
+		return llmtest.Event(`{"type":"response.reasoning_summary_text.delta","output_index":1,"summary_index":0,"delta":` + harness.Quoted(s) + `}`)
+	},
+	"anthropic": func(s string) chat.RawEvent {
+		return llmtest.Event(`{"type":"content_block_delta","index":1,"delta":{"type":"thinking_delta","thinking":` + harness.Quoted(s) + `}}`)
+	},
+	"chatcompletions": func(s string) chat.RawEvent {
+		return llmtest.Event(`{"choices":[{"index":0,"delta":{"reasoning_content":` + harness.Quoted(s) + `}}]}`)
+	},
+}
+
+var argument = map[string]func(string) chat.RawEvent{
+	"openai": func(s string) chat.RawEvent {
+		return llmtest.Event(`{"type":"response.custom_tool_call_input.delta","output_index":1,"delta":` + harness.Quoted(s) + `}`)
+	},
+	"anthropic": func(s string) chat.RawEvent {
+		return llmtest.Event(`{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":` + harness.Quoted(s) + `}}`)
+	},
+	"chatcompletions": func(s string) chat.RawEvent {
+		return llmtest.Event(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":` + harness.Quoted(s) + `}}]}}]}`)
+	},
+}
+
+// callBegins opens the tool call that arguments belong to.
+var callBegins = map[string]string{
+	"openai":          `{"type":"response.output_item.added","output_index":1,"item":{"type":"custom_tool_call","id":"c","call_id":"c","name":"write"}}`,
+	"anthropic":       `{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"c","name":"write","input":{}}}`,
+	"chatcompletions": `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"write","arguments":""}}]}}]}`,
+}
+
+// floodServer streams start, then copies of a piece, up to so many (0: for ever), then end.
+func floodServer(t testing.TB, start []chat.RawEvent, piece chat.RawEvent, copies int, end ...chat.RawEvent) string {
+	t.Helper()
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, ev := range start {
+			_, _ = io.WriteString(w, llmtest.SSE(ev))
+		}
+		block := strings.Repeat(llmtest.SSE(piece), 64)
+		for n := 0; (copies == 0 || n < copies) && r.Context().Err() == nil; n += 64 {
+			if _, err := io.WriteString(w, block); err != nil {
+				return
+			}
+		}
+		for _, ev := range end {
+			_, _ = io.WriteString(w, llmtest.SSE(ev))
+		}
+	}))
+	t.Cleanup(h.Close)
+	return h.URL
+}
+
+// measured runs the program and watches how much memory it takes at most, in bytes; 0
+// where the system does not tell.
+func measured(h *harness.Home, args ...string) (harness.Result, int64) {
+	h.T.Helper()
+	p := h.Start(nil, args...)
+	most := int64(0)
+	for running := true; running; {
+		select {
+		case <-p.Ended:
+			running = false
+		case <-time.After(5 * time.Millisecond):
+			most = max(most, peakOf(p.Cmd.Process.Pid))
+		}
+	}
+	return p.Wait(), most
+}
+
+// peakOf is the most memory that a process has had in use.
+func peakOf(pid int) int64 {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, line, _ := strings.Cut(string(status), "VmHWM:")
+	var kb int64
+	_, _ = fmt.Sscan(line, &kb)
+	return kb << 10
+}
+
+// An answer that never ends is ended at its limit, over each protocol and whatever it
+// consists of: it is kept as incomplete with the reason, in bounded memory, and the data
+// can be written afterwards.
+func TestAnEndlessAnswerIsEnded(t *testing.T) {
+	t.Parallel()
+	for _, w := range harness.Wires {
+		for name, flood := range map[string]struct {
+			start []chat.RawEvent
+			piece chat.RawEvent
+			kept  string
+		}{
+			"text":      {w.Start(), w.Delta("Word after word. "), "Word after word. "},
+			"reasoning": {w.Start(), thought[w.Name](strings.Repeat("think ", 20)), ""},
+			"arguments": {append(w.Start(), llmtest.Event(callBegins[w.Name])), argument[w.Name](strings.Repeat("more ", 20)), ""},
+		} {
+			t.Run(w.Name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				url := floodServer(t, flood.start, flood.piece, 0)
+				h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 1048576\n\n[tools]\nmode = \"parse_only\"\n\n"+w.Model("flood", url))
+				r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "flood", "--json")
+				s := r.Exits(1).Sent()
+				if s.Error == nil || s.Error.Code != chat.CodeTooLong || !strings.Contains(s.Error.Message, "too long") || s.Outcome != chat.OutcomeIncomplete {
+					t.Fatalf("it ended as %q with %+v", s.Outcome, s.Error)
+				}
+				if len(s.Text) > 2<<20 || !strings.HasPrefix(s.Text, flood.kept) || flood.kept != "" && len(s.Text) < 1<<19 {
+					t.Errorf("%d bytes of text are kept, want about 1 MB", len(s.Text))
+				}
+				if most > mostMemory {
+					t.Errorf("it took %d MB", most>>20)
+				}
+				if got := h.Only(s.SessionID); got.Text() != s.Text || got.Error == nil || got.Error.Code != chat.CodeTooLong {
+					t.Errorf("what is kept is another text, or its failure is %+v", got.Error)
+				}
+				h.OK("send", "--session", s.SessionID, "--model", "recall", "And now?")
+				h.Clean()
+			})
+		}
+	}
+}
+
+// One Ctrl-C ends an answer while its provider floods, and the text so far is the answer.
+func TestCtrlCEndsAFlood(t *testing.T) {
+	t.Parallel()
+	url := floodServer(t, harness.ChatWire.Start(), harness.ChatWire.Delta("Word after word. "), 0)
+	h := harness.NewHome(t, harness.Shipped(t), "[stream]\nmax_answer_bytes = 268435456\nmax_answer_tokens = 100000000\n\n"+harness.ChatWire.Model("flood", url))
+	p := h.Start(nil, "send", "--new", "Tell me everything.", "--model", "flood")
+	p.AwaitOutput("Word after word. ")
+	p.Interrupt()
+	begun := time.Now()
+	r := p.Wait().Exits(1)
+	t.Logf("ended after %v with %d bytes of text", time.Since(begun).Round(time.Millisecond), len(r.Stdout))
+	if got := h.Only(h.LastSession()); got.Outcome != chat.OutcomeStopped {
+		t.Errorf("it is %q", got.Outcome)
+	}
+}
+
+// BenchmarkAnswerMemory prints the memory that answers take, per MB of their text.
+func BenchmarkAnswerMemory(b *testing.B) {
+	for _, w := range harness.Wires {
+		for _, mb := range []int{1, 40} {
+			b.Run(fmt.Sprintf("%s/%dMB", w.Name, mb), func(b *testing.B) {
+				text := strings.Repeat("All work and no play. ", 47)[:1024]
+				url := floodServer(b, w.Start(), w.Delta(text), mb<<10, w.End()...)
+				for b.Loop() {
+					h := harness.NewHome(b, harness.Shipped(b), "[stream]\nmax_answer_bytes = 67108864\nmax_answer_tokens = 100000000\n\n[librarian]\nafter_send_s = 0\n\n"+w.Model("long", url))
+					r, most := measured(h, "send", "--new", "Tell me everything.", "--model", "long")
+					r.Exits(0)
+					b.ReportMetric(float64(most>>20), "MB-peak")
+					b.ReportMetric(float64(most>>20)/float64(mb), "MB-peak/MB-answer")
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/test/harness"
+)
+
+// Beside the program that receives an answer the session is exported as it is: Markdown
+// leaves the turn out and says so, JSON has what has arrived. When it is over, a bundle
+// of it is the same session on another machine.
+func TestASessionIsExportedWhileItIsAnswered(t *testing.T) {
+	t.Parallel()
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
+	p := h.Start(nil, "send", "--new", "--model", "held", "Ships: sails?")
+	p.AwaitOutput("Half.")
+	session := h.LastSession()
+	var doc struct {
+		Path  string
+		Turns int
+		Open  int `json:"open_turns"`
+	}
+	export := func(args ...string) string {
+		t.Helper()
+		h.OK(append([]string{"export", session, "--json", "--all-branches"}, args...)...).Document(&doc)
+		data, err := os.ReadFile(doc.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	if text := export("--format", "md", "-o", filepath.Join(h.Dir, "x.md")); doc.Open != 1 || doc.Turns != 0 || strings.Contains(text, "Half.") {
+		t.Errorf("%+v holds\n%s", doc, text)
+	}
+	if text := export("--format", "json", "-o", filepath.Join(h.Dir, "x.json")); doc.Open != 0 || doc.Turns != 1 || !strings.Contains(text, `"partial_text":"Half."`) {
+		t.Errorf("%+v holds\n%s", doc, text)
+	}
+	p.Kill()
+	h.OK("reconcile")
+	h.OK("keep", h.Only(session).ID)
+	h.OK("commit", session)
+	export("--format", "html", "-o", filepath.Join(h.Dir, "x.html"))
+	if text := export("-o", filepath.Join(h.Dir, "x.cinf")); filepath.Ext(doc.Path) != ".cinf" || doc.Turns != 1 || !strings.HasPrefix(text, "PK") {
+		t.Errorf("%+v", doc)
+	}
+	other := harness.NewHome(t, harness.Shipped(t), "")
+	other.OK("import", doc.Path)
+	if got, want := other.OK("show", session, "--json").Stdout, h.OK("show", session, "--json").Stdout; got != want {
+		t.Errorf("imported again it is\n%s\nnot\n%s", got, want)
+	}
+	other.Clean()
+}

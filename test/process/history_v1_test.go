@@ -1,0 +1,78 @@
+package process
+
+import (
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
+)
+
+// A database as the first version wrote it opens in the program: it migrates
+// after a backup, verifies, shows what its turns saw, and goes on.
+func TestTheFirstVersionsDatabaseGoesOn(t *testing.T) {
+	t.Parallel()
+	w := harness.ChatWire
+	r := harness.NewRelay(t, w, func(n int) llmtest.Step { return harness.Reply(w, n) }, nil)
+	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"m\"\n"+w.Windowed("m", r.URL, 8192))
+	firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
+	h.OK("reconcile")
+	backups, err := store.NewArchive(store.ArchiveOptions{DataDir: h.DataDir()}).Backups(t.Context(), true)
+	if err != nil || len(backups) != 1 || !strings.Contains(backups[0].Path, "-v1-") {
+		t.Errorf("backups %+v (%v)", backups, err)
+	}
+	h.Clean()
+	var list struct {
+		Sessions []struct {
+			ID    string `json:"session_id"`
+			Turns int    `json:"turns"`
+		}
+	}
+	h.OK("sessions", "--json").Document(&list)
+	if len(list.Sessions) == 0 {
+		t.Fatal("the sessions are gone")
+	}
+	for _, s := range list.Sessions {
+		before := h.Show(s.ID)
+		next := harness.ViewOf(h.OK("context", s.ID, "--json"))
+		if len(next.Items) == 0 || next.Manifest.TotalTokens == 0 {
+			t.Errorf("context shows nothing of session %s", s.ID)
+		}
+		sent := h.OK("send", "--json", "--session", s.ID, "--model", "m", "--wait", "indexed", "And it goes on.").Sent()
+		harness.EveryByteIsShown(t, w, harness.ViewOf(h.OK("context", s.ID, "--turn", sent.TurnID, "--json")), r.LastBody(t), "the next turn")
+		after := h.Show(s.ID)
+		if len(after.Turns) != len(before.Turns)+1 {
+			t.Errorf("%d turns after %d and one more", len(after.Turns), len(before.Turns))
+		}
+		for i, turn := range before.Turns {
+			if after.Turns[i].User.RenderedText() != turn.User.RenderedText() {
+				t.Errorf("turn %d reads otherwise", i+1)
+			}
+		}
+	}
+	h.Clean()
+}
+
+// firstVersion unpacks the kept database.
+func firstVersion(t *testing.T, to string) {
+	t.Helper()
+	packed, err := os.Open(harness.InModule("backend", "store", "testdata", "v1.db.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.WriteFile(t, to, data)
+}

@@ -1,0 +1,168 @@
+package process
+
+import (
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// Whatever is piped in has a clear outcome: it is kept byte for byte and
+// answered, or refused with a reason and nothing stored.
+func TestBadInputHasAClearOutcome(t *testing.T) {
+	t.Parallel()
+	prose := strings.Repeat("The quick brown fox jumps over the lazy dog, and then it rains. ", 1<<14)
+	lines := strings.Repeat("a line\n", 10_000)
+	cases := []struct {
+		name, text string
+		model      string
+		code       chat.Code // "" is an answer
+		stored     bool
+	}{
+		{"a 1 MB paste into a small window", prose[:1<<20], "small", chat.CodeOverBudget, true},
+		{"a 1 MB paste into a large window", prose[:1<<20], "large", "", true},
+		{"64 KB of one letter", strings.Repeat("a", 64<<10), "small", "", true},
+		{"60 KB of Chinese without a stop", strings.Repeat("無限的對話歷史不會丟失任何東西", 60<<10/45), "small", "", true},
+		{"10 000 lines", lines, "small", "", true},
+		{"NUL bytes", "before\x00after\x00", "small", "", true},
+		{"control characters", "\x1b[2J\a\b\x7f\u202e right to left", "small", "", true},
+		{"the replacement character", "a \uFFFD that is valid", "small", "", true},
+		{"an astral private plane", "\U0010FFFD\U000F0000", "small", "", true},
+		{"combining marks without end", "e" + strings.Repeat("\u0301", 20_000), "small", "", true},
+		{"nothing", "", "small", chat.CodeInvalid, false},
+		{"blanks", " \t\n\u00a0 ", "small", chat.CodeInvalid, false},
+		{"a byte that is no UTF-8", "caf\xe9", "small", chat.CodeInvalid, false},
+		{"an encoded lone surrogate", "\xed\xa0\xbd", "small", chat.CodeInvalid, false},
+		{"a cut-off character", "漢"[:2], "small", chat.CodeInvalid, false},
+	}
+	for i, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := harness.Wires[i%len(harness.Wires)]
+			server := harness.NewHeldServer(t, false, w.Saying(true, "Understood.")...)
+			large := strings.Replace(w.Model("large", server.URL), "128000", "2000000", 1)
+			h := harness.NewHome(t, harness.Shipped(t), "[budget]\nworking_set_tokens = 1000000\n\n"+w.Model("small", server.URL)+large)
+			r := h.RunIn(c.text, "send", "--new", "--json", "--wait", "indexed", "--model", c.model, "-")
+			if c.code == "" {
+				if s := r.Exits(0).Sent(); s.Text != "Understood." || s.Phase != chat.PhaseDone {
+					t.Errorf("answered %+v", s)
+				}
+			} else {
+				exit := 1
+				if strings.TrimSpace(c.text) == "" {
+					exit = 2 // of a message there is none
+				}
+				r.Fails(exit, c.code)
+			}
+			checkStored(h, c.text, c.stored)
+			h.Clean()
+		})
+	}
+}
+
+// checkStored checks that the message stands as it was sent, or that there is nothing.
+func checkStored(h *harness.Home, text string, stored bool) {
+	h.T.Helper()
+	var doc struct {
+		Sessions []struct {
+			ID    string `json:"session_id"`
+			Title string
+		}
+	}
+	h.OK("sessions", "--json").Document(&doc)
+	if !stored {
+		if len(doc.Sessions) != 0 {
+			h.T.Errorf("a refused message left %d sessions", len(doc.Sessions))
+		}
+		return
+	}
+	if len(doc.Sessions) != 1 || len(doc.Sessions[0].Title) > 400 || strings.ContainsAny(doc.Sessions[0].Title, "\n\x00\x1b") {
+		h.T.Fatalf("sessions: %+v", doc.Sessions)
+	}
+	if got := h.Only(doc.Sessions[0].ID).User.RenderedText(); got != text {
+		h.T.Errorf("stored are %d bytes, sent were %d: %q", len(got), len(text), harness.Clip(got))
+	}
+}
+
+// What a provider sends is not to be trusted to be text.
+func TestBadBytesFromTheProviderHaveAClearOutcome(t *testing.T) {
+	t.Parallel()
+	for _, w := range harness.Wires {
+		pair := w.Saying(true, "PIECE", "PIECE")
+		escape := func(first, second string) []chat.RawEvent {
+			out, n := make([]chat.RawEvent, len(pair)), 0
+			for i, ev := range pair {
+				data := string(ev.Data)
+				if strings.Contains(data, "PIECE") {
+					data, n = strings.Replace(data, "PIECE", []string{first, second}[n], 1), n+1
+				}
+				out[i] = chat.RawEvent{Type: ev.Type, Data: []byte(data)}
+			}
+			return out
+		}
+		cases := []struct{ name, first, second, want string }{
+			{"a pair cut in two", `\ud83c`, `\udf0d`, "🌍"},
+			{"a lone high surrogate", `a\ud83c`, `b`, "a\uFFFDb"},
+			{"a lone low surrogate", `\udf0d`, `c`, "\uFFFDc"},
+			{"half a pair at the end", `a`, `b\ud83c`, "ab"}, // it waits for its other half; the raw event has it
+			{"bytes that are no UTF-8", "a\xff", "b", "a\uFFFDb"},
+			{"an escaped NUL", `a\u0000`, "b", "a\x00b"},
+		}
+		for _, c := range cases {
+			t.Run(w.Name+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
+				server := harness.NewHeldServer(t, false, escape(c.first, c.second)...)
+				h := harness.NewHome(t, harness.Shipped(t), w.Model("odd", server.URL))
+				s := h.OK("send", "--new", "--json", "--wait", "indexed", "--model", "odd", "Speak.").Sent()
+				if s.Text != c.want || h.Only(s.SessionID).Text() != c.want {
+					t.Errorf("the answer is %q, want %q", s.Text, c.want)
+				}
+				h.Clean()
+			})
+		}
+	}
+}
+
+// A request that is one large event, an answer of one large event.
+func TestALargeAnswerArrivesWhole(t *testing.T) {
+	t.Parallel()
+	want := strings.Repeat("größer als 漢字 🌍 ", 60_000)
+	for _, w := range harness.Wires {
+		t.Run(w.Name, func(t *testing.T) {
+			t.Parallel()
+			server := llmtest.NewServer(t, llmtest.Stream(w.Saying(true, want)...))
+			h := harness.NewHome(t, harness.Shipped(t), w.Model("large", server.URL))
+			r := h.OK("send", "--new", "--model", "large", "Everything.")
+			if r.Stdout != want+"\n" {
+				t.Errorf("%d bytes arrived of %d", len(r.Stdout), len(want))
+			}
+			h.Clean()
+		})
+	}
+}
+
+func TestSessionTitles(t *testing.T) {
+	t.Parallel()
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	s := h.OK("send", "--new", "--json", "A session to be named.").Sent()
+	for _, title := range []string{strings.Repeat("long ", 20_000), strings.Repeat("無", 30_000), "one\nline\tor two", "\u202eturned"} {
+		r := h.Run("sessions", "rename", s.SessionID, title, "--json")
+		if r.Code == 0 {
+			var doc struct{ Session chat.Session }
+			r.Document(&doc)
+			if doc.Session.Title == "" {
+				t.Errorf("a title of %d bytes became none", len(title))
+			}
+		} else {
+			r.Fails(1, chat.CodeInvalid)
+		}
+		if out := h.OK("sessions").Stdout; strings.Count(out, "\n") != 2 || len(out) > 1000 {
+			t.Errorf("the list is torn by a title of %d bytes: %s", len(title), harness.Clip(out))
+		}
+		h.Clean()
+	}
+	h.Run("sessions", "rename", s.SessionID, "caf\xe9", "--json").Fails(1, chat.CodeInvalid)
+	h.Run("sessions", "rename", s.SessionID, "", "--json").Fails(2, chat.CodeInvalid) // nothing was said: wrong usage
+}

@@ -1,0 +1,320 @@
+package process
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm/llmtest"
+	"contextinfinity/test/harness"
+)
+
+// The tests of I/O faults have the program go through a turn once with every call to
+// the disk written down, and then once for each of those calls with that call failing.
+
+// sampled is how many cases of a matrix the short form tries; CONTEXTINFINITY_CRASH=full
+// (make crash) tries all.
+func sampled[T any](all []T, n int) []T {
+	if os.Getenv("CONTEXTINFINITY_CRASH") == "full" || len(all) <= n {
+		return all
+	}
+	some := make([]T, 0, n)
+	for i := range n {
+		some = append(some, all[i*len(all)/n])
+	}
+	return some
+}
+
+// hits are how often each point and site was reached.
+type hits map[string]int
+
+func readHits(t *testing.T, path string) hits {
+	t.Helper()
+	found := hits{}
+	for name := range strings.Lines(string(harness.ReadFile(t, path))) {
+		found[strings.TrimSpace(name)]++
+	}
+	return found
+}
+
+// mostHits bounds how many hits of one site are tried: the hundredth page of a
+// transaction is written as the ninetieth is.
+const mostHits = 12
+
+// matrix is every site with some of its hits and every way it can fail.
+func (found hits) matrix() []string {
+	var specs []string
+	for _, site := range slices.Sorted(maps.Keys(found)) {
+		if !strings.HasPrefix(site, "io.") {
+			continue
+		}
+		actions := []string{"eio", "enospc"}
+		if strings.HasSuffix(site, ".write") && site != "io.shm.write" {
+			actions = append(actions, "short")
+		}
+		n := found[site]
+		for i := range min(n, mostHits) {
+			hit := 1 + i*n/min(n, mostHits)
+			for _, action := range actions {
+				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, hit, action))
+			}
+		}
+	}
+	return specs
+}
+
+const (
+	firstQuestion = "What was agreed first?"
+	firstAnswer   = "Half of an ansẅer with 漢字 and 🌍."
+	faultQuestion = "Does this survive a broken disk?"
+	lastQuestion  = "And does it work again?"
+)
+
+// faultBench is a home with one answered turn, to be copied for each case.
+type faultBench struct {
+	*harness.Home
+	session string
+}
+
+func newFaultBench(t *testing.T) faultBench {
+	t.Helper()
+	server := newSteadyServer(t, harness.ChatWire.Saying(true, crashTexts...))
+	h := harness.NewHome(t, harness.Shipped(t), "[general]\ndefault_model = \"mortal\"\n\n"+harness.ChatWire.Model("mortal", server))
+	b := faultBench{Home: h}
+	b.session = h.OK("send", "--new", "--json", firstQuestion).Sent().SessionID
+	return b
+}
+
+// fresh is a copy of the home as it was made.
+func (b faultBench) fresh(t *testing.T) faultBench {
+	t.Helper()
+	copied := harness.NewHome(t, b.Bin, "")
+	if err := os.CopyFS(filepath.Join(copied.Dir, "config"), os.DirFS(filepath.Join(b.Dir, "config"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(copied.Dir, "share"), os.DirFS(filepath.Join(b.Dir, "share"))); err != nil {
+		t.Fatal(err)
+	}
+	return faultBench{copied, b.session}
+}
+
+// reached is what a turn in this home calls.
+func (b faultBench) reached(t *testing.T) hits {
+	t.Helper()
+	h := b.fresh(t)
+	trace := filepath.Join(h.Dir, "trace")
+	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("send", "--json", "--session", h.session, faultQuestion)
+	return readHits(t, trace)
+}
+
+// Every call to the disk that a turn makes fails once, in each way it can: the verb
+// succeeds or says why not, what was there before is there after, verify finds
+// nothing, and the next message is answered (SPEC 2, 11).
+func TestEveryIOFaultOfATurn(t *testing.T) {
+	t.Parallel()
+	bench := newFaultBench(t)
+	specs := bench.reached(t).matrix()
+	if len(specs) < 60 {
+		t.Fatalf("a turn reaches only %d faults: %q", len(specs), specs)
+	}
+	for _, spec := range sampled(specs, 16) {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			h := bench.fresh(t)
+			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("send", "--json", "--session", h.session, faultQuestion)
+			h.survived(t, spec, r)
+		})
+	}
+}
+
+// survived checks what a call that met a fault said, and what is there after it.
+func (b faultBench) survived(t *testing.T, spec string, r harness.Result) {
+	t.Helper()
+	var doc harness.Sent
+	if r.Stdout != "" {
+		r.Document(&doc)
+	}
+	if strings.Contains(r.Stderr, "goroutine ") {
+		t.Fatalf("a panic: %s", r.Stderr)
+	}
+	if r.Code != 0 {
+		b.clear(t, spec, r, doc.Error)
+	}
+	b.Clean()
+	turns := b.Show(b.session).Turns
+	if len(turns) == 0 || turns[0].User.RenderedText() != firstQuestion || turns[0].Text() != firstAnswer || turns[0].Outcome != chat.OutcomeCompleted {
+		t.Fatalf("the first turn is %+v", turns)
+	}
+	b.accepted(t, r, doc, turns[1:])
+	again := b.Run("send", "--json", "--session", b.session, lastQuestion).Exits(0).Sent()
+	if again.Outcome != chat.OutcomeCompleted || again.Text != firstAnswer {
+		t.Errorf("the next message is answered with %+v", again)
+	}
+	b.Clean()
+}
+
+// clear checks that an error has a code, and names a full disk where SQLite does. Of
+// files that it cannot open or make, it only says that it cannot.
+func (b faultBench) clear(t *testing.T, spec string, r harness.Result, failed *harness.Failure) {
+	t.Helper()
+	if failed == nil || failed.Code == "" || failed.Message == "" {
+		t.Fatalf("exit %d without an error: %s %s", r.Code, r.Stdout, r.Stderr)
+	}
+	site, _, _ := strings.Cut(spec, ":")
+	full := !strings.HasSuffix(spec, ":eio") && (strings.HasSuffix(site, ".write") || strings.HasPrefix(site, "io.journal.")) && site != "io.shm.write"
+	switch {
+	case full && failed.Code != chat.CodeNoSpace:
+		t.Errorf("a full disk is reported as %+v", failed)
+	case strings.HasSuffix(spec, ":eio") && failed.Code == chat.CodeNoSpace, failed.Code == chat.CodeCorrupt, strings.Contains(failed.Message, "refused the operation"):
+		t.Errorf("the error misleads: %+v", failed)
+	}
+}
+
+// accepted checks the turn of the faulty call: one that was told of is there, with
+// all the text that was called final, and nothing is there twice.
+func (b faultBench) accepted(t *testing.T, r harness.Result, doc harness.Sent, turns []harness.ShownTurn) {
+	t.Helper()
+	if len(turns) > 1 {
+		t.Fatalf("%d turns came of one message: %+v", len(turns), turns)
+	}
+	switch {
+	case r.Code == 0 && (doc.Outcome != chat.OutcomeCompleted || doc.Text != firstAnswer):
+		t.Errorf("success without the answer: %+v", doc)
+	case doc.TurnID != "" && (len(turns) == 0 || turns[0].ID != doc.TurnID || turns[0].User.RenderedText() != faultQuestion):
+		t.Errorf("the accepted turn %s is lost: %+v", doc.TurnID, turns)
+	case r.Code == 0 && (turns[0].Text() != firstAnswer || turns[0].Outcome != chat.OutcomeCompleted):
+		t.Errorf("the finished turn is %+v", turns[0])
+	}
+}
+
+// The disk fills up at some point of a turn in a conversation that goes on, and has
+// space again later: each message is answered or refused with a clear word, and the
+// same process works again when there is space.
+func TestTheDiskFillsUpWhileTheProgramRuns(t *testing.T) {
+	t.Parallel()
+	bench := newFaultBench(t)
+	before, turn := bench.opening(t), bench.reached(t)
+	var specs []string
+	for _, name := range slices.Sorted(maps.Keys(turn)) {
+		if more := turn[name] - before[name]; more > 0 && !strings.HasPrefix(name, "io.lock.") {
+			for i := range min(more, 3) {
+				specs = append(specs, fmt.Sprintf("%s:%d", name, before[name]+1+i*more/min(more, 3)))
+			}
+		}
+	}
+	if len(specs) < 30 {
+		t.Fatalf("a turn reaches only %q", specs)
+	}
+	for _, spec := range sampled(specs, 8) {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			bench.fresh(t).fillsUpAt(t, spec)
+		})
+	}
+}
+
+// opening is what a conversation in which nothing is said calls until it is open.
+func (b faultBench) opening(t *testing.T) hits {
+	t.Helper()
+	h := b.fresh(t)
+	trace := filepath.Join(h.Dir, "trace")
+	p := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).Host("--session", h.session)
+	found := readHits(t, trace)
+	p.Kill()
+	return found
+}
+
+// On a full disk nothing can be opened to be written: that is what is said, and
+// nothing comes of it.
+func TestAFullDiskIsSaidAtTheStart(t *testing.T) {
+	t.Parallel()
+	bench := newFaultBench(t)
+	full := filepath.Join(bench.Dir, "full")
+	harness.WriteFile(t, full, nil)
+	h := bench.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_FULL=" + full)
+	h.Run("send", "--json", "--session", bench.session, faultQuestion).Fails(1, chat.CodeNoSpace)
+	if r := h.Run("chat", "--session", bench.session).Exits(1); !strings.Contains(r.Stderr, "disk is full") {
+		t.Errorf("chat says %q", r.Stderr)
+	}
+	if err := os.Remove(full); err != nil {
+		t.Fatal(err)
+	}
+	bench.survived(t, "io.*:enospc", h.Run("send", "--json", "--session", bench.session, faultQuestion).Exits(0))
+}
+
+func (b faultBench) fillsUpAt(t *testing.T, spec string) {
+	t.Helper()
+	full := filepath.Join(b.Dir, "full")
+	p := b.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec+":full", "CONTEXTINFINITY_FAULT_FULL="+full).Host("--session", b.session)
+	said := replyTo(p, faultQuestion)
+	if _, err := os.Stat(full); err == nil && !strings.Contains(said, firstAnswer) && !strings.Contains(said, "disk is full") {
+		t.Errorf("the disk is full and nobody says so: %s", said)
+	}
+	said = b.withSpaceAgain(t, p, full)
+	if _, err := os.Stat(full); err == nil { // background work met the fault only now
+		said = b.withSpaceAgain(t, p, full)
+	}
+	if !strings.Contains(said, firstAnswer) {
+		t.Errorf("with space again the answer is %q, after %q", said, p.Err.String())
+	}
+	_ = p.Stdin.Close()
+	p.Process.Wait()
+	b.Clean()
+	var texts []string
+	for _, turn := range b.Show(b.session).Turns {
+		texts = append(texts, turn.User.RenderedText())
+	}
+	texts = slices.Compact(texts) // the last question may have been asked twice
+	if !slices.Equal(texts, []string{firstQuestion, faultQuestion, lastQuestion}) && !slices.Equal(texts, []string{firstQuestion, lastQuestion}) {
+		t.Errorf("the prompts are %q", texts)
+	}
+}
+
+// withSpaceAgain frees the disk and sends the last question.
+func (b faultBench) withSpaceAgain(t *testing.T, p *harness.Host, full string) string {
+	t.Helper()
+	if err := os.Remove(full); err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	replyTo(p, "/discard") // what is incomplete; else there is nothing to discard
+	return replyTo(p, lastQuestion)
+}
+
+// replyTo types a line and answers all that is printed until it has been dealt with.
+func replyTo(p *harness.Host, text string) string {
+	p.T.Helper()
+	out, err := len(p.Out.String()), len(p.Err.String())
+	// A command that there is not is refused when its turn comes.
+	const mark = "/that-was-it"
+	if _, err := io.WriteString(p.Stdin, text+"\n"+mark+"\n"); err != nil {
+		p.T.Fatal(err)
+	}
+	p.Await("it had dealt with "+text, p.Err, func(s string) bool { return strings.Contains(s[err:], mark) })
+	before, _, _ := strings.Cut(p.Err.String()[err:], "error: There is no command "+mark)
+	if !strings.HasPrefix(text, "/") && !strings.Contains(before, "error") { // what it printed before comes through another pipe
+		p.Await("the answer to "+text+" is printed", p.Out, func(s string) bool { return strings.Contains(s[out:], "\n") })
+	}
+	return p.Out.String()[out:] + p.Err.String()[err:]
+}
+
+// newSteadyServer gives every request the same answer.
+func newSteadyServer(t *testing.T, events []chat.RawEvent) (url string) {
+	t.Helper()
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, ev := range events {
+			_, _ = io.WriteString(w, llmtest.SSE(ev))
+		}
+	}))
+	t.Cleanup(h.Close)
+	return h.URL
+}

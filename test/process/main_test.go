@@ -1,0 +1,12 @@
+// Package process drives the built program as its users do: as processes, in a home
+// directory of their own, on the command line. Among them are the crash tests.
+package process
+
+import (
+	"os"
+	"testing"
+
+	"contextinfinity/test/harness"
+)
+
+func TestMain(m *testing.M) { os.Exit(harness.Main(m)) }

@@ -1,0 +1,15 @@
+package process
+
+import (
+	"testing"
+
+	"contextinfinity/test/harness"
+)
+
+// TestEarlierTestsWithMemoryOff runs the tests of sending, protocols and crashes
+// again in a process with CONTEXTINFINITY=0: plain chat is as durable (SPEC 16).
+func TestEarlierTestsWithMemoryOff(t *testing.T) {
+	harness.Shipped(t)
+	harness.Breakable(t)
+	harness.RunWithMemoryOff(t, "^(TestSend|TestSRD22_2)", 3)
+}

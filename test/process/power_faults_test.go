@@ -1,0 +1,52 @@
+package process
+
+import (
+	"bytes"
+	"testing"
+
+	"contextinfinity/test/harness"
+)
+
+// Loss of power right after a prompt was accepted: it is there. With the log's fsync
+// taken away it is gone, so the simulation would notice; kill -9 alone takes nothing.
+func TestLossOfPowerKeepsWhatWasAccepted(t *testing.T) {
+	t.Parallel()
+	bench := newFaultBench(t)
+	for fault, kept := range map[string]bool{
+		"tx.turn.accept.committed:power":                      true,
+		"tx.turn.accept.committing:power":                     false,
+		"io.wal.sync:skip,tx.turn.accept.committed:power":     false,
+		"io.wal.sync:skip,tx.turn.accept.committed:exit":      true,
+		"io.wal.sync:skip,io.wal.write:3:power":               false,
+		"io.journal.sync:skip,tx.turn.accept.committed:power": true,
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			h := bench.fresh(t)
+			h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+fault).Run("send", "--session", h.session, faultQuestion).Exits(137)
+			h.Clean()
+			turns := h.Show(h.session).Turns
+			if turns[0].Text() != firstAnswer {
+				t.Errorf("the first turn is %+v", turns[0])
+			}
+			if got := len(turns) == 2 && turns[1].User.RenderedText() == faultQuestion; got != kept {
+				t.Errorf("the prompt is there: %v, want %v", got, kept)
+			}
+			h.OK("send", "--session", h.session, "--json", lastQuestion)
+			h.Clean()
+		})
+	}
+}
+
+// Nothing of the fault points is in the program that is shipped.
+func TestTheShippedProgramHasNoFaultPoints(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"CONTEXTINFINITY_FAULT", "internal/faults.(*plan)", "internal/disk.losePower", "backend/store.vfsWrite"} {
+		if in := bytes.Contains(harness.ReadFile(t, harness.Shipped(t)), []byte(part)); in {
+			t.Errorf("the shipped program holds %q", part)
+		}
+		if in := bytes.Contains(harness.ReadFile(t, harness.Breakable(t)), []byte(part)); !in {
+			t.Errorf("the other one does not hold %q: the check cannot fail", part)
+		}
+	}
+}

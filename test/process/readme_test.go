@@ -1,0 +1,163 @@
+package process
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/cli"
+	"contextinfinity/test/harness"
+)
+
+// A block of text is for the eye: its commands would open the window.
+var fenced = regexp.MustCompile("(?ms)^```([a-z]*)\n(.*?)^```")
+
+// examplesOf are the command lines in the fenced blocks of a document.
+func examplesOf(t *testing.T, path string) []string {
+	t.Helper()
+	var out []string
+	for _, block := range fenced.FindAllStringSubmatch(string(harness.ReadFile(t, path)), -1) {
+		if block[1] == "text" {
+			continue
+		}
+		for line := range strings.Lines(strings.ReplaceAll(block[2], "\\\n", " ")) {
+			line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+			command := strings.TrimSpace(strings.SplitN(line, " #", 2)[0])
+			// By itself the program opens the window: other tests drive that.
+			if strings.Contains(command, program+" ") {
+				out = append(out, command)
+			}
+		}
+	}
+	return out
+}
+
+const program = "contextinfinity"
+
+// guide are the pages of the user guide, and the README.
+func guide(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob(harness.InModule("docs/guide/*.md"))
+	if err != nil || len(pages) < 5 {
+		t.Fatalf("the user guide has %d pages: %v", len(pages), err)
+	}
+	return append(pages, harness.InModule("README.md"))
+}
+
+// Every example of the README and the user guide does what it says, as it stands
+// there, in the page's order, on a machine that has one session.
+func TestEveryExampleOfTheDocs(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for _, page := range guide(t) {
+		examples := examplesOf(t, page)
+		all = append(all, examples...)
+		t.Run(page, func(t *testing.T) {
+			t.Parallel()
+			runExamples(t, examples)
+		})
+	}
+	if len(all) < 40 {
+		t.Errorf("the docs have %d examples of the command line", len(all))
+	}
+}
+
+func runExamples(t *testing.T, examples []string) {
+	h := harness.NewHome(t, harness.Shipped(t), "")
+	h.OK("send", "--new", "--wait", "indexed", "We decided to move the database on Friday.")
+	// A second turn, so that TURN is one that a branch can roll back to.
+	h.OK("send", "--wait", "indexed", "We move it at 05:00.")
+	h.OK("pin", h.LastSession(), "A first fact.")
+	leaveExampleFiles(h)
+	shell := h.Using("/bin/sh").With("PATH=" + filepath.Dir(harness.Shipped(t)) + ":" + os.Getenv("PATH"))
+	things := placeholderValues(h)
+	for _, example := range examples {
+		command := placeholder.ReplaceAllStringFunc(example, func(name string) string { return things[name] })
+		// The example's own stdin is empty: a conversation ends at once.
+		r := shell.RunIn("", "-c", command)
+		if strings.Contains(command, "keys set") || strings.Contains(command, "keys remove") {
+			// There is no keyring here, and it says so instead of pretending.
+			if r.Code == 1 && r.Stderr != "" {
+				continue
+			}
+		}
+		if r.Code != 0 {
+			t.Errorf("%s\nas %s\nended with %d: %s%s", example, command, r.Code, harness.Clip(r.Stdout), harness.Clip(r.Stderr))
+		}
+	}
+	h.Clean()
+}
+
+var placeholder = regexp.MustCompile(`\b(SESSION|TURN|STATE|BRANCH|PIN|JOB|STEP|PATH|FILE|PROVIDER)\b`)
+
+// placeholderValues are what the placeholders of the examples can stand for.
+func placeholderValues(h *harness.Home) map[string]string {
+	h.T.Helper()
+	session := h.LastSession()
+	doc := h.Show(session)
+	turn := doc.Turns[0]
+	var pins struct {
+		Pins []struct {
+			ID string `json:"pin_id"`
+		}
+	}
+	h.OK("pins", session, "--json").Document(&pins)
+	return map[string]string{
+		"SESSION": session, "TURN": turn.ID, "STATE": turn.StateAfter, "BRANCH": doc.Branches[0].ID, "PIN": pins.Pins[0].ID, "JOB": "1",
+		"STEP": turn.Steps[0].ID, "PATH": filepath.Join(h.Dir, "copy.db"), "FILE": filepath.Join(h.Dir, "notes.txt"), "PROVIDER": "openai",
+	}
+}
+
+// leaveExampleFiles puts what the examples name where they look for it.
+func leaveExampleFiles(h *harness.Home) {
+	h.T.Helper()
+	harness.WriteFile(h.T, filepath.Join(h.Dir, "notes.txt"), []byte("Some notes to send.\n"))
+	for target, source := range map[string]string{
+		"conversations.json":                          "chatgpt/branches.json",
+		".claude/projects/work/session.jsonl":         "claude-code/branches.jsonl",
+		".codex/sessions/2025/01/rollout-tools.jsonl": "codex/rollout-tools.jsonl",
+	} {
+		harness.WriteFile(h.T, filepath.Join(h.Dir, target), harness.ReadFile(h.T, harness.InModule("backend", "transfer", "testdata", source)))
+	}
+	// The guide's own example of plain lines is the file that it imports.
+	page := string(harness.ReadFile(h.T, harness.InModule("docs/guide/import.md")))
+	lines := regexp.MustCompile("(?s)```json\n(.*?)```").FindStringSubmatch(page)
+	if lines == nil {
+		h.T.Fatal("the guide shows no plain lines")
+	}
+	harness.WriteFile(h.T, filepath.Join(h.Dir, "messages.jsonl"), []byte(lines[1]))
+}
+
+// The guide's table of verbs is that of the program.
+func TestTheGuideNamesEveryVerb(t *testing.T) {
+	t.Parallel()
+	page := string(harness.ReadFile(t, harness.InModule("docs/guide/command-line.md")))
+	var named []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `([a-z]+)` \\| ").FindAllStringSubmatch(page, -1) {
+		named = append(named, row[1])
+	}
+	verbs := cli.Verbs()
+	slices.Sort(named)
+	slices.Sort(verbs)
+	if !slices.Equal(named, verbs) {
+		t.Errorf("the guide names %v\nthere are      %v", named, verbs)
+	}
+}
+
+// Every link of the docs leads to a file that is there.
+func TestTheLinksOfTheDocsLeadSomewhere(t *testing.T) {
+	t.Parallel()
+	for _, page := range append(guide(t), harness.InModule("CHANGELOG.md"), harness.InModule("docs/durability.md"), harness.InModule("docs/adr/README.md")) {
+		for _, link := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(string(harness.ReadFile(t, page)), -1) {
+			if strings.Contains(link[1], "://") {
+				continue
+			}
+			if _, err := os.Stat(filepath.Join(filepath.Dir(page), link[1])); err != nil {
+				t.Errorf("%s links to %s: %v", page, link[1], err)
+			}
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package process
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
+)
+
+// each is every I/O site with some of its hits, and each of the actions.
+func (found hits) each(actions ...string) []string {
+	var specs []string
+	for _, site := range slices.Sorted(maps.Keys(found)) {
+		if !strings.HasPrefix(site, "io.") || site == "io.shm.write" {
+			continue
+		}
+		n := found[site]
+		for i := range min(n, mostHits) {
+			for _, action := range actions {
+				specs = append(specs, fmt.Sprintf("%s:%d:%s", site, 1+i*n/min(n, mostHits), action))
+			}
+		}
+	}
+	return specs
+}
+
+// Each call to the disk that a restore makes fails, or the power goes there: the old
+// data or the new is there, whole, what was said of it is so, and the next restore works.
+func TestEveryFaultOfARestore(t *testing.T) {
+	t.Parallel()
+	bench := newFaultBench(t)
+	backup := filepath.Join(bench.Dir, "copy.db")
+	bench.OK("backup", backup)
+	bench.OK("send", "--session", bench.session, lastQuestion)
+	h := bench.fresh(t)
+	trace := filepath.Join(h.Dir, "trace")
+	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("restore", backup, "--yes")
+	met := readHits(t, trace)
+	specs := met.each("power", "eio", "enospc")
+	if len(specs) < 180 || met["restore.step"] < 8 {
+		t.Fatalf("a restore reaches only %q, in %d steps", specs, met["restore.step"])
+	}
+	for step := range met["restore.step"] {
+		specs = append(specs, fmt.Sprintf("restore.step:%d:exit", step+1))
+	}
+	for _, spec := range sampled(specs, 9) {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			h := bench.fresh(t)
+			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("restore", backup, "--yes", "--json")
+			h.OK("reconcile")
+			h.Clean()
+			turns := len(h.Show(h.session).Turns)
+			switch {
+			case turns != 1 && turns != 2:
+				t.Errorf("%d turns", turns)
+			case r.Code == 0 && turns != 1:
+				t.Errorf("restored, and the old data is there")
+			case r.Code == 1:
+				var doc struct{ Error *harness.Failure }
+				r.Document(&doc)
+				if doc.Error == nil || doc.Error.Message == "" {
+					t.Fatalf("no error: %s", r.Stdout)
+				}
+				if goesOn := strings.Contains(doc.Error.Message, "goes on at the next start"); goesOn != (turns == 1) {
+					t.Errorf("%d turns after %q", turns, doc.Error.Message)
+				}
+			}
+			h.OK("restore", backup, "--yes")
+			h.Clean()
+			if turns := len(h.Show(h.session).Turns); turns != 1 {
+				t.Errorf("restored again there are %d turns", turns)
+			}
+		})
+	}
+}
+
+// Each call to the disk that a backup makes fails, or the power goes there: a file with
+// the name is whole, but for one that has nothing in it; what was called written is
+// there, and a failure leaves no file.
+func TestEveryFaultOfABackup(t *testing.T) {
+	t.Parallel()
+	bench := newFaultBench(t)
+	h := bench.fresh(t)
+	trace := filepath.Join(h.Dir, "trace")
+	h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE="+trace).OK("backup", filepath.Join(h.Dir, "copy.db"))
+	specs := readHits(t, trace).each("power", "eio", "enospc")
+	if len(specs) < 40 {
+		t.Fatalf("a backup reaches only %q", specs)
+	}
+	for _, spec := range sampled(specs, 6) {
+		t.Run(spec, func(t *testing.T) {
+			t.Parallel()
+			h := bench.fresh(t)
+			dir := filepath.Join(h.DataDir(), store.BackupDir)
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("backup", dir, "--json")
+			var doc struct{ Backups []chat.Backup }
+			h.Run("backups", "--check", "--json").Document(&doc)
+			whole := 0
+			for _, b := range doc.Backups {
+				switch {
+				case b.Problem == "" && b.Checked && b.Counts["turns"] == 1:
+					whole++
+				case r.Code == 1 || b.Bytes > 0:
+					t.Errorf("exit %d, and there is %+v", r.Code, b)
+				}
+			}
+			if r.Code == 0 && whole != 1 || r.Code == 1 && whole != 0 && !strings.Contains(spec, "syncdir") {
+				t.Errorf("exit %d with %d backups: %s", r.Code, whole, r.Stdout)
+			}
+			if left, err := filepath.Glob(filepath.Join(dir, ".*")); r.Code < 2 && (err != nil || len(left) > 0) && !strings.Contains(spec, ".remove") {
+				t.Errorf("left: %v %v", left, err)
+			}
+			h.Clean()
+			h.OK("backup", dir)
+		})
+	}
+}
+
+// Each call to the disk that a start on earlier data makes, or on none, fails, or the
+// power goes there: the next start works, nothing is missing, and of what is upgraded a
+// copy stands.
+func TestEveryFaultOfAStart(t *testing.T) {
+	t.Parallel()
+	sessions := func(h *harness.Home) int {
+		var doc struct{ Sessions []chat.Session }
+		h.OK("sessions", "--json").Document(&doc)
+		return len(doc.Sessions)
+	}
+	for name, upgrade := range map[string]bool{"upgrade": true, "first": false} {
+		start := func(t *testing.T) *harness.Home {
+			h := harness.NewHome(t, harness.Shipped(t), "[backup]\ndaily = false\n")
+			if upgrade {
+				firstVersion(t, filepath.Join(h.DataDir(), store.DatabaseFile))
+			}
+			return h
+		}
+		whole := start(t)
+		trace := filepath.Join(whole.Dir, "trace")
+		whole.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT_TRACE=" + trace).OK("reconcile")
+		want := sessions(whole)
+		specs := readHits(t, trace).each("power", "eio", "enospc")
+		if len(specs) < 60 || (want > 0) != upgrade {
+			t.Fatalf("%d sessions; a start reaches only %q", want, specs)
+		}
+		// Where the log is begun there is none yet to die in.
+		tried := append(sampled(specs, 5), "io.db.sync:1:power", "io.rollback.remove:1:eio")
+		for _, spec := range slices.Compact(slices.Sorted(slices.Values(tried))) {
+			t.Run(name+" "+spec, func(t *testing.T) {
+				t.Parallel()
+				h := start(t)
+				r := h.Using(harness.Breakable(t)).With("CONTEXTINFINITY_FAULT="+spec).Run("reconcile", "--json")
+				if r.Code == 1 {
+					var doc struct{ Error *harness.Failure }
+					if r.Document(&doc); doc.Error == nil || doc.Error.Code == "" || doc.Error.Code == chat.CodeCorrupt {
+						t.Errorf("%s", r.Stdout)
+					}
+				}
+				h.OK("reconcile")
+				h.Clean()
+				if got := sessions(h); got != want {
+					t.Errorf("%d sessions, want %d", got, want)
+				}
+				if upgrade && !slices.ContainsFunc(h.Copies(), func(b chat.Backup) bool {
+					return b.Kind == chat.BackupMigration && b.Schema == 1 && b.Checked && b.Problem == ""
+				}) {
+					t.Errorf("the copies are %+v", h.Copies())
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package process
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/handover"
+	"contextinfinity/backend/store"
+	"contextinfinity/test/harness"
+)
+
+// lazily leaves turns pending until somebody asks, so that a program that runs
+// all the time does nothing that a verb alone would not.
+const lazily = "[librarian]\ncommit = \"lazy\"\nmin_turns = 50\n\n[budget]\npending_window_tokens = 40000\n\n"
+
+// masked replaces what differs from one run to another: ids, hashes and times.
+func masked(s string) string {
+	for pattern, with := range map[string]string{
+		`\b[a-z]*_?[0-9A-HJKMNP-TV-Z]{26}\b`: "ID",
+		`(head #[0-9]+) [0-9A-Z]{4}\b`:       "$1 ID",
+		`"[0-9]{4}-[0-9T:.Z+-]+"`:            "TIME",
+		`\b[0-9a-f]{16,}\b`:                  "HASH",
+		`"jobs_run":[0-9]+`:                  "RUN", // a program that runs all the time has done some already
+	} {
+		s = regexp.MustCompile(pattern).ReplaceAllString(s, with)
+	}
+	return s
+}
+
+// seeded is a home with one session of two turns, made without anybody else, and
+// what verbs are told of it.
+func seeded(t *testing.T, config string) (h *harness.Home, session string, turns []string) {
+	t.Helper()
+	h = harness.NewHome(t, harness.Shipped(t), config)
+	session = h.OK("send", "--new", "--json", "We deploy Orders on Sunday.").Sent().SessionID
+	h.OK("send", "--json", "Never on a Friday.")
+	for _, turn := range h.Show(session).Turns {
+		turns = append(turns, turn.ID)
+	}
+	harness.WriteFile(t, filepath.Join(h.Dir, "notes", "plan.md"), []byte("# Plan\n\nThe window is at 05:00.\n"))
+	return h, session, turns
+}
+
+// copyOf is a home like h, of which nothing is running.
+func copyOf(t *testing.T, h *harness.Home) *harness.Home {
+	t.Helper()
+	c := harness.NewHome(t, h.Bin, "")
+	if err := os.CopyFS(c.Dir, os.DirFS(h.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A verb says the same and ends with the same code whether it opens the data
+// itself or a running program carries it out.
+func TestAVerbIsCarriedOutAsItWouldBeAlone(t *testing.T) {
+	t.Parallel()
+	seed, session, turns := seeded(t, lazily)
+	for name, verb := range map[string]struct {
+		stdin string
+		args  []string // SESSION and TURN stand for what there is
+		code  int
+	}{
+		"send":               {args: []string{"send", "When do we deploy?"}},
+		"send json":          {args: []string{"send", "When do we deploy?", "--json", "--wait", "indexed"}},
+		"send piped":         {stdin: "When do we\ndeploy Orders? größer \x01", args: []string{"send", "-"}},
+		"send attached":      {args: []string{"send", "What is the plan?", "--attach", "notes/plan.md"}},
+		"send, no UTF-8":     {args: []string{"send", "\xff\xfe"}, code: 1},
+		"send, no id":        {args: []string{"send", "--session", "nothing", "hi"}, code: 2},
+		"send, wrong flag":   {args: []string{"send", "--session", "a", "--new", "hi"}, code: 2},
+		"pin":                {args: []string{"pin", "SESSION", "Never on a Friday"}},
+		"pin json":           {args: []string{"pin", "SESSION", "Never on a Friday", "--json"}},
+		"fork":               {args: []string{"fork", "TURN", "--label", "what if"}},
+		"fork json":          {args: []string{"fork", "TURN", "--json"}},
+		"commit":             {args: []string{"commit", "SESSION"}},
+		"commit json":        {args: []string{"commit", "SESSION", "--json"}},
+		"rename":             {args: []string{"sessions", "rename", "SESSION", "Orders"}},
+		"keep what is final": {args: []string{"keep", "TURN", "--json"}, code: 1},
+		"retry":              {args: []string{"retry", "TURN"}},
+		"reconcile":          {args: []string{"reconcile", "--json"}},
+		"job":                {args: []string{"jobs", "kill", "999"}, code: 1},
+		"pause":              {args: []string{"jobs", "pause", "--json"}},
+		"chat":               {stdin: "And when not?\n/pins\n", args: []string{"chat", "--session", "SESSION"}},
+		"backup":             {args: []string{"backup", "copy.db", "--json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var said [2]harness.Result
+			for i, served := range []bool{false, true} {
+				h := copyOf(t, seed)
+				var other *harness.Host
+				if served {
+					other = h.Host()
+				}
+				args := append([]string{}, verb.args...)
+				for j, a := range args {
+					args[j] = strings.NewReplacer("SESSION", session, "TURN", turns[0]).Replace(a)
+				}
+				said[i] = h.RunIn(verb.stdin, args...).Exits(verb.code)
+				if served {
+					other.Leave()
+				}
+				said[i].Stdout = strings.ReplaceAll(said[i].Stdout, h.Dir, "HOME")
+				h.Clean()
+			}
+			alone, carried := said[0], said[1]
+			if masked(alone.Stdout) != masked(carried.Stdout) {
+				t.Errorf("stdout alone:\n%s\ncarried out:\n%s", masked(alone.Stdout), masked(carried.Stdout))
+			}
+			if masked(alone.Stderr) != masked(carried.Stderr) {
+				t.Errorf("stderr alone:\n%s\ncarried out:\n%s", masked(alone.Stderr), masked(carried.Stderr))
+			}
+		})
+	}
+}
+
+// The answer streams to the caller, whose Ctrl-C stops it in the program that
+// receives it.
+func TestCtrlCStopsTheAnswerThere(t *testing.T) {
+	t.Parallel()
+	server := harness.NewHeldServer(t, true, harness.AnthropicWire.Saying(false, "One ", "two ")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.AnthropicWire.Model("held", server.URL))
+	other := h.Host()
+	p := h.Start(nil, "send", "--new", "--model", "held", "Count.")
+	p.AwaitOutput("One two")
+	p.Interrupt()
+	r := p.Wait().Exits(1)
+	if strings.TrimSpace(r.Stdout) != "One two" || !strings.Contains(r.Stderr, "stopping") || !strings.Contains(r.Stderr, "kept as the answer") {
+		t.Errorf("stdout %q, stderr %q", r.Stdout, r.Stderr)
+	}
+	if turn := h.Only(h.LastSession()); turn.Outcome != chat.OutcomeStopped || turn.Text() != "One two " {
+		t.Errorf("the turn is %+v", turn)
+	}
+	other.Leave()
+	h.Clean()
+}
+
+// The program that carries a verb out dies in the middle: the caller is told so,
+// with one document, and what had arrived is recovered as ever.
+func TestTheHolderIsKilledInTheMiddle(t *testing.T) {
+	t.Parallel()
+	server := harness.NewHeldServer(t, true, harness.OpenAIWire.Saying(false, "Half.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.OpenAIWire.Model("held", server.URL))
+	other := h.Host()
+	words := h.Start(nil, "send", "--new", "--model", "held", "First.")
+	words.AwaitOutput("Half.")
+	document := h.Start(nil, "send", "--new", "--json", "--model", "held", "Second.")
+	events := h.Start(nil, "send", "--new", "--events", "--model", "held", "Third.")
+	events.AwaitOutput("Half.")
+	for range 3 {
+		<-server.Asked
+	}
+	other.Kill()
+	if r := words.Wait().Exits(1); !strings.HasPrefix(r.Stdout, "Half.") || !strings.Contains(r.Stderr, "is stored") {
+		t.Errorf("stdout %q, stderr %q", r.Stdout, r.Stderr)
+	}
+	if f := document.Wait().Fails(1, chat.CodeUnavailable); f.Hint == "" {
+		t.Errorf("%+v", f)
+	}
+	told := strings.Split(strings.TrimSpace(events.Wait().Exits(1).Stdout), "\n")
+	first, last := told[0], told[len(told)-1]
+	if !strings.Contains(first, `"event":"accepted"`) || !strings.Contains(last, `"event":"settled","error":{"code":"unavailable"`) {
+		t.Errorf("the events begin with %s and end with %s", first, last)
+	}
+	// What it left of itself, socket and lock, is in nobody's way.
+	h.OK("reconcile")
+	if turn := h.Show(h.LastSession()).Turns; len(turn) != 1 {
+		t.Errorf("%d turns", len(turn))
+	}
+	h.Clean()
+}
+
+// The program that carries a verb out is left: its verbs end as they would by
+// SIGTERM, and what had arrived is kept.
+func TestTheHolderLeavesInTheMiddle(t *testing.T) {
+	t.Parallel()
+	server := harness.NewHeldServer(t, true, harness.ChatWire.Saying(false, "Half.")...)
+	h := harness.NewHome(t, harness.Shipped(t), harness.ChatWire.Model("held", server.URL))
+	other := h.Host()
+	p := h.Start(nil, "send", "--new", "--model", "held", "First.")
+	p.AwaitOutput("Half.")
+	other.Leave()
+	if r := p.Wait().Exits(1); !strings.Contains(r.Stderr, "error: ") {
+		t.Errorf("stderr %q", r.Stderr)
+	}
+	if turn := h.Only(h.LastSession()); turn.Partial == nil || *turn.Partial != "Half." {
+		t.Errorf("the turn is %+v", turn)
+	}
+	if left := store.WriterAddress(h.DataDir()); left != "" {
+		t.Errorf("the lock still tells of %q", left)
+	}
+	h.Clean()
+}
+
+// A verb that reads no input takes nothing of it from the script it stands in.
+func TestAVerbLeavesInputThatItDoesNotRead(t *testing.T) {
+	t.Parallel()
+	h, session, _ := seeded(t, lazily)
+	other := h.Host()
+	in, err := os.CreateTemp(t.TempDir(), "facts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	_, _ = io.WriteString(in, "not for pin")
+	_, _ = in.Seek(0, io.SeekStart)
+	h.Start(in, "pin", session, "a fact").Wait().Exits(0)
+	if rest, err := io.ReadAll(in); err != nil || string(rest) != "not for pin" {
+		t.Errorf("the input has %q left (%v)", rest, err)
+	}
+	other.Leave()
+}
+
+// Who is configured otherwise would get another answer than alone: refused.
+func TestAnotherConfigurationIsRefused(t *testing.T) {
+	t.Parallel()
+	h, session, _ := seeded(t, "")
+	other := h.Host()
+	elsewhere := filepath.Join(t.TempDir(), "other.toml")
+	harness.WriteFile(t, elsewhere, []byte("[general]\ndefault_model = \"recall\"\n"))
+	f := h.Run("pin", session, "a fact", "--config", elsewhere, "--json").Fails(1, chat.CodeConflict)
+	if !strings.Contains(f.Message, elsewhere) || !strings.Contains(f.Message, h.ConfigFile()) {
+		t.Errorf("%+v", f)
+	}
+	other.Leave()
+}
+
+// Bytes that are no frames end their own connection and nothing else.
+func TestHostileBytesOnTheSocket(t *testing.T) {
+	t.Parallel()
+	h, session, _ := seeded(t, "")
+	other := h.Host()
+	address := store.WriterAddress(h.DataDir())
+	if info, err := os.Stat(address); err != nil || info.Mode().Perm() != 0o600 || info.Mode()&os.ModeSocket == 0 {
+		t.Fatalf("the socket %q: %v %v", address, info, err)
+	}
+	if want, err := handover.Address(h.DataDir()); err != nil || want != address {
+		t.Errorf("the lock names %q, the directory's address is %q (%v)", address, want, err)
+	}
+	for i, bytes := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\xff\xff\xff\xff", "\x00\x00\x00\x02{}", "\x00\x00\x00\x05hello", strings.Repeat("\x00", 1<<16)} {
+		throwBytes(t, address, bytes)
+		h.OK("pin", session, fmt.Sprintf("fact %d", i))
+	}
+	other.Leave()
+	h.Clean()
+}
+
+// throwBytes sends bytes and waits until the other end has closed.
+func throwBytes(t *testing.T, address, bytes string) {
+	t.Helper()
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: address, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	_, _ = io.WriteString(c, bytes) // it may be closed before it has read all
+	_ = c.CloseWrite()
+	_, _ = io.Copy(io.Discard, c)
+}
