@@ -296,6 +296,7 @@ func TestVersionedBase(t *testing.T) {
 		"https://h/v1/chat/completions":       "https://h/v1",
 		"https://h/v1/responses/":             "https://h/v1",
 		" http://127.0.0.1:1/v1?api_key=x#y ": "http://127.0.0.1:1/v1",
+		"http://127.0.0.1:1/v1?":              "http://127.0.0.1:1/v1",
 	} {
 		if got, err := versionedBase(in, vendor); err != nil || got != want {
 			t.Errorf("%q gives %q, %v; want %q", in, got, err, want)

@@ -58,6 +58,8 @@ var harness = llmtest.Harness{
 	Endpoint: func(base string) llm.Endpoint {
 		return llm.Endpoint{Name: "sonnet", Provider: Name, ModelID: "m-1", BaseURL: base}
 	},
+	Path:   "/v1/messages",
+	Header: map[string]string{"X-Api-Key": llmtest.Key, "Anthropic-Version": "2023-06-01"},
 	Wire: llmtest.Wire{
 		Text:           recorded("end_turn", textAt(0, `"Hello, "`, `"w\u00f6rld"`, `" 🌍"`)),
 		TerminalEvents: 1,

@@ -42,6 +42,8 @@ var harness = llmtest.Harness{
 	Endpoint: func(base string) llm.Endpoint {
 		return llm.Endpoint{Name: "local", Provider: Name, ModelID: "m-1", BaseURL: base}
 	},
+	Path:   "/v1/chat/completions",
+	Header: map[string]string{"Authorization": "Bearer " + llmtest.Key},
 	Wire: llmtest.Wire{
 		Why:            "Chat Completions has one message and one text",
 		Text:           stream("stop", content(`"Hello, "`), content(`"w\u00f6rld"`), content(`" 🌍"`)),

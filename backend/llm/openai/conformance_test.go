@@ -54,6 +54,8 @@ var harness = llmtest.Harness{
 	Endpoint: func(base string) llm.Endpoint {
 		return llm.Endpoint{Name: "gpt", Provider: Name, ModelID: "m-1", BaseURL: base}
 	},
+	Path:   "/v1/responses",
+	Header: map[string]string{"Authorization": "Bearer " + llmtest.Key},
 	Wire: llmtest.Wire{
 		Text:           said(`"Hello, "`, `"w\u00f6rld"`, `" 🌍"`),
 		TerminalEvents: 1,
