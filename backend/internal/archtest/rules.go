@@ -165,7 +165,7 @@ var withinRules = []within{
 		name: "contract", in: []string{"backend/llm"},
 		except: []string{
 			"backend/llm/openai", "backend/llm/anthropic", "backend/llm/chatcompletions", "backend/llm/recall",
-			"backend/llm/llmtest", "backend/llm/internal",
+			"backend/llm/llmtest",
 		},
 		may:    []string{module + "/backend/chat", module + "/backend/prompt"},
 		reason: "the provider contract is small, and knows no provider",

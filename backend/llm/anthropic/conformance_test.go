@@ -105,3 +105,17 @@ var harness = llmtest.Harness{
 }
 
 func TestConformance(t *testing.T) { llmtest.Conformance(t, harness) }
+
+func TestEncode(t *testing.T) { llmtest.EncodeGolden(t, harness) }
+
+func TestStreams(t *testing.T) { llmtest.TestStreams(t, harness) }
+
+func TestRecordings(t *testing.T) { llmtest.TestRecordings(t, harness) }
+
+func FuzzStream(f *testing.F) { llmtest.FuzzStream(f, harness) }
+
+func FuzzDecoder(f *testing.F) { llmtest.FuzzDecoder(f, harness) }
+
+func BenchmarkDecode(b *testing.B) {
+	llmtest.BenchmarkDecode(b, harness, llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}`))
+}

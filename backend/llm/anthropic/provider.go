@@ -16,11 +16,10 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/messages"
 )
 
 // Name is the adapter's name.
-const Name = messages.Provider
+const Name = "anthropic"
 
 var vendor = wire.Vendor{Name: "Anthropic", Base: "https://api.anthropic.com", KeyEnv: "ANTHROPIC_API_KEY"}
 
@@ -36,12 +35,6 @@ func New(client *http.Client) *Provider { return &Provider{client: wire.Client(c
 
 // Name implements llm.Provider.
 func (*Provider) Name() string { return Name }
-
-// NewDecoder implements llm.Provider.
-func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder { return messages.NewDecoder(mode) }
-
-// Encode implements llm.Provider.
-func (*Provider) Encode(r llm.Request) (json.RawMessage, error) { return messages.Encode(r) }
 
 // Stream implements llm.Provider.
 func (p *Provider) Stream(ctx context.Context, ep llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {

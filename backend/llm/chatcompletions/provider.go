@@ -28,9 +28,6 @@ func New(client *http.Client) *Provider { return &Provider{client: wire.Client(c
 // Name implements llm.Provider.
 func (*Provider) Name() string { return Name }
 
-// NewDecoder implements llm.Provider.
-func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder { return newDecoder(mode) }
-
 // Stream implements llm.Provider.
 func (p *Provider) Stream(ctx context.Context, ep llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {
 	server, err := wire.OpenAI(p.client, ep)

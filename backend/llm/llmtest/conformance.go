@@ -302,9 +302,9 @@ func (s *suite) streamFailures(t *testing.T) {
 	})
 }
 
-// ThroughServer sends events from a scripted server through the adapter's real
+// throughServer sends events from a scripted server through the adapter's real
 // client, fails unless each arrives byte for byte, and returns them.
-func ThroughServer(t *testing.T, h Harness, events []chat.RawEvent) []chat.RawEvent {
+func throughServer(t *testing.T, h Harness, events []chat.RawEvent) []chat.RawEvent {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()

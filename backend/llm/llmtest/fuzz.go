@@ -118,3 +118,28 @@ func checkReplyEvents(t *testing.T, h Harness, events []chat.RawEvent, size int)
 		}
 	}
 }
+
+// FuzzDecoder feeds any events to a decoder: whatever they are, its promises hold, and
+// its text is valid UTF-8.
+func FuzzDecoder(f *testing.F, h Harness) {
+	for _, path := range streams(f) {
+		var lines []string
+		for _, ev := range ReadRecording(f, path) {
+			lines = append(lines, string(ev.Data))
+		}
+		f.Add(strings.Join(lines, "\n"), true)
+	}
+	f.Add(h.Wire.Whole, false)
+	p := h.New(nil)
+	f.Fuzz(func(t *testing.T, stream string, streamed bool) {
+		events := []chat.RawEvent{{Type: llm.EventResponse, Data: []byte(stream)}}
+		if streamed {
+			events = Events(strings.Split(stream, "\n")...)
+		}
+		for _, mode := range []llm.ToolsMode{llm.ToolsDisabled, llm.ToolsParseOnly} {
+			if played := Play(t, p, mode, events); !utf8.ValidString(played.Result.Text()) {
+				t.Fatal("the text is not valid UTF-8")
+			}
+		}
+	})
+}

@@ -13,11 +13,10 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/wire"
 	"contextinfinity/backend/llm"
-	"contextinfinity/backend/llm/internal/responses"
 )
 
 // Name is the adapter's name.
-const Name = responses.Provider
+const Name = "openai"
 
 // Provider implements llm.Provider and llm.ModelLister. It is safe for
 // concurrent use.
@@ -28,12 +27,6 @@ func New(client *http.Client) *Provider { return &Provider{client: wire.Client(c
 
 // Name implements llm.Provider.
 func (*Provider) Name() string { return Name }
-
-// NewDecoder implements llm.Provider.
-func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder { return responses.NewDecoder(mode) }
-
-// Encode implements llm.Provider.
-func (*Provider) Encode(r llm.Request) (json.RawMessage, error) { return responses.Encode(r) }
 
 // Stream implements llm.Provider.
 func (p *Provider) Stream(ctx context.Context, ep llm.Endpoint, body json.RawMessage, yield func(chat.RawEvent) error) error {
