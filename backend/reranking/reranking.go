@@ -4,10 +4,9 @@
 package reranking
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"io"
+	"errors"
 	"math"
 	"net/http"
 	"strings"
@@ -32,8 +31,8 @@ type Options struct {
 
 // Reranker scores passages. It is safe for concurrent use.
 type Reranker struct {
-	o    Options
-	base string
+	model  string
+	server wire.Server
 }
 
 // New makes a reranker. Nothing is sent.
@@ -44,8 +43,10 @@ func New(o Options) (*Reranker, error) {
 			WithHint("correct retrieval.reranker_base_url")
 	}
 	u.Path, u.RawPath = strings.TrimSuffix(strings.TrimRight(u.Path, "/"), "/rerank"), ""
-	o.Client = wire.Client(o.Client)
-	return &Reranker{o: o, base: u.String()}, nil
+	return &Reranker{model: o.Model, server: wire.Server{
+		Client: wire.Client(o.Client), Base: u.String(),
+		Endpoint: llm.Endpoint{Key: o.Key, AllowPlainHTTP: o.AllowPlainHTTP},
+	}}, nil
 }
 
 type request struct {
@@ -63,13 +64,13 @@ type answer struct {
 
 // Rerank returns a score for each passage, in their order; a higher one is more relevant.
 func (r *Reranker) Rerank(ctx context.Context, query string, passages []string) ([]float64, error) {
-	body, err := json.Marshal(request{Model: r.o.Model, Query: query, Documents: passages})
+	body, err := json.Marshal(request{Model: r.model, Query: query, Documents: passages})
 	if err != nil {
 		return nil, err
 	}
-	data, err := r.call(ctx, body)
+	data, err := r.server.Post(ctx, "/rerank", body, maxAnswer)
 	if err != nil {
-		return nil, err
+		return nil, failure(err)
 	}
 	var a answer
 	if json.Unmarshal(data, &a) != nil {
@@ -93,36 +94,12 @@ func unusable(what string) error {
 		WithHint("check retrieval.reranker_base_url and retrieval.reranker_model")
 }
 
-func (r *Reranker) call(ctx context.Context, body []byte) ([]byte, error) {
-	ep := llm.Endpoint{BaseURL: r.base, Key: r.o.Key, AllowPlainHTTP: r.o.AllowPlainHTTP}
-	if err := wire.CheckPlainKey(ep, r.base); err != nil {
-		return nil, failure(err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.base+"/rerank", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if r.o.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+r.o.Key.Reveal())
-	}
-	resp, err := r.o.Client.Do(req)
-	if err != nil {
-		return nil, failure(wire.TransportError(ctx, ep, r.base, err))
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, failure(wire.ResponseError(ep, resp))
-	}
-	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return nil, failure(wire.TransportError(ctx, ep, r.base, err))
-	}
-	return data, nil
-}
-
 // failure is an error for people; wire has taken keys out of its words.
-func failure(e *llm.Error) error {
+func failure(err error) error {
+	var e *llm.Error
+	if !errors.As(err, &e) {
+		return err
+	}
 	return chat.WrapError(e.Code, "rerank", e, "The reranker could not be used: "+e.Error()+".").
 		WithHint("check retrieval.reranker_base_url, or leave it empty to search without a reranker")
 }

@@ -3,11 +3,9 @@
 package ollama
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 
@@ -40,10 +38,10 @@ type Options struct {
 
 // Embedder implements embedding.Embedder.
 type Embedder struct {
-	o     Options
-	base  string
-	known embedding.Model
-	id    chat.EmbedderID
+	o      Options
+	server wire.Server
+	known  embedding.Model
+	id     chat.EmbedderID
 }
 
 // New makes the embedder. Of a model that nobody knows the dimension is found by
@@ -62,8 +60,11 @@ func New(ctx context.Context, o Options) (*Embedder, error) {
 		u.Path = strings.TrimSuffix(u.Path, tail)
 	}
 	u.RawPath = ""
-	o.Client = wire.Client(o.Client)
-	e := &Embedder{o: o, base: u.String(), known: embedding.KnownModel(o.Model)}
+	server := wire.Server{
+		Client: wire.Client(o.Client), Base: u.String(),
+		Endpoint: llm.Endpoint{Key: o.Key, AllowPlainHTTP: o.AllowPlainHTTP},
+	}
+	e := &Embedder{o: o, server: server, known: embedding.KnownModel(o.Model)}
 	e.id = chat.EmbedderID{Name: Name, Model: o.Model, Dimension: o.Dimension, Version: e.known.Version}
 	if e.id.Dimension == 0 {
 		e.id.Dimension = e.known.Dimension
@@ -94,7 +95,7 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 	if err != nil {
 		return nil, err
 	}
-	data, err := e.call(ctx, body)
+	data, err := e.server.Post(ctx, "/api/embed", body, remote.MaxAnswer)
 	if err != nil {
 		return nil, e.failure(err)
 	}
@@ -105,34 +106,6 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 		return nil, remote.Failure(Name, &llm.Error{Code: chat.CodeProvider, Message: "the answer could not be read; check the address"})
 	}
 	return answer.Embeddings, nil
-}
-
-func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
-	ep := llm.Endpoint{BaseURL: e.base, Key: e.o.Key, AllowPlainHTTP: e.o.AllowPlainHTTP}
-	if err := wire.CheckPlainKey(ep, e.base); err != nil {
-		return nil, err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, e.base+"/api/embed", bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if e.o.Key != "" {
-		req.Header.Set("Authorization", "Bearer "+e.o.Key.Reveal())
-	}
-	resp, err := e.o.Client.Do(req)
-	if err != nil {
-		return nil, wire.TransportError(ctx, ep, e.base, err)
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, wire.ResponseError(ep, resp)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, remote.MaxAnswer))
-	if err != nil {
-		return nil, wire.TransportError(ctx, ep, e.base, err)
-	}
-	return data, nil
 }
 
 // failure says what to do about a model that is not there.

@@ -1,9 +1,9 @@
 // Package openai turns text into vectors through OpenAI's /embeddings, or any
-// server that speaks it, with the vendor's SDK (SPEC 8).
+// server that speaks it (SPEC 8).
 //
-// The SDK carries one request once; retries are embedding.Retried's. Nothing is
-// taken from the environment: a key or an address reaches this package in Options or
-// not at all. A key stands in no error.
+// It sends one request once; retries are embedding.Retried's. Nothing is taken from the
+// environment: a key or an address reaches this package in Options or not at all. No
+// error holds a key.
 package openai
 
 import (
@@ -12,12 +12,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"net/http"
-
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding"
@@ -28,8 +24,6 @@ import (
 
 // Name is the adapter's name in an identity and in retrieval.embedder.
 const Name = "openai"
-
-const vendorBase = "https://api.openai.com/v1"
 
 // Options say which server and which model.
 type Options struct {
@@ -47,21 +41,20 @@ type Options struct {
 
 // Embedder implements embedding.Embedder.
 type Embedder struct {
-	o     Options
-	base  string
-	known embedding.Model
-	id    chat.EmbedderID
+	o      Options
+	server wire.Server
+	known  embedding.Model
+	id     chat.EmbedderID
 }
 
 // New makes the embedder. Of a model that nobody knows the dimension is found by
 // embedding one word.
 func New(ctx context.Context, o Options) (*Embedder, error) {
-	base, err := wire.VersionedBase(o.BaseURL, vendorBase)
+	server, err := wire.OpenAI(wire.Client(o.Client), llm.Endpoint{BaseURL: o.BaseURL, Key: o.Key, AllowPlainHTTP: o.AllowPlainHTTP})
 	if err != nil {
 		return nil, remote.Failure(Name, err)
 	}
-	o.Client = wire.Client(o.Client)
-	e := &Embedder{o: o, base: base, known: embedding.KnownModel(o.Model)}
+	e := &Embedder{o: o, server: server, known: embedding.KnownModel(o.Model)}
 	e.id = chat.EmbedderID{Name: Name, Model: o.Model, Dimension: o.Dimension, Version: e.known.Version}
 	if e.id.Dimension == 0 {
 		e.id.Dimension = e.known.Dimension
@@ -88,14 +81,14 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 	if e.o.Ask {
 		r.Dimensions = e.o.Dimension
 	}
-	if e.base == vendorBase {
+	if e.server.IsVendor() {
 		r.Encoding = "base64" // a third of the bytes; other servers may not know it
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
 		return nil, err
 	}
-	data, err := e.call(ctx, body)
+	data, err := e.server.Post(ctx, "/embeddings", body, remote.MaxAnswer)
 	if err != nil {
 		return nil, remote.Failure(Name, err)
 	}
@@ -104,38 +97,6 @@ func (e *Embedder) Embed(ctx context.Context, kind embedding.Kind, texts []strin
 		return nil, remote.Failure(Name, &llm.Error{Code: chat.CodeProvider, Message: err.Error()})
 	}
 	return vectors, nil
-}
-
-func (e *Embedder) call(ctx context.Context, body []byte) ([]byte, error) {
-	if e.o.Key == "" && e.base == vendorBase {
-		return nil, wire.MissingKey("OpenAI", "OPENAI_API_KEY")
-	}
-	ep := llm.Endpoint{BaseURL: e.base, Key: e.o.Key, AllowPlainHTTP: e.o.AllowPlainHTTP}
-	if err := wire.CheckPlainKey(ep, e.base); err != nil {
-		return nil, err
-	}
-	opts := []option.RequestOption{
-		option.WithHTTPClient(e.o.Client), option.WithBaseURL(e.base), option.WithMaxRetries(0),
-	}
-	if e.o.Key != "" {
-		opts = append(opts, option.WithAPIKey(e.o.Key.Reveal()))
-	}
-	// NewClient would read keys and headers from the environment; a bare client does not.
-	client := openai.Client{Options: opts}
-	var resp *http.Response
-	err := client.Execute(ctx, http.MethodPost, "embeddings", nil, &resp, option.WithRequestBody("application/json", body))
-	switch {
-	case resp == nil || err != nil && resp.StatusCode < 400:
-		return nil, wire.TransportError(ctx, ep, e.base, err)
-	case resp.StatusCode < 200 || resp.StatusCode > 299:
-		return nil, wire.ResponseError(ep, resp)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, remote.MaxAnswer))
-	if err != nil {
-		return nil, wire.TransportError(ctx, ep, e.base, err)
-	}
-	return data, nil
 }
 
 // read returns the vectors in the order of the texts, each a list of numbers or

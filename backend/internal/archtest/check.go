@@ -224,8 +224,8 @@ func inside(dir string, places []string) bool {
 	return false
 }
 
-// matches is true of an import path that is, or is below, one of paths. A major
-// version's suffix or a dotted sub-name (openai-go/v3) is below.
+// matches is true of an import path that is, or is below, one of paths. The suffix
+// of a major version (echo/v4) is below.
 func matches(target string, paths []string) bool {
 	for _, p := range paths {
 		if target == p || strings.HasPrefix(target, p+"/") {

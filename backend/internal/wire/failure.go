@@ -81,18 +81,23 @@ func scalar(raw json.RawMessage) string {
 	return ""
 }
 
-// ResponseError classifies an HTTP answer that is not a success. The body is
-// read, bounded and closed here.
-func ResponseError(ep llm.Endpoint, resp *http.Response) *llm.Error {
+// responseError classifies an HTTP answer that is not a success. The body is
+// read, bounded and closed here; one that breaks off is judged by its status. If the
+// request is cancelled meanwhile, that is the error.
+func (s Server) responseError(ctx context.Context, resp *http.Response) *llm.Error {
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
 	_ = resp.Body.Close()
-	body = redactRaw(body, ep.Key) // the codes in it are kept too
+	if ctx.Err() != nil {
+		return Cancelled(ctx)
+	}
+	key := s.Endpoint.Key
+	body = redactRaw(body, key) // the codes in it are kept too
 	words, ok := ReadWords(body)
 	if !ok {
 		words.Message = plainWords(resp, body)
 	}
 	e := classify(resp.StatusCode, words)
-	e.Message = cleanWords(words.Message, ep.Key)
+	e.Message = cleanWords(words.Message, key)
 	e.RetryAfter = retryAfter(resp.Header, time.Now())
 	switch resp.Header.Get("x-should-retry") {
 	case "true":
@@ -230,14 +235,14 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// TransportError classifies a call that got no answer, or lost it. A cancelled
+// transportError classifies a call that got no answer, or lost it. A cancelled
 // context wins over what the connection then said; its cause stays in the chain.
-func TransportError(ctx context.Context, ep llm.Endpoint, base string, err error) *llm.Error {
+func (s Server) transportError(ctx context.Context, err error) *llm.Error {
 	if ctx.Err() != nil {
 		return Cancelled(ctx)
 	}
-	host := hostOf(base)
-	e := &llm.Error{Code: chat.CodeUnavailable, Retry: true, Err: scrub(err, ep.Key)}
+	host, key := hostOf(s.Base), s.Endpoint.Key
+	e := &llm.Error{Code: chat.CodeUnavailable, Retry: true, Err: scrub(err, key)}
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -257,7 +262,7 @@ func TransportError(ctx context.Context, ep llm.Endpoint, base string, err error
 	case isTimeout(err):
 		e.Code, e.Message = chat.CodeTimeout, host+" did not answer in time"
 	default:
-		e.Message = "the connection to " + host + " failed: " + cleanWords(rootCause(err).Error(), ep.Key)
+		e.Message = "the connection to " + host + " failed: " + cleanWords(rootCause(err).Error(), key)
 	}
 	return e
 }

@@ -67,15 +67,16 @@ func FuzzFailure(f *testing.F) {
 		answer := func() *http.Response {
 			return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {after}}, Body: io.NopCloser(strings.NewReader(string(body)))}
 		}
-		ep := llm.Endpoint{Key: key}
-		e := ResponseError(ep, answer())
+		server := Server{Endpoint: llm.Endpoint{Key: key}, Base: "http://127.0.0.1:9"}
+		server.Client = Client(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return answer(), nil })})
+		e := server.responseError(t.Context(), answer())
 		if e.Code == "" || e.Message == "" || !utf8.ValidString(e.Message+e.Type) || len(e.Message) > 4<<10 || e.RetryAfter < 0 {
 			t.Fatalf("%d %q: %+v", status, body, e)
 		}
 		if strings.Contains(e.Message+e.Type+e.Error(), key) {
 			t.Fatalf("the key stands in %q", e.Message)
 		}
-		ids, _, err := ReadModels(ep, answer())
+		ids, _, err := server.Models(t.Context(), "/models")
 		if err == nil && len(ids) > len(body) {
 			t.Fatalf("%d models in %d bytes", len(ids), len(body))
 		}

@@ -34,7 +34,6 @@ func Client(base *http.Client) *http.Client {
 	if c.Transport == nil {
 		c.Transport = defaultTransport()
 	}
-	c.Transport = boundedErrors{c.Transport}
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return c
 }
@@ -49,27 +48,6 @@ func defaultTransport() http.RoundTripper {
 	return t
 }
 
-// boundedErrors keeps an endless error page from filling memory, whoever reads it.
-type boundedErrors struct{ next http.RoundTripper }
-
-func (b boundedErrors) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := b.next.RoundTrip(req)
-	if err == nil && resp.StatusCode >= 400 {
-		resp.Body = struct {
-			io.Reader
-			io.Closer
-		}{io.LimitReader(resp.Body, maxErrorBody), resp.Body}
-	}
-	return resp, err
-}
-
-// CloseIdleConnections lets http.Client reach the transport below.
-func (b boundedErrors) CloseIdleConnections() {
-	if c, ok := b.next.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
-
 // CheckBase refuses an address that no request could be sent to.
 func CheckBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
@@ -79,13 +57,13 @@ func CheckBase(base string) (*url.URL, error) {
 			Message: "the address of the server is not a web address; it begins with http:// or https:// and a host",
 		}
 	}
-	u.RawQuery, u.Fragment = "", ""
+	u.RawQuery, u.ForceQuery, u.Fragment = "", false, ""
 	return u, nil
 }
 
-// VersionedBase is a base URL that ends in its version, as OpenAI's do: a bare
+// versionedBase is a base URL that ends in its version, as OpenAI's do: a bare
 // host gets /v1, a pasted endpoint loses its tail.
-func VersionedBase(base, vendor string) (string, error) {
+func versionedBase(base, vendor string) (string, error) {
 	if base == "" {
 		return vendor, nil
 	}
@@ -104,18 +82,18 @@ func VersionedBase(base, vendor string) (string, error) {
 	return u.String(), nil
 }
 
-// MissingKey is the error for a vendor's own endpoint without a key.
-func MissingKey(vendor, env string) *llm.Error {
+// missingKey is the error for a vendor's own endpoint without a key.
+func missingKey(v Vendor) *llm.Error {
 	return &llm.Error{
 		Code: chat.CodeAuth,
 		Message: fmt.Sprintf("there is no API key for %s; save one in Settings, or set %s before the program starts; nothing was sent",
-			vendor, env),
+			v.Name, v.KeyEnv),
 	}
 }
 
-// CheckPlainKey refuses to send a key to another machine over plain http, where anybody
+// checkPlainKey refuses to send a key to another machine over plain http, where anybody
 // on the way can read it, unless the endpoint allows that.
-func CheckPlainKey(ep llm.Endpoint, base string) *llm.Error {
+func checkPlainKey(ep llm.Endpoint, base string) error {
 	if ep.Key == "" || ep.AllowPlainHTTP || !loopback.Exposes(base) {
 		return nil
 	}
@@ -126,47 +104,41 @@ func CheckPlainKey(ep llm.Endpoint, base string) *llm.Error {
 	}
 }
 
-// Receive reads an answer to its end and yields its events; it closes the body.
-// An answer that is one JSON document, asked for or not, is one event of type
-// llm.EventResponse.
-func Receive(ctx context.Context, ep llm.Endpoint, base string, resp *http.Response, yield func(chat.RawEvent) error) error {
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return ResponseError(ep, resp)
-	}
-	defer func() { _ = resp.Body.Close() }()
+// receive reads an answer to its end and yields its events.
+func (s Server) receive(ctx context.Context, resp *http.Response, yield func(chat.RawEvent) error) error {
 	src := bufio.NewReader(resp.Body)
-	out := newEchoes(ep.Key, yield)
+	out := newEchoes(s.Endpoint.Key, yield)
 	kind, err := bodyKind(resp.Header.Get("Content-Type"), src)
 	switch {
 	case err != nil:
-		return TransportError(ctx, ep, base, err)
+		return s.transportError(ctx, err)
 	case kind == bodyPage:
 		return &llm.Error{
 			Code: chat.CodeProvider, Status: resp.StatusCode,
-			Message: hostOf(base) + " answered with a web page instead of an answer; check the address of the server",
+			Message: hostOf(s.Base) + " answered with a web page instead of an answer; check the address of the server",
 		}
 	case kind == bodyDocument:
-		limit := eventLimit(ep)
+		limit := eventLimit(s.Endpoint)
 		data, err := io.ReadAll(io.LimitReader(src, int64(limit)+1))
 		if err == nil && len(data) > limit {
 			err = errEventTooLarge
 		}
 		if err != nil {
-			return TransportError(ctx, ep, base, err)
+			return s.transportError(ctx, err)
 		}
 		return out.deliver(llm.EventResponse, data)
 	}
-	err = receiveEvents(ctx, ep, base, src, out.deliver)
+	err = s.receiveEvents(ctx, src, out.deliver)
 	if rest := out.finish(); err == nil {
 		err = rest
 	}
 	return err
 }
 
-func receiveEvents(ctx context.Context, ep llm.Endpoint, base string, src io.Reader, deliver func(string, []byte) error) error {
-	events := NewEventReader(src, eventLimit(ep))
+func (s Server) receiveEvents(ctx context.Context, src io.Reader, deliver func(string, []byte) error) error {
+	events := newEventReader(src, eventLimit(s.Endpoint))
 	for {
-		ev, err := events.Next()
+		ev, err := events.next()
 		if errors.Is(err, io.EOF) {
 			// A cancelled request can look like a clean end to the reader.
 			if ctx.Err() != nil {
@@ -175,12 +147,12 @@ func receiveEvents(ctx context.Context, ep llm.Endpoint, base string, src io.Rea
 			return nil
 		}
 		if err != nil {
-			return TransportError(ctx, ep, base, err)
+			return s.transportError(ctx, err)
 		}
-		if ev.Name == "" {
-			ev.Name = "message"
+		if ev.name == "" {
+			ev.name = "message"
 		}
-		if err := deliver(ev.Name, ev.Data); err != nil {
+		if err := deliver(ev.name, ev.data); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -226,16 +198,15 @@ func bodyKind(contentType string, src *bufio.Reader) (body, error) {
 	}
 }
 
-// ReadModels reads a listing of the form {"data":[{"id":...}]}, or Ollama's
+// maxListing bounds one page of a list of models, in bytes.
+const maxListing = 16 << 20
+
+// Models reads a listing of the form {"data":[{"id":...}]}, or Ollama's
 // {"models":[{"name":...}]}, and reports where the next page starts.
-func ReadModels(ep llm.Endpoint, resp *http.Response) (ids []string, next string, err error) {
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, "", ResponseError(ep, resp)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	data, err := io.ReadAll(io.LimitReader(resp.Body, 16<<20))
+func (s Server) Models(ctx context.Context, path string) (ids []string, next string, err error) {
+	data, err := s.fetch(ctx, http.MethodGet, path, nil, maxListing)
 	if err != nil {
-		return nil, "", TransportError(resp.Request.Context(), ep, ep.BaseURL, err)
+		return nil, "", err
 	}
 	type entry struct{ ID, Name string }
 	var page struct {
@@ -252,7 +223,7 @@ func ReadModels(ep llm.Endpoint, resp *http.Response) (ids []string, next string
 			m.ID = m.Name
 		}
 		if m.ID != "" {
-			ids = append(ids, string(redactRaw([]byte(m.ID), ep.Key)))
+			ids = append(ids, string(redactRaw([]byte(m.ID), s.Endpoint.Key)))
 		}
 	}
 	if page.HasMore {

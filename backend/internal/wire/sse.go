@@ -20,19 +20,19 @@ func eventLimit(ep llm.Endpoint) int { return max(maxEvent, 2*ep.MaxAnswerBytes)
 // errEventTooLarge reports an event over its limit.
 var errEventTooLarge = errors.New("the server sent one event that is larger than any answer")
 
-// Event is one server-sent event: its name, empty if it had none, and its data
+// event is one server-sent event: its name, empty if it had none, and its data
 // lines joined by line feeds.
-type Event struct {
-	Name string
-	Data []byte
+type event struct {
+	name string
+	data []byte
 }
 
-// EventReader reads a stream of server-sent events as the WHATWG standard
+// eventReader reads a stream of server-sent events as the WHATWG standard
 // defines them: LF, CRLF or CR line ends, comments, several data lines, a
 // leading byte order mark. Two things differ on purpose: an event with a name
 // and no data is reported, and so is a last one that the server ended its
 // stream without closing, because a journal keeps everything.
-type EventReader struct {
+type eventReader struct {
 	src    *bufio.Reader
 	line   []byte
 	skipLF bool
@@ -40,34 +40,34 @@ type EventReader struct {
 	limit  int
 }
 
-// NewEventReader reads from r events of at most so many bytes.
-func NewEventReader(r io.Reader, limit int) *EventReader {
-	return &EventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit}
+// newEventReader reads from r events of at most so many bytes.
+func newEventReader(r io.Reader, limit int) *eventReader {
+	return &eventReader{src: bufio.NewReaderSize(r, 32<<10), first: true, limit: limit}
 }
 
-// Next returns the next event, io.EOF after the last one. The data is the
+// next returns the next event, io.EOF after the last one. The data is the
 // caller's to keep. Any other error means that the connection broke: the event
 // it tore is not reported.
-func (r *EventReader) Next() (Event, error) {
-	var ev Event
+func (r *eventReader) next() (event, error) {
+	var ev event
 	var named, hasData bool
 	for {
 		line, err := r.readLine()
 		if err != nil && !errors.Is(err, io.EOF) {
-			return Event{}, err
+			return event{}, err
 		}
 		if len(line) > 0 {
 			switch field, value := splitField(line); field {
 			case "event":
-				ev.Name, named = string(value), true
+				ev.name, named = string(value), true
 			case "data":
 				if hasData {
-					ev.Data = append(ev.Data, '\n')
+					ev.data = append(ev.data, '\n')
 				}
-				if len(ev.Data)+len(value) > r.limit {
-					return Event{}, errEventTooLarge
+				if len(ev.data)+len(value) > r.limit {
+					return event{}, errEventTooLarge
 				}
-				ev.Data, hasData = append(ev.Data, value...), true
+				ev.data, hasData = append(ev.data, value...), true
 			}
 		}
 		ended := err != nil || len(line) == 0
@@ -75,7 +75,7 @@ func (r *EventReader) Next() (Event, error) {
 			return ev, nil
 		}
 		if err != nil {
-			return Event{}, io.EOF
+			return event{}, io.EOF
 		}
 	}
 }
@@ -88,7 +88,7 @@ func splitField(line []byte) (string, []byte) {
 
 // readLine returns the next line without its end. It never waits for the byte
 // after a CR. At the end of input it returns what stands there, and io.EOF.
-func (r *EventReader) readLine() ([]byte, error) {
+func (r *eventReader) readLine() ([]byte, error) {
 	r.line = r.line[:0]
 	for {
 		if _, err := r.src.Peek(1); err != nil {
@@ -119,7 +119,7 @@ func (r *EventReader) readLine() ([]byte, error) {
 }
 
 // trimMark drops a byte order mark in front of the first line.
-func (r *EventReader) trimMark() []byte {
+func (r *eventReader) trimMark() []byte {
 	if !r.first {
 		return r.line
 	}

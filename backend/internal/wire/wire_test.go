@@ -22,10 +22,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func readAll(r io.Reader) (events []Event, err error) {
-	reader := NewEventReader(r, maxEvent)
+func readAll(r io.Reader) (events []event, err error) {
+	reader := newEventReader(r, maxEvent)
 	for {
-		ev, err := reader.Next()
+		ev, err := reader.next()
 		if errors.Is(err, io.EOF) {
 			return events, nil
 		}
@@ -37,23 +37,23 @@ func readAll(r io.Reader) (events []Event, err error) {
 }
 
 func TestEventReader(t *testing.T) {
-	ev := func(name, data string) Event { return Event{Name: name, Data: []byte(data)} }
+	ev := func(name, data string) event { return event{name: name, data: []byte(data)} }
 	cases := []struct {
 		name, in string
-		want     []Event
+		want     []event
 	}{
-		{"named", "event: a\ndata: 1\n\n", []Event{ev("a", "1")}},
-		{"crlf", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n", []Event{ev("a", "1"), ev("", "2")}},
-		{"cr", "event: a\rdata: 1\r\rdata: 2\r\r", []Event{ev("a", "1"), ev("", "2")}},
-		{"several data lines", "data: 1\ndata: 2\ndata:\n\n", []Event{ev("", "1\n2\n")}},
-		{"one space goes, two leave one", "data:1\n\ndata:  2\n\n", []Event{ev("", "1"), ev("", " 2")}},
-		{"comments, ids and retries", ": ping\nid: 7\nretry: 10\ndata: 1\n\n: end\n\n", []Event{ev("", "1")}},
-		{"byte order mark", "\xEF\xBB\xBFdata: 1\n\n", []Event{ev("", "1")}},
-		{"a name alone", "event: ping\n\n", []Event{{Name: "ping"}}},
-		{"no closing line", "data: 1\n\ndata: 2", []Event{ev("", "1"), ev("", "2")}},
-		{"empty lines", "\n\n\ndata: 1\n\n\n\n", []Event{ev("", "1")}},
-		{"no colon", "data\n\n", []Event{{}}},
-		{"any bytes", "data: \xff\x00\n\n", []Event{ev("", "\xff\x00")}},
+		{"named", "event: a\ndata: 1\n\n", []event{ev("a", "1")}},
+		{"crlf", "event: a\r\ndata: 1\r\n\r\ndata: 2\r\n\r\n", []event{ev("a", "1"), ev("", "2")}},
+		{"cr", "event: a\rdata: 1\r\rdata: 2\r\r", []event{ev("a", "1"), ev("", "2")}},
+		{"several data lines", "data: 1\ndata: 2\ndata:\n\n", []event{ev("", "1\n2\n")}},
+		{"one space goes, two leave one", "data:1\n\ndata:  2\n\n", []event{ev("", "1"), ev("", " 2")}},
+		{"comments, ids and retries", ": ping\nid: 7\nretry: 10\ndata: 1\n\n: end\n\n", []event{ev("", "1")}},
+		{"byte order mark", "\xEF\xBB\xBFdata: 1\n\n", []event{ev("", "1")}},
+		{"a name alone", "event: ping\n\n", []event{{name: "ping"}}},
+		{"no closing line", "data: 1\n\ndata: 2", []event{ev("", "1"), ev("", "2")}},
+		{"empty lines", "\n\n\ndata: 1\n\n\n\n", []event{ev("", "1")}},
+		{"no colon", "data\n\n", []event{{}}},
+		{"any bytes", "data: \xff\x00\n\n", []event{ev("", "\xff\x00")}},
 		{"nothing", "", nil},
 	}
 	for _, c := range cases {
@@ -76,12 +76,12 @@ func TestEventReaderStops(t *testing.T) {
 	if !errors.Is(err, broken) || len(got) != 1 {
 		t.Errorf("a torn event: %q, %v", got, err)
 	}
-	r := NewEventReader(strings.NewReader("data: "+strings.Repeat("x", 100)+"\n\n"), 50)
-	if _, err := r.Next(); !errors.Is(err, errEventTooLarge) {
+	r := newEventReader(strings.NewReader("data: "+strings.Repeat("x", 100)+"\n\n"), 50)
+	if _, err := r.next(); !errors.Is(err, errEventTooLarge) {
 		t.Errorf("an endless line: %v", err)
 	}
-	r = NewEventReader(strings.NewReader(strings.Repeat("data: 0123456789\n", 10)), 50)
-	if _, err := r.Next(); !errors.Is(err, errEventTooLarge) {
+	r = newEventReader(strings.NewReader(strings.Repeat("data: 0123456789\n", 10)), 50)
+	if _, err := r.next(); !errors.Is(err, errEventTooLarge) {
 		t.Errorf("an endless event: %v", err)
 	}
 }
@@ -99,24 +99,24 @@ func FuzzEventReader(f *testing.F) {
 		}
 		var again strings.Builder // what is read, written out, reads the same
 		for _, ev := range fast {
-			if strings.ContainsAny(ev.Name, "\r\n") || ev.Name == "message" {
+			if strings.ContainsAny(ev.name, "\r\n") || ev.name == "message" {
 				return
 			}
-			if strings.ContainsAny(string(ev.Data), "\r") || ev.Name == "" && ev.Data == nil {
+			if strings.ContainsAny(string(ev.data), "\r") || ev.name == "" && ev.data == nil {
 				return
 			}
-			name := ev.Name
+			name := ev.name
 			if name == "" {
 				name = "message"
 			}
-			again.WriteString(llmtest.SSE(chat.RawEvent{Type: name, Data: ev.Data}))
+			again.WriteString(llmtest.SSE(chat.RawEvent{Type: name, Data: ev.data}))
 		}
 		back, err := readAll(strings.NewReader(again.String()))
 		if err != nil || len(back) != len(fast) {
 			t.Fatalf("%d events became %d, %v", len(fast), len(back), err)
 		}
 		for i := range back {
-			if back[i].Name != fast[i].Name || string(back[i].Data) != string(fast[i].Data) {
+			if back[i].name != fast[i].name || string(back[i].data) != string(fast[i].data) {
 				t.Fatalf("%q became %q", fast[i], back[i])
 			}
 		}
@@ -278,7 +278,7 @@ func TestCancelledKeepsItsCause(t *testing.T) {
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(c.cause)
-		e := TransportError(ctx, llm.Endpoint{}, "http://h", errors.New("use of closed connection"))
+		e := Server{Base: "http://h"}.transportError(ctx, errors.New("use of closed connection"))
 		if e.Code != c.code || c.cause != nil && !errors.Is(e, c.cause) {
 			t.Errorf("%v gives %+v", c.cause, e)
 		}
@@ -296,13 +296,14 @@ func TestVersionedBase(t *testing.T) {
 		"https://h/v1/chat/completions":       "https://h/v1",
 		"https://h/v1/responses/":             "https://h/v1",
 		" http://127.0.0.1:1/v1?api_key=x#y ": "http://127.0.0.1:1/v1",
+		"http://127.0.0.1:1/v1?":              "http://127.0.0.1:1/v1",
 	} {
-		if got, err := VersionedBase(in, vendor); err != nil || got != want {
+		if got, err := versionedBase(in, vendor); err != nil || got != want {
 			t.Errorf("%q gives %q, %v; want %q", in, got, err, want)
 		}
 	}
 	for _, in := range []string{"localhost:11434", "ftp://h/v1", "http://", "://", "/v1"} {
-		if _, err := VersionedBase(in, vendor); err == nil {
+		if _, err := versionedBase(in, vendor); err == nil {
 			t.Errorf("%q was accepted", in)
 		}
 	}

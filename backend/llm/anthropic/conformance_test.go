@@ -58,6 +58,8 @@ var harness = llmtest.Harness{
 	Endpoint: func(base string) llm.Endpoint {
 		return llm.Endpoint{Name: "sonnet", Provider: Name, ModelID: "m-1", BaseURL: base}
 	},
+	Path:   "/v1/messages",
+	Header: map[string]string{"X-Api-Key": llmtest.Key, "Anthropic-Version": "2023-06-01"},
 	Wire: llmtest.Wire{
 		Text:           recorded("end_turn", textAt(0, `"Hello, "`, `"w\u00f6rld"`, `" 🌍"`)),
 		TerminalEvents: 1,
@@ -103,3 +105,17 @@ var harness = llmtest.Harness{
 }
 
 func TestConformance(t *testing.T) { llmtest.Conformance(t, harness) }
+
+func TestEncode(t *testing.T) { llmtest.EncodeGolden(t, harness) }
+
+func TestStreams(t *testing.T) { llmtest.TestStreams(t, harness) }
+
+func TestRecordings(t *testing.T) { llmtest.TestRecordings(t, harness) }
+
+func FuzzStream(f *testing.F) { llmtest.FuzzStream(f, harness) }
+
+func FuzzDecoder(f *testing.F) { llmtest.FuzzDecoder(f, harness) }
+
+func BenchmarkDecode(b *testing.B) {
+	llmtest.BenchmarkDecode(b, harness, llmtest.Event(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}`))
+}

@@ -42,6 +42,8 @@ var harness = llmtest.Harness{
 	Endpoint: func(base string) llm.Endpoint {
 		return llm.Endpoint{Name: "local", Provider: Name, ModelID: "m-1", BaseURL: base}
 	},
+	Path:   "/v1/chat/completions",
+	Header: map[string]string{"Authorization": "Bearer " + llmtest.Key},
 	Wire: llmtest.Wire{
 		Why:            "Chat Completions has one message and one text",
 		Text:           stream("stop", content(`"Hello, "`), content(`"w\u00f6rld"`), content(`" 🌍"`)),
@@ -69,3 +71,15 @@ var harness = llmtest.Harness{
 }
 
 func TestConformance(t *testing.T) { llmtest.Conformance(t, harness) }
+
+func TestEncode(t *testing.T) { llmtest.EncodeGolden(t, harness) }
+
+func TestStreams(t *testing.T) { llmtest.TestStreams(t, harness) }
+
+func FuzzStream(f *testing.F) { llmtest.FuzzStream(f, harness) }
+
+func FuzzDecoder(f *testing.F) { llmtest.FuzzDecoder(f, harness) }
+
+func BenchmarkDecode(b *testing.B) {
+	llmtest.BenchmarkDecode(b, harness, llmtest.Event(piece(content(`"w\u00f6rld"`))))
+}

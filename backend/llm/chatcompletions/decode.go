@@ -26,7 +26,8 @@ type decoder struct {
 	err       *llm.Error
 }
 
-func newDecoder(mode llm.ToolsMode) *decoder {
+// NewDecoder implements llm.Provider.
+func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder {
 	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}, calls: map[int]*wire.Part{}}
 }
 

@@ -42,11 +42,15 @@ type Harness struct {
 	New func(*http.Client) llm.Provider
 	// Endpoint is for a server at base.
 	Endpoint func(base string) llm.Endpoint
-	Wire     Wire
+	// Path is where a question is posted, below base; Header is what the protocol asks for
+	// there beside what every request has.
+	Path   string
+	Header map[string]string
+	Wire   Wire
 }
 
-// canary is a key that must appear nowhere but in its header.
-const canary = "sk-canary-4f9a1c77d2e84b0fa6"
+// Key is the endpoint's. It must appear nowhere but in its header.
+const Key = "sk-canary-4f9a1c77d2e84b0fa6"
 
 type suite struct {
 	Harness
@@ -71,7 +75,7 @@ func Conformance(t *testing.T, h Harness) {
 
 func (s *suite) endpoint(base string) llm.Endpoint {
 	ep := s.Endpoint(base)
-	ep.Key, ep.Stream = canary, true
+	ep.Key, ep.Stream = Key, true
 	return ep
 }
 
@@ -298,9 +302,9 @@ func (s *suite) streamFailures(t *testing.T) {
 	})
 }
 
-// ThroughServer sends events from a scripted server through the adapter's real
+// throughServer sends events from a scripted server through the adapter's real
 // client, fails unless each arrives byte for byte, and returns them.
-func ThroughServer(t *testing.T, h Harness, events []chat.RawEvent) []chat.RawEvent {
+func throughServer(t *testing.T, h Harness, events []chat.RawEvent) []chat.RawEvent {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{}}
 	defer client.CloseIdleConnections()

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -194,16 +197,54 @@ func (s *suite) request(t *testing.T) {
 			t.Errorf("the body lacks the image or the options: %s", body)
 		}
 	})
+	t.Run("where to, and with which headers", func(t *testing.T) {
+		server := NewServer(t, Stream(s.Wire.Text...))
+		ep := s.endpoint(server.URL + "/v1/")
+		if _, err := s.call(t, t.Context(), ep, nil); err != nil {
+			t.Fatal(err)
+		}
+		sent := server.Requests()[0]
+		want := http.Header{
+			"Accept": {"text/event-stream, application/json"}, "Accept-Encoding": {"gzip"}, "Content-Type": {"application/json"},
+			"Content-Length": {strconv.Itoa(len(sent.Body))}, "User-Agent": {"ContextInfinity"},
+		}
+		for name, value := range s.Header {
+			want.Set(name, value)
+		}
+		if sent.Method != http.MethodPost || sent.Path != s.Path || !reflect.DeepEqual(sent.Header, want) {
+			t.Errorf("%s %s with %v; want POST %s with %v", sent.Method, sent.Path, sent.Header, s.Path, want)
+		}
+	})
+	t.Run("through a proxy", func(t *testing.T) {
+		proxy := NewServer(t, Stream(s.Wire.Text...))
+		at, err := url.Parse(proxy.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		transport := &http.Transport{Proxy: http.ProxyURL(at)}
+		defer transport.CloseIdleConnections()
+		behind := &suite{Harness: s.Harness, provider: s.New(&http.Client{Transport: transport})}
+		ep := s.endpoint("http://models.invalid")
+		ep.AllowPlainHTTP = true
+		if got, err := behind.call(t, t.Context(), ep, nil); err != nil || len(got) != len(s.Wire.Text) {
+			t.Errorf("%d events, %v", len(got), err)
+		}
+	})
 	t.Run("a context nobody assembled is refused", func(t *testing.T) {
 		if _, err := s.provider.Encode(llm.Request{Endpoint: s.endpoint("http://127.0.0.1:1")}); err == nil {
 			t.Error("the zero context was encoded")
 		}
 	})
 	t.Run("one request for a failure", func(t *testing.T) {
-		server := NewServer(t, s.failure(500, "", "broken", "", ""))
-		_, err := s.call(t, t.Context(), s.endpoint(server.URL), nil)
-		if asError(t, err); len(server.Requests()) != 1 {
-			t.Errorf("%d requests: retries are the turn's", len(server.Requests()))
+		for name, step := range map[string]Step{
+			"500": s.failure(500, "", "broken", "", ""), "429": s.failure(429, "", "slow down", "Retry-After", "0"),
+			"asked to": s.failure(503, "", "try again", "X-Should-Retry", "true"), "dropped": {Drop: true},
+		} {
+			server := NewServer(t, step)
+			_, err := s.call(t, t.Context(), s.endpoint(server.URL), nil)
+			if e := asError(t, err); len(server.Requests()) != 1 || !e.Retryable() {
+				t.Errorf("%s: %d requests, %v: retries are the turn's", name, len(server.Requests()), err)
+			}
 		}
 	})
 }
@@ -211,9 +252,9 @@ func (s *suite) request(t *testing.T) {
 func (s *suite) keys(t *testing.T) {
 	t.Run("echoed in a 401", func(t *testing.T) {
 		for _, step := range []Step{
-			s.failure(401, "invalid_api_key", "Incorrect key provided: "+canary+".", "", ""),
-			{Status: 401, Chunks: []string{"bad key " + canary}},
-			{Status: 401, Chunks: []string{`{"error":"Bearer ` + canary + ` is wrong"}`}},
+			s.failure(401, "invalid_api_key", "Incorrect key provided: "+Key+".", "", ""),
+			{Status: 401, Chunks: []string{"bad key " + Key}},
+			{Status: 401, Chunks: []string{`{"error":"Bearer ` + Key + ` is wrong"}`}},
 		} {
 			_, err := s.run(t, t.Context(), step)
 			e := asError(t, err)
@@ -228,15 +269,15 @@ func (s *suite) keys(t *testing.T) {
 		}
 	})
 	t.Run("echoed in a stream", func(t *testing.T) {
-		echo := chat.RawEvent{Type: "echo", Data: []byte(`{"type":"echo","key":"` + canary + `"}`)}
+		echo := chat.RawEvent{Type: "echo", Data: []byte(`{"type":"echo","key":"` + Key + `"}`)}
 		got, err := s.run(t, t.Context(), Stream(echo))
 		if err != nil || len(got) != 1 || bytes.Contains(got[0].Data, []byte("canary")) || !json.Valid(got[0].Data) {
 			t.Errorf("%q, %v", got, err)
 		}
 	})
 	t.Run("echoed in pieces", func(t *testing.T) {
-		pieces := strings.NewReplacer(`"Hello, "`, `"It is `+canary[:9]+`"`, `"w\u00f6rld"`, `"`+canary[9:20]+`"`, `" 🌍"`, `"`+canary[20:]+`."`,
-			`Hello, w\u00f6rld 🌍`, `It is `+canary+`.`, `Hello, wörld 🌍`, `It is `+canary+`.`)
+		pieces := strings.NewReplacer(`"Hello, "`, `"It is `+Key[:9]+`"`, `"w\u00f6rld"`, `"`+Key[9:20]+`"`, `" 🌍"`, `"`+Key[20:]+`."`,
+			`Hello, w\u00f6rld 🌍`, `It is `+Key+`.`, `Hello, wörld 🌍`, `It is `+Key+`.`)
 		var events []chat.RawEvent
 		for _, ev := range s.Wire.Text {
 			events = append(events, chat.RawEvent{Type: ev.Type, Data: []byte(pieces.Replace(string(ev.Data)))})
@@ -245,7 +286,7 @@ func (s *suite) keys(t *testing.T) {
 		d := s.provider.NewDecoder(llm.ToolsDisabled)
 		for _, ev := range got {
 			d.Decode(ev)
-			for _, part := range []string{canary[:9], canary[9:20], canary[20:]} {
+			for _, part := range []string{Key[:9], Key[9:20], Key[20:]} {
 				if bytes.Contains(ev.Data, []byte(part)) {
 					t.Errorf("a part of the key is in %s", ev.Data)
 				}
@@ -266,12 +307,24 @@ func (s *suite) keys(t *testing.T) {
 		}
 		found := 0
 		for _, values := range r.Header {
-			if strings.Contains(strings.Join(values, " "), canary) {
+			if strings.Contains(strings.Join(values, " "), Key) {
 				found++
 			}
 		}
 		if found != 1 {
 			t.Errorf("the key is in %d headers", found)
+		}
+	})
+	t.Run("not to where a redirect points", func(t *testing.T) {
+		elsewhere := NewServer(t, Stream(s.Wire.Text...))
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			_, err := s.run(t, t.Context(), Step{Status: status, Header: map[string]string{"Location": elsewhere.URL + s.Path}})
+			if e := asError(t, err); e.Code != chat.CodeProvider || e.Status != status || e.Retryable() {
+				t.Errorf("%d: %+v", status, e)
+			}
+		}
+		if n := len(elsewhere.Requests()); n != 0 {
+			t.Errorf("%d requests followed a redirect", n)
 		}
 	})
 	t.Run("not over plain http to another machine", func(t *testing.T) {
@@ -294,9 +347,9 @@ func (s *suite) keys(t *testing.T) {
 		}
 	})
 	t.Run("none for a local server", func(t *testing.T) {
-		t.Setenv("OPENAI_API_KEY", canary)
-		t.Setenv("ANTHROPIC_API_KEY", canary)
-		t.Setenv("ANTHROPIC_AUTH_TOKEN", canary)
+		t.Setenv("OPENAI_API_KEY", Key)
+		t.Setenv("ANTHROPIC_API_KEY", Key)
+		t.Setenv("ANTHROPIC_AUTH_TOKEN", Key)
 		server := NewServer(t, Stream(s.Wire.Text...))
 		ep := s.endpoint(server.URL)
 		ep.Key = ""
@@ -331,9 +384,12 @@ func (s *suite) models(t *testing.T) {
 	if p := server.Requests()[0].Path; p != "/v1/models" {
 		t.Errorf("path %s", p)
 	}
-	server = NewServer(t, s.failure(401, "", "key "+canary, "", ""))
+	if h := server.Requests()[0].Header; h.Get("Accept") != "application/json" || h.Get("Content-Type") != "" {
+		t.Errorf("headers %v", h)
+	}
+	server = NewServer(t, s.failure(401, "", "key "+Key, "", ""))
 	_, err = lister.ListModels(t.Context(), s.endpoint(server.URL))
-	if e := asError(t, err); e.Code != chat.CodeAuth || strings.Contains(e.Error(), canary) {
+	if e := asError(t, err); e.Code != chat.CodeAuth || strings.Contains(e.Error(), Key) {
 		t.Errorf("%+v", e)
 	}
 }

@@ -30,8 +30,8 @@ func FuzzStream(f *testing.F, h Harness) {
 	}
 	f.Add(byte(0), byte(1), []byte(h.Wire.Whole))
 	f.Add(byte(0), byte(2), []byte("<!doctype html><p>Sign in</p>"))
-	f.Add(byte(2), byte(1), []byte(h.Wire.ErrorBody("x", "refused, the key is "+canary)))
-	f.Add(byte(0), byte(0), []byte("data: {\"type\":\"error\",\"message\":\""+canary+"\"}\n\n"))
+	f.Add(byte(2), byte(1), []byte(h.Wire.ErrorBody("x", "refused, the key is "+Key)))
+	f.Add(byte(0), byte(0), []byte("data: {\"type\":\"error\",\"message\":\""+Key+"\"}\n\n"))
 	f.Fuzz(func(t *testing.T, status, kind byte, body []byte) {
 		r := reply{status: replyStatus[int(status)%len(replyStatus)], kind: replyKinds[int(kind)%len(replyKinds)], body: body}
 		events, err := r.to(h, func(b io.Reader) io.Reader { return b })
@@ -64,7 +64,7 @@ type reply struct {
 // to is what an adapter makes of it, its body read through how.
 func (r reply) to(h Harness, how func(io.Reader) io.Reader) ([]chat.RawEvent, error) {
 	ep := h.Endpoint("http://127.0.0.1:9")
-	ep.Key, ep.Stream = canary, true
+	ep.Key, ep.Stream = Key, true
 	p := h.New(&http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: r.status, Header: http.Header{"Content-Type": {r.kind}}, Request: req,
 			Body: io.NopCloser(how(bytes.NewReader(r.body)))}, nil
@@ -93,7 +93,7 @@ func checkReplyError(t *testing.T, err error) {
 	if !errors.As(err, &e) || e.Code == "" || e.Error() == "" {
 		t.Fatalf("error %#v does not say what it is", err)
 	}
-	if words := e.Error(); !utf8.ValidString(words) || strings.Contains(words, canary) || len(words) > maxReplyWords {
+	if words := e.Error(); !utf8.ValidString(words) || strings.Contains(words, Key) || len(words) > maxReplyWords {
 		t.Fatalf("error of %d bytes: %q", len(words), words[:min(len(words), maxReplyWords)])
 	}
 }
@@ -103,7 +103,7 @@ func checkReplyEvents(t *testing.T, h Harness, events []chat.RawEvent, size int)
 	carried := 0
 	for _, ev := range events {
 		carried += len(ev.Data)
-		if bytes.Contains(ev.Data, []byte(canary)) {
+		if bytes.Contains(ev.Data, []byte(Key)) {
 			t.Fatalf("the key stands in %q", ev.Data)
 		}
 	}
@@ -117,4 +117,29 @@ func checkReplyEvents(t *testing.T, h Harness, events []chat.RawEvent, size int)
 			t.Fatalf("%d bytes became blocks of %d, %v", size, len(blocks), err)
 		}
 	}
+}
+
+// FuzzDecoder feeds any events to a decoder: whatever they are, its promises hold, and
+// its text is valid UTF-8.
+func FuzzDecoder(f *testing.F, h Harness) {
+	for _, path := range streams(f) {
+		var lines []string
+		for _, ev := range ReadRecording(f, path) {
+			lines = append(lines, string(ev.Data))
+		}
+		f.Add(strings.Join(lines, "\n"), true)
+	}
+	f.Add(h.Wire.Whole, false)
+	p := h.New(nil)
+	f.Fuzz(func(t *testing.T, stream string, streamed bool) {
+		events := []chat.RawEvent{{Type: llm.EventResponse, Data: []byte(stream)}}
+		if streamed {
+			events = Events(strings.Split(stream, "\n")...)
+		}
+		for _, mode := range []llm.ToolsMode{llm.ToolsDisabled, llm.ToolsParseOnly} {
+			if played := Play(t, p, mode, events); !utf8.ValidString(played.Result.Text()) {
+				t.Fatal("the text is not valid UTF-8")
+			}
+		}
+	})
 }

@@ -16,7 +16,7 @@ func EncodeGolden(t *testing.T, h Harness) {
 		t.Run(name, func(t *testing.T) {
 			ep := h.Endpoint("")
 			r.Endpoint.Name, r.Endpoint.Provider, r.Endpoint.ModelID = ep.Name, ep.Provider, ep.ModelID
-			r.Endpoint.Key = canary
+			r.Endpoint.Key = Key
 			body, err := h.New(nil).Encode(r)
 			if err != nil {
 				t.Fatal(err)

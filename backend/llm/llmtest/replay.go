@@ -53,19 +53,66 @@ func ReadRecording(t testing.TB, path string) []chat.RawEvent {
 	return out
 }
 
-// Recordings lists the recorded streams of a provider that stand beside the
-// checkout, in the directory shared/fixtures or where CONTEXTINFINITY_SHARED
-// says; it skips the test if there are none.
-func Recordings(t *testing.T, provider string) []string {
-	t.Helper()
+// TestRecordings decodes every recorded stream of the adapter's provider. They stand
+// beside the checkout, in the directory shared/fixtures or where CONTEXTINFINITY_SHARED
+// says; without them the test is skipped. What they mean stands in testdata/recordings,
+// written down once and read against the recording.
+func TestRecordings(t *testing.T, h Harness) {
 	for _, root := range sharedRoots() {
-		found, _ := filepath.Glob(filepath.Join(root, "fixtures", "provider-streams", provider, "*.txt"))
+		found, _ := filepath.Glob(filepath.Join(root, "fixtures", "provider-streams", h.New(nil).Name(), "*.chunks.txt"))
+		for _, path := range found {
+			name := strings.TrimSuffix(filepath.Base(path), ".chunks.txt")
+			t.Run(name, func(t *testing.T) { decodeStream(t, h, path, "recordings/"+name+".txt") })
+		}
 		if len(found) > 0 {
-			return found
+			return
 		}
 	}
 	t.Skip("the recorded provider streams are not beside this checkout (set CONTEXTINFINITY_SHARED)")
-	return nil
+}
+
+// TestStreams decodes the streams of testdata/streams, each made for events that are
+// rarely recorded; what they mean stands beside them.
+func TestStreams(t *testing.T, h Harness) {
+	for _, path := range streams(t) {
+		name := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+		t.Run(name, func(t *testing.T) {
+			events := ReadRecording(t, path)
+			for n := range events { // whatever the cut, the decoder's promises hold
+				Play(t, h.New(nil), llm.ToolsDisabled, events[:n])
+			}
+			decodeStream(t, h, path, "streams/"+name+".txt")
+		})
+	}
+}
+
+func streams(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/streams/*.jsonl")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no streams: %v", err)
+	}
+	return paths
+}
+
+// decodeStream sends a stream through a server and the real client, where each event must
+// arrive byte for byte, decodes it and compares what it means with a golden file.
+func decodeStream(t *testing.T, h Harness, path, golden string) {
+	events := throughServer(t, h, ReadRecording(t, path))
+	p := h.New(nil)
+	off := Play(t, p, llm.ToolsDisabled, events)
+	parsed := Play(t, p, llm.ToolsParseOnly, events)
+	Golden(t, golden, "== tools parse_only\n"+Describe(parsed)+"== tools disabled\n"+Outcome(off))
+}
+
+// BenchmarkDecode decodes one delta again and again.
+func BenchmarkDecode(b *testing.B, h Harness, delta chat.RawEvent) {
+	d := h.New(nil).NewDecoder(llm.ToolsDisabled)
+	b.ReportAllocs()
+	for b.Loop() {
+		d.Decode(delta)
+	}
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "deltas/s")
 }
 
 func sharedRoots() []string {

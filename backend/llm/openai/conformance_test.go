@@ -54,6 +54,8 @@ var harness = llmtest.Harness{
 	Endpoint: func(base string) llm.Endpoint {
 		return llm.Endpoint{Name: "gpt", Provider: Name, ModelID: "m-1", BaseURL: base}
 	},
+	Path:   "/v1/responses",
+	Header: map[string]string{"Authorization": "Bearer " + llmtest.Key},
 	Wire: llmtest.Wire{
 		Text:           said(`"Hello, "`, `"w\u00f6rld"`, `" 🌍"`),
 		TerminalEvents: 1,
@@ -97,3 +99,17 @@ var harness = llmtest.Harness{
 }
 
 func TestConformance(t *testing.T) { llmtest.Conformance(t, harness) }
+
+func TestEncode(t *testing.T) { llmtest.EncodeGolden(t, harness) }
+
+func TestStreams(t *testing.T) { llmtest.TestStreams(t, harness) }
+
+func TestRecordings(t *testing.T) { llmtest.TestRecordings(t, harness) }
+
+func FuzzStream(f *testing.F) { llmtest.FuzzStream(f, harness) }
+
+func FuzzDecoder(f *testing.F) { llmtest.FuzzDecoder(f, harness) }
+
+func BenchmarkDecode(b *testing.B) {
+	llmtest.BenchmarkDecode(b, harness, llmtest.Event(`{"type":"response.output_text.delta","output_index":0,"content_index":0,"item_id":"msg_0","sequence_number":7,"delta":" word","logprobs":[],"obfuscation":"abc"}`))
+}

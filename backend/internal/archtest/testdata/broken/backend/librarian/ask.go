@@ -1,4 +1,4 @@
-// breaks: anthropic sdk
+// breaks: vendor sdks
 
 package librarian
 

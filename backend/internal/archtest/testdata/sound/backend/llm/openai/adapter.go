@@ -3,5 +3,5 @@ package openai
 import (
 	_ "contextinfinity/backend/llm"
 	_ "contextinfinity/backend/llm/internal/wire"
-	_ "github.com/openai/openai-go/v3"
+	_ "net/http"
 )

@@ -1,4 +1,4 @@
-package responses
+package openai
 
 import (
 	"bytes"
@@ -34,9 +34,9 @@ type response struct {
 	ended   bool
 }
 
-// NewDecoder returns a fresh interpreter for one stream.
-func NewDecoder(mode llm.ToolsMode) llm.Decoder {
-	return &decoder{mode: mode, draft: wire.Draft{Provider: Provider}}
+// NewDecoder implements llm.Provider.
+func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder {
+	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}}
 }
 
 // event is the union of what the events carry; members are decoded on use, so

@@ -1,6 +1,6 @@
-// breaks: openai sdk
+// breaks: vendor sdks
 
-package chatcompletions
+package openai
 
 import (
 	_ "github.com/openai/openai-go/v3"

@@ -1,4 +1,4 @@
-package messages
+package anthropic
 
 import (
 	"encoding/json"
@@ -30,9 +30,9 @@ type message struct {
 	ended     bool
 }
 
-// NewDecoder returns a fresh interpreter for one stream.
-func NewDecoder(mode llm.ToolsMode) llm.Decoder {
-	return &decoder{mode: mode, draft: wire.Draft{Provider: Provider}}
+// NewDecoder implements llm.Provider.
+func (*Provider) NewDecoder(mode llm.ToolsMode) llm.Decoder {
+	return &decoder{mode: mode, draft: wire.Draft{Provider: Name}}
 }
 
 type event struct {

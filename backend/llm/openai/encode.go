@@ -1,4 +1,4 @@
-package responses
+package openai
 
 import (
 	"encoding/json"
@@ -9,10 +9,10 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Encode makes the body of POST /responses with the
+// Encode implements llm.Provider: the body of POST /responses with the
 // parameters SRD 11.2 wants explicit, and provider_options over it.
-func Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Provider)
+func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
+	groups, err := wire.Conversation(r, Name)
 	if err != nil {
 		return nil, err
 	}

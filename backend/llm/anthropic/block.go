@@ -1,4 +1,4 @@
-package messages
+package anthropic
 
 import (
 	"bytes"
@@ -343,5 +343,5 @@ func opaqueItem(b *block) chat.Item {
 		}
 		return chat.ToolOutput{CallID: body.ToolUseID, Output: body.Content}
 	}
-	return chat.UnknownItem{Unknown: chat.Unknown{Provider: Provider, Raw: b.part.Raw}}
+	return chat.UnknownItem{Unknown: chat.Unknown{Provider: Name, Raw: b.part.Raw}}
 }

@@ -1,4 +1,4 @@
-package messages
+package anthropic
 
 import (
 	"encoding/json"
@@ -10,11 +10,11 @@ import (
 	"contextinfinity/backend/llm"
 )
 
-// Encode makes the body of POST /v1/messages with the system
+// Encode implements llm.Provider: the body of POST /v1/messages with the system
 // prompt at the top level (SRD 11.3), cache breakpoints at the end of the system
 // prompt and of the stable prefix, and provider_options over it.
-func Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Provider)
+func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
+	groups, err := wire.Conversation(r, Name)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package responses
+package openai
 
 import (
 	"bytes"
@@ -126,7 +126,7 @@ func hostedItems(o *output) chat.Items {
 }
 
 func unknownItem(o *output) chat.UnknownItem {
-	return chat.UnknownItem{Unknown: chat.Unknown{Provider: Provider, Raw: o.main.Raw}}
+	return chat.UnknownItem{Unknown: chat.Unknown{Provider: Name, Raw: o.main.Raw}}
 }
 
 // arguments are sent as text that should be JSON, or as JSON.

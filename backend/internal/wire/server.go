@@ -1,0 +1,114 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// userAgent names the program in every request, and neither its version nor the machine.
+const userAgent = "ContextInfinity"
+
+// Server is where an adapter sends its requests. A request is sent once: when to try
+// again is for the callers to decide. Its answer is read in bounded pieces.
+type Server struct {
+	Client   *http.Client // as Client returns it
+	Endpoint llm.Endpoint
+	Vendor   Vendor
+	Base     string            // the address that paths are appended to, without a slash at its end
+	Header   map[string]string // what the protocol asks for beside the usual headers
+	// KeyHeader carries the key as it is; empty: "Authorization: Bearer KEY".
+	KeyHeader string
+}
+
+// Vendor is who defined a protocol. Its own address takes nobody without a key.
+type Vendor struct{ Name, Base, KeyEnv string }
+
+// OpenAI is the endpoint's server, by default OpenAI's own.
+func OpenAI(client *http.Client, ep llm.Endpoint) (Server, error) {
+	vendor := Vendor{Name: "OpenAI", Base: "https://api.openai.com/v1", KeyEnv: "OPENAI_API_KEY"}
+	base, err := versionedBase(ep.BaseURL, vendor.Base)
+	return Server{Client: client, Endpoint: ep, Vendor: vendor, Base: base}, err
+}
+
+// IsVendor reports that the server is the vendor's own, not one that speaks its protocol.
+func (s Server) IsVendor() bool { return s.Base == s.Vendor.Base }
+
+// Stream posts a body and yields the events of the answer. An answer that is one JSON
+// document, asked for or not, is one event of type llm.EventResponse.
+func (s Server) Stream(ctx context.Context, path string, body []byte, yield func(chat.RawEvent) error) error {
+	resp, err := s.send(ctx, http.MethodPost, path, "text/event-stream, application/json", body)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return s.receive(ctx, resp, yield)
+}
+
+// Post posts a body and returns the answer, of which it reads at most so many bytes.
+func (s Server) Post(ctx context.Context, path string, body []byte, limit int64) ([]byte, error) {
+	return s.fetch(ctx, http.MethodPost, path, body, limit)
+}
+
+func (s Server) fetch(ctx context.Context, method, path string, body []byte, limit int64) ([]byte, error) {
+	resp, err := s.send(ctx, method, path, "application/json", body)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	data, err := io.ReadAll(io.LimitReader(resp.Body, limit))
+	if err != nil {
+		return nil, s.transportError(ctx, err)
+	}
+	return data, nil
+}
+
+// send sends one request. An answer that is not a success is an error.
+func (s Server) send(ctx context.Context, method, path, accept string, body []byte) (*http.Response, error) {
+	if err := s.checkKey(); err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, s.Base+path, bytes.NewReader(body))
+	if err != nil {
+		return nil, s.transportError(ctx, err)
+	}
+	req.Header.Set("Accept", accept)
+	req.Header.Set("User-Agent", userAgent)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for name, value := range s.Header {
+		req.Header.Set(name, value)
+	}
+	switch key := s.Endpoint.Key.Reveal(); {
+	case key == "":
+	case s.KeyHeader != "":
+		req.Header.Set(s.KeyHeader, key)
+	default:
+		req.Header.Set("Authorization", "Bearer "+key)
+	}
+	resp, err := s.Client.Do(req)
+	if err != nil {
+		return nil, s.transportError(ctx, err)
+	}
+	if resp.StatusCode < 200 || resp.StatusCode > 299 {
+		return nil, s.responseError(ctx, resp)
+	}
+	return resp, nil
+}
+
+// checkKey refuses what no server would accept, and what would show the key to others.
+func (s Server) checkKey() error {
+	if s.Endpoint.Key == "" && s.IsVendor() {
+		return missingKey(s.Vendor)
+	}
+	if strings.ContainsFunc(s.Endpoint.Key.Reveal(), func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return &llm.Error{Code: chat.CodeAuth, Message: "the API key holds a line break or another control character; save it again; nothing was sent"}
+	}
+	return checkPlainKey(s.Endpoint, s.Base)
+}

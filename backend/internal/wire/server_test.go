@@ -1,0 +1,134 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// endless is a body without an end, and without a line break.
+type endless struct {
+	read   int64
+	closed bool
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += int64(len(p))
+	return copy(p, bytes.Repeat([]byte{'x'}, len(p))), nil
+}
+
+func (e *endless) Close() error { e.closed = true; return nil }
+
+// answering is a server that answers every request with the same.
+func answering(status int, kind string, body io.ReadCloser) Server {
+	return Server{Base: "http://127.0.0.1:9", Client: Client(&http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {kind}}, Body: body}, nil
+	})})}
+}
+
+// No answer without an end is read for longer than its bound, and each is closed.
+func TestEndlessAnswers(t *testing.T) {
+	stream := func(s Server) error {
+		return s.Stream(t.Context(), "/x", nil, func(chat.RawEvent) error { return nil })
+	}
+	const slack = 64 << 10 // buffers
+	for _, c := range []struct {
+		name   string
+		status int
+		kind   string
+		prefix string
+		limit  int64
+		call   func(Server) error
+		code   chat.Code
+		retry  bool
+	}{
+		{"event", 200, "text/event-stream", "data: ", maxEvent, stream, chat.CodeProvider, false},
+		{"comment", 200, "text/event-stream", ": ", maxEvent, stream, chat.CodeProvider, false},
+		{"document", 200, "application/json", "{", maxEvent, stream, chat.CodeProvider, false},
+		{"error", 400, "text/plain", "", maxErrorBody, stream, chat.CodeProvider, false},
+		{"error page", 503, "text/html", "<html>", maxErrorBody, stream, chat.CodeUnavailable, true},
+		{"list of models", 200, "application/json", "{", maxListing, func(s Server) error { _, _, err := s.Models(t.Context(), "/models"); return err }, chat.CodeProvider, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			tail := &endless{}
+			body := struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(strings.NewReader(c.prefix), tail), tail}
+			var e *llm.Error
+			if err := c.call(answering(c.status, c.kind, body)); !errors.As(err, &e) || e.Code != c.code || e.Retry != c.retry {
+				t.Fatalf("%v", err)
+			}
+			if tail.read > c.limit+slack || len(e.Message) > maxWords+len("…") {
+				t.Errorf("%d bytes were read, the bound is %d; %d bytes of words", tail.read, c.limit, len(e.Message))
+			}
+			if !tail.closed {
+				t.Error("the answer was not closed")
+			}
+		})
+	}
+	tail := &endless{}
+	if data, err := answering(200, "application/json", tail).Post(t.Context(), "/x", nil, 100); err != nil || len(data) != 100 || !tail.closed {
+		t.Errorf("%d bytes, closed %v, %v", len(data), tail.closed, err)
+	}
+}
+
+// A request that is cancelled while its error is read is cancelled, whatever the status was.
+func TestCancelledInsideAnError(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	body := struct {
+		io.Reader
+		io.Closer
+	}{readFunc(func([]byte) (int, error) {
+		cancel(chat.Errorf(chat.CodeTimeout, "turn.idle", "silent"))
+		return 0, context.Canceled
+	}), io.NopCloser(nil)}
+	_, err := answering(500, "text/plain", body).Post(ctx, "/x", nil, 100)
+	if chat.CodeOf(err) != chat.CodeTimeout {
+		t.Errorf("%v", err)
+	}
+}
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
+
+// An error whose text breaks off is judged by its status and by what came.
+func TestErrorThatBreaksOff(t *testing.T) {
+	body := struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(strings.NewReader("slow do"), readFunc(func([]byte) (int, error) { return 0, io.ErrUnexpectedEOF })), io.NopCloser(nil)}
+	_, err := answering(429, "text/plain", body).Post(t.Context(), "/x", nil, 100)
+	var e *llm.Error
+	if !errors.As(err, &e) || e.Code != chat.CodeRateLimited || !e.Retry || e.Message != "slow do" {
+		t.Errorf("%v", err)
+	}
+}
+
+// A key that no header can carry is not sent, and not tried again.
+func TestKeyThatCannotBeSent(t *testing.T) {
+	for _, key := range []llm.Secret{"sk-one\nsk-two", "sk-one\x00", "sk-one\x7f"} {
+		sent := 0
+		s := Server{Base: "http://127.0.0.1:9", Endpoint: llm.Endpoint{Key: key}, Client: &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) {
+			sent++
+			return nil, io.EOF
+		})}}
+		_, err := s.Post(t.Context(), "/x", nil, 1)
+		var e *llm.Error
+		if !errors.As(err, &e) || e.Code != chat.CodeAuth || e.Retry || strings.Contains(e.Message, "sk-") || sent != 0 {
+			t.Errorf("%q: %v after %d requests", key.Reveal(), err, sent)
+		}
+	}
+}

@@ -1,9 +1,0 @@
-package anthropic
-
-import (
-	"testing"
-
-	"contextinfinity/backend/llm/llmtest"
-)
-
-func TestEncode(t *testing.T) { llmtest.EncodeGolden(t, harness) }

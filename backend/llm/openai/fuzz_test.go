@@ -1,9 +1,0 @@
-package openai
-
-import (
-	"testing"
-
-	"contextinfinity/backend/llm/llmtest"
-)
-
-func FuzzStream(f *testing.F) { llmtest.FuzzStream(f, harness) }
