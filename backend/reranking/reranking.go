@@ -123,6 +123,6 @@ func (r *Reranker) call(ctx context.Context, body []byte) ([]byte, error) {
 
 // failure is an error for people; wire has taken keys out of its words.
 func failure(e *llm.Error) error {
-	return chat.WrapError(e.Code, "rerank", e, "The reranker could not be used: "+e.Error()+".").
+	return chat.WrapError(e.Code, "rerank", e, "The reranker could not be used: "+strings.TrimSuffix(e.Error(), ".")+".").
 		WithHint("check retrieval.reranker_base_url, or leave it empty to search without a reranker")
 }

@@ -11,3 +11,14 @@ it.each([
   mountIn(app, RangeList, { ranges: [], cut, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   expect(screen.getByText(words)).toBeInTheDocument();
 });
+
+it.each([
+  [['haiku'], 'Range summaries'],
+  [['extract'], 'Extracts'],
+  [['extract', 'haiku'], 'Range summaries and extracts'],
+])('made by %s is called %s', async (makers, title) => {
+  const { app } = await startedApp({ data: 'rich' });
+  const ranges = makers.map((by, i) => ({ id: `${i}`, fromSeq: 10 * i + 1, toSeq: 10 * i + 10, by, content: 'Said so.', tokens: 10, originalTokens: 100, createdAt: 0, inUse: true, orphan: false, validation: '' }));
+  mountIn(app, RangeList, { ranges, cut: 20, busy: false, onturn: () => undefined, onsummarize: () => undefined });
+  expect(screen.getByText(title)).toBeInTheDocument();
+});
