@@ -200,7 +200,7 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   expect(said).toHaveTextContent('file is not a database');
   expect(said).toHaveTextContent('Nothing was overwritten');
   expect(said).toHaveTextContent('/home/ada/.local/share/contextinfinity');
-  expect(said).toHaveTextContent('Restore the newest backup');
+  expect(said).toHaveTextContent('Keep a copy of the folder, then restore a backup');
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
   expect(backend.disk.errand).toBe('reopen'); // data is opened at a start of the program, not of the page
   expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();

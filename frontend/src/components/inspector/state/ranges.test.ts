@@ -5,7 +5,8 @@ import RangeList from './RangeList.svelte';
 
 it.each([
   [0, /the model sees every turn in full/],
-  [9623, /turns up to #9 623 no longer fit in full/],
+  [9623, /turns up to #9623 no longer fit in full/],
+  [9623, 'none yet; extracts replace all turns up to #9623'],
 ])('says what is sent instead while no range is summarised, up to turn %i', async (cut, words) => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut, busy: false, onturn: () => undefined, onsummarize: () => undefined });
