@@ -23,13 +23,10 @@ test('a lost database: start fresh and restart, in the window; the program begin
   await until('the question', async () => (await desktop.page.text('dialog')).includes('Nothing is deleted'));
   await desktop.page.run(`[...document.querySelectorAll('dialog button')].find((button) => button.innerText.trim() === 'Start fresh').click()`);
   await until('what is kept', async () => (await desktop.page.text('dialog')).includes('replaced'));
-  const before = desktop.window;
-  await desktop.page.press('Restart');
-  // The page and its driver end with the program's first life; the next has the same process and another window.
-  await until('another window', () => desktop.window !== '' && desktop.window !== before);
-  await waitForWindow(desktop.pid);
-  expect(desktop.running).toBe(true);
+  await desktop.page.press('Restart').catch(() => undefined); // the page ends while it is pressed, and the driver loses it
+  // The same process begins again: only it makes the new database, and then its window.
   await until('a new database', () => readdirSync(home.dataDir).includes('contextinfinity.db'));
+  await waitForWindow(desktop.pid);
   expect(await desktop.close()).toBe(true);
   expect(JSON.parse(verb(home, 'sessions', '--json')).sessions ?? []).toEqual([]);
   expect(readdirSync(join(home.dataDir, 'replaced'))).toHaveLength(1);
