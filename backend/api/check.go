@@ -51,4 +51,6 @@ func (s *Storage) checking(ctx context.Context, p *tasks.Progress) (tasks.Result
 }
 
 // findingText names the record and says what is wrong with it.
-func findingText(f chat.Finding) string { return f.Table + " " + f.ID + ": " + f.Message }
+func findingText(f chat.Finding) string {
+	return f.Table + " " + f.ID + ": " + groupedCounts(f.Message)
+}

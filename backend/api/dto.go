@@ -66,6 +66,7 @@ type Header struct {
 	ContextRecalled int    `json:"contextRecalled"` // those of ContextTokens that recalled memory takes; it gives way
 	ContextCeiling  int    `json:"contextCeiling"`
 	Summaries       int    `json:"summaries"`     // the [2S] of the meter
+	Extracts        int    `json:"extracts"`      // its [3E]
 	Infinity        bool   `json:"infinity"`      // false: plain chat, context.infinity is off
 	ContextState    string `json:"contextState"`  // without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full"
 	ContextFormat   string `json:"contextFormat"` // "12.4k / 50k (25%) [2S]"

@@ -103,6 +103,8 @@ type Startup struct {
 	Fatal *ErrorView `json:"fatal"`
 	// Lost: it could not, because the database is gone; an empty history can be started in its place.
 	Lost bool `json:"lost"`
+	// DamagedLog: it could not, because the write-ahead log is damaged; the log can be dropped.
+	DamagedLog bool `json:"damagedLog"`
 	// ReadOnly says why the data can only be read (a full disk, say); "": it can be written.
 	ReadOnly    string `json:"readOnly"`
 	ConfigError string `json:"configError"`

@@ -83,9 +83,9 @@ func (s *Inspect) pendingView(ctx context.Context, head string, t chat.Turn, job
 func whyPending(job chat.Job, ahead int) string {
 	switch {
 	case job.State == chat.JobDead:
-		return "Summarizing failed too often. Retry it by hand; nothing is lost, the turn stays in every context in full."
+		return "Summarising failed too often. Retry it by hand; nothing is lost, the turn stays in every context in full."
 	case job.State == chat.JobRunning:
-		return "It is being summarized into the state now."
+		return "It is being summarised into the state now."
 	case ahead > 0:
 		return "It waits for the turn before it: turns are committed in order."
 	case job.Attempts > 0:

@@ -156,5 +156,6 @@ func errorView(e *chat.Error) ErrorView {
 	if v.Message == "" {
 		v.Message = e.Error()
 	}
+	v.Message, v.Hint = groupedCounts(v.Message), groupedCounts(v.Hint)
 	return v
 }

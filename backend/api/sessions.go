@@ -287,7 +287,7 @@ func (c *Core) header(ctx context.Context, sess chat.Session, b chat.Branch, mod
 	} else if perr != nil {
 		c.Log.Warn("the context meter has no figures", "err", perr)
 	}
-	h.ContextTokens, h.ContextRecalled, h.ContextCeiling, h.Summaries = u.Used, u.Recalled, u.Ceiling, u.Summaries
+	h.ContextTokens, h.ContextRecalled, h.ContextCeiling, h.Summaries, h.Extracts = u.Used, u.Recalled, u.Ceiling, u.Summaries, u.Extracts
 	h.ContextState, h.ContextFormat, h.ModelWindow = u.State(), u.Format(), budget.ModelLimit
 	h.Infinity = m.Policy.History != prompt.HistoryOff
 	if m.Model != "" {

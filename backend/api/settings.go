@@ -50,7 +50,7 @@ func (s *Settings) Startup() Startup {
 	}
 	if s.c.Fatal != nil {
 		e := errorView(s.c.Fatal)
-		v.Fatal, v.Lost = &e, s.c.Data.Lost(s.c.ctx())
+		v.Fatal, v.Lost, v.DamagedLog = &e, s.c.Data.Lost(s.c.ctx()), s.c.Data.DamagedLog()
 		return v
 	}
 	ctx := s.c.ctx()

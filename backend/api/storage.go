@@ -27,6 +27,11 @@ type DataFolder interface {
 	Lost(context.Context) bool
 	// StartFresh moves what is left of a lost history into a folder, which it returns.
 	StartFresh(context.Context) (string, error)
+	// DamagedLog reports that the write-ahead log is damaged, so that DropLog can leave it out.
+	DamagedLog() bool
+	// DropLog leaves out what cannot be read of a damaged log. The files as they were are
+	// copied into a folder first, which it returns.
+	DropLog(context.Context) (string, error)
 }
 
 // Storage is where everything is kept, its copies, and what is erased for good.
@@ -151,6 +156,17 @@ func (s *Storage) StartFresh() (string, error) {
 		return "", chat.Errorf(chat.CodeConflict, "storage.fresh", "The conversations are open, so no empty history was started; nothing was changed.")
 	}
 	return s.c.Data.StartFresh(s.c.ctx())
+}
+
+// DropLog makes data with a damaged write-ahead log writable again, without the changes in
+// the log that cannot be read. The files as they were are kept in a folder, which it returns.
+//
+// Errors: CodeConflict where the data is open, and those of store.Archive.DropLog.
+func (s *Storage) DropLog() (string, error) {
+	if s.c.Fatal == nil {
+		return "", chat.Errorf(chat.CodeConflict, "storage.drop_log", "The conversations are open, so their log is not damaged; nothing was changed.")
+	}
+	return s.c.Data.DropLog(s.c.ctx())
 }
 
 // Reopen restarts the program, which tries to open the data again.

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,6 +54,42 @@ func TestTheWindowStartsFresh(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	p.say(api.SendRequest{Text: "A new beginning.", Model: "m"})
+	p.window.Close()
+	verified(t, o)
+}
+
+// The window of data with a damaged log offers to drop it, keeps the files as they were, and
+// opens the data at its next start.
+func TestTheWindowDropsADamagedLog(t *testing.T) {
+	t.Parallel()
+	p, o, data := keeping(t)
+	session := p.say(api.SendRequest{Text: "Remember me.", Model: "m"}).SessionID
+	if _, err := p.storage.DropLog(); chat.CodeOf(err) != chat.CodeConflict {
+		t.Errorf("while the data is open: %v", err)
+	}
+	crashed := map[string][]byte{} // the files as a crash at this moment leaves them
+	for _, name := range []string{store.DatabaseFile, store.DatabaseFile + "-wal", "confirmed.mark"} {
+		crashed[name] = must[[]byte](t)(os.ReadFile(filepath.Join(data, name)))
+	}
+	p.window.Close()
+	log := crashed[store.DatabaseFile+"-wal"]
+	log[len(log)/2] ^= 4
+	for name, content := range crashed {
+		harness.WriteFile(t, filepath.Join(data, name), content)
+	}
+	p = openPageWith(t, o)
+	if s := p.settings.Startup(); s.Fatal == nil || s.Lost || !s.DamagedLog {
+		t.Fatalf("%+v", s)
+	}
+	kept := must[string](t)(p.storage.DropLog())
+	if now, err := os.ReadFile(filepath.Join(kept, store.DatabaseFile+"-wal")); err != nil || !bytes.Equal(now, log) {
+		t.Errorf("the damaged log was not kept: %v", err)
+	}
+	p.window.Close()
+	p = openPageWith(t, o)
+	if s := p.settings.Startup(); s.Fatal != nil || s.DamagedLog || s.LastSession != session && !s.FirstRun {
+		t.Errorf("%+v", s)
+	}
 	p.window.Close()
 	verified(t, o)
 }

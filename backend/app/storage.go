@@ -134,4 +134,10 @@ func (d dataFolder) StartFresh(ctx context.Context) (string, error) {
 	return d.archive().StartFresh(ctx)
 }
 
+// DamagedLog implements api.DataFolder.
+func (d dataFolder) DamagedLog() bool { return d.archive().DamagedLog() }
+
+// DropLog implements api.DataFolder.
+func (d dataFolder) DropLog(ctx context.Context) (string, error) { return d.archive().DropLog(ctx) }
+
 func pickFolder() (string, error) { return desktop.PickFolder("Where everything is kept", "") }

@@ -119,7 +119,7 @@ func MissedDaily(err error) RecoveryItem {
 func GivenUp(j Job) RecoveryItem {
 	what := map[JobType]string{
 		JobSummarizeTurn: "Taking an answer into the conversation's state", JobIndexTurn: "Making a turn searchable",
-		JobSummarizeRange: "Summarizing a part of the history",
+		JobSummarizeRange: "Summarising a part of the history",
 	}[j.Type]
 	if what == "" {
 		what = "Background work"

@@ -153,7 +153,7 @@ var coreTable = []key{
 	}, func(c *Config) any { return &c.Librarian.Commit }},
 	{spec{
 		name: "librarian.model", group: groupLibrarian, label: "Model", def: AutoModel,
-		help: "The model that writes state summaries. auto takes the cheap model of the turn's provider; empty uses none, only the built-in summary.",
+		help: "The model that writes state summaries. \"auto\" uses the cheap model of the turn's provider; empty uses none, only the built-in summary.",
 	}, func(c *Config) any { return &c.Librarian.Model }},
 	{spec{
 		name: "librarian.target_tokens", group: groupLibrarian, label: "Size of the state summary", unit: "tokens",
@@ -166,7 +166,7 @@ var coreTable = []key{
 		help: "After this long the built-in summary is used instead. Chat never waits for it.",
 	}, func(c *Config) any { return &c.Librarian.TimeoutS }},
 	{spec{
-		name: "librarian.min_turns", group: groupLibrarian, label: "Turns a run", unit: "turns",
+		name: "librarian.min_turns", group: groupLibrarian, label: "Turns per call", unit: "turns",
 		def: 1, min: 1, max: 100,
 		help: "The fewest turns one librarian call covers.",
 	}, func(c *Config) any { return &c.Librarian.MinTurns }},

@@ -229,10 +229,12 @@ func TestBudget(t *testing.T) {
 
 func TestUsageFormat(t *testing.T) {
 	for want, u := range map[string]Usage{
-		"2.1k / 200k (1%)":       {Used: 2100, Ceiling: 200000},
-		"12.4k / 50k (25%) [2S]": {Used: 12400, Ceiling: 50000, Summaries: 2},
-		"0 / 50k (0%)":           {Ceiling: 50000},
-		"1.2M / 2M (60%)":        {Used: 1200000, Ceiling: 2000000},
+		"2.1k / 200k (1%)":          {Used: 2100, Ceiling: 200000},
+		"12.4k / 50k (25%) [2S]":    {Used: 12400, Ceiling: 50000, Summaries: 2},
+		"12.4k / 50k (25%) [3E]":    {Used: 12400, Ceiling: 50000, Extracts: 3},
+		"12.4k / 50k (25%) [2S 3E]": {Used: 12400, Ceiling: 50000, Summaries: 2, Extracts: 3},
+		"0 / 50k (0%)":              {Ceiling: 50000},
+		"1.2M / 2M (60%)":           {Used: 1200000, Ceiling: 2000000},
 	} {
 		if got := u.Format(); got != want {
 			t.Errorf("%+v: %q, want %q", u, got, want)

@@ -3,6 +3,8 @@ package prompt
 import (
 	"slices"
 	"strings"
+
+	"contextinfinity/backend/chat"
 )
 
 // renderPieces fills section 4, and what of it follows the state summary.
@@ -24,7 +26,10 @@ func (a *assembler) renderPieces() error {
 func (a *assembler) renderPiece(p Piece, text string) rendered {
 	source := Part{Source: "extract", From: p.From, To: p.To}
 	if s := a.summaryOf(p); s != nil {
-		source.Source, source.ID = "summary", s.ID
+		source.ID = s.ID
+		if s.Model != chat.GeneratedByExtract {
+			source.Source = "summary"
+		}
 	}
 	return a.derived(source, text, rangeText(p))
 }

@@ -11,6 +11,7 @@ type Usage struct {
 	Recalled  int // those of Used that recalled memory takes; it gives way by itself
 	Ceiling   int
 	Summaries int // range summaries in it
+	Extracts  int // extracts in it, of turns that have no summary yet
 }
 
 // UsageOf reads a manifest.
@@ -19,7 +20,14 @@ func UsageOf(m Manifest) Usage {
 	for _, s := range m.Sections {
 		switch s.Name {
 		case SectionSummaries:
-			u.Summaries = max(0, len(s.Items)-2) // the frame is two items
+			for _, item := range s.Items {
+				switch item.Source {
+				case "summary":
+					u.Summaries++
+				case "extract":
+					u.Extracts++
+				}
+			}
 		case SectionRetrieved:
 			u.Recalled = s.Tokens
 		}
@@ -37,11 +45,19 @@ func (u Usage) percent(tokens int) float64 {
 	return 100 * float64(tokens) / float64(u.Ceiling)
 }
 
-// Format is the meter's text: "2.1k / 200k (1%)", "12.4k / 50k (25%) [2S]".
+// Format is the meter's text: "2.1k / 200k (1%)", "12.4k / 50k (25%) [2S]",
+// "[2S 1E]" with an extract.
 func (u Usage) Format() string {
 	s := fmt.Sprintf("%s / %s (%.0f%%)", compact(u.Used), compact(u.Ceiling), u.Percent())
+	var marks []string
 	if u.Summaries > 0 {
-		s += fmt.Sprintf(" [%dS]", u.Summaries)
+		marks = append(marks, fmt.Sprintf("%dS", u.Summaries))
+	}
+	if u.Extracts > 0 {
+		marks = append(marks, fmt.Sprintf("%dE", u.Extracts))
+	}
+	if len(marks) > 0 {
+		s += " [" + strings.Join(marks, " ") + "]"
 	}
 	return s
 }

@@ -75,7 +75,7 @@ func TestRerankRefuses(t *testing.T) {
 		"one twice":      {200, `{"results":[{"index":0,"relevance_score":1},{"index":0,"relevance_score":2}]}`, chat.CodeProvider},
 		"of a third":     {200, `{"results":[{"index":0,"relevance_score":1},{"index":2,"relevance_score":2}]}`, chat.CodeProvider},
 		"without scores": {200, `{"results":[{"index":0},{"index":1}]}`, chat.CodeProvider},
-		"key refused":    {401, `{"error":{"message":"bad key secret-key"}}`, chat.CodeAuth},
+		"key refused":    {401, `{"error":{"message":"Bad key secret-key."}}`, chat.CodeAuth},
 		"no endpoint":    {404, "not found", chat.CodeProvider},
 	} {
 		r, err := New(Options{BaseURL: serve(t, c.status, c.body, nil), Key: "secret-key"})
@@ -85,6 +85,9 @@ func TestRerankRefuses(t *testing.T) {
 		_, err = r.Rerank(t.Context(), "q", []string{"a", "b"})
 		if chat.CodeOf(err) != c.code || strings.Contains(err.Error()+chat.AsError(err).Hint, "secret-key") {
 			t.Errorf("%s: %v (%s)", name, err, chat.CodeOf(err))
+		}
+		if message := chat.AsError(err).Message; strings.HasSuffix(message, "..") {
+			t.Errorf("%s: the sentence ends twice: %s", name, message)
 		}
 	}
 	gone := httptest.NewServer(http.NotFoundHandler())

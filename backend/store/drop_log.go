@@ -10,6 +10,12 @@ import (
 	"contextinfinity/backend/internal/disk"
 )
 
+// DamagedLog reports that the write-ahead log is damaged, so that DropLog can leave it out.
+func (a *Archive) DamagedLog() bool {
+	damage, err := damagedLog(a.dir)
+	return err == nil && damage != ""
+}
+
 // DropLog makes data whose write-ahead log is damaged writable again, without the changes in
 // the log that cannot be read. The files as they are are copied into a folder first, whose
 // path it returns.

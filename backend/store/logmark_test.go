@@ -70,6 +70,9 @@ func TestADamagedLogIsFound(t *testing.T) {
 				t.Fatalf("the log was changed: %v", err)
 			}
 			archive := NewArchive(ArchiveOptions{DataDir: dir})
+			if !archive.DamagedLog() {
+				t.Fatal("the log is not called damaged")
+			}
 			kept, err := archive.DropLog(f.ctx)
 			f.ok(err)
 			if now, err := os.ReadFile(filepath.Join(kept, DatabaseFile+"-wal")); err != nil || !bytes.Equal(now, damaged) {
@@ -78,6 +81,9 @@ func TestADamagedLogIsFound(t *testing.T) {
 			s, err := Open(f.ctx, Options{DataDir: dir})
 			f.ok(err)
 			f.ok(s.Close())
+			if archive.DamagedLog() {
+				t.Fatal("a log that was dropped is called damaged")
+			}
 			_, err = archive.DropLog(f.ctx)
 			f.refused(err, chat.CodeNotFound)
 		})

@@ -1633,6 +1633,7 @@ export namespace api {
 	    contextRecalled: number;
 	    contextCeiling: number;
 	    summaries: number;
+	    extracts: number;
 	    infinity: boolean;
 	    contextState: string;
 	    contextFormat: string;
@@ -1662,6 +1663,7 @@ export namespace api {
 	        this.contextRecalled = source["contextRecalled"];
 	        this.contextCeiling = source["contextCeiling"];
 	        this.summaries = source["summaries"];
+	        this.extracts = source["extracts"];
 	        this.infinity = source["infinity"];
 	        this.contextState = source["contextState"];
 	        this.contextFormat = source["contextFormat"];
@@ -2808,6 +2810,7 @@ export namespace api {
 	    dataDir: string;
 	    fatal?: ErrorView;
 	    lost: boolean;
+	    damagedLog: boolean;
 	    readOnly: string;
 	    configError: string;
 	    lastSession: string;
@@ -2829,6 +2832,7 @@ export namespace api {
 	        this.dataDir = source["dataDir"];
 	        this.fatal = this.convertValues(source["fatal"], ErrorView);
 	        this.lost = source["lost"];
+	        this.damagedLog = source["damagedLog"];
 	        this.readOnly = source["readOnly"];
 	        this.configError = source["configError"];
 	        this.lastSession = source["lastSession"];

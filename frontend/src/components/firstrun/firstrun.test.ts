@@ -200,7 +200,7 @@ test('data that cannot be opened: what happened, what is safe, where it is, what
   expect(said).toHaveTextContent('file is not a database');
   expect(said).toHaveTextContent('Nothing was overwritten');
   expect(said).toHaveTextContent('/home/ada/.local/share/contextinfinity');
-  expect(said).toHaveTextContent('Restore the newest backup');
+  expect(said).toHaveTextContent('Keep a copy of the folder, then restore a backup');
   await userEvent.click(screen.getByRole('button', { name: 'Try again' }));
   expect(backend.disk.errand).toBe('reopen'); // data is opened at a start of the program, not of the page
   expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
@@ -222,6 +222,32 @@ test('a lost database: an empty history is started once it is confirmed, and the
   expect(await screen.findByText('/home/ada/.local/share/contextinfinity/replaced/20261122-120000')).toBeVisible();
   await userEvent.click(screen.getByRole('button', { name: 'Restart' }));
   expect([started(), backend.disk.errand]).toEqual([2, 'reopen']);
+});
+
+test('a damaged log: the changes that cannot be read are dropped once it is confirmed, and the folder with the files is named', async () => {
+  const { backend } = await mountWith(FatalError, (app) => ({ error: app.startup.fatal! }), { data: 'fatal' }, (prepared) => (prepared.program.startup.damagedLog = true));
+  expect(screen.getByRole('alert')).toHaveTextContent('continue without the changes that cannot be read');
+  expect(screen.queryByRole('button', { name: 'Start fresh…' })).toBeNull();
+  const dropped = () => backend.calls.filter((call) => call.name === 'storage.dropLog').length;
+  await userEvent.click(screen.getByRole('button', { name: 'Continue without the changes…' }));
+  expect(screen.getByRole('dialog')).toHaveTextContent(/Kept: everything in the database.*Lost: the changes after the damage/);
+  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+  expect([dropped(), screen.queryByRole('dialog')]).toEqual([0, null]);
+  await userEvent.click(screen.getByRole('button', { name: 'Continue without the changes…' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Drop the log' }));
+  expect(await screen.findByText('/home/ada/.local/share/contextinfinity/replaced/20261122-120000')).toBeVisible();
+  await userEvent.click(screen.getByRole('button', { name: 'Restart' }));
+  expect([dropped(), backend.disk.errand]).toEqual([1, 'reopen']);
+});
+
+test('the newest backups that can be used stand on the page, each with its way to restore it', async () => {
+  const { app, backend } = await mountWith(FatalError, (started) => ({ error: started.startup.fatal! }), { data: 'fatal' });
+  const [newest, damaged] = backend.disk.backups;
+  const list = within(await screen.findByRole('region', { name: 'Backups' }));
+  expect(list.getAllByRole('listitem')).toHaveLength(4);
+  expect(damaged?.problem).not.toBe('');
+  await userEvent.click(list.getAllByRole('button', { name: /^Restore the backup of/ })[0]!);
+  expect([app.storage.asking, app.storage.path]).toEqual(['restore', newest?.path]);
 });
 
 test.each([['corrupt', true], ['newer_version', true], ['locked', false]])('data that cannot be opened (%s): a backup in its place is offered: %s', async (code, offered) => {

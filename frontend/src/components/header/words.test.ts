@@ -33,6 +33,8 @@ describe('words of the header', () => {
 
   it.each([
     ['12.4k / 50k (25%) [2S]', { main: `12.4k / 50k (25${n}%)`, summaries: '[2S]' }],
+    ['12.4k / 50k (25%) [3E]', { main: `12.4k / 50k (25${n}%)`, summaries: '[3E]' }],
+    ['12.4k / 50k (25%) [2S 3E]', { main: `12.4k / 50k (25${n}%)`, summaries: '[2S 3E]' }],
     ['0 / 50k (0%)', { main: `0 / 50k (0${n}%)`, summaries: '' }],
     ['', { main: '', summaries: '' }],
   ])('takes %s apart', (format, parts) => expect(contextParts(format)).toEqual(parts));
@@ -51,11 +53,14 @@ describe('words of the header', () => {
 });
 
 describe('the context meter', () => {
-  const header = { contextTokens: 7_900, contextCeiling: 8_000, contextRecalled: 0, contextState: 'plenty', summaries: 0, infinity: true } as HeaderView;
+  const header = { contextTokens: 7_900, contextCeiling: 8_000, contextRecalled: 0, contextState: 'plenty', summaries: 0, extracts: 0, infinity: true } as HeaderView;
   it('says how much of it is recalled memory', () => {
     expect(contextTitle({ ...header, contextRecalled: 3_100 })).toMatch(/: plenty\. 3.100 of them are recalled memory, which gives way/);
     expect(contextTitle(header)).not.toMatch(/recalled/);
   });
+
+  it.each([[1, 0, '1 range summary replaces'], [2, 0, '2 range summaries replace'], [0, 3, '3 extracts replace'], [2, 1, '2 range summaries and 1 extract replace']])(
+    'calls summaries and extracts what they are: %i and %i', (summaries, extracts, said) => expect(contextTitle({ ...header, summaries, extracts })).toContain(`${said} the oldest turns.`));
 });
 
 describe('another model', () => {

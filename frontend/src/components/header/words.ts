@@ -51,12 +51,13 @@ export function streamTitle(durable: number, displayed: number, live: boolean): 
 
 /** "12.4k / 50k (25%)" and "[2S]" apart: the second is quieter. */
 export function contextParts(format: string): { main: string; summaries: string } {
-  const found = /^(.*?)\s*(\[\d+S\])?$/.exec(format);
+  const found = /^(.*?)\s*(\[\d+[SE](?: \d+E)?\])?$/.exec(format);
   return { main: (found?.[1] ?? format).replace(/(\d)%/g, `$1${narrow}%`), summaries: found?.[2] ?? '' };
 }
 
 export function contextTitle(header: Header): string {
-  const summaries = header.summaries > 0 ? ` ${counted(header.summaries, 'range summary replaces', 'range summaries replace')} the oldest turns.` : '';
+  const replacing = [header.summaries > 0 ? counted(header.summaries, 'range summary', 'range summaries') : '', header.extracts > 0 ? counted(header.extracts, 'extract') : ''].filter(Boolean).join(' and ');
+  const summaries = replacing ? ` ${replacing} ${header.summaries + header.extracts === 1 ? 'replaces' : 'replace'} the oldest turns.` : '';
   const recalled = header.contextRecalled > 0 ? ` ${grouped(header.contextRecalled)} of them are recalled memory, which gives way when room is needed.` : '';
   const plain = header.infinity ? '' : ' Unlimited history is off: this is plain chat, and a history that is too long is rejected.';
   return `The next request would contain ${grouped(header.contextTokens)} of ${grouped(header.contextCeiling)} tokens: ${header.contextState}.${recalled}${summaries}${plain} Opens the X-ray`;

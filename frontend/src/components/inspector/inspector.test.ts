@@ -221,8 +221,8 @@ describe('State: how it came about', () => {
 
   test('ranges stand beside the turns they cover, superseded ones folded', async () => {
     const { app, backend, user } = await open('state');
-    await user.click(await screen.findByRole('button', { name: 'Summary of turns 91 to 136' }));
-    expect(screen.getByRole('group', { name: 'Summary of turns 91 to 136' })).toHaveTextContent('Turns 91 to 136: the orders tables');
+    await user.click(await screen.findByRole('button', { name: 'Extract of turns 91 to 136' }));
+    expect(screen.getByRole('group', { name: 'Extract of turns 91 to 136' })).toHaveTextContent('Turns 91 to 136: the orders tables');
     expect(screen.getByText('replace all turns up to #136')).toBeInTheDocument();
     expect(screen.queryByText(/^Repaired after/)).not.toBeInTheDocument();
     await user.click(screen.getByRole('button', { name: 'Summary of turns 1 to 90' }));

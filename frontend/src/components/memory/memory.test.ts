@@ -7,7 +7,7 @@ import type { FakeBackend } from '$lib/backend/fake';
 import { mostAttached } from '$lib/state/memory.svelte';
 import { mountWith } from '$shared/testing/harness';
 import Inspector from '../inspector/Inspector.svelte';
-import { dayOf, embedderName, factsOf, indexWords, isBeginning, markWords, readable, spaceShare, startOfDay, tagOf, timingWords, whoSaid } from './words';
+import { dayOf, embedderName, factsOf, fromMatch, indexWords, isBeginning, markWords, readable, spaceShare, startOfDay, tagOf, timingWords, whoSaid } from './words';
 
 type Prepare = Parameters<typeof mountWith>[3];
 
@@ -380,6 +380,13 @@ describe('words', () => {
     expect(markWords('Der Größe nach, GRÖSSE und größe.', ['größe', 'x']).filter((piece) => piece.marked).map((piece) => piece.text)).toEqual(['Größe', 'größe']);
     expect(markWords('<b>on-call</b> plan on', ['on-call']).filter((piece) => piece.marked).map((piece) => piece.text)).toEqual(['on', 'call', 'on']);
     expect(markWords('nothing', [])).toEqual([{ text: 'nothing', marked: false }]);
+  });
+
+  test('a card begins shortly before the first matched word, where that would be cut off', () => {
+    const said = (text: string) => fromMatch(markWords(text, ['lag'])).map((piece) => piece.text).join('');
+    expect(said(`${'before it '.repeat(20)}the replication lag grew`)).toBe('… it before it the replication lag grew');
+    expect(said('the replication lag grew')).toBe('the replication lag grew');
+    expect(said('x '.repeat(100))).toBe('x '.repeat(100));
   });
 
   test('days are whole, in the user’s zone', () => {

@@ -65,6 +65,19 @@ export function markWords(text: string, matched: readonly string[]): Piece[] {
   return pieces;
 }
 
+/** A card shows about so much of an excerpt; the words that matched have to be in it. */
+const shown = 110;
+const lead = 30;
+
+/** An excerpt from shortly before its first matched word, where that would otherwise be cut off below. */
+export function fromMatch(pieces: readonly Piece[]): Piece[] {
+  const at = pieces.findIndex((piece) => piece.marked);
+  const before = pieces.slice(0, Math.max(at, 0)).map((piece) => piece.text).join('');
+  if (before.length <= shown) return [...pieces];
+  const kept = before.slice(-lead).replace(/^\S*\s+/, '');
+  return [{ text: `… ${kept}`, marked: false }, ...pieces.slice(at)];
+}
+
 /** The built-in embedder as what it is: it knows words and parts of words, not what they mean. */
 export const builtInName = 'built-in (hashed word features)';
 

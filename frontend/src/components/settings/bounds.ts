@@ -1,9 +1,9 @@
 import type { Setting } from '$lib/backend/types';
 import { grouped, typedNumber } from '$shared/format';
 
-/** A value as people read it: on and off for switches, grouped digits for whole numbers. */
+/** A value as people read it: On and Off for switches, grouped digits for whole numbers. */
 export function shownValue(setting: Setting, value: string): string {
-  if (setting.type === 'bool') return value === 'true' ? 'on' : 'off';
+  if (setting.type === 'bool') return value === 'true' ? 'On' : 'Off';
   if (setting.type === 'int' && /^\d+$/.test(value)) return grouped(Number(value));
   if (setting.type === 'list' && value === '[]') return 'none';
   return value === '' ? 'empty' : value;

@@ -3,7 +3,7 @@ import { formatChoices } from '../transfer/words';
 /** What the configuration file's values are called in the window, where their bare names say too little. */
 export const choiceWords: Record<string, Record<string, string>> = {
   'stream.durability': { buffered: 'Buffered', write_ahead: 'Write ahead' },
-  'librarian.commit': { eager: 'After each turn', lazy: 'When many wait' },
+  'librarian.commit': { eager: 'After each turn', lazy: 'When many are pending' },
   'context.history': { elastic: 'Elastic', srd: 'Summary only' },
   'tools.mode': { disabled: 'Off', parse_only: 'Show calls only', enabled: 'On' },
   'retrieval.profile': { measured: 'Measured', srd: 'Specification' },

@@ -94,4 +94,4 @@ export function behindWords(now: { sessions: number; turns: number }, then: { se
   return lost.length > 0 ? `The backup holds ${lost.join(' and ')} fewer than are here now.` : '';
 }
 
-export const filesWords = (files: number): string => (files === 0 ? 'nothing' : `${grouped(files)} ${files === 1 ? 'file' : 'files'}`);
+export const filesWords = (files: number): string => (files === 0 ? 'no files' : `${grouped(files)} ${files === 1 ? 'file' : 'files'}`);

@@ -219,6 +219,8 @@ export interface StorageService {
   receipts(): Promise<ReceiptView[]>;
   /** Moves what is left of a lost history into a folder, which it returns; the next start begins an empty one. */
   startFresh(): Promise<string>;
+  /** Makes data with a damaged log writable again, without what cannot be read of the log; the files as they were are kept in a folder, which it returns. */
+  dropLog(): Promise<string>;
   /** Restarts the program, which tries to open the data again. */
   reopen(): Promise<void>;
 }

@@ -84,6 +84,8 @@ export interface Header {
   contextCeiling: number;
   /** the [2S] of the meter */
   summaries: number;
+  /** its [3E] */
+  extracts: number;
   /** false: plain chat, context.infinity is off */
   infinity: boolean;
   /** without recalled memory: "plenty" (under 70 %), "filling" (up to 90), "nearly full" */

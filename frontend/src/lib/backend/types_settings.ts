@@ -131,6 +131,8 @@ export interface Startup {
   fatal: ErrorView | null;
   /** Lost: it could not, because the database is gone; an empty history can be started in its place. */
   lost: boolean;
+  /** DamagedLog: it could not, because the write-ahead log is damaged; the log can be dropped. */
+  damagedLog: boolean;
   /** ReadOnly says why the data can only be read (a full disk, say); "": it can be written. */
   readOnly: string;
   configError: string;

@@ -10,6 +10,8 @@ export function Check():Promise<api.TaskView>;
 
 export function DeletePreview(arg1:string,arg2:string):Promise<api.DeletePreview>;
 
+export function DropLog():Promise<string>;
+
 export function Erase(arg1:string,arg2:string,arg3:string):Promise<api.ReceiptView>;
 
 export function Move(arg1:string):Promise<api.TaskView>;

@@ -18,6 +18,10 @@ export function DeletePreview(arg1, arg2) {
   return window['go']['api']['Storage']['DeletePreview'](arg1, arg2);
 }
 
+export function DropLog() {
+  return window['go']['api']['Storage']['DropLog']();
+}
+
 export function Erase(arg1, arg2, arg3) {
   return window['go']['api']['Storage']['Erase'](arg1, arg2, arg3);
 }

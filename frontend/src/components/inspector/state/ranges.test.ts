@@ -5,9 +5,21 @@ import RangeList from './RangeList.svelte';
 
 it.each([
   [0, /the model sees every turn in full/],
-  [9623, /turns up to #9 623 no longer fit in full/],
+  [9623, /turns up to #9623 no longer fit in full/],
+  [9623, 'none yet; extracts replace all turns up to #9623'],
 ])('says what is sent instead while no range is summarised, up to turn %i', async (cut, words) => {
   const { app } = await startedApp({ data: 'rich' });
   mountIn(app, RangeList, { ranges: [], cut, busy: false, onturn: () => undefined, onsummarize: () => undefined });
   expect(screen.getByText(words)).toBeInTheDocument();
+});
+
+it.each([
+  [['haiku'], 'Range summaries'],
+  [['extract'], 'Extracts'],
+  [['extract', 'haiku'], 'Range summaries and extracts'],
+])('made by %s is called %s', async (makers, title) => {
+  const { app } = await startedApp({ data: 'rich' });
+  const ranges = makers.map((by, i) => ({ id: `${i}`, fromSeq: 10 * i + 1, toSeq: 10 * i + 10, by, content: 'Said so.', tokens: 10, originalTokens: 100, createdAt: 0, inUse: true, orphan: false, validation: '' }));
+  mountIn(app, RangeList, { ranges, cut: 20, busy: false, onturn: () => undefined, onsummarize: () => undefined });
+  expect(screen.getByText(title)).toBeInTheDocument();
 });

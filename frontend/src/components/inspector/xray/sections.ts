@@ -25,7 +25,14 @@ const looks: Record<string, Look> = {
   message: { number: 9, title: 'Your message', fill: 'var(--color-section-message)', striped: false },
 };
 
-export function lookOf(name: string): Look {
+/** What stands for the oldest turns: summaries by a model, extracts until they are made, or both. */
+export function replacingTitle(summaries: boolean, extracts: boolean): string {
+  return extracts ? (summaries ? 'Range summaries and extracts' : 'Extracts') : 'Range summaries';
+}
+
+export function lookOf({ name, items }: Pick<ContextSection, 'name' | 'items'>): Look {
+  const has = (source: string) => items.some((item) => item.source === source);
+  if (name === 'summaries') return { ...looks['summaries']!, title: replacingTitle(has('summary'), has('extract')) };
   return looks[name] ?? { number: 0, title: name, fill: 'var(--color-section-tools)', striped: false };
 }
 

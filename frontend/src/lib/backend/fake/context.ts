@@ -2,7 +2,7 @@
 import { BackendError } from '../errors';
 import type { BlockView, ContextDiff, ContextItem, ContextSection, ContextView, Draft, RangeView, SwitchPreview, TurnView } from '../types';
 import { chunkRowOf, memoryBlocks } from './memory';
-import { errorView, utf8Length } from './shapes';
+import { errorView, replacedMark, utf8Length } from './shapes';
 import type { FakeBranch, World } from './world';
 
 export const fakeLimits: Record<string, { window: number; ceiling: number; provider: string }> = {
@@ -98,9 +98,10 @@ function assemble(world: World, branchId: string, model: string, message: string
   const reserve = Math.min(4_096, window / 8);
   const margin = Math.round((window - reserve) * 0.05);
   const allowance = Math.round((ceiling - 4_000) / 1.15);
-  const summaries = sections.find((section) => section.name === 'summaries')?.items.length ?? 0;
+  const pieces = sections.find((section) => section.name === 'summaries')?.items ?? [];
+  const extracts = pieces.filter((item) => item.source === 'extract').length;
   return {
-    turnId: '', turnSeq: 0, model, provider, format: `${(tokens / 1000).toFixed(1)}k / ${ceiling / 1000}k (${percent}%)${summaries > 0 ? ` [${summaries}S]` : ''}`,
+    turnId: '', turnSeq: 0, model, provider, format: `${(tokens / 1000).toFixed(1)}k / ${ceiling / 1000}k (${percent}%)${replacedMark(pieces.length - extracts, extracts)}`,
     state: firm < 70 ? 'plenty' : firm <= 90 ? 'filling' : 'nearly full', tokens, ceiling, reported: 0, cached: 0, maxOutput: 8_000,
     budget: {
       modelLimit: window, responseReserve: reserve, safetyMargin: margin, inputBudget: window - reserve - margin, allowance,

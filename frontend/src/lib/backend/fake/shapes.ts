@@ -57,3 +57,9 @@ export function emptyDraft(): Draft {
 }
 
 export const utf8Length = (text: string): number => new TextEncoder().encode(text).length;
+
+/** What of the oldest turns is replaced, as the meter writes it: "", " [2S]", " [2S 1E]". */
+export function replacedMark(summaries: number, extracts: number): string {
+  const marks = [summaries > 0 ? `${summaries}S` : '', extracts > 0 ? `${extracts}E` : ''].filter(Boolean);
+  return marks.length > 0 ? ` [${marks.join(' ')}]` : '';
+}

@@ -153,6 +153,10 @@ export function storageService(world: World, program: Program, tasks: FakeTasks,
       program.startup = { ...program.startup, lost: false };
       return `${disk.dir}/replaced/20261122-120000`;
     },
+    dropLog: async () => {
+      program.startup = { ...program.startup, damagedLog: false };
+      return `${disk.dir}/replaced/20261122-120000`;
+    },
     reopen: async () => {
       disk.errand = 'reopen';
     },

@@ -1,6 +1,6 @@
 /** The data of a program in memory: sessions, branches and turns, and who has to hear when they change. */
 import type { BranchView, Change, ChangeKind, Draft, Frame, Header, JobView, PinSuggestion, PinView, RangeView, ImportedInstructions, SessionRow, SessionSettings, SessionSnapshot, StateView, TurnView } from '../types';
-import { branchView, emptyDraft, errorView, sessionRow, turnView } from './shapes';
+import { branchView, emptyDraft, errorView, replacedMark, sessionRow, turnView } from './shapes';
 import { BackendError } from '../errors';
 
 export interface FakeBranch {
@@ -159,16 +159,18 @@ export class World {
     const head = headOf(lineage);
     const tokens = Math.min(49_000, 900 + lineage.length * 640);
     const percent = Math.round((tokens / 50_000) * 100);
-    const ranges = branch.ranges.filter((range) => range.inUse).length;
+    const ranges = branch.ranges.filter((range) => range.inUse);
+    const extracts = ranges.filter((range) => range.by === 'extract').length;
+    const summaries = ranges.length - extracts;
     return {
       sessionId: session.row.id, sessionTitle: session.row.title, branchId, branchLabel: branch.view.label,
       headSeq: head?.seq ?? 0, headShortId: (head?.stateAfter ?? 'ROOT').slice(-4).toUpperCase(),
       pending: lineage.filter((turn) => turn.state === 'pending').length,
       turnId: newest?.id ?? '', turnSeq: newest?.seq ?? 0, phase: newest?.phase ?? '', outcome: newest?.outcome ?? '',
       displayed: newest?.displayed ?? 0, durable: newest?.durable ?? 0,
-      contextTokens: tokens, contextRecalled: 0, contextCeiling: 50_000, summaries: ranges, infinity: this.infinity,
+      contextTokens: tokens, contextRecalled: 0, contextCeiling: 50_000, summaries, extracts, infinity: this.infinity,
       contextState: percent < 70 ? 'plenty' : percent <= 90 ? 'filling' : 'nearly full',
-      contextFormat: `${(tokens / 1000).toFixed(1)}k / 50k (${percent}%)${ranges > 0 ? ` [${ranges}S]` : ''}`,
+      contextFormat: `${(tokens / 1000).toFixed(1)}k / 50k (${percent}%)${replacedMark(summaries, extracts)}`,
       model: model || session.model, modelWindow: 200_000,
     };
   }

@@ -1,0 +1,26 @@
+package api
+
+import (
+	"regexp"
+	"strings"
+)
+
+// countIn finds a count in a sentence: four digits or more, and what is counted. A year, a
+// port, an id or a path has no such word after it.
+var countIn = regexp.MustCompile(`(^|[^\w.,:/#=-])(\d{4,})( (?:tokens?|turns?|sessions?|messages?|records?|events?|files?|passages?|chunks?|bytes?|characters?|pages?|entries|vectors?|[kM]?B|KB)\b)`)
+
+// groupedCounts writes counts of a sentence as the window writes numbers: "12 345 turns",
+// with narrow no-break spaces.
+func groupedCounts(text string) string {
+	return countIn.ReplaceAllStringFunc(text, func(found string) string {
+		parts := countIn.FindStringSubmatch(found)
+		digits, out := parts[2], strings.Builder{}
+		for i, digit := range digits {
+			if i > 0 && (len(digits)-i)%3 == 0 {
+				out.WriteRune('\u202f')
+			}
+			out.WriteRune(digit)
+		}
+		return parts[1] + out.String() + parts[3]
+	})
+}
