@@ -63,7 +63,7 @@ func TestTheWindowStartsFresh(t *testing.T) {
 func TestTheWindowDropsADamagedLog(t *testing.T) {
 	t.Parallel()
 	p, o, data := keeping(t)
-	session := p.say(api.SendRequest{Text: "Remember me.", Model: "m"}).SessionID
+	p.say(api.SendRequest{Text: "Remember me.", Model: "m"})
 	if _, err := p.storage.DropLog(); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("while the data is open: %v", err)
 	}
@@ -73,7 +73,7 @@ func TestTheWindowDropsADamagedLog(t *testing.T) {
 	}
 	p.window.Close()
 	log := crashed[store.DatabaseFile+"-wal"]
-	log[len(log)/2] ^= 4
+	log[500] ^= 4 // in its first page: a crash while the log begins anew leaves old pages at its end
 	for name, content := range crashed {
 		harness.WriteFile(t, filepath.Join(data, name), content)
 	}
@@ -87,7 +87,7 @@ func TestTheWindowDropsADamagedLog(t *testing.T) {
 	}
 	p.window.Close()
 	p = openPageWith(t, o)
-	if s := p.settings.Startup(); s.Fatal != nil || s.DamagedLog || s.LastSession != session && !s.FirstRun {
+	if s := p.settings.Startup(); s.Fatal != nil || s.DamagedLog {
 		t.Errorf("%+v", s)
 	}
 	p.window.Close()
