@@ -63,7 +63,10 @@ func TestTheWindowStartsFresh(t *testing.T) {
 func TestTheWindowDropsADamagedLog(t *testing.T) {
 	t.Parallel()
 	p, o, data := keeping(t)
-	p.say(api.SendRequest{Text: "Remember me.", Model: "m"})
+	session := p.say(api.SendRequest{Text: "Remember me.", Model: "m"}).SessionID
+	p.window.Close() // the log is empty: what was said stands in the database
+	p = openPageWith(t, o)
+	p.say(api.SendRequest{Text: "And this?", Model: "m"})
 	if _, err := p.storage.DropLog(); chat.CodeOf(err) != chat.CodeConflict {
 		t.Errorf("while the data is open: %v", err)
 	}
@@ -73,7 +76,7 @@ func TestTheWindowDropsADamagedLog(t *testing.T) {
 	}
 	p.window.Close()
 	log := crashed[store.DatabaseFile+"-wal"]
-	log[500] ^= 4 // in its first page: a crash while the log begins anew leaves old pages at its end
+	log[500] ^= 4 // in its first page
 	for name, content := range crashed {
 		harness.WriteFile(t, filepath.Join(data, name), content)
 	}
@@ -89,6 +92,9 @@ func TestTheWindowDropsADamagedLog(t *testing.T) {
 	p = openPageWith(t, o)
 	if s := p.settings.Startup(); s.Fatal != nil || s.DamagedLog {
 		t.Errorf("%+v", s)
+	}
+	if rows := must[[]api.SessionRow](t)(p.sessions.List(false, "")); len(rows) != 1 || rows[0].ID != session {
+		t.Errorf("the sessions are %+v", rows)
 	}
 	p.window.Close()
 	verified(t, o)
