@@ -157,8 +157,8 @@ func (a *assembler) dayItem(day string) rendered {
 	return item
 }
 
-// canonicalHash is over the context's own JSON; the wire form, which a vendor's
-// SDK shapes, is hashed apart.
+// canonicalHash is over the context's own JSON; the wire form, which an
+// adapter shapes, is hashed apart.
 func canonicalHash(c PreparedContext) string {
 	raw, err := chat.MarshalJSON(struct {
 		System   []string       `json:"system"`
