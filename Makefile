@@ -10,7 +10,7 @@ STAMPS := .tools/stamps
 PAGE := $(shell find frontend/src frontend/public frontend/wailsjs frontend/*.* -type f 2>/dev/null | grep -v '\.test\.')
 BOUND := main.go $(shell find backend/app backend/api -name '*.go' ! -name '*_test.go' 2>/dev/null)
 
-.PHONY: help setup run chat dev build cli bindings test e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
+.PHONY: help setup run chat dev build cli bindings test test-race e2e crash fuzz bench lint fmt screens screenshots icons parts package package-test fresh-machine clean
 
 help: ## Say what can be done here
 	@printf 'ContextInfinity: LLM conversations with unlimited, crash-proof history.\n\n'
@@ -39,8 +39,11 @@ bindings: ## Write frontend/wailsjs anew from the Go services
 	@rm -f $(STAMPS)/bindings
 	@$(MAKE) --no-print-directory $(STAMPS)/bindings
 
-test: ## Everything: checks, Go with the race detector, page, browser, real window, Windows build
+test: ## Everything: checks, Go, page, browser, real window, Windows build (RERUN=1: also what has not changed)
 	@scripts/test
+
+test-race: ## All Go tests with the race detector; before a release, together with crash
+	@scripts/test race
 
 e2e: ## Only the tests that drive the built program: browser and real window
 	@scripts/test browser window
