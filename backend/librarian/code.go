@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"contextinfinity/backend/internal/stopwords"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // declaration is a line of code that declares a name, in common languages. A comment or a
@@ -23,7 +23,7 @@ func declared(line string) string {
 		return m[1]
 	}
 	m := declaration.FindStringSubmatch(line)
-	if m == nil || len(m[1]) < 2 || len(m[1]) > 80 || stopwords.Has(strings.ToLower(m[1])) {
+	if m == nil || len(m[1]) < 2 || len(m[1]) > 80 || lexical.IsStopWord(strings.ToLower(m[1])) {
 		return ""
 	}
 	switch rest := strings.TrimSpace(m[2]); {

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // Kind is what an entity is (SPEC 7).
@@ -323,11 +324,11 @@ func part(field string, yield func(string)) {
 	if len(field) > 256 || len(field) < 2 {
 		return
 	}
-	if rooted(field) || strings.IndexFunc(field, cues.Unspaced) < 0 {
+	if rooted(field) || strings.IndexFunc(field, lexical.IsUnspaced) < 0 {
 		yield(field)
 		return
 	}
-	for _, p := range strings.FieldsFunc(field, cues.Unspaced) {
+	for _, p := range strings.FieldsFunc(field, lexical.IsUnspaced) {
 		if p = trimToken(p); len(p) >= 2 {
 			yield(p)
 		}

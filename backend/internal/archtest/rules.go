@@ -183,7 +183,7 @@ var withinRules = []within{
 	},
 	{
 		name: "chunking", in: []string{"backend/chunking"},
-		may:    []string{module + "/backend/chat", module + "/backend/internal/cues", "github.com/yuin/goldmark"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/cues", module + "/backend/internal/lexical", "github.com/yuin/goldmark"},
 		reason: "chunking is a pure function of the transcript",
 	},
 	{
