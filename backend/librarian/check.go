@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -265,7 +266,7 @@ func (r *run) shape(answer string) string {
 	}
 	seen := map[Section]bool{}
 	for line := range strings.Lines(answer) {
-		title, ok := headingText(oneLine(line)) // as it would be kept
+		title, ok := headingText(display.OneLine(line)) // as it would be kept
 		if !ok {
 			continue
 		}
@@ -331,9 +332,9 @@ func echoes(answer string, ps []passage) bool {
 			return true
 		}
 	}
-	flat := oneLine(answer)
+	flat := display.OneLine(answer)
 	for _, p := range ps {
-		if text := oneLine(p.text); len(text) > echoBytes && p.role != "summary" && strings.Contains(flat, text) {
+		if text := display.OneLine(p.text); len(text) > echoBytes && p.role != "summary" && strings.Contains(flat, text) {
 			return true
 		}
 	}

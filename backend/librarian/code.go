@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -18,7 +19,7 @@ var binding = regexp.MustCompile(`^(?:export )?(?:const|let|var|val) ([A-Za-z_$]
 
 // declared is the name that a line of code declares, if any.
 func declared(line string) string {
-	line = oneLine(line)
+	line = display.OneLine(line)
 	if m := binding.FindStringSubmatch(line); m != nil {
 		return m[1]
 	}

@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -99,9 +100,9 @@ func (x *extraction) text(text string) {
 			x.code(block)
 			continue
 		case cues.OpenTask:
-			x.add(Entity{Kind: KindTask, Text: clipLine(oneLine(block), maxPiece)})
+			x.add(Entity{Kind: KindTask, Text: clipLine(display.OneLine(block), maxPiece)})
 		case cues.DoneTask:
-			x.add(Entity{Kind: KindDone, Text: clipLine(oneLine(block), maxPiece)})
+			x.add(Entity{Kind: KindDone, Text: clipLine(display.OneLine(block), maxPiece)})
 		case cues.Paragraph, cues.Item:
 			x.prose(text, b)
 		case cues.Heading:
@@ -111,7 +112,7 @@ func (x *extraction) text(text string) {
 		if x.sample {
 			continue
 		}
-		x.names(oneLine(block), b.Kind == cues.Item)
+		x.names(display.OneLine(block), b.Kind == cues.Item)
 	}
 	x.endList()
 }
@@ -139,7 +140,7 @@ func (x *extraction) prose(text string, b cues.Block) {
 
 // plainProse is a sentence in one line without marks of emphasis.
 func plainProse(s string) string {
-	return oneLine(strings.NewReplacer("**", "", "__", "").Replace(s))
+	return display.OneLine(strings.NewReplacer("**", "", "__", "").Replace(s))
 }
 
 // sentence keeps what a sentence states, without what it only asks for. It reports

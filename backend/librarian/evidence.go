@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
 )
@@ -251,7 +252,7 @@ var (
 func limits(text string) bool { return containsAny(strings.ToLower(text), negatedLimits) }
 
 func bounded(text string) bool {
-	return limits(text) || strings.ContainsAny(text, "≤<") || containsAny(" "+strings.ToLower(oneLine(text))+" ", plainLimits)
+	return limits(text) || strings.ContainsAny(text, "≤<") || containsAny(" "+strings.ToLower(display.OneLine(text))+" ", plainLimits)
 }
 
 func containsAny(text string, list []string) bool {
