@@ -48,7 +48,7 @@ func Chunk(turn chat.Turn, opt Options, files ...chat.FileText) []chat.Chunk {
 	}
 	for _, f := range files {
 		s := source{
-			turn: turn, role: chat.RoleUser, speaker: oneLine(path.Base(f.File.Name), speakerRunes), text: f.Text,
+			turn: turn, role: chat.RoleUser, speaker: beginning(path.Base(f.File.Name), speakerRunes), text: f.Text,
 			form: formOf(f.File), file: f.File.ID, headings: true,
 		}
 		all = append(all, s.chunks(opt)...)

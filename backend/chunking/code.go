@@ -2,6 +2,8 @@ package chunking
 
 import (
 	"strings"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // Code is cut where a function, class or statement begins. No grammar is known:
@@ -74,7 +76,7 @@ func (c *cutter) inside(lines []codeLine, b border, level int) {
 	path := c.path
 	for _, l := range lines {
 		if l.role == lineDeclare {
-			name := oneLine(strings.TrimRight(clip(c.text[l.start:l.end], 4*pathRunes), "{: \t\r\n"), pathRunes)
+			name := beginning(strings.TrimRight(display.Start(c.text[l.start:l.end], 4*pathRunes), "{: \t\r\n"), pathRunes)
 			if c.path != "" {
 				name = c.path + " > " + name
 			}
@@ -323,7 +325,7 @@ func signatures(text string) []string {
 	var out []string
 	for _, l := range readCode(text, 0, len(text)) {
 		if l.role == lineDeclare {
-			out = append(out, strings.TrimRight(strings.TrimSpace(clip(text[l.start:l.end], 400)), "{(;: "))
+			out = append(out, strings.TrimRight(strings.TrimSpace(display.Start(text[l.start:l.end], 400)), "{(;: "))
 		}
 	}
 	return out

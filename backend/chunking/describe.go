@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/display"
 )
 
 // summaryRunes bounds the deterministic summary of a chunk; no more than
@@ -42,7 +43,7 @@ func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) 
 			eachSentence(words, func(start, end int, _ border) {
 				sentence := strings.TrimSpace(words[start:end])
 				said.add(cells(sentence))
-				if kind, _ := cues.Of(clip(sentence, 2000)); kind == cues.Decision {
+				if kind, _ := cues.Of(display.Start(sentence, 2000)); kind == cues.Decision {
 					deciding += len(sentence)
 					decisions.add(sentence)
 				}
@@ -77,7 +78,7 @@ type sayings struct{ text string }
 
 func (s *sayings) add(sentence string) {
 	if sentence != "" && len(s.text) <= summaryBytes {
-		s.text += clip(sentence, summaryBytes) + " "
+		s.text += display.Start(sentence, summaryBytes) + " "
 	}
 }
 
@@ -87,7 +88,7 @@ func cells(line string) string {
 		return line
 	}
 	var out []string
-	for cell := range strings.SplitSeq(clip(line, summaryBytes), "|") {
+	for cell := range strings.SplitSeq(display.Start(line, summaryBytes), "|") {
 		if cell = strings.TrimSpace(cell); strings.Trim(cell, "-:") != "" {
 			out = append(out, cell)
 		}
@@ -109,7 +110,7 @@ func firstCode(text string, ps []piece) string {
 
 // unfenced is code without the lines of its fence.
 func unfenced(code string) string {
-	code = clip(strings.TrimSpace(code), summaryBytes)
+	code = display.Start(strings.TrimSpace(code), summaryBytes)
 	if fenceOf(code) != "" {
 		if _, rest, ok := strings.Cut(code, "\n"); ok {
 			return rest
@@ -124,7 +125,7 @@ func summary(path, text string) string {
 	} else {
 		text = path + text
 	}
-	return oneLine(text, summaryRunes)
+	return beginning(text, summaryRunes)
 }
 
 func join(path, title string) string {
@@ -134,11 +135,11 @@ func join(path, title string) string {
 	return path + " > " + title
 }
 
-// oneLine is the beginning of a text in a line of at most so many runes, valid
+// beginning is how a text begins, in a line of at most so many runes, valid
 // and cut between words; what is cut off is marked.
-func oneLine(text string, most int) string {
+func beginning(text string, most int) string {
 	// Twice the bytes that the longest runes need: the text itself may be huge.
-	head := clip(text, most*utf8.UTFMax*2)
+	head := display.Start(text, most*utf8.UTFMax*2)
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(head, "\uFFFD")), " ")
 	runes := []rune(line)
 	if len(runes) <= most && len(head) == len(text) {
@@ -153,22 +154,4 @@ func oneLine(text string, most int) string {
 		}
 	}
 	return string(runes[:cut]) + "…"
-}
-
-// clip is the beginning of s, at most n bytes, ending with a whole rune.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	return s[:runeStart(s, n)]
-}
-
-// runeStart is at, or where the rune begins that at stands in.
-func runeStart(s string, at int) int {
-	for i := at; i > at-utf8.UTFMax && i > 0; i-- {
-		if utf8.RuneStart(s[i]) {
-			return i
-		}
-	}
-	return at
 }

@@ -3,7 +3,7 @@ package chunking
 import (
 	"unicode"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // Where a text is cut is decided by an estimate of its tokens, made from its
@@ -61,6 +61,10 @@ func (m *meter) add(r rune) {
 
 func (m *meter) total() int { return m.done + (m.run+twelfths-1)/twelfths }
 
+// notDecomposed is the first character after those that a Korean syllable is decomposed into:
+// they are less than a token each.
+const notDecomposed = 0x2E80
+
 func weigh(r rune) (class, int) {
 	switch {
 	case r|0x20 >= 'a' && r|0x20 <= 'z':
@@ -71,7 +75,7 @@ func weigh(r rune) (class, int) {
 		return classDigit, weightDigit
 	case r < 0x80:
 		return classMark, weightMark
-	case cues.Unspaced(r):
+	case r >= notDecomposed && lexical.IsEastAsian(r):
 		return classAlone, weightUnspaced
 	case unicode.IsLetter(r) || unicode.IsMark(r):
 		if r < 0x250 {

@@ -7,6 +7,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // The parser of Markdown takes time that grows with the square of what it reads,
@@ -179,11 +181,11 @@ func (t *titles) above(level int) string {
 
 // titleOf is the words of a heading.
 func titleOf(source string) string {
-	line, rest, _ := strings.Cut(strings.TrimSpace(clip(source, 4*pathRunes)), "\n")
+	line, rest, _ := strings.Cut(strings.TrimSpace(display.Start(source, 4*pathRunes)), "\n")
 	if line = strings.Trim(line, "#>*_ \t\r"); line == "" {
 		line, _, _ = strings.Cut(rest, "\n")
 	}
-	return oneLine(line, pathRunes)
+	return beginning(line, pathRunes)
 }
 
 // region is a part of a text that is read by itself.
@@ -229,7 +231,7 @@ func regions(s string) []region {
 		case at-start >= regionBytes && strings.TrimSpace(trimmed) == "", at+len(line)-start >= 2*regionBytes:
 			cut(at, false)
 			for len(line) >= 2*regionBytes {
-				n := runeStart(line, regionBytes)
+				n := display.CharacterStart(line, regionBytes)
 				cut(at+n, false)
 				at, line = at+n, line[n:]
 			}

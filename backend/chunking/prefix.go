@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // dateForm is how questions give dates, and what is indexed of a unit's: day,
@@ -15,7 +16,7 @@ const speakerRunes = 80
 
 // speakerOf is who said a message.
 func speakerOf(m chat.Message) string {
-	if name := oneLine(m.Name, speakerRunes); name != "" {
+	if name := beginning(m.Name, speakerRunes); name != "" {
 		return name
 	}
 	return string(m.Role)
@@ -43,6 +44,6 @@ func headOf(text string, tokens int) string {
 		return ""
 	}
 	text = strings.TrimSpace(text)
-	text = strings.ToValidUTF8(clip(text, tokens*16), "\uFFFD")
+	text = strings.ToValidUTF8(display.Start(text, tokens*16), "\uFFFD")
 	return strings.Join(strings.Fields(text[:within(text, tokens)]), " ")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/transfer/render"
 )
 
@@ -285,7 +286,7 @@ func (r statesReply) print(o *output) {
 
 // checkWords is a state's check in a column: "repaired: 2 added, 1 try".
 func checkWords(c chat.StateCheck) string {
-	tries := pluralOf(c.Tries, "try", "tries")
+	tries := display.Count(c.Tries, "try", "tries")
 	switch c.Result {
 	case chat.CheckPassed:
 		return "passed, " + tries

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/importing"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/transfer"
 )
 
@@ -152,7 +153,7 @@ func (f importedFile) print(o *output, many bool) {
 	}
 	o.printf("%s made, %d grown, %d there already; %s added", plural(f.Sessions, "session"), f.Grown, f.Already, plural(f.Turns, "turn"))
 	if f.Branches > 0 {
-		o.printf(" on %s beside the first", pluralOf(f.Branches, "branch", "branches"))
+		o.printf(" on %s beside the first", display.Count(f.Branches, "branch", "branches"))
 	}
 	o.printf(".\n")
 	if f.Copied {
@@ -179,7 +180,7 @@ func (f importedFile) printInstructions(o *output) {
 		return
 	}
 	o.printf("  %s of their own, which are kept and not used. To read them, and use them: contextinfinity sessions instructions SESSION\n",
-		pluralOf(f.Instructed, "conversation brings instructions", "conversations bring instructions"))
+		display.Count(f.Instructed, "conversation brings instructions", "conversations bring instructions"))
 	for i, in := range f.Instructions {
 		if i == maxSkippedShown {
 			o.printf("    and %d more (--json names them)\n", f.Instructed-i)
@@ -203,11 +204,4 @@ func skippedLine(s transfer.SkippedRow) string {
 		parts = append(parts, "at byte "+count(s.Offset))
 	}
 	return strings.Join(parts, ", ") + ": " + line(s.Reason)
-}
-
-func pluralOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return decimal(n) + " " + many
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 type metricsFlags struct {
@@ -262,7 +263,7 @@ func (m turnMetrics) check() string {
 	if m.ValidationResult == "" {
 		return "-"
 	}
-	return fmt.Sprintf("%s, %s", m.ValidationResult, pluralOf(m.ValidationTries, "try", "tries"))
+	return fmt.Sprintf("%s, %s", m.ValidationResult, display.Count(m.ValidationTries, "try", "tries"))
 }
 
 // calls are the outcomes of a turn's provider calls, each once.

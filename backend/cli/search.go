@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/retrieval"
 )
 
@@ -189,7 +190,7 @@ func (r searchReply) print(o *output) {
 		o.printf("%s\n", o.dim("note: "+line(r.Warning)))
 	}
 	if len(r.Results) == 0 && r.Unindexed > 0 {
-		o.printf("No results, but %s not indexed yet: contextinfinity reconcile does it.\n", pluralOf(r.Unindexed, "turn is", "turns are"))
+		o.printf("No results, but %s not indexed yet: contextinfinity reconcile does it.\n", display.Count(r.Unindexed, "turn is", "turns are"))
 		return
 	}
 	if len(r.Results) == 0 {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/rivo/uniseg"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // table is rows of cells in aligned columns. Columns named in right hold numbers.
@@ -94,12 +96,7 @@ func count[T int | int64](n T) string {
 }
 
 // plural is "1 turn", "2 turns".
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return strconv.Itoa(n) + " " + word + "s"
-}
+func plural(n int, word string) string { return display.Count(n, word, word+"s") }
 
 // decimal shows a number, zero too.
 func decimal[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }

@@ -98,12 +98,12 @@ func TestNoticesFitABubble(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\nb\t c\x00": "a b c", "": "", "<b>&": "<b>&",
 	} {
-		if got := oneLine(in); got != want {
+		if got := inBubble(in); got != want {
 			t.Errorf("%q became %q", in, got)
 		}
 	}
 	long := string(bytes.Repeat([]byte("ü"), 2*longest))
-	if got := []rune(oneLine(long)); len(got) != longest || got[longest-1] != '…' {
+	if got := []rune(inBubble(long)); len(got) != longest || got[longest-1] != '…' {
 		t.Errorf("%d characters", len(got))
 	}
 }

@@ -1,8 +1,7 @@
 package desktop
 
 import (
-	"strings"
-	"unicode"
+	"contextinfinity/backend/internal/display"
 )
 
 // Notice is what a notification says of a session. A click on it opens the session.
@@ -20,7 +19,7 @@ func Notify(n Notice) {
 	if l == nil || l.leaving() || !l.w.Settings().Notifications {
 		return
 	}
-	n.Title, n.Text = oneLine(n.Title), oneLine(n.Text)
+	n.Title, n.Text = inBubble(n.Title), inBubble(n.Text)
 	l.send(n)
 }
 
@@ -30,12 +29,5 @@ func (l *life) openSession(session string) {
 	l.w.Summon(Summons{Kind: SummonOpenSession, Session: session, X: -1, Y: -1})
 }
 
-// oneLine is a text without line breaks and what else a screen would not show, cut to
-// what a bubble holds.
-func oneLine(text string) string {
-	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
-	if runes := []rune(text); len(runes) > longest {
-		return string(runes[:longest-1]) + "…"
-	}
-	return text
-}
+// inBubble is a text on one line, cut to what a bubble holds.
+func inBubble(text string) string { return display.Clip(display.OneLine(text), longest) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/transfer"
 )
 
@@ -54,7 +55,7 @@ func (r *run) folder(root string) error {
 	r.report.Format = ""
 	if r.name = ""; r.report.Files == 0 && r.report.SkippedCount == 0 {
 		return chat.Errorf(chat.CodeInvalid, op, "None of the %s in the folder %s is an export that can be read; nothing was imported.",
-			plural(len(files), "file"), filepath.Base(root))
+			display.Count(len(files), "file", "files"), filepath.Base(root))
 	}
 	return nil
 }

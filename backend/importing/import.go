@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/transfer"
 )
 
@@ -60,7 +61,7 @@ func (r *run) start(path string) error {
 
 // ended words the end.
 func (r *run) ended(err error) (Report, error) {
-	in := fmt.Sprintf("%s are in and stay", plural(r.report.Sessions+r.report.Grown, "conversation"))
+	in := fmt.Sprintf("%s are in and stay", display.Count(r.report.Sessions+r.report.Grown, "conversation", "conversations"))
 	switch {
 	case err == nil:
 	case r.ctx.Err() != nil:
@@ -388,11 +389,4 @@ func (r *run) tell(done, total int64, last bool) {
 		r.told = now
 		r.s.d.Changed()
 	}
-}
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

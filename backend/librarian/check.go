@@ -8,6 +8,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // task is a kind of summary: its prompts and what an answer must look like.
@@ -264,7 +266,7 @@ func (r *run) shape(answer string) string {
 	}
 	seen := map[Section]bool{}
 	for line := range strings.Lines(answer) {
-		title, ok := headingText(oneLine(line)) // as it would be kept
+		title, ok := headingText(display.OneLine(line)) // as it would be kept
 		if !ok {
 			continue
 		}
@@ -330,9 +332,9 @@ func echoes(answer string, ps []passage) bool {
 			return true
 		}
 	}
-	flat := oneLine(answer)
+	flat := display.OneLine(answer)
 	for _, p := range ps {
-		if text := oneLine(p.text); len(text) > echoBytes && p.role != "summary" && strings.Contains(flat, text) {
+		if text := display.OneLine(p.text); len(text) > echoBytes && p.role != "summary" && strings.Contains(flat, text) {
 			return true
 		}
 	}
@@ -389,17 +391,24 @@ func foreign(answer, previous string, ps []passage) bool {
 // little enough to know one again in another form.
 const stemRunes = 5
 
+// addPairs adds the words in a mixed word, those of scripts without spaces as pairs of characters.
+func addPairs(to map[string]bool, word string) {
+	for _, w := range lexical.Words(word) {
+		for _, pair := range lexical.Pairs(w) {
+			to[pair] = true
+		}
+	}
+}
+
 // stems are the beginnings of a text's words of some length, and pairs of letters
 // of scripts without spaces.
 func stems(text string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) }) {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !lexical.IsUnspaced(r) }) {
 		runes := []rune(strings.ToLower(w))
 		switch {
-		case strings.ContainsFunc(w, cues.Unspaced):
-			for i := 0; i+1 < len(runes); i++ {
-				out[string(runes[i:i+2])] = true
-			}
+		case strings.ContainsFunc(w, lexical.IsUnspaced):
+			addPairs(out, w)
 		case len(runes) >= 4 || unicode.IsNumber(runes[0]):
 			out[stem(string(runes))] = true
 		}

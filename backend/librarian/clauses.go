@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // requestMark begins what the user asked for with details worth keeping.
@@ -105,7 +106,7 @@ func (c clause) asks() bool {
 	if startsWith(c.lead(), requestStarts) {
 		return true
 	}
-	if strings.ContainsFunc(c.text, cues.Unspaced) {
+	if strings.ContainsFunc(c.text, lexical.IsUnspaced) {
 		text := strings.TrimLeftFunc(c.text, unicode.IsSpace)
 		for _, start := range joinedRequests {
 			if strings.HasPrefix(text, start) {

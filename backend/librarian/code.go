@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"contextinfinity/backend/internal/stopwords"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // declaration is a line of code that declares a name, in common languages. A comment or a
@@ -18,12 +19,12 @@ var binding = regexp.MustCompile(`^(?:export )?(?:const|let|var|val) ([A-Za-z_$]
 
 // declared is the name that a line of code declares, if any.
 func declared(line string) string {
-	line = oneLine(line)
+	line = display.OneLine(line)
 	if m := binding.FindStringSubmatch(line); m != nil {
 		return m[1]
 	}
 	m := declaration.FindStringSubmatch(line)
-	if m == nil || len(m[1]) < 2 || len(m[1]) > 80 || stopwords.Has(strings.ToLower(m[1])) {
+	if m == nil || len(m[1]) < 2 || len(m[1]) > 80 || lexical.IsStopWord(strings.ToLower(m[1])) {
 		return ""
 	}
 	switch rest := strings.TrimSpace(m[2]); {

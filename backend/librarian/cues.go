@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // units are those after which a number is a measurement.
@@ -43,7 +44,7 @@ func measured(sentence string) bool {
 	fields := strings.FieldsFunc(sentence, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("()[]\"'`;，。、", r) })
 	for i, f := range fields {
 		f = strings.ToLower(strings.TrimRight(f, ".,!:"))
-		f = strings.TrimLeftFunc(f, cues.Unspaced) // "超时是30秒"
+		f = strings.TrimLeftFunc(f, lexical.IsUnspaced) // "超时是30秒"
 		number := strings.TrimLeft(f, "$€£¥~<>=≈+-")
 		unit := strings.TrimLeft(number, "0123456789.,_")
 		switch {
@@ -81,7 +82,7 @@ func isClock(s string) bool {
 // startsWithUnit serves text without spaces: "30秒以内".
 func startsWithUnit(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
-	return cues.Unspaced(r) && units[s[:size]]
+	return lexical.IsUnspaced(r) && units[s[:size]]
 }
 
 // isDate accepts 2026-03-04, with or without a time.

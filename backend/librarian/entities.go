@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // Kind is what an entity is (SPEC 7).
@@ -98,9 +100,9 @@ func (x *extraction) text(text string) {
 			x.code(block)
 			continue
 		case cues.OpenTask:
-			x.add(Entity{Kind: KindTask, Text: clipLine(oneLine(block), maxPiece)})
+			x.add(Entity{Kind: KindTask, Text: clipLine(display.OneLine(block), maxPiece)})
 		case cues.DoneTask:
-			x.add(Entity{Kind: KindDone, Text: clipLine(oneLine(block), maxPiece)})
+			x.add(Entity{Kind: KindDone, Text: clipLine(display.OneLine(block), maxPiece)})
 		case cues.Paragraph, cues.Item:
 			x.prose(text, b)
 		case cues.Heading:
@@ -110,7 +112,7 @@ func (x *extraction) text(text string) {
 		if x.sample {
 			continue
 		}
-		x.names(oneLine(block), b.Kind == cues.Item)
+		x.names(display.OneLine(block), b.Kind == cues.Item)
 	}
 	x.endList()
 }
@@ -138,7 +140,7 @@ func (x *extraction) prose(text string, b cues.Block) {
 
 // plainProse is a sentence in one line without marks of emphasis.
 func plainProse(s string) string {
-	return oneLine(strings.NewReplacer("**", "", "__", "").Replace(s))
+	return display.OneLine(strings.NewReplacer("**", "", "__", "").Replace(s))
 }
 
 // sentence keeps what a sentence states, without what it only asks for. It reports
@@ -323,11 +325,11 @@ func part(field string, yield func(string)) {
 	if len(field) > 256 || len(field) < 2 {
 		return
 	}
-	if rooted(field) || strings.IndexFunc(field, cues.Unspaced) < 0 {
+	if rooted(field) || strings.IndexFunc(field, lexical.IsUnspaced) < 0 {
 		yield(field)
 		return
 	}
-	for _, p := range strings.FieldsFunc(field, cues.Unspaced) {
+	for _, p := range strings.FieldsFunc(field, lexical.IsUnspaced) {
 		if p = trimToken(p); len(p) >= 2 {
 			yield(p)
 		}

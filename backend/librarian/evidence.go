@@ -5,8 +5,9 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
-	"contextinfinity/backend/internal/stopwords"
 )
 
 // evidence is a text prepared to be asked whether it says something, in whatever words.
@@ -66,7 +67,7 @@ func (e evidence) holds(statement string) bool {
 	if 2*len(q.names) > len(q.words) {
 		q.name = lineShare // a language that writes nouns with a capital, or a list of names
 	}
-	if strings.ContainsFunc(statement, cues.Unspaced) {
+	if strings.ContainsFunc(statement, lexical.IsUnspaced) {
 		q.spread, q.line = unspacedShare, unspacedShare
 	}
 	if shareOf(q.names, e.stems) < q.name {
@@ -162,16 +163,16 @@ var fillers = setOf(`want wants wanted need needs trying try tries help make mak
 // scripts without spaces. Numbers are compared apart.
 func contentStems(text string) map[string]bool {
 	out := map[string]bool{}
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && r != '\'' && r != '’' }) {
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !lexical.IsUnspaced(r) && r != '\'' && r != '’'
+	}) {
 		w = strings.Trim(strings.ReplaceAll(strings.ToLower(w), "’", "'"), "'")
 		w, _, _ = strings.Cut(w, "'")
 		runes := []rune(w)
 		switch {
-		case strings.ContainsFunc(w, cues.Unspaced):
-			for i := 0; i+1 < len(runes); i++ {
-				out[string(runes[i:i+2])] = true
-			}
-		case len(runes) < 3 || unicode.IsNumber(runes[0]) || stopwords.Has(w) || fillers[w] || negations[w] || lastingWords[w] || currencies[w]:
+		case strings.ContainsFunc(w, lexical.IsUnspaced):
+			addPairs(out, w)
+		case len(runes) < 3 || unicode.IsNumber(runes[0]) || lexical.IsStopWord(w) || fillers[w] || negations[w] || lastingWords[w] || currencies[w]:
 		default:
 			out[stem(root(w))] = true
 		}
@@ -251,7 +252,7 @@ var (
 func limits(text string) bool { return containsAny(strings.ToLower(text), negatedLimits) }
 
 func bounded(text string) bool {
-	return limits(text) || strings.ContainsAny(text, "≤<") || containsAny(" "+strings.ToLower(oneLine(text))+" ", plainLimits)
+	return limits(text) || strings.ContainsAny(text, "≤<") || containsAny(" "+strings.ToLower(display.OneLine(text))+" ", plainLimits)
 }
 
 func containsAny(text string, list []string) bool {

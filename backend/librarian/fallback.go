@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/display"
 )
 
 // DefaultTarget is librarian.target_tokens (SPEC 16).
@@ -340,7 +341,7 @@ func beginning(m chat.Message, pinned mask) string {
 	if len(text) > 4*excerptBytes {
 		text = text[:4*excerptBytes]
 	}
-	return clipLine(pinned.hide(oneLine(text)), excerptBytes)
+	return clipLine(pinned.hide(display.OneLine(text)), excerptBytes)
 }
 
 func (d *draft) summary() Summary {

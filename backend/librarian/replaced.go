@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
 )
 
@@ -43,7 +44,7 @@ func saysChange(statement string) bool {
 			return true
 		}
 	}
-	if strings.ContainsFunc(statement, cues.Unspaced) {
+	if strings.ContainsFunc(statement, lexical.IsUnspaced) {
 		for _, mark := range changesJoined {
 			if strings.Contains(statement, mark) {
 				return true

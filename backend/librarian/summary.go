@@ -3,7 +3,8 @@ package librarian
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // Section is a heading of the summary, in the order they stand.
@@ -152,7 +153,7 @@ func safe(text string) string {
 	if len(text) > maxDivided {
 		text = text[:maxDivided]
 	}
-	return escapeTags(oneLine(text))
+	return escapeTags(display.OneLine(text))
 }
 
 // Render writes the document.
@@ -201,21 +202,6 @@ func plainLine(text string) string {
 	return clip(line, maxEntry)
 }
 
-// oneLine collapses white space and drops control characters, among them those
-// that reverse the direction of text.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case unicode.IsControl(r), r >= 0x202A && r <= 0x202E, r >= 0x2066 && r <= 0x2069:
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return strings.Join(strings.Fields(text), " ")
-}
-
 // blockMarker is where a backslash must stand so that a line's beginning is no
 // block of its own: a heading, list, quote, fence, table or link definition. -1:
 // nowhere.
@@ -256,14 +242,11 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	cut := n - len("…")
-	for cut > 0 && !utf8.RuneStart(s[cut]) {
-		cut--
+	s = display.Start(s, n-len("…"))
+	if space := strings.LastIndexByte(s, ' '); space > len(s)*3/4 {
+		s = s[:space]
 	}
-	if space := strings.LastIndexByte(s[:cut], ' '); space > cut*3/4 {
-		cut = space
-	}
-	return strings.TrimRight(s[:cut], " ") + "…"
+	return strings.TrimRight(s, " ") + "…"
 }
 
 // key is equal for entries that say the same: case, punctuation and spacing do

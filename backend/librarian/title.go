@@ -9,7 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/highlight"
-	"contextinfinity/backend/internal/stopwords"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // Title suggests what a conversation could be called, without a model: what was first
@@ -75,7 +75,7 @@ func subject(sentence string) string {
 	words := strings.Fields(sentence)
 	start := slices.IndexFunc(words, func(w string) bool {
 		w = strings.ToLower(strings.TrimFunc(w, notLetter))
-		return w != "" && !stopwords.Has(w) && !openings[w]
+		return w != "" && !lexical.IsStopWord(w) && !openings[w]
 	})
 	if start < 0 {
 		return ""
@@ -160,7 +160,7 @@ const (
 func count(terms map[string]*term, text string, message, weight int) {
 	for _, w := range strings.FieldsFunc(withoutCode(text), notLetter) {
 		n := utf8.RuneCountInString(w)
-		if n < shortestTerm || n > longestTerm || stopwords.Has(strings.ToLower(w)) || openings[strings.ToLower(w)] || !strings.ContainsFunc(w, unicode.IsLetter) {
+		if n < shortestTerm || n > longestTerm || lexical.IsStopWord(strings.ToLower(w)) || openings[strings.ToLower(w)] || !strings.ContainsFunc(w, unicode.IsLetter) {
 			continue
 		}
 		key := highlight.Fold(highlight.Stem(w))

@@ -1,6 +1,10 @@
 package prompt
 
-import "fmt"
+import (
+	"fmt"
+
+	"contextinfinity/backend/internal/display"
+)
 
 // Adaptation is what another model's budget changes (FORGE's ContextAdaptation).
 type Adaptation struct {
@@ -57,26 +61,19 @@ func Adapt(before, after Manifest) Adaptation {
 func (a Adaptation) String() string {
 	says := a.change()
 	if a.Dropped > 0 {
-		says += " It needs summarisation: " + plural(a.Dropped, "pending turn is", "pending turns are") + " left out until committed."
+		says += " It needs summarisation: " + display.Count(a.Dropped, "pending turn is", "pending turns are") + " left out until committed."
 	} else if a.NeedsSummarization() {
-		says += " It needs summarisation: " + plural(a.Unsummarized, "turn has", "turns have") + " no summary yet, so extracts are sent until summaries are made in the background."
+		says += " It needs summarisation: " + display.Count(a.Unsummarized, "turn has", "turns have") + " no summary yet, so extracts are sent until summaries are made in the background."
 	}
 	return says
-}
-
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 func (a Adaptation) change() string {
 	switch {
 	case a.Returning > 0:
-		return fmt.Sprintf("%s as originals: the working set grows from %s to %s tokens.", plural(a.Returning, "earlier turn returns", "earlier turns return"), compact(a.From), compact(a.To))
+		return fmt.Sprintf("%s as originals: the working set grows from %s to %s tokens.", display.Count(a.Returning, "earlier turn returns", "earlier turns return"), compact(a.From), compact(a.To))
 	case a.Compressed > 0:
-		return fmt.Sprintf("%s represented by summaries: the working set shrinks from %s to %s tokens. Nothing is lost from the transcript.", plural(a.Compressed, "more turn is", "more turns are"), compact(a.From), compact(a.To))
+		return fmt.Sprintf("%s represented by summaries: the working set shrinks from %s to %s tokens. Nothing is lost from the transcript.", display.Count(a.Compressed, "more turn is", "more turns are"), compact(a.From), compact(a.To))
 	case a.Dropped > 0:
 		return fmt.Sprintf("The conversation does not fit as it is: the working set goes from %s to %s tokens. Nothing is lost from the transcript.", compact(a.From), compact(a.To))
 	case a.From != a.To:

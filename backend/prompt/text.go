@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/internal/untrusted"
 )
 
@@ -67,13 +68,13 @@ func rangeText(p Piece) func(string) string {
 const selection = "[Selected passages, oldest first]\n"
 
 // dayText heads the passages of one day.
-func dayText(day string) string { return "[" + Escaped(oneLine(day)) + "]\n" }
+func dayText(day string) string { return "[" + Escaped(display.OneLine(day)) + "]\n" }
 
 // DayCost is what the line of a day costs, in tokens.
 func DayCost(day string, count func(string) int) int { return count(dayText(day)) }
 
 // nowText tells the model when it is asked. Nothing that was recalled comes after it.
-func nowText(now string) string { return "[Now: " + oneLine(now) + "]\n" }
+func nowText(now string) string { return "[Now: " + display.OneLine(now) + "]\n" }
 
 func artifactText(text string) string { return artifactMark + untrusted.Passage(text) + "\n" }
 
@@ -92,7 +93,7 @@ func conversation(m chat.Message) chat.Message {
 // read as they stand. Only what could close its frame, look like one of the program's
 // own, or be read as a control token is escaped.
 func documentText(d chat.Document) string {
-	text := documentOpen + inAttribute.Replace(Escaped(oneLine(d.Name))) + "\">\n" +
+	text := documentOpen + inAttribute.Replace(Escaped(display.OneLine(d.Name))) + "\">\n" +
 		untrusted.Document(untrusted.Visible(strings.TrimRight(d.Text, "\n"))) + documentClose
 	if !d.Whole {
 		text += fmt.Sprintf("\n[This is a part of a document of %d tokens: its beginning, and what fits the message best. "+
@@ -113,9 +114,6 @@ func IsDocument(text string) bool {
 
 // inAttribute writes what is escaped so that it cannot end the attribute it stands in.
 var inAttribute = strings.NewReplacer("\"", "&quot;", ">", "&gt;")
-
-// oneLine makes a name safe to stand in an attribute.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // replayable is an assistant's message as it may be sent again: a call that was
 // shown and never run has no result to go with it, and no provider accepts one

@@ -4,7 +4,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/stopwords"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // content are the words of an item that say what it is about, and its numbers.
@@ -46,12 +46,12 @@ func (x *item) mayCorrect(old *item) bool {
 
 func (c *collector) content(x *item) *content {
 	out := &content{words: map[string]bool{}, numbers: map[string]bool{}}
-	eachWord(x.text(c.texts[x.Chunk]), func(word string) {
+	lexical.EachWord(x.text(c.texts[x.Chunk]), func(word string) {
 		first, size := utf8.DecodeRuneInString(word)
 		switch {
 		case unicode.IsNumber(first):
 			out.numbers[word] = true
-		case len(word) > size && !stopwords.Has(word):
+		case len(word) > size && !lexical.IsStopWord(word):
 			out.words[word] = true
 		}
 	})

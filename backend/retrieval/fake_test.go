@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/embedding/local"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // memory is a store in memory, with real BM25, of one session: line after line of one
@@ -101,7 +102,7 @@ func (m *memory) words(u chat.UnitRef) []string {
 		m.split = map[int64][]string{}
 	}
 	if m.split[u.N] == nil {
-		m.split[u.N] = split(m.texts[u.Chunk].Source[u.Start:u.End])
+		m.split[u.N] = lexical.Words(m.texts[u.Chunk].Source[u.Start:u.End])
 	}
 	return m.split[u.N]
 }

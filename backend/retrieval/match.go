@@ -2,11 +2,10 @@ package retrieval
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"github.com/kljensen/snowball/english"
 
-	"contextinfinity/backend/internal/numerals"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // matcher finds the terms of a query in a text, by their stems, as the index does.
@@ -14,11 +13,16 @@ type matcher struct {
 	terms  map[string]int  // stem -> number of the term
 	starts map[string]bool // first two bytes of the stems: what begins otherwise is no term
 	known  map[string]int  // word -> number of the term, -1: none
+	single map[string]int  // a single character of a script without spaces -> number of the term
 }
 
 func newMatcher(terms []string) *matcher {
-	m := &matcher{terms: map[string]int{}, starts: map[string]bool{}, known: map[string]int{}}
+	m := &matcher{terms: map[string]int{}, starts: map[string]bool{}, known: map[string]int{}, single: map[string]int{}}
 	for i, t := range terms {
+		if _, isBeginning := lexical.Phrase(t); isBeginning {
+			m.single[t] = i
+			continue
+		}
 		stem := stemOf(t)
 		if _, ok := m.terms[stem]; !ok {
 			m.terms[stem] = i
@@ -59,46 +63,16 @@ func (m *matcher) term(word string) int {
 // count adds the terms of a text to counts and returns how many words it has.
 func (m *matcher) count(text string, counts []int) int {
 	n := 0
-	eachWord(text, func(word string) {
+	lexical.EachWord(text, func(word string) {
 		n++
-		for _, part := range pairs(word) {
+		for character, t := range m.single { // it is part of pairs
+			counts[t] += strings.Count(word, character)
+		}
+		for _, part := range lexical.Pairs(word) {
 			if t := m.term(part); t >= 0 {
 				counts[t]++
 			}
 		}
 	})
 	return n
-}
-
-// eachWord calls yield with each word of a text, as split does. It reads ASCII, of
-// which most texts are, without a detour.
-func eachWord(text string, yield func(string)) {
-	text = numerals.Plain(text)
-	for i := 0; i < len(text); {
-		if text[i] >= utf8.RuneSelf {
-			for _, w := range split(text[i:]) {
-				yield(w)
-			}
-			return
-		}
-		if !asciiWord(text[i]) {
-			i++
-			continue
-		}
-		from := i
-		for i < len(text) && asciiWord(text[i]) {
-			i++
-		}
-		if i < len(text) && text[i] >= utf8.RuneSelf { // the word goes on
-			for _, w := range split(text[from:]) {
-				yield(w)
-			}
-			return
-		}
-		yield(strings.ToLower(text[from:i]))
-	}
-}
-
-func asciiWord(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // unit is a candidate with what ranking knows of it.
@@ -44,7 +45,7 @@ const nearTurns = 2
 // neighbours are read, so are the texts of the candidates: most will be needed.
 func (e *Engine) pool(ctx context.Context, q Query, s Settings, w words, v similar, pk *packer) (*pool, error) {
 	p := &pool{s: s, weight: w.weight, share: s.share(v.name), query: map[string]bool{}}
-	for _, word := range split(q.Text) {
+	for _, word := range lexical.Words(q.Text) {
 		p.query[word] = true
 	}
 	for _, t := range w.terms { // those that stand in for misspelt names too

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // reachOfWords is how many units away a term still counts.
@@ -141,7 +142,7 @@ func (p *pool) lengthFactor(tokens int, person bool) float64 {
 
 // names reports that the query names a person, by any word of the name.
 func (p *pool) names(speaker string) bool {
-	return slices.ContainsFunc(split(speaker), func(word string) bool { return p.query[word] })
+	return slices.ContainsFunc(lexical.Words(speaker), func(word string) bool { return p.query[word] })
 }
 
 // lent is what a unit has from those about it.

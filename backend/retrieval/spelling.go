@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/stopwords"
+	"contextinfinity/backend/internal/lexical"
 )
 
 const (
@@ -85,7 +85,7 @@ func closest(form string, known []chat.TermCount, units, all int) []chat.TermCou
 	}
 	var list []candidate
 	for _, k := range known {
-		if k.Units > max(smallScope, all)/20 || k.Units < muchMoreHeld*units || stopwords.Has(k.Term) || !isSpelled(k.Term) || k.Term == form {
+		if k.Units > max(smallScope, all)/20 || k.Units < muchMoreHeld*units || lexical.IsStopWord(k.Term) || !isSpelled(k.Term) || k.Term == form {
 			continue
 		}
 		if d, ok := likeness([]rune(form), []rune(k.Term)); ok {

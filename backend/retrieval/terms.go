@@ -3,10 +3,8 @@ package retrieval
 import (
 	"slices"
 	"strings"
-	"unicode"
 
-	"contextinfinity/backend/internal/numerals"
-	"contextinfinity/backend/internal/stopwords"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // MaxTerms is how many terms of a query are searched for: more cost time and
@@ -14,20 +12,20 @@ import (
 const MaxTerms = 8
 
 // Terms are the words of a query worth searching for: lower case, in order,
-// without stop words and repetitions. Chinese, Japanese and Korean runs, which
-// no spaces divide, give their overlapping pairs, as the index holds them. If a
+// without stop words and repetitions. Scripts that are written without spaces
+// give their overlapping pairs, as the index holds them. If a
 // query has stop words only, they stand.
 func Terms(query string) []string {
 	var all, kept []string
 	seen := map[string]bool{}
-	for _, word := range split(query) {
-		for _, t := range pairs(word) {
+	for _, word := range lexical.Words(query) {
+		for _, t := range lexical.Pairs(word) {
 			if seen[t] {
 				continue
 			}
 			seen[t] = true
 			all = append(all, t)
-			if !stopwords.Has(t) && !isLetter(t) {
+			if !lexical.IsStopWord(t) && !isLetter(t) {
 				kept = append(kept, t)
 			}
 		}
@@ -69,47 +67,6 @@ func Rarest(terms []string, documents map[string]int, n int) []string {
 	slices.SortStableFunc(ranked, func(a, b string) int { return documents[a] - documents[b] })
 	keep := ranked[:n]
 	return slices.DeleteFunc(held, func(t string) bool { return !slices.Contains(keep, t) })
-}
-
-// split cuts a query into words; a change between a script with spaces and one
-// without is a border too. A number in groups is one word: 1,000 is 1000.
-func split(query string) []string {
-	var words []string
-	var word []rune
-	flush := func() {
-		if len(word) > 0 {
-			words = append(words, string(word))
-			word = word[:0]
-		}
-	}
-	for _, r := range strings.ToLower(numerals.Plain(query)) {
-		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
-			flush()
-			continue
-		}
-		if len(word) > 0 && spaceless(r) != spaceless(word[len(word)-1]) {
-			flush()
-		}
-		word = append(word, r)
-	}
-	flush()
-	return words
-}
-
-func spaceless(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
-}
-
-func pairs(word string) []string {
-	runes := []rune(word)
-	if len(runes) < 3 || !spaceless(runes[0]) {
-		return []string{word}
-	}
-	var out []string
-	for i := 0; i+1 < len(runes); i++ {
-		out = append(out, string(runes[i:i+2]))
-	}
-	return out
 }
 
 // isLetter reports a single letter with spaces around it, which finds nothing.

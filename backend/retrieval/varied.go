@@ -1,5 +1,7 @@
 package retrieval
 
+import "contextinfinity/backend/internal/lexical"
+
 // MMR: a unit's rank falls by how much it repeats what is ranked before it.
 const (
 	mmrRelevance = 0.7
@@ -14,7 +16,7 @@ func (k *packer) varied(units []*item) []*item {
 		c := k.texts[u.Chunk]
 		span := bounded(c, u.unit)
 		sets[i] = map[string]bool{}
-		for _, w := range split(c.Source[span.Start:span.End]) {
+		for _, w := range lexical.Words(c.Source[span.Start:span.End]) {
 			sets[i][w] = true
 		}
 	}

@@ -2,9 +2,9 @@ package retrieval
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // explainer turns what ranking knows of items into what people are told.
@@ -73,9 +73,5 @@ func (e *explainer) question(turn chat.TurnID) string {
 	if len(text) <= longestQuestion {
 		return text
 	}
-	cut := longestQuestion
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return display.Start(text, longestQuestion) + "…"
 }

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/stopwords"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // words are those of a text by which another is known to repeat it: runs of letters and
@@ -102,17 +102,22 @@ var summaryHeadings = map[string]bool{"facts": true, "decisions": true, "constra
 // wordsOf yields the words of a text, in lower case.
 func wordsOf(s string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
-		for field := range strings.FieldsSeq(strings.ToLower(s)) {
+		for field := range strings.FieldsSeq(strings.ToLower(lexical.Fold(s))) {
 			whole := strings.TrimFunc(field, func(r rune) bool { return unicode.IsPunct(r) })
 			if tellingWord(whole) && !yield(whole) {
 				return
 			}
-			for part := range strings.FieldsFuncSeq(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+			for _, part := range lexical.Words(field) {
 				if part != whole && tellingWord(part) && !yield(part) {
 					return
 				}
-				if !wordPairs(part, yield) {
-					return
+				if first, _ := utf8.DecodeRuneInString(part); !lexical.IsUnspaced(first) {
+					continue
+				}
+				for _, pair := range lexical.Pairs(part) {
+					if utf8.RuneCountInString(pair) > 1 && !yield(pair) {
+						return
+					}
 				}
 			}
 		}
@@ -125,20 +130,5 @@ func tellingWord(word string) bool {
 	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }) {
 		return n >= shortestSign
 	}
-	return n >= shortestWord && !stopwords.Has(word)
-}
-
-// wordPairs yields the overlapping pairs of a run that is written without spaces.
-func wordPairs(part string, yield func(string) bool) bool {
-	var before rune
-	for _, r := range part {
-		wide := unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai)
-		if wide && before != 0 && !yield(string([]rune{before, r})) {
-			return false
-		}
-		if before = 0; wide {
-			before = r
-		}
-	}
-	return true
+	return n >= shortestWord && !lexical.IsStopWord(word)
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // FuzzMatch: whatever is looked for, the text index is asked in its own syntax, and
@@ -31,7 +32,7 @@ func FuzzMatch(f *testing.F) {
 		}
 		tx := store.writer.Begin()
 		defer tx.Rollback()
-		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, IndexText(clean(term+" "+other))).Error; err != nil {
+		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, lexical.IndexText(clean(term+" "+other))).Error; err != nil {
 			t.Fatal(err)
 		}
 		n, err := all[int](tx, `SELECT count(*) FROM fuzzed WHERE fuzzed MATCH ?`, query)
@@ -39,7 +40,7 @@ func FuzzMatch(f *testing.F) {
 			t.Fatalf("%q and %q make the query %q: %v", term, other, query, err)
 		}
 		if n[0] != 1 && strings.ContainsFunc(term+other, isASCIILetter) {
-			t.Fatalf("%q does not find %q", query, IndexText(clean(term+" "+other)))
+			t.Fatalf("%q does not find %q", query, lexical.IndexText(clean(term+" "+other)))
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/ledger"
 )
 
@@ -46,7 +47,7 @@ func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from c
 
 // pairsOf is the indexed form of a text where it is another one.
 func pairsOf(body string) *string {
-	indexed := IndexText(body)
+	indexed := lexical.IndexText(body)
 	if indexed == body {
 		return nil
 	}

@@ -205,12 +205,18 @@ func migrationsOf(steps fs.FS) ([]*goose.Migration, error) {
 			if _, err := tx.ExecContext(ctx, string(script)); err != nil {
 				return fmt.Errorf("migration %s: %w", name, err)
 			}
+			if step := goSteps[version]; step != nil {
+				return step(ctx, tx)
+			}
 			return nil
 		}
 		list = append(list, goose.NewGoMigration(version, &goose.GoFunc{RunTx: run}, nil))
 	}
 	return list, nil
 }
+
+// goSteps are what migrations do after their scripts that SQL cannot.
+var goSteps = map[int64]func(context.Context, *sql.Tx) error{10: reindexTexts}
 
 func migrationFailed(op string, err error) error {
 	mapped := chat.AsError(mapError(op, err))

@@ -8,69 +8,12 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
 )
-
-// IndexText prepares a text for the index: the tokenizer does not split Chinese,
-// Japanese or Korean, so a run of their characters becomes its overlapping pairs
-// and its last character alone. 我爱猫 is indexed as 我爱 爱猫 猫: a longer term is
-// found as a phrase of pairs, a single character as the beginning of a token.
-// Text without such runs is returned as it is.
-func IndexText(s string) string {
-	start := strings.IndexFunc(s, isCJK)
-	if start < 0 {
-		return s
-	}
-	var b strings.Builder
-	b.Grow(len(s) * 3)
-	b.WriteString(s[:start])
-	for rest := s[start:]; rest != ""; {
-		run := runLength(rest, true)
-		writePairs(&b, rest[:run])
-		rest = rest[run:]
-		plain := runLength(rest, false)
-		b.WriteString(rest[:plain])
-		rest = rest[plain:]
-	}
-	return b.String()
-}
-
-// runLength is how many bytes at the start of s are (or are not) CJK.
-func runLength(s string, cjk bool) int {
-	n := strings.IndexFunc(s, func(r rune) bool { return isCJK(r) != cjk })
-	if n < 0 {
-		return len(s)
-	}
-	return n
-}
-
-// writePairs writes a run's tokens, set off from what stands beside it.
-func writePairs(b *strings.Builder, run string) {
-	if run == "" {
-		return
-	}
-	b.WriteByte(' ')
-	for run != "" {
-		_, one := utf8.DecodeRuneInString(run)
-		_, two := utf8.DecodeRuneInString(run[one:])
-		b.WriteString(run[:one+two])
-		b.WriteByte(' ')
-		run = run[one:]
-	}
-}
-
-// isCJK reports a character of a script written without spaces between words.
-func isCJK(r rune) bool {
-	if r < 0x1100 {
-		return false
-	}
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo) ||
-		r == 0x30FC || r == 0xFF70 // the long vowel mark belongs to no one script
-}
 
 // matchTerm is one term as an FTS5 expression: quoted, so that nothing in it is
 // syntax. A number also matches where it is written in groups: 1000 finds 1,000, which
@@ -79,46 +22,18 @@ func matchTerm(term string) string { return matchForms(term, "") }
 
 // matchForms is matchTerm with a sign after each form that could be the beginning of a token.
 func matchForms(term, after string) string {
-	term = strings.TrimFunc(clean(term), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+	term = lexical.Trim(lexical.Fold(clean(term)))
 	if !strings.ContainsFunc(term, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return ""
 	}
 	if whole, groups, ok := numerals.Forms(term); ok {
 		return `"` + whole + `"` + after + ` OR "` + groups + `"` + after
 	}
-	quoted := `"` + strings.ReplaceAll(queryPairs(term), `"`, `""`) + `"`
-	if endsInCJK(term) {
-		if utf8.RuneCountInString(lastRun(term)) == 1 {
-			quoted += "*" // a single character is the beginning of pairs
-		}
-		return quoted
+	phrase, isBeginning := lexical.Phrase(term)
+	if isBeginning {
+		after = "*"
 	}
-	return quoted + after
-}
-
-// queryPairs is IndexText without the last character alone, which stands at the
-// end of runs and would not be found inside one.
-func queryPairs(term string) string {
-	fields := strings.Fields(IndexText(term))
-	if n := len(fields); n > 1 && endsInCJK(term) && utf8.RuneCountInString(lastRun(term)) > 1 {
-		fields = fields[:n-1]
-	}
-	return strings.Join(fields, " ")
-}
-
-func endsInCJK(s string) bool {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	return isCJK(r)
-}
-
-// lastRun is the CJK run a term ends in.
-func lastRun(term string) string {
-	n := strings.LastIndexFunc(term, func(r rune) bool { return !isCJK(r) })
-	if n < 0 {
-		return term
-	}
-	_, size := utf8.DecodeRuneInString(term[n:])
-	return term[n+size:]
+	return `"` + strings.ReplaceAll(phrase, `"`, `""`) + `"` + after
 }
 
 // matchAny ORs the terms.
@@ -138,16 +53,22 @@ const defaultHits = 20
 // mostCounted bounds what is read to count a number that is written in groups.
 const mostCounted = 30_000
 
-// inGroups is in how many units a number is written in groups, at most mostCounted.
-func inGroups(db *gorm.DB, number string) (int, error) {
-	_, groups, ok := numerals.Forms(number)
-	if !ok {
+// otherForms is in how many units a term is held in a way that no token of it shows, at most
+// mostCounted: a number in groups, or a single character as the beginning of pairs.
+func otherForms(db *gorm.DB, term string) (int, error) {
+	match := ""
+	if _, groups, ok := numerals.Forms(term); ok {
+		match = `"` + groups + `"`
+	} else if _, isBeginning := lexical.Phrase(term); isBeginning {
+		match = matchTerm(term)
+	}
+	if match == "" {
 		return 0, nil
 	}
-	return one[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, `"`+groups+`"`, mostCounted)
+	return one[int](db, "search.terms", "", `SELECT count(*) FROM (SELECT 1 FROM units_fts WHERE units_fts MATCH ? LIMIT ?)`, match, mostCounted)
 }
 
-// TermFrequencies tells in how many units each term occurs, a number in any way of
+// TermFrequencies returns in how many units each term occurs, a number in any way of
 // writing it; for a term of several tokens, in how many its rarest one does.
 func (s *Store) TermFrequencies(ctx context.Context, terms []string) (map[string]int, error) {
 	indexed := slices.Clone(terms)
@@ -178,9 +99,13 @@ func (s *Store) TermFrequencies(ctx context.Context, terms []string) (map[string
 			}
 		}
 		for i, term := range terms {
-			n, err := inGroups(db, term)
+			n, err := otherForms(db, clean(term))
 			if err != nil {
 				return err
+			}
+			if _, isBeginning := lexical.Phrase(clean(term)); isBeginning {
+				out[term] = n
+				continue
 			}
 			out[term] = rarest(tokens[i], distinct) + n
 		}
@@ -245,7 +170,8 @@ func (k *tokenizer) split(ctx context.Context, terms []string) ([][]string, erro
 	}
 	defer tx.Rollback() // the terms are never kept
 	for i, term := range terms {
-		if err := tx.Exec(`INSERT INTO terms (rowid, body) VALUES (?, ?)`, i+1, queryPairs(clean(term))).Error; err != nil {
+		phrase, _ := lexical.Phrase(clean(term))
+		if err := tx.Exec(`INSERT INTO terms (rowid, body) VALUES (?, ?)`, i+1, phrase).Error; err != nil {
 			return nil, err
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"bytes"
 	"context"
 	"strings"
-	"unicode"
 
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/ledger"
 )
 
@@ -232,7 +232,7 @@ func (a *audit) compareTextIndex(db *gorm.DB) (bool, error) {
 // lookUpUnits finds out which units the text index fails, one by one.
 func (a *audit) lookUpUnits(ctx context.Context, db *gorm.DB) error {
 	a.db = db
-	each(a, "units", "n, id, pairs, "+unitText, "n", func(r unitRow) {
+	each(a, "units", "n, id, "+unitText, "n", func(r unitRow) {
 		if ctx.Err() == nil {
 			a.lookUp(r)
 		}
@@ -245,18 +245,16 @@ const maxProbe = 64
 
 // lookUp expects the text index to find a unit by its own words.
 func (a *audit) lookUp(r unitRow) {
-	body := r.Text
-	if r.Pairs != nil {
-		body = *r.Pairs
+	var terms []string
+	for _, word := range lexical.Words(r.Text) {
+		if m := matchTerm(word); m != "" && len(terms) < maxProbe {
+			terms = append(terms, "("+m+")")
+		}
 	}
-	words := strings.FieldsFunc(body, func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsNumber(c) })
-	if len(words) > maxProbe {
-		words = words[:maxProbe]
-	}
-	if len(words) == 0 {
+	if len(terms) == 0 {
 		return
 	}
-	match := `"` + strings.Join(words, `" AND "`) + `"`
+	match := strings.Join(terms, " AND ")
 	hits, err := all[int64](a.db, `SELECT rowid FROM units_fts WHERE units_fts MATCH ? AND rowid = ?`, match, r.N)
 	a.expect(err == nil && len(hits) == 1, findIndex, "units", r.ID, "The text index does not find it by its own words.")
 }

@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // maxVocabulary bounds how many words of the index are read for one term.
@@ -26,7 +27,7 @@ func (s *Store) Vocabulary(ctx context.Context, term string, letters, margin int
 	}
 	token = tokens[0][0]
 	runes := []rune(token)
-	if isCJK(runes[0]) {
+	if lexical.IsUnspaced(runes[0]) {
 		return "", nil, nil
 	}
 	beginning := runes[:min(max(letters, 1), len(runes))]

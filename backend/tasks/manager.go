@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
 	"contextinfinity/backend/internal/defect"
+	"contextinfinity/backend/internal/display"
 )
 
 // Store is small application state of the database.
@@ -116,7 +117,7 @@ func (m *Manager) Resumes(kind Kind, again Resumer) {
 
 // Start begins work, or has it wait for its turn.
 func (m *Manager) Start(spec Spec, run Run) (Task, error) {
-	spec.Title = clip(spec.Title, maxTitle)
+	spec.Title = display.Clip(spec.Title, maxTitle)
 	now := m.d.Clock.Now()
 	w := &work{Task: Task{ID: chat.NewID(now), Spec: spec, State: Running, StartedAt: now}, run: run}
 	return m.enter(w, "task.start", func() error { return nil })

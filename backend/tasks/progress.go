@@ -1,6 +1,10 @@
 package tasks
 
-import "time"
+import (
+	"time"
+
+	"contextinfinity/backend/internal/display"
+)
 
 // frameEvery is how often the window is told of progress at most; saveEvery is how
 // often it is stored.
@@ -23,7 +27,7 @@ func (p *Progress) Count(done, total int64, unit string) {
 
 // Detail says what the work is at.
 func (p *Progress) Detail(text string) {
-	text = clip(text, maxDetail)
+	text = display.Clip(text, maxDetail)
 	p.change(func(t *Task) { t.Detail = text })
 }
 

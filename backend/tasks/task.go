@@ -95,14 +95,6 @@ const (
 	maxReport = 256 << 10
 )
 
-func clip(s string, n int) string {
-	runes := []rune(s)
-	if len(runes) <= n {
-		return s
-	}
-	return string(runes[:n-1]) + "…"
-}
-
 // record is a task as it is stored.
 type record struct {
 	Task

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kljensen/snowball/english"
 
-	"contextinfinity/backend/internal/stopwords"
+	"contextinfinity/backend/internal/lexical"
 )
 
 // feature is a place of the vector and what is added there.
@@ -71,7 +71,8 @@ func (m *memo) count(text string) (words, pairs []counted) {
 }
 
 // split calls yield with each word of a text: runs of letters, digits and marks;
-// of scripts without spaces, pairs of neighbouring characters.
+// of East Asian scripts, pairs of neighbouring characters. Its words are not those of a
+// search (package lexical): stored vectors were made of them.
 func (m *memo) split(text string, yield func(*word)) {
 	start := -1
 	end := func(at int) {
@@ -86,12 +87,12 @@ func (m *memo) split(text string, yield func(*word)) {
 			r, size = utf8.DecodeRuneInString(text[i:])
 		}
 		switch {
-		case spaceless(r):
+		case lexical.IsEastAsian(r):
 			end(i)
 			next, more := utf8.DecodeRuneInString(text[i+size:])
-			if before, _ := utf8.DecodeLastRuneInString(text[:i]); spaceless(next) {
+			if before, _ := utf8.DecodeLastRuneInString(text[:i]); lexical.IsEastAsian(next) {
 				yield(m.word(text[i : i+size+more]))
-			} else if !spaceless(before) {
+			} else if !lexical.IsEastAsian(before) {
 				yield(m.word(text[i : i+size]))
 			}
 		case !inWord(r, size):
@@ -118,10 +119,6 @@ func inWord(r rune, size int) bool {
 	return (r != utf8.RuneError || size > 1) && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
 }
 
-func spaceless(r rune) bool {
-	return r >= 0x1100 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
-}
-
 func (m *memo) word(s string) *word {
 	if w, ok := m.words[s]; ok {
 		return w
@@ -136,12 +133,12 @@ func (m *memo) word(s string) *word {
 // look makes a word's features.
 func (m *memo) look(s string) *word {
 	lower := strings.ToLower(s)
-	if stopwords.Has(lower) {
+	if lexical.IsStopWord(lower) {
 		h := mix(sum(lower))
 		return &word{features: []feature{hashed(h, stopWeight)}, hash: h}
 	}
 	first, _ := utf8.DecodeRuneInString(s)
-	if spaceless(first) {
+	if lexical.IsEastAsian(first) {
 		h := mix(sum(lower))
 		return &word{features: []feature{hashed(h, 1)}, hash: h, says: true}
 	}

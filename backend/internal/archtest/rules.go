@@ -181,17 +181,17 @@ var withinRules = []within{
 		reason: "the provider contract is small, and knows no provider",
 	},
 	{
-		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat", module + "/backend/internal/untrusted"},
+		name: "assembly", in: []string{"backend/prompt"}, may: []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/internal/untrusted"},
 		reason: "assembly is a pure function of domain values",
 	},
 	{
 		name: "chunking", in: []string{"backend/chunking"},
-		may:    []string{module + "/backend/chat", module + "/backend/internal/cues", "github.com/yuin/goldmark"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/cues", module + "/backend/internal/display", module + "/backend/internal/lexical", "github.com/yuin/goldmark"},
 		reason: "chunking is a pure function of the transcript",
 	},
 	{
 		name: "rendering", in: []string{"backend/transfer/render"},
-		may:    []string{module + "/backend/chat", "github.com/yuin/goldmark"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/display", "github.com/yuin/goldmark"},
 		reason: "what is exported is a pure function of the conversation, and knows neither store nor edge",
 	},
 	{
@@ -205,12 +205,12 @@ var withinRules = []within{
 	},
 	{
 		name: "imports", in: []string{"backend/importing"},
-		may:    []string{module + "/backend/chat", module + "/backend/transfer", module + "/backend/librarian"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/display", module + "/backend/transfer", module + "/backend/librarian"},
 		reason: "importing asks no model and fetches nothing: what it needs of the store is given to it",
 	},
 	{
 		name: "long work", in: []string{"backend/tasks"},
-		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/defect"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/defect", module + "/backend/internal/display"},
 		reason: "long work is carried out whatever it is: each kind is given to it by who knows it",
 	},
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"contextinfinity/backend/internal/lexical"
 )
 
 // Kind is what a sentence states.
@@ -108,7 +110,7 @@ func Of(sentence string) (kind Kind, states bool) {
 		return "", false
 	}
 	words, ends := Words(sentence)
-	if len(ends) < 2 && !strings.ContainsFunc(sentence, Unspaced) {
+	if len(ends) < 2 && !strings.ContainsFunc(sentence, lexical.IsUnspaced) {
 		return "", false
 	}
 	best := len(order)
@@ -136,7 +138,7 @@ func Of(sentence string) (kind Kind, states bool) {
 }
 
 func joinedKinds(sentence string, note func(Kind)) {
-	if !strings.ContainsFunc(sentence, Unspaced) {
+	if !strings.ContainsFunc(sentence, lexical.IsUnspaced) {
 		return
 	}
 	for _, kind := range order {
@@ -186,10 +188,4 @@ func EndsSentence(r rune) bool {
 		return true
 	}
 	return false
-}
-
-// Unspaced reports a letter of a script that is written without spaces, or
-// (Korean) in which particles are joined to a name.
-func Unspaced(r rune) bool {
-	return r >= 0x2E80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul)
 }

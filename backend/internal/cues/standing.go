@@ -3,6 +3,8 @@ package cues
 import (
 	"strings"
 	"unicode"
+
+	"contextinfinity/backend/internal/lexical"
 )
 
 // maxInstruction bounds a standing instruction, in bytes: what is longer is a text
@@ -96,7 +98,7 @@ func phraseSet(list string) map[string]bool {
 // IsStanding reports that a sentence is a standing instruction.
 func IsStanding(sentence string) bool {
 	words, ends := Words(sentence)
-	if len(ends) < 2 && !strings.ContainsFunc(sentence, Unspaced) {
+	if len(ends) < 2 && !strings.ContainsFunc(sentence, lexical.IsUnspaced) {
 		return false
 	}
 	question := strings.ContainsRune("?？؟", lastRune(strings.TrimRight(sentence, "\"'”’»)")))
@@ -117,7 +119,7 @@ func IsStanding(sentence string) bool {
 		}
 		start = end + 1
 	}
-	if strings.ContainsFunc(sentence, Unspaced) {
+	if strings.ContainsFunc(sentence, lexical.IsUnspaced) {
 		for _, p := range joinedPhrases {
 			if strings.Contains(sentence, p) {
 				return true

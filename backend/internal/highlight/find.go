@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"contextinfinity/backend/internal/lexical"
 )
 
 // Span is a half-open range of bytes.
@@ -29,7 +31,15 @@ func NewFinder(text string, matchCase bool) Finder {
 func newFinder(text string, f Finder) Finder {
 	for _, r := range text {
 		f.escaped = f.escaped || r < ' ' || r == '"' || r == '\\' || r == '\u2028' || r == '\u2029' || r == utf8.RuneError
-		f.needle = append(f.needle, f.fold(r))
+	}
+	if f.matchCase {
+		f.needle = []rune(text)
+		return f
+	}
+	for at := 0; at < len(text); {
+		r, n := f.foldAt(text, at)
+		f.needle = append(f.needle, r)
+		at += n
 	}
 	return f
 }
@@ -100,9 +110,6 @@ func (f Finder) matches(text string, at int) (int, bool) {
 }
 
 func (f Finder) fold(r rune) rune {
-	if f.matchCase {
-		return r
-	}
 	if f.plain {
 		return fold(unaccented(r))
 	}
@@ -113,7 +120,7 @@ func (f Finder) foldAt(text string, at int) (rune, int) {
 	if b := text[at]; b < utf8.RuneSelf {
 		return lower[b], 1
 	}
-	r, n := utf8.DecodeRuneInString(text[at:])
+	r, n := lexical.FoldAt(text, at)
 	return f.fold(r), n
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // Words that were written as Markdown read badly on one line with its marks in them.
@@ -27,7 +29,7 @@ const marksReach = 2048
 
 // marks are the places in text[from:to] that only mark, in order and apart.
 func marks(text string, from, to int) []Span {
-	start, end := runeStart(text, max(0, from-marksReach)), runeStart(text, min(len(text), to+marksReach))
+	start, end := display.CharacterStart(text, max(0, from-marksReach)), display.CharacterStart(text, min(len(text), to+marksReach))
 	if i := strings.LastIndexByte(text[start:from], '\n'); i >= 0 && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		start += i + 1
 	}
@@ -137,7 +139,7 @@ func Unmarked(text string) string {
 // UnmarkedAt is Unmarked for a place in the text as well: it returns where that is
 // without the marks.
 func UnmarkedAt(text string, at int) (string, int) {
-	at = runeStart(text, min(max(at, 0), len(text)))
+	at = display.CharacterStart(text, min(max(at, 0), len(text)))
 	words, moved := without(text, marks(text, 0, len(text)), []Span{{at, at}})
 	return words, moved[0].Start
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // Before and Length are how many bytes a snippet has before its first find, and in
@@ -29,7 +31,7 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 	if len(spans) > 0 {
 		to = max(to, min(spans[0].End, from+2*Length))
 	}
-	to = runeStart(text, to)
+	to = display.CharacterStart(text, to)
 	head, tail := "", ""
 	if from > 0 {
 		head = "…"
@@ -56,7 +58,7 @@ func snippet(text string, spans []Span, markdown bool) (string, []Span) {
 	for i := range in {
 		in[i] = Span{in[i].Start + len(head), in[i].End + len(head)}
 	}
-	return head + oneLine(words) + tail, in
+	return head + blankControls(words) + tail, in
 }
 
 // wordAt is where a word begins at or after a byte, but not after last.
@@ -64,23 +66,16 @@ func wordAt(text string, at, last int) int {
 	if at <= 0 {
 		return 0
 	}
-	at = runeStart(text, at)
+	at = display.CharacterStart(text, at)
 	if i := strings.IndexAny(text[at:last], " \n\t"); i >= 0 {
 		return at + i + 1
 	}
 	return at
 }
 
-func runeStart(text string, at int) int {
-	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
-		at--
-	}
-	return at
-}
-
-// oneLine makes each control character a space or what takes as many bytes, so that
+// blankControls makes each control character a space or what takes as many bytes, so that
 // places stay where they are.
-func oneLine(s string) string {
+func blankControls(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && unicode.IsControl(r) {
 			return ' '

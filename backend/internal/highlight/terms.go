@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
 )
 
@@ -30,8 +31,8 @@ func Parse(query string) []Term {
 			}
 			continue
 		}
-		for _, word := range strings.Fields(numerals.Plain(part)) {
-			word = strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
+		for _, word := range strings.Fields(numerals.Plain(lexical.Fold(part))) {
+			word = lexical.Trim(word)
 			if word != "" {
 				out = append(out, newWord(word))
 			}
@@ -124,10 +125,10 @@ func (t Term) Spans(text string) []Span {
 		full := wordEnd(text, end)
 		switch rest := utf8.RuneCountInString(text[end:full]); {
 		case t.Prefix:
-			full = end
+			full = marksEnd(text, end)
 		case rest == 0:
 		case endsUncased(text[:end]):
-			full = end
+			full = marksEnd(text, end)
 		case t.Phrase || rest > longestEnding:
 			continue
 		}
@@ -159,13 +160,14 @@ func (t Term) inGroups(text string) []Span {
 func beginsWord(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	here, _ := utf8.DecodeRuneInString(text[at:])
-	return at == 0 || !unicode.IsLetter(before) && !unicode.IsNumber(before) || spaceless(before) || spaceless(here)
+	return at == 0 || !unicode.IsLetter(before) && !unicode.IsNumber(before) || lexical.IsUnspaced(before) || lexical.IsUnspaced(here)
 }
 
+// wordEnd is where the word at a place ends; a script without spaces ends one of another.
 func wordEnd(text string, at int) int {
 	for at < len(text) {
 		r, n := utf8.DecodeRuneInString(text[at:])
-		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) {
+		if !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) || lexical.IsUnspaced(r) {
 			break
 		}
 		at += n
@@ -173,14 +175,18 @@ func wordEnd(text string, at int) int {
 	return at
 }
 
-func endsUncased(s string) bool {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	return spaceless(r)
+// marksEnd is where the marks on the character before a place end.
+func marksEnd(text string, at int) int {
+	n := strings.IndexFunc(text[at:], func(r rune) bool { return !unicode.IsMark(r) })
+	if n < 0 {
+		return len(text)
+	}
+	return at + n
 }
 
-// spaceless reports a letter of a script that is written without spaces between words.
-func spaceless(r rune) bool {
-	return r >= caseless && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
+func endsUncased(s string) bool {
+	r, _ := utf8.DecodeLastRuneInString(s)
+	return lexical.IsUnspaced(r)
 }
 
 // All finds terms in a text: the places of all of them in order, how much the text is

@@ -6,8 +6,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
+	"contextinfinity/backend/internal/display"
 	"contextinfinity/backend/llm"
 )
 
@@ -130,9 +130,5 @@ func cleanWords(text string, key llm.Secret) string {
 	if len(text) <= maxWords {
 		return text
 	}
-	cut := maxWords
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return display.Start(text, maxWords) + "…"
 }

@@ -9,10 +9,10 @@
 package render
 
 import (
-	"strings"
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // Document is a conversation, or a part of one, to be written.
@@ -108,30 +108,30 @@ func (t Turn) asked() bool {
 
 func asker(m chat.Message) string {
 	if m.Name != "" {
-		return oneLine(m.Name)
+		return display.OneLine(m.Name)
 	}
 	return "You"
 }
 
 func (t Turn) answerer() string {
 	if t.Assistant != nil && t.Assistant.Name != "" {
-		return oneLine(t.Assistant.Name)
+		return display.OneLine(t.Assistant.Name)
 	}
 	if t.Model != "" {
-		return oneLine(t.Model)
+		return display.OneLine(t.Model)
 	}
 	return "Answer"
 }
 
 func (d Document) title() string {
-	if s := oneLine(d.Session.Title); s != "" {
+	if s := display.OneLine(d.Session.Title); s != "" {
 		return s
 	}
 	return "Untitled conversation"
 }
 
 func branchName(b chat.BranchSummary) string {
-	if s := oneLine(b.Label); s != "" {
+	if s := display.OneLine(b.Label); s != "" {
 		return s
 	}
 	return "Branch " + chat.ShortID(b.ID)
@@ -164,21 +164,3 @@ func (d Document) fork(c Chapter) string {
 }
 
 func when(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") + " UTC" }
-
-// oneLine is text on one line, without characters that control or turn it.
-func oneLine(s string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\r', r == '\t', r == '\u2028', r == '\u2029', r == '\u0085':
-			return ' '
-		case r < 0x20, r >= 0x7f && r < 0xa0, turns(r):
-			return -1
-		}
-		return r
-	}, s)), " ")
-}
-
-// turns reports a character that turns the direction of the text around it.
-func turns(r rune) bool {
-	return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x061c
-}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"net/url"
 	"time"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // Index lists the files of an export of several conversations.
@@ -21,7 +23,7 @@ type IndexEntry struct {
 }
 
 func (e IndexEntry) title() string {
-	s := oneLine(e.Title)
+	s := display.OneLine(e.Title)
 	if s == "" {
 		s = "Untitled conversation"
 	}

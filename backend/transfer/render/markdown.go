@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // Markdown writes the document as Markdown (CommonMark with front matter). Headings of
@@ -47,10 +48,10 @@ func (m *markdown) head(d Document) {
 		m.field("branch", branchName(d.Branch))
 	}
 	if d.Session.Model != "" {
-		m.field("model", oneLine(d.Session.Model))
+		m.field("model", display.OneLine(d.Session.Model))
 	}
 	if d.Session.Source != "" && d.Session.Source != "native" {
-		m.field("source", oneLine(d.Session.Source))
+		m.field("source", display.OneLine(d.Session.Source))
 	}
 	m.put("created: ", chat.FormatTime(d.Session.CreatedAt), "\nupdated: ", chat.FormatTime(d.Session.UpdatedAt), "\n")
 	m.put("program: ContextInfinity\n---\n\n# ", escaped(d.title()), "\n\n")
@@ -96,7 +97,7 @@ func (m *markdown) heading(t Turn, who string, at time.Time) {
 }
 
 // note is a sentence of the program's, which may quote what it does not know.
-func (m *markdown) note(s string) { m.put("*", escaped(oneLine(s)), "*\n\n") }
+func (m *markdown) note(s string) { m.put("*", escaped(display.OneLine(s)), "*\n\n") }
 
 func (m *markdown) blocks(bs chat.Blocks) {
 	for _, b := range bs {
@@ -157,7 +158,7 @@ func (m *markdown) text(s string) {
 // folded is a part that is opened on request. The line is HTML, in which Markdown is
 // not read.
 func (m *markdown) folded(name string, inside func()) {
-	m.put("<details>\n<summary>", html.EscapeString(oneLine(name)), "</summary>\n\n")
+	m.put("<details>\n<summary>", html.EscapeString(display.OneLine(name)), "</summary>\n\n")
 	inside()
 	m.put("</details>\n\n")
 }
@@ -194,11 +195,11 @@ func named(b chat.Block) string {
 		if b.Whole {
 			part = "sent whole"
 		}
-		return "Document: " + oneLine(b.Name) + " (" + count(b.Tokens, "token") + ", " + part + ")."
+		return "Document: " + display.OneLine(b.Name) + " (" + count(b.Tokens, "token") + ", " + part + ")."
 	case chat.Memory:
 		return "Memory attached by hand: " + string(b.Chunk) + "."
 	case chat.Unknown:
-		return "A part of a kind that is not known, from " + oneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
+		return "A part of a kind that is not known, from " + display.OneLine(b.Provider) + ", " + amount(len(b.Raw)) + "."
 	}
 	return "A part of a kind that is not known."
 }

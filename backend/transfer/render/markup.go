@@ -15,6 +15,8 @@ import (
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // drawn turns Markdown into HTML. Of the text's own HTML nothing is let through; links
@@ -174,7 +176,7 @@ func (markup) code(w util.BufWriter, src []byte, n ast.Node, entering bool) (ast
 	}
 	label := ""
 	if f, ok := n.(*ast.FencedCodeBlock); ok && f.Info != nil {
-		label = oneLine(string(f.Info.Segment.Value(src)))
+		label = display.OneLine(string(f.Info.Segment.Value(src)))
 	}
 	_, _ = w.WriteString(codeHTML(label, string(n.Lines().Value(src))))
 	return ast.WalkSkipChildren, nil
@@ -244,7 +246,7 @@ func host(w util.BufWriter, address, said string) {
 		return
 	}
 	bare := func(h string) string { return strings.TrimPrefix(strings.ToLower(h), "www.") }
-	doubtful := u.User != nil || strings.Contains(u.Hostname(), "xn--") || strings.ContainsFunc(said, turns) ||
+	doubtful := u.User != nil || strings.Contains(u.Hostname(), "xn--") || strings.ContainsFunc(said, display.IsBidiControl) ||
 		strings.ContainsFunc(u.Hostname(), func(r rune) bool { return r > 0x7f })
 	if m := spoken.FindStringSubmatch(strings.ToLower(said)); m != nil && bare(m[1]) != bare(u.Hostname()) {
 		doubtful = true

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // style is the page's own. Its colours are those of the window.
@@ -76,10 +77,10 @@ func (p *page) head(d Document) {
 		p.fact("Branch", branchName(d.Branch))
 	}
 	if d.Session.Model != "" {
-		p.fact("Model", oneLine(d.Session.Model))
+		p.fact("Model", display.OneLine(d.Session.Model))
 	}
 	if d.Session.Source != "" && d.Session.Source != "native" {
-		p.fact("Imported from", oneLine(d.Session.Source))
+		p.fact("Imported from", display.OneLine(d.Session.Source))
 	}
 	p.put("<dt>Created</dt><dd>", moment(d.Session.CreatedAt), "</dd>\n<dt>Updated</dt><dd>", moment(d.Session.UpdatedAt), "</dd>\n</dl>\n")
 	if long(d) {
@@ -169,7 +170,7 @@ func (p *page) message(class, id, number, who string, at time.Time, body func())
 }
 
 func (p *page) note(s string) {
-	p.put(`<p class="note" dir="auto">`, html.EscapeString(oneLine(s)), "</p>\n")
+	p.put(`<p class="note" dir="auto">`, html.EscapeString(display.OneLine(s)), "</p>\n")
 }
 
 // said is a text exactly as it was written.
@@ -238,7 +239,7 @@ func (p *page) result(bs chat.Blocks) {
 }
 
 func (p *page) folded(name string, inside func()) {
-	p.put("<details><summary>", html.EscapeString(oneLine(name)), "</summary>\n")
+	p.put("<details><summary>", html.EscapeString(display.OneLine(name)), "</summary>\n")
 	inside()
 	p.put("</details>\n")
 }

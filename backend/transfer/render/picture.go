@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
 )
 
 // Images are carried as data where they are not larger: a page is there to be looked
@@ -29,11 +30,11 @@ func pictureOf(b chat.Image, most int) picture {
 		Data string `json:"data"`
 		URL  string `json:"url"`
 	}
-	kind := oneLine(b.MediaType)
+	kind := display.OneLine(b.MediaType)
 	_ = json.Unmarshal(b.Source, &src) // an image that cannot be read is named all the same
 	if src.Data == "" {
 		if src.URL != "" && len(src.URL) <= 2000 {
-			return picture{words: "Image elsewhere, " + kind + ": " + oneLine(src.URL)}
+			return picture{words: "Image elsewhere, " + kind + ": " + display.OneLine(src.URL)}
 		}
 		return picture{words: "Image, " + kind}
 	}

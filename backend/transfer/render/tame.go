@@ -9,6 +9,8 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"contextinfinity/backend/internal/display"
 )
 
 // lowest is the level that headings inside a message begin at.
@@ -232,7 +234,7 @@ func contained(s string) bool {
 // escaped is a text without any meaning in Markdown, on one line.
 func escaped(s string) string {
 	var out strings.Builder
-	for _, r := range oneLine(s) {
+	for _, r := range display.OneLine(s) {
 		if strings.ContainsRune("\\`*_{}[]<>#|&~$", r) {
 			out.WriteByte('\\')
 		}

@@ -1,10 +1,10 @@
-package stopwords
+package lexical
 
 import "testing"
 
-func TestHas(t *testing.T) {
+func TestStopWords(t *testing.T) {
 	for word, want := range map[string]bool{"the": true, "über": true, "remember": true, "invoice": false, "": false, "The": false} {
-		if Has(word) != want {
+		if IsStopWord(word) != want {
 			t.Errorf("%q: %t", word, !want)
 		}
 	}

@@ -1,0 +1,64 @@
+// Package display prepares texts for being shown: on one line, cut between characters,
+// counted. It is pure.
+package display
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// OneLine is a text with single spaces for all white space, without characters that control
+// or turn the direction of what stands beside them.
+func OneLine(text string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case unicode.IsControl(r), IsBidiControl(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))), " ")
+}
+
+// IsBidiControl reports a character that turns the direction of the text around it.
+func IsBidiControl(r rune) bool {
+	return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 || r == 0x200E || r == 0x200F || r == 0x061C
+}
+
+// Start is the beginning of a text: at most n bytes, and whole characters.
+func Start(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	return text[:CharacterStart(text, n)]
+}
+
+// CharacterStart is at, or where the character begins that at stands in.
+func CharacterStart(text string, at int) int {
+	for i := at; i > at-utf8.UTFMax && i > 0 && i < len(text); i-- {
+		if utf8.RuneStart(text[i]) {
+			return i
+		}
+	}
+	return at
+}
+
+// Clip is a text of at most n characters, the last of which says that some are missing.
+func Clip(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return string(runes[:n-1]) + "…"
+}
+
+// Count is "1 turn", "2 turns".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}

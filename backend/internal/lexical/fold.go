@@ -1,0 +1,86 @@
+package lexical
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+	"golang.org/x/text/width"
+)
+
+// Signs of Japanese that belong to more than one script.
+const (
+	longVowel      = 'ー'
+	halfLongVowel  = 'ｰ'
+	voiced         = '\u3099' // combining, as in か + ゙ = が
+	semiVoiced     = '\u309A'
+	halfVoiced     = 'ﾞ'
+	halfSemiVoiced = 'ﾟ'
+)
+
+// Fold is a text with one form of the letters and digits that are written in two widths, and
+// of kana with a voiced sound mark: ｻｰﾊﾞｰ is サーバー, ＡＰＩ is API. Selectors that choose
+// between forms of one ideograph are left out. Other texts are returned as they are.
+func Fold(text string) string {
+	start := strings.IndexFunc(text, mayFold)
+	if start < 0 {
+		return text
+	}
+	_, before := utf8.DecodeLastRuneInString(text[:start]) // a mark changes the letter before it
+	start -= before
+	var b strings.Builder
+	b.Grow(len(text))
+	b.WriteString(text[:start])
+	for at := start; at < len(text); {
+		r, size := FoldAt(text, at)
+		if r == utf8.RuneError {
+			b.WriteString(text[at : at+size])
+		} else {
+			b.WriteRune(r)
+		}
+		at += size
+	}
+	return b.String()
+}
+
+// FoldAt is the character that Fold has for what a text holds at a place, and how many bytes of
+// the text that is.
+func FoldAt(text string, at int) (rune, int) {
+	r, n := utf8.DecodeRuneInString(text[at:])
+	if r = oneWidth(r); !IsUnspaced(r) {
+		return r, n
+	}
+	for {
+		next, size := utf8.DecodeRuneInString(text[at+n:])
+		if mark := oneWidth(next); mark == voiced || mark == semiVoiced {
+			composed := []rune(norm.NFC.String(string([]rune{r, mark})))
+			if len(composed) > 1 {
+				return r, n
+			}
+			r = composed[0]
+		} else if !isSelector(next) {
+			return r, n
+		}
+		n += size
+	}
+}
+
+// mayFold reports a character for which Fold may have another one, or none.
+func mayFold(r rune) bool {
+	return r == voiced || r == semiVoiced || isSelector(r) || oneWidth(r) != r
+}
+
+// oneWidth is a letter, digit or mark in the width in which it is usually written.
+func oneWidth(r rune) rune {
+	if r < 0xFF10 || r > 0xFFDC || !unicode.IsLetter(r) && !unicode.IsNumber(r) {
+		return r
+	}
+	if folded := width.LookupRune(r).Folded(); folded != 0 {
+		return folded
+	}
+	return r
+}
+
+// isSelector reports a variation selector.
+func isSelector(r rune) bool { return r >= 0xFE00 && r <= 0xFE0F || r >= 0xE0100 && r <= 0xE01EF }

@@ -1,0 +1,38 @@
+package lexical
+
+import "strings"
+
+// IsStopWord reports a word that says nothing of what a text is about. A search leaves it
+// out, the embedded embedder weighs it little. It is asked in lower case.
+func IsStopWord(word string) bool { return stopWords[word] }
+
+var stopWords = func() map[string]bool {
+	set := map[string]bool{}
+	for _, list := range stopWordLists {
+		for word := range strings.FieldsSeq(list) {
+			set[word] = true
+		}
+	}
+	return set
+}()
+
+// stopWordLists are the commonest words of languages, and the words with which people
+// address a memory rather than name what they look for. The vectors of the embedded
+// embedder depend on them: a change needs another version of it. Scripts without spaces have
+// none: a pair of characters that stands everywhere is left out of a search by how many
+// units hold it.
+var stopWordLists = map[string]string{
+	"English": `
+a about after again all also am an and any are as at be because been before being between both but by can could did do
+does doing don down during each few for from further had has have having he her here hers him his how i if in into is it
+its itself just let ll me more most my no nor not now of off on once only or other our out over own please re s said same
+say says she should so some such t tell than that the their them then there these they this those through to told too
+under until up us ve very was we were what when where which while who whom whose why will with would you your`,
+	"to a memory": `
+remember recall remind find show know talked mentioned`,
+	"German": `
+aber alle als am an auch auf aus bei bin bis da damit dann das dass dein dem den der des die dies diese doch du durch ein
+eine einem einen einer er es euch für habe haben hat hatte ich ihr im in ist ja kann kein mein mich mir mit nach nicht
+noch nur oder ohne sein sich sie sind so über um und uns unser vom von vor war waren was weil wenn wer wie wir wird wo zu
+zum zur`,
+}

@@ -1,0 +1,168 @@
+package store
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/lexical"
+	"contextinfinity/backend/retrieval"
+)
+
+// beforeLexical is a database as the last version wrote it that indexed Thai as words
+// with spaces and kept half width characters as they are (schema 9).
+const beforeLexical = "testdata/v9-words.db.gz"
+
+// manyScripts are texts whose indexed form changed after schema 9, and some whose did not.
+var manyScripts = []string{
+	"ฐานข้อมูลของเราอยู่ที่เชียงใหม่", "ຖານຂໍ້ມູນຂອງພວກເຮົາ", "មូលដ្ឋានទិន្នន័យ", "ဒေတာဘေ့စ်ကို သိမ်းပါ",
+	"ｻｰﾊﾞｰを再起動する", "サーバーを再起動する", "ＡＰＩキー１２３４", "株㍿と葛\U000E0100城", "か\u3099く",
+	"我们的数据库在上海", "데이터베이스를 만든다", "The server is in Lyon",
+}
+
+func TestWriteBeforeLexical(t *testing.T) {
+	if !*update {
+		t.Skip("writes " + beforeLexical + " with -update only")
+	}
+	if v := newestVersion(migrations()); v != 9 {
+		t.Fatalf("the schema is at version %d; %s is kept as version 9 wrote it", v, beforeLexical)
+	}
+	f := newFixture(t)
+	_, b := f.session("scripts")
+	for _, text := range manyScripts {
+		f.full(b.ID, text, "noted")
+	}
+	f.verifyClean()
+	path := filepath.Join(t.TempDir(), "v9.db")
+	f.backup(path)
+	data, err := os.ReadFile(path)
+	f.ok(err)
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	f.ok(err)
+	_, err = z.Write(data)
+	f.ok(err)
+	f.ok(z.Close())
+	f.ok(os.WriteFile(beforeLexical, packed.Bytes(), 0o644))
+}
+
+// TestTextIndexOfTheVersionBefore: an index of schema 9 is brought up to date when it is opened,
+// so that words of every script find their messages and it verifies.
+func TestTextIndexOfTheVersionBefore(t *testing.T) {
+	f := copied(t, unpacked(t, beforeLexical))
+	f.verifyClean()
+	stored, err := all[unitRow](f.reader, `SELECT u.n, u.pairs, x.text FROM units u JOIN unit_texts x ON x.n = u.n`)
+	f.ok(err)
+	for _, u := range stored {
+		if text(u.Pairs) != text(pairsOf(u.Text)) {
+			t.Errorf("%q is indexed as %q", u.Text, text(u.Pairs))
+		}
+	}
+	for word, want := range map[string]int{
+		"ข้อมูล": 1, "เชียงใหม่": 1, "ຂໍ້ມູນ": 1, "ទិន្នន័យ": 1, "ဘေ့စ်": 1, "サーバー": 2, "ｻｰﾊﾞｰ": 2, "API": 1, "1234": 1, "がく": 1,
+		"葛城": 1, "数据库": 1, "데이터": 1, "Lyon": 1, "ขวด": 0,
+	} {
+		found, err := f.SearchText(f.ctx, chat.TextQuery{Text: word + " "})
+		f.ok(err)
+		if hits := f.find(everywhere, 20, word); len(hits) != want || len(found.Hits) != want {
+			t.Errorf("%q: %d units, %d messages, want %d", word, len(hits), len(found.Hits), want)
+		}
+	}
+}
+
+// TestIndexFindsWordsOfItsTexts: SQLite finds a text by every word of it, and by every pair of
+// characters, as a search asks for them.
+func TestIndexFindsWordsOfItsTexts(t *testing.T) {
+	f := newFixture(t)
+	f.ok(f.writer.Exec(`CREATE VIRTUAL TABLE temp.probe USING fts5 (body, tokenize='porter unicode61')`).Error)
+	letters := rapid.SampledFrom([]rune("aZé9,. -'\"*猫数据库サバｻﾊーｰ\u3099ﾞﾟ데이터ㄱกขท\u0E35\u0E48ຂ\u0EB9ក\u17D2ឋမ\u103CＡ１〇々㍿\U000E0100"))
+	rapid.Check(t, func(rt *rapid.T) {
+		body := rapid.StringOfN(letters, 1, 30, -1).Draw(rt, "text")
+		tx := f.writer.Begin()
+		defer tx.Rollback()
+		f.ok(tx.Exec(`INSERT INTO probe VALUES (?)`, lexical.IndexText(body)).Error)
+		for _, word := range lexical.Words(body) {
+			for _, term := range append(lexical.Pairs(word), word) {
+				match := matchTerm(term)
+				if match == "" {
+					continue // marks alone
+				}
+				if n, err := all[int](tx, `SELECT count(*) FROM probe WHERE probe MATCH ?`, match); err != nil || n[0] != 1 {
+					rt.Fatalf("%q (%s) does not find %q, indexed as %q: %v", term, match, body, lexical.IndexText(body), err)
+				}
+			}
+		}
+	})
+}
+
+// TestSearchOfEveryScript: in Japanese, Chinese, Thai and Korean a question brings the answer from
+// memory, and words that a person types are found and marked, in either width.
+func TestSearchOfEveryScript(t *testing.T) {
+	f := newFixture(t)
+	_, b := f.session("scripts")
+	r := f.recollector()
+	answers := map[string]chat.TurnID{}
+	for _, said := range [][2]string{
+		{"本番サーバーは毎週火曜日の夜に再起動します。", "了解しました。"},
+		{"ﾃｽﾄ用ｻｰﾊﾞｰのﾊﾟｽﾜｰﾄﾞは青い箱に入っています。", "はい。"},
+		{"京都の旅館は三月に予約しました。", "楽しみですね。"},
+		{"我们把数据库备份放在上海的机房。", "好的。"},
+		{"猫每天早上六点吃饭。", "记住了。"},
+		{"张伟负责前端界面的设计。", "明白。"},
+		{"ฐานข้อมูลสำรองเก็บไว้ที่เชียงใหม่", "รับทราบ"},
+		{"ร้านกาแฟที่ชอบที่สุดอยู่ใกล้แม่น้ำ", "เข้าใจแล้ว"},
+		{"데이터베이스 백업은 부산 사무실에 있습니다.", "알겠습니다."},
+		{"회의는 매주 목요일 오후 세 시에 합니다.", "네."},
+		{"The English notes are about sailing.", "Noted."},
+	} {
+		turn := f.say(b.ID, said[0], said[1])
+		f.commitAll(b.ID)
+		r.index(f, turn.ID)
+		answers[said[0]] = turn.ID
+	}
+	for _, c := range []struct{ ask, answer string }{
+		{"サーバーはいつ再起動しますか", "本番サーバーは毎週火曜日の夜に再起動します。"},
+		{"ｻｰﾊﾞｰはいつ再起動しますか", "本番サーバーは毎週火曜日の夜に再起動します。"},
+		{"テスト用サーバーのパスワードは?", "ﾃｽﾄ用ｻｰﾊﾞｰのﾊﾟｽﾜｰﾄﾞは青い箱に入っています。"},
+		{"数据库备份在哪里?", "我们把数据库备份放在上海的机房。"},
+		{"猫 吃饭", "猫每天早上六点吃饭。"},
+		{"猫", "猫每天早上六点吃饭。"},
+		{"ข้อมูลสำรองอยู่ที่ไหน", "ฐานข้อมูลสำรองเก็บไว้ที่เชียงใหม่"},
+		{"ร้านกาแฟไหนที่ชอบ", "ร้านกาแฟที่ชอบที่สุดอยู่ใกล้แม่น้ำ"},
+		{"데이터베이스는 어디에 백업하나요?", "데이터베이스 백업은 부산 사무실에 있습니다."},
+		{"목요일에 무엇이 있나요?", "회의는 매주 목요일 오후 세 시에 합니다."},
+	} {
+		res, err := r.engine.Search(f.ctx, retrieval.Query{Text: c.ask, Within: chat.Within{Scope: chat.ScopeLineage, Branch: b.ID}, MaxTokens: 200, Count: tokensOf})
+		f.ok(err)
+		if len(res.Hits) == 0 || res.Hits[0].SourceTurn != answers[c.answer] || res.Hits[0].Keyword == 0 || len(res.Hits[0].Why.Words) == 0 {
+			t.Errorf("%q: %d hits, the first is %+v", c.ask, len(res.Hits), res.Hits[:min(1, len(res.Hits))])
+		}
+		if len(res.Artifacts) == 0 || !strings.Contains(res.Artifacts[0].Text, c.answer) {
+			t.Errorf("%q: packed %+v", c.ask, res.Artifacts)
+		}
+	}
+	for query, want := range map[string][]string{
+		"サーバー": {"サーバー", "ｻｰﾊﾞｰ"}, "ｻｰﾊﾞｰ ": {"サーバー", "ｻｰﾊﾞｰ"}, "サーバ": {"サーバ", "ｻｰﾊﾞ"}, "パスワード ": {"ﾊﾟｽﾜｰﾄﾞ"},
+		"数据库 ": {"数据库"}, "猫": {"猫"}, "ข้อมูล ": {"ข้อมูล"}, "ที่ ": {"ที่", "ที่"}, "แม่น": {"แม่น้"}, "데이터 ": {"데이터"}, `"목요일 오후"`: {"목요일 오후"},
+	} {
+		found, err := f.SearchText(f.ctx, chat.TextQuery{Text: query})
+		f.ok(err)
+		var got []string
+		for _, h := range found.Hits {
+			got = append(got, h.Snippet[h.Spans[0].Start:h.Spans[0].End])
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q marks %q, want %q", query, got, want)
+		}
+	}
+	f.verifyClean()
+}
