@@ -43,14 +43,6 @@ func CanMove(from, to Phase) bool {
 	return false
 }
 
-// Phases lists every phase in order, Failed last.
-func Phases() []Phase {
-	return []Phase{
-		PhaseAccepted, PhaseContextPrepared, PhaseResponding, PhaseResponseFinalized,
-		PhaseStateCommitted, PhaseIndexed, PhaseDone, PhaseFailed,
-	}
-}
-
 // Finalized reports that the answer is final: the phase is ResponseFinalized or later.
 func (p Phase) Finalized() bool {
 	switch p {

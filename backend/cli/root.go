@@ -142,17 +142,9 @@ func IsVerb(arg string) bool {
 	return false
 }
 
-// IsCommandLine decides between command line and window: the window opens when
-// there is nothing but its own flags and files that exist. Everything else, wrong words
-// and flags too, is the command line's to answer.
-func IsCommandLine(args []string) bool {
-	_, ok := WindowOptions(args)
-	return !ok
-}
-
 // WindowOptions reads the flags and files that a start of the window takes, as a file
-// manager or a desktop entry gives them; false means that args are not such a start. A
-// verb is a verb, whatever files there are.
+// manager or a desktop entry gives them; false means that args are not such a start, and the
+// command line answers them, wrong words and flags too. A verb is a verb, whatever files there are.
 func WindowOptions(args []string) (OpenOptions, bool) {
 	var rest []string
 	for _, a := range args {

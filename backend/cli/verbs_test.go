@@ -28,7 +28,7 @@ func TestWindowOrCommandLine(t *testing.T) {
 	}
 	for _, c := range cases {
 		o, window := cli.WindowOptions(strings.Fields(c.args))
-		if window != c.window || cli.IsCommandLine(strings.Fields(c.args)) == c.window {
+		if window != c.window {
 			t.Errorf("%q: window %v", c.args, window)
 		}
 		if window && strings.Contains(c.args, "/x") && o.DataDir != "/x" {

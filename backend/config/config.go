@@ -71,9 +71,8 @@ type Stream struct {
 	MaxAnswerTokens int
 }
 
-// Flush, Fsync and IdleTimeout are the intervals as durations.
+// Flush and IdleTimeout are the intervals as durations.
 func (s Stream) Flush() time.Duration       { return time.Duration(s.FlushMs) * time.Millisecond }
-func (s Stream) Fsync() time.Duration       { return time.Duration(s.FsyncMs) * time.Millisecond }
 func (s Stream) IdleTimeout() time.Duration { return time.Duration(s.IdleTimeoutS) * time.Second }
 
 // WriteAhead reports that text is shown only once it is durable.

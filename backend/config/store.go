@@ -30,12 +30,12 @@ type Options struct {
 
 // Store holds the configuration in force and edits the file. It is safe for
 // concurrent use. Another process may edit the file too: each edit starts from
-// what is on the disk, and Reload picks up the rest.
+// what is on the disk.
 type Store struct {
 	opts  Options
 	write func(path string, data []byte, perm os.FileMode) error // a seam for tests
 
-	edits sync.Mutex // one edit or reload at a time, its notifications included
+	edits sync.Mutex // one edit at a time, its notifications included
 
 	mu          sync.RWMutex
 	config      *Config
@@ -126,20 +126,6 @@ func (s *Store) Err() error {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.err
-}
-
-// Reload reads the file again. On a fault the configuration in force stays.
-func (s *Store) Reload() error {
-	s.edits.Lock()
-	defer s.edits.Unlock()
-	c, err := s.load()
-	s.mu.Lock()
-	s.err = err
-	s.mu.Unlock()
-	if err == nil {
-		s.adopt(c)
-	}
-	return err
 }
 
 // Subscribe calls f after each change of the configuration, until cancel. f

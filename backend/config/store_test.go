@@ -85,25 +85,6 @@ func TestFaultyFileGivesDefaultsAndIsNeverOverwritten(t *testing.T) {
 	}
 }
 
-func TestReloadKeepsThePreviousGoodConfiguration(t *testing.T) {
-	s := open(t, "[stream]\nfsync_ms = 111\n")
-	if err := os.WriteFile(s.Path(), []byte("[stream]\nfsync_ms = "), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Reload(); chat.CodeOf(err) != chat.CodeConfig || s.Err() == nil {
-		t.Fatalf("error %v", err)
-	}
-	if s.Config().Stream.FsyncMs != 111 {
-		t.Fatal("the good configuration was dropped")
-	}
-	if err := os.WriteFile(s.Path(), []byte("[stream]\nfsync_ms = 222\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Reload(); err != nil || s.Err() != nil || s.Config().Stream.FsyncMs != 222 {
-		t.Fatalf("error %v, %d", err, s.Config().Stream.FsyncMs)
-	}
-}
-
 func TestSetRefusesBadValuesAndChangesNothing(t *testing.T) {
 	s := open(t, "[budget]\ncompact_at = 0.9 # mine\n")
 	before := content(t, s)

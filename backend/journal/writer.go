@@ -185,7 +185,7 @@ func (w *Writer) WriteAhead() bool { return w.opt.Durability == WriteAhead }
 
 // OnDurable has f called after each fsync that made lines durable, never
 // concurrently, the last time before End returns. Set it before the first
-// Append; f must not call End or Abandon, which wait for it.
+// Append; f must not call End, which waits for it.
 func (w *Writer) OnDurable(f func(Progress)) {
 	w.mu.Lock()
 	w.notify = f
@@ -215,22 +215,6 @@ func (w *Writer) End(kind EndKind, reason string) (Progress, error) {
 		w.endErr = w.shut()
 	}
 	return w.Progress(), w.endErr
-}
-
-// Abandon closes without an end entry, because the process is going away; what
-// was written is fsynced. After End it does nothing.
-func (w *Writer) Abandon() error {
-	w.appending.Lock()
-	defer w.appending.Unlock()
-	if w.isClosed() {
-		return nil
-	}
-	err := w.shut()
-	w.endErr = err
-	if err == nil {
-		w.endErr = chat.Errorf(chat.CodeConflict, "journal.end", "the stream journal of step %s was closed without an end", w.step)
-	}
-	return err
 }
 
 func (w *Writer) isClosed() bool {

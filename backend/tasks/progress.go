@@ -31,11 +31,6 @@ func (p *Progress) Detail(text string) {
 	p.change(func(t *Task) { t.Detail = text })
 }
 
-// Wrote says which file or folder is being written; the result may say otherwise.
-func (p *Progress) Wrote(path string) {
-	p.change(func(t *Task) { t.Result.Path = path })
-}
-
 func (p *Progress) change(set func(*Task)) {
 	m, w := p.m, p.w
 	m.mu.Lock()

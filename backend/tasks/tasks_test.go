@@ -118,7 +118,6 @@ func TestWorkEndsAsItsTaskSays(t *testing.T) {
 		path  string
 	}{
 		"done":                    {run: func(context.Context, *Progress) (Result, error) { return Result{Path: "/out"}, nil }, state: Done, path: "/out"},
-		"the path that was told":  {run: func(_ context.Context, p *Progress) (Result, error) { p.Wrote("/told"); return Result{}, nil }, state: Done, path: "/told"},
 		"failed":                  {run: func(context.Context, *Progress) (Result, error) { return Result{Path: "/half"}, full }, state: Failed, code: chat.CodeNoSpace, path: "/half"},
 		"an error without a code": {run: func(context.Context, *Progress) (Result, error) { return Result{}, errors.New("odd") }, state: Failed, code: chat.CodeInternal},
 		"a panic":                 {run: func(context.Context, *Progress) (Result, error) { panic("my secret") }, state: Failed, code: chat.CodeInternal},

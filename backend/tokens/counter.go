@@ -61,12 +61,6 @@ func (c *Counter) CountText(s string) int {
 	return n
 }
 
-// CountMessage is the number of tokens of a message with its overhead. Blocks
-// are cached by their own content, so a message that grew is cheap.
-func (c *Counter) CountMessage(m chat.Message) int {
-	return MessageOverhead + c.CountBlocks(m.Blocks)
-}
-
 // CountBlocks is the number of tokens of the blocks alone.
 func (c *Counter) CountBlocks(blocks chat.Blocks) int {
 	n := 0

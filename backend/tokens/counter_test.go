@@ -148,7 +148,7 @@ func FuzzCount(f *testing.F) {
 	})
 }
 
-func TestCountMessage(t *testing.T) {
+func TestCountBlocks(t *testing.T) {
 	c := New()
 	text := chat.Text{Text: "hello world"}
 	cases := []struct {
@@ -156,17 +156,17 @@ func TestCountMessage(t *testing.T) {
 		blocks chat.Blocks
 		want   int
 	}{
-		{"empty", nil, MessageOverhead},
-		{"text", chat.Blocks{text}, MessageOverhead + 2},
-		{"image", chat.Blocks{text, chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AAAA"}`)}}, MessageOverhead + 2 + ImageTokens},
-		{"tool call", chat.Blocks{chat.ToolUse{Name: "hello", Input: json.RawMessage(`hello world`)}}, MessageOverhead + MessageOverhead + 1 + 2},
-		{"tool result", chat.Blocks{chat.ToolResult{Content: chat.Blocks{text, text}}}, MessageOverhead + MessageOverhead + 4},
-		{"refusal", chat.Blocks{chat.Refusal{Text: "hello world"}}, MessageOverhead + 2},
-		{"reasoning", chat.Blocks{chat.Reasoning{Summary: "hello world", EncryptedContent: "12345678"}}, MessageOverhead + 2 + 2},
-		{"unknown", chat.Blocks{chat.Unknown{Raw: []byte("12345")}}, MessageOverhead + 2},
+		{"empty", nil, 0},
+		{"text", chat.Blocks{text}, 2},
+		{"image", chat.Blocks{text, chat.Image{MediaType: "image/png", Source: json.RawMessage(`{"data":"AAAA"}`)}}, 2 + ImageTokens},
+		{"tool call", chat.Blocks{chat.ToolUse{Name: "hello", Input: json.RawMessage(`hello world`)}}, MessageOverhead + 1 + 2},
+		{"tool result", chat.Blocks{chat.ToolResult{Content: chat.Blocks{text, text}}}, MessageOverhead + 4},
+		{"refusal", chat.Blocks{chat.Refusal{Text: "hello world"}}, 2},
+		{"reasoning", chat.Blocks{chat.Reasoning{Summary: "hello world", EncryptedContent: "12345678"}}, 2 + 2},
+		{"unknown", chat.Blocks{chat.Unknown{Raw: []byte("12345")}}, 2},
 	}
 	for _, k := range cases {
-		if n := c.CountMessage(chat.Message{Role: chat.RoleUser, Blocks: k.blocks}); n != k.want {
+		if n := c.CountBlocks(k.blocks); n != k.want {
 			t.Errorf("%s: %d, want %d", k.name, n, k.want)
 		}
 	}
@@ -298,9 +298,9 @@ func BenchmarkPastes(b *testing.B) {
 func BenchmarkCachedMessage(b *testing.B) {
 	c := New()
 	m := chat.UserText(prose(2 << 10))
-	c.CountMessage(m)
+	c.CountBlocks(m.Blocks)
 	for b.Loop() {
-		c.CountMessage(m)
+		c.CountBlocks(m.Blocks)
 	}
 }
 

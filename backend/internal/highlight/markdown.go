@@ -130,14 +130,7 @@ func without(text string, out, spans []Span) (string, []Span) {
 	return b.String(), moved
 }
 
-// Unmarked is Markdown without its marks.
-func Unmarked(text string) string {
-	words, _ := without(text, marks(text, 0, len(text)), nil)
-	return words
-}
-
-// UnmarkedAt is Unmarked for a place in the text as well: it returns where that is
-// without the marks.
+// UnmarkedAt is Markdown without its marks, and where a place in it is then.
 func UnmarkedAt(text string, at int) (string, int) {
 	at = display.CharacterStart(text, min(max(at, 0), len(text)))
 	words, moved := without(text, marks(text, 0, len(text)), []Span{{at, at}})

@@ -28,7 +28,7 @@ func TestUnmarked(t *testing.T) {
 		"- one\n- two":        "- one\n- two",
 		"**نص** و **שלום** 🙂": "نص و שלום 🙂",
 	} {
-		if got := Unmarked(in); got != want {
+		if got, _ := UnmarkedAt(in, 0); got != want {
 			t.Errorf("%q becomes %q, want %q", in, got, want)
 		}
 	}
