@@ -93,7 +93,7 @@ func (a *applier) settleStep(next ledger.Event) error {
 		r.ResponseJSON, r.RawEvents, r.ID, a.session)
 }
 
-// told is what a step is compared by; its request, response and raw events decoded.
+// told is what a step is compared by; its request and response decoded.
 func (r stepRow) told(items string, request, response []byte, events ledger.Sum) *ledger.Step {
 	if r.Status == string(chat.StepRunning) { // the ledger learns the counters when the step ends
 		r.StreamDisplayedBytes, r.StreamDurableBytes = 0, 0
