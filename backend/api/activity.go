@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
@@ -160,21 +162,54 @@ func (s *Inspect) Steps(turnID string) ([]StepView, error) {
 	return out, err
 }
 
-// RawStep returns the exact request and response of a provider call.
+// RawStep returns the exact request and response of a provider call; of a very long one
+// the first and the last part.
 func (s *Inspect) RawStep(stepID string) (RawStep, error) {
 	raw := RawStep{Events: []RawEvent{}}
 	if err := s.c.ready(); err != nil {
 		return raw, err
 	}
-	p, err := s.c.Store.StepPayload(s.c.ctx(), chat.StepID(stepID))
+	id := chat.StepID(stepID)
+	p, err := s.c.Store.StepBodies(s.c.ctx(), id)
 	if err != nil {
 		return raw, err
 	}
-	raw.Request, raw.Response = printable(p.Request), printable(p.Response)
-	for _, e := range p.Events {
-		raw.Events = append(raw.Events, RawEvent{Type: e.Type, Data: printable(e.Data)})
+	raw.Request, raw.Response = ends(printable(p.Request)), ends(printable(p.Response))
+	first, last := 0, 0 // bytes
+	var newest []RawEvent
+	err = s.c.Store.StepEvents(s.c.ctx(), id, func(e chat.RawEvent) error {
+		event := RawEvent{Type: e.Type, Data: ends(printable(e.Data))}
+		if first += event.size(); first <= rawPart {
+			raw.Events = append(raw.Events, event)
+			return nil
+		}
+		newest, last = append(newest, event), last+event.size()
+		for ; last > rawPart && len(newest) > 1; newest = newest[1:] {
+			last -= newest[0].size()
+			raw.LeftOut++
+			raw.LeftOutBytes += len(newest[0].Data)
+			newest[0] = RawEvent{}
+		}
+		return nil
+	})
+	raw.LeftOutAfter = len(raw.Events)
+	raw.Events = append(raw.Events, newest...)
+	return raw, err
+}
+
+// rawPart is how much of the beginning of a stream or body is shown, and of its end, in bytes.
+const rawPart = 1 << 20
+
+// size is about what an event takes, in bytes.
+func (e RawEvent) size() int { return len(e.Data) + 64 }
+
+// ends is a text whose middle is left out where it is too long, with a line that says so.
+func ends(s string) string {
+	if len(s) <= 2*rawPart {
+		return s
 	}
-	return raw, nil
+	first, last := strings.ToValidUTF8(s[:rawPart], ""), strings.ToValidUTF8(s[len(s)-rawPart:], "")
+	return fmt.Sprintf("%s\n[%d bytes are left out here]\n%s", first, len(s)-len(first)-len(last), last)
 }
 
 // printable is text as it is, and bytes that are none as a quoted Go string.

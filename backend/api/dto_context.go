@@ -118,11 +118,15 @@ type SwitchPreview struct {
 	Error   *ErrorView `json:"error"`   // the conversation does not fit that model at all
 }
 
-// RawStep is the exact request and response of a step.
+// RawStep is the exact request and response of a step. Of a very long stream so many events
+// are left out after the first ones.
 type RawStep struct {
-	Request  string     `json:"request"`
-	Response string     `json:"response"` // empty when it was a stream
-	Events   []RawEvent `json:"events"`
+	Request      string     `json:"request"`
+	Response     string     `json:"response"` // empty when it was a stream
+	Events       []RawEvent `json:"events"`
+	LeftOut      int        `json:"leftOut"`
+	LeftOutAfter int        `json:"leftOutAfter"`
+	LeftOutBytes int        `json:"leftOutBytes"`
 }
 
 // RawEvent is one event of a stream, byte for byte.

@@ -116,4 +116,5 @@ type Startup struct {
 	MessageWidth string `json:"messageWidth"` // narrow, normal, wide, full
 	Motion       string `json:"motion"`       // system, reduced
 	Durability   string `json:"durability"`   // buffered, write_ahead
+	MaxSessions  int    `json:"maxSessions"`  // that the list holds
 }

@@ -45,7 +45,8 @@ type Store interface {
 	Steps(context.Context, chat.TurnID) ([]chat.Step, error)
 	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
+	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
+	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
 	State(context.Context, chat.StateID) (chat.State, error)
 	States(context.Context, chat.BranchID) ([]chat.State, error)
 	StateTurnSeq(context.Context, chat.StateID) (int64, error)

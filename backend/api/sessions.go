@@ -23,7 +23,7 @@ const (
 )
 
 // maxListed bounds the sessions that the window lists. Older ones are found by their
-// titles; the page says so (frontend/src/components/sessions/Sessions.svelte).
+// titles; the page says so.
 const maxListed = 5_000
 
 // List returns sessions, pinned first, newest first, at most maxListed. title filters.

@@ -43,7 +43,7 @@ func (s *Settings) Startup() Startup {
 	v := Startup{
 		Version: s.c.Version, DataDir: s.c.DataDir, Theme: cfg.Appearance.Theme, TextZoom: cfg.Appearance.TextZoom,
 		CodeSize: cfg.Appearance.CodeSize, MessageWidth: cfg.Appearance.Width, Motion: cfg.Appearance.Motion,
-		Durability: cfg.Stream.Durability, ReadOnly: s.c.ReadOnly,
+		Durability: cfg.Stream.Durability, MaxSessions: maxListed, ReadOnly: s.c.ReadOnly,
 	}
 	if err := s.config.Err(); err != nil {
 		v.ConfigError = err.Error()

@@ -14,12 +14,12 @@ import (
 
 const (
 	// longText is from what length, in bytes, a text is handled by itself.
-	longText = 64 << 10
+	longText = 8 << 10
 	// apartText is from what length, in bytes, a text is decoded by itself: encoding/json
 	// reads a message four times, and most of it is one string.
 	apartText = 256
 	// textPiece is how much of a long text is encoded at once, in bytes.
-	textPiece = 32 << 10
+	textPiece = 4 << 10
 )
 
 // mark stands for the nth long text in the JSON around it.
@@ -145,18 +145,39 @@ func writeString(w io.Writer, s string) error {
 }
 
 // DecodeMessage reads the JSON of a message. Its texts may share raw's memory.
-func DecodeMessage(raw string) (m Message, err error) {
-	if len(raw) >= apartText && !strings.Contains(raw, `\u0000long `) { // a mark of its own would be mistaken for ours
-		if m, ok := decodeApart(raw); ok {
-			return m, nil
-		}
-	}
-	err = json.Unmarshal([]byte(raw), &m)
-	return m, err
+func DecodeMessage(raw string) (Message, error) {
+	return decode(raw, func(m *Message, put filler) { put.blocks(m.Blocks) })
 }
 
-// decodeApart reads a message whose long strings are texts of blocks; others are not ok.
-func decodeApart(raw string) (m Message, ok bool) {
+// DecodeItems reads the JSON of items. Their texts may share raw's memory.
+func DecodeItems(raw string) (Items, error) {
+	return decode(raw, func(is *Items, put filler) {
+		for i, it := range *is {
+			switch v := it.(type) {
+			case AssistantMessage:
+				put.blocks(v.Blocks)
+			case ReasoningItem:
+				v.Summary = put(v.Summary)
+				(*is)[i] = v
+			}
+		}
+	})
+}
+
+// decode reads JSON, its long texts apart from the rest. fill puts them in their places.
+func decode[T any](raw string, fill func(*T, filler)) (v T, err error) {
+	if len(raw) >= apartText && !strings.Contains(raw, `\u0000long `) { // a mark of its own would be mistaken for ours
+		if v, ok := decodeApart(raw, fill); ok {
+			return v, nil
+		}
+	}
+	err = json.Unmarshal([]byte(raw), &v)
+	return v, err
+}
+
+// decodeApart reads a value whose long strings are all in places that fill knows; others
+// are not ok.
+func decodeApart[T any](raw string, fill func(*T, filler)) (m T, ok bool) {
 	var short []byte
 	var long longTexts
 	for rest := raw; rest != ""; {
@@ -185,7 +206,15 @@ func decodeApart(raw string) (m Message, ok bool) {
 	if json.Unmarshal(short, &m) != nil {
 		return m, false
 	}
-	return m, long.fill(m.Blocks)
+	filled := 0
+	fill(&m, func(s string) string {
+		if filled < len(long) && s == mark(filled) {
+			s = long[filled]
+			filled++
+		}
+		return s
+	})
+	return m, filled == len(long)
 }
 
 // stringEnd is where the JSON string that s begins with ends; negative: nowhere.
@@ -238,17 +267,10 @@ func unquote(s string) (string, bool) {
 	return b.String(), plain(s)
 }
 
-// fill puts the texts into the blocks that have their marks, and reports that each was
-// found once.
-func (l longTexts) fill(bs Blocks) bool {
-	filled := 0
-	put := func(s string) string {
-		if filled < len(l) && s == mark(filled) {
-			s = l[filled]
-			filled++
-		}
-		return s
-	}
+// filler returns the long text that a mark stands for, and any other text as it is.
+type filler func(string) string
+
+func (put filler) blocks(bs Blocks) {
 	for i, b := range bs {
 		switch v := b.(type) {
 		case Text:
@@ -262,5 +284,4 @@ func (l longTexts) fill(bs Blocks) bool {
 			bs[i] = v
 		}
 	}
-	return filled == len(l)
 }

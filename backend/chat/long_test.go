@@ -15,13 +15,13 @@ import (
 // texts that are hard to encode piece by piece.
 func longTexts() map[string]string {
 	return map[string]string{
-		"plain":          strings.Repeat("All work and no play. ", 4_000),
-		"escapes":        strings.Repeat("a \"quoted\" line\n\tand \\ <b>&\u2028\x00\x1f", 3_000),
-		"several bytes":  strings.Repeat("x", 32<<10-1) + strings.Repeat("日本語😀é", 3_000),
-		"not UTF-8":      strings.Repeat("\xff\xfe\x80\x80\x80\x80\x80ok", 8_000),
-		"only escapes":   strings.Repeat("\n", 70_000),
-		"holds a mark":   "\x00long 0\x00" + strings.Repeat("y", 100_000),
-		"halves of pair": strings.Repeat(`\ud83d\ude00`, 6_000),
+		"plain":          strings.Repeat("All work and no play. ", 400),
+		"escapes":        strings.Repeat("a \"quoted\" line\n\tand \\ <b>&\u2028\x00\x1f", 300),
+		"several bytes":  strings.Repeat("x", 4<<10-1) + strings.Repeat("日本語😀é", 400),
+		"not UTF-8":      strings.Repeat("\xff\xfe\x80\x80\x80\x80\x80ok", 900),
+		"only escapes":   strings.Repeat("\n", 9_000),
+		"holds a mark":   "\x00long 0\x00" + strings.Repeat("y", 9_000),
+		"halves of pair": strings.Repeat(`\ud83d\ude00`, 800),
 	}
 }
 
@@ -75,6 +75,13 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 				if got := written(t, func(b *bytes.Buffer) error { return items.WriteJSON(b) }); got != string(want) {
 					t.Errorf("with %d blocks the written items differ", n)
 				}
+				var readItems chat.Items
+				if err := json.Unmarshal(want, &readItems); err != nil {
+					t.Fatal(err)
+				}
+				if got, err := chat.DecodeItems(string(want)); err != nil || !reflect.DeepEqual(got, readItems) {
+					t.Errorf("with %d blocks other items are read (%v)", n, err)
+				}
 			}
 		})
 	}
@@ -83,7 +90,7 @@ func TestLongTextsKeepTheirBytes(t *testing.T) {
 // What is no message is refused as Unmarshal refuses it.
 func TestLongMessagesThatAreDamagedAreRefused(t *testing.T) {
 	t.Parallel()
-	whole, err := chat.MarshalJSON(chat.AssistantText(strings.Repeat("word \n", 40_000)))
+	whole, err := chat.MarshalJSON(chat.AssistantText(strings.Repeat("word \n", 2_000)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +107,7 @@ func TestLongMessagesThatAreDamagedAreRefused(t *testing.T) {
 
 // Encoding and decoding a long answer takes no second copy of it.
 func TestLongTextsAreNotCopied(t *testing.T) {
-	text := strings.Repeat("All work and no play. ", 500_000) // 11 MB
+	text := strings.Repeat("All work and no play. ", 150_000) // 3 MB
 	m := chat.AssistantText(text)
 	var size counted
 	took := allocated(func() {
@@ -123,6 +130,16 @@ func TestLongTextsAreNotCopied(t *testing.T) {
 	})
 	if took > uint64(len(text)) {
 		t.Errorf("reading %d bytes allocated %d", len(text), took)
+	}
+	raw, _ = chat.MarshalJSON(chat.Items{chat.AssistantMessage{Blocks: m.Blocks}})
+	stored = string(raw)
+	took = allocated(func() {
+		if got, err := chat.DecodeItems(stored); err != nil || len(got) != 1 {
+			t.Errorf("%d items are read: %v", len(got), err)
+		}
+	})
+	if took > uint64(len(text)) {
+		t.Errorf("reading items of %d bytes allocated %d", len(text), took)
 	}
 }
 

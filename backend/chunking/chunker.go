@@ -135,7 +135,7 @@ func (s source) chunks(opt Options) []chat.Chunk {
 }
 
 func (s source) pieces(opt Options) []piece {
-	c := cutter{text: s.text, limit: opt.UnitMax}
+	c := cutter{text: s.text, limit: opt.UnitMax, path: new(string)}
 	switch s.form {
 	case formPlain:
 		c.plain(0, len(s.text), borderBlock)
@@ -151,14 +151,14 @@ func (s source) pieces(opt Options) []piece {
 // space.
 func (s source) chunk(ps []piece, runs []run, opt Options) (chat.Chunk, bool) {
 	first := runs[0].from
-	from := ps[first].start
+	from := int(ps[first].start)
 	if first > 0 && opt.Overlap > 0 {
 		from = back(s.text, ps, first, opt.Overlap)
 	}
 	var c chat.Chunk
 	for i, r := range runs {
 		if i > 0 {
-			from = ps[r.from].start
+			from = int(ps[r.from].start)
 		}
 		if u, ok := s.unit(ps[r.from:r.to], from, opt.Count); ok {
 			u.Ordinal = len(c.Units)
@@ -179,7 +179,7 @@ func (s source) chunk(ps []piece, runs []run, opt Options) (chat.Chunk, bool) {
 
 // unit makes a unit of pieces, which may begin with text of those before.
 func (s source) unit(ps []piece, from int, count func(string) int) (chat.Unit, bool) {
-	start, end := trim(s.text, from, ps[len(ps)-1].end)
+	start, end := trim(s.text, from, int(ps[len(ps)-1].end))
 	if start >= end {
 		return chat.Unit{}, false
 	}
@@ -205,14 +205,14 @@ func trim(text string, start, end int) (int, int) {
 // and inside one between words.
 func back(text string, ps []piece, at, tokens int) int {
 	k := at
-	for k > 0 && ps[k-1].tokens <= tokens {
+	for k > 0 && int(ps[k-1].tokens) <= tokens {
 		k--
-		tokens -= ps[k].tokens
+		tokens -= int(ps[k].tokens)
 	}
-	start := ps[k].start
+	start := int(ps[k].start)
 	if k > 0 && tokens > 0 {
 		p := ps[k-1]
-		start = p.start + within(text[p.start:p.end], p.tokens-tokens)
+		start = int(p.start) + within(text[p.start:p.end], int(p.tokens)-tokens)
 	}
 	return start
 }

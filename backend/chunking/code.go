@@ -36,7 +36,7 @@ const (
 // code adds code, fence lines and all.
 func (c *cutter) code(start, end int, b border) {
 	if n := estimate(c.text[start:end]); n <= c.limit {
-		c.put(piece{start: start, end: end, border: b, kind: code, tokens: n, path: c.path})
+		c.put(start, end, n, b, code)
 		return
 	}
 	c.codeLines(readCode(c.text, start, end), b, 0)
@@ -61,7 +61,7 @@ func (c *cutter) codeLines(lines []codeLine, b border, level int) {
 		start, end := part[0].start, part[len(part)-1].end
 		switch n := estimate(c.text[start:end]); {
 		case n <= c.limit:
-			c.put(piece{start: start, end: end, border: b, kind: code, tokens: n, path: c.path})
+			c.put(start, end, n, b, code)
 		case level+1 < nestings:
 			c.inside(part, b, level+1)
 		default:
@@ -77,10 +77,10 @@ func (c *cutter) inside(lines []codeLine, b border, level int) {
 	for _, l := range lines {
 		if l.role == lineDeclare {
 			name := beginning(strings.TrimRight(display.Start(c.text[l.start:l.end], 4*pathRunes), "{: \t\r\n"), pathRunes)
-			if c.path != "" {
-				name = c.path + " > " + name
+			if *c.path != "" {
+				name = *c.path + " > " + name
 			}
-			c.path = name
+			c.under(name)
 			break
 		}
 	}
@@ -103,7 +103,7 @@ func (c *cutter) statements(lines []codeLine, b border) {
 			}
 		}
 		if blank = l.indent < 0; blank && len(c.out) > 0 && i > 0 {
-			c.out[len(c.out)-1].end = l.end // white space belongs to what it follows
+			c.out[len(c.out)-1].end = int32(l.end) //nolint:gosec // see piece; white space belongs to what it follows
 			continue
 		}
 		c.words(l.start, l.end, b, code)

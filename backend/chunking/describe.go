@@ -50,7 +50,7 @@ func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) 
 			})
 		}
 	}
-	path := ps[0].path
+	path := *ps[0].path
 	if ps[0].kind == heading {
 		path = join(path, titleOf(text[ps[0].start:ps[0].end]))
 	}

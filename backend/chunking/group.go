@@ -16,18 +16,18 @@ func group(ps []piece, l limits) []run {
 	var runs []run
 	from, size := 0, 0
 	for i, p := range ps {
-		for i > from && size+p.tokens > l.max {
+		for i > from && size+int(p.tokens) > l.max {
 			at := bestCut(ps, from, i, l.min)
 			runs = append(runs, run{from, at})
 			for ; from < at; from++ {
-				size -= ps[from].tokens
+				size -= int(ps[from].tokens)
 			}
 		}
 		if i > from && size >= l.min && p.border >= l.closeAt {
 			runs = append(runs, run{from, i})
 			from, size = i, 0
 		}
-		size += p.tokens
+		size += int(p.tokens)
 	}
 	if from < len(ps) {
 		runs = append(runs, run{from, len(ps)})
@@ -41,7 +41,7 @@ func group(ps []piece, l limits) []run {
 func bestCut(ps []piece, from, to, least int) int {
 	best, bestEnough, size := to, false, 0
 	for k := from + 1; k <= to; k++ {
-		size += ps[k-1].tokens
+		size += int(ps[k-1].tokens)
 		enough := size >= least
 		switch {
 		case k == from+1, enough && !bestEnough, enough == bestEnough && ps[k].border >= ps[best].border:
@@ -68,8 +68,8 @@ func tail(ps []piece, runs []run, l limits) []run {
 	}
 	best := b.from
 	for k := b.from - 1; k > a.from; k-- {
-		left -= ps[k].tokens
-		right += ps[k].tokens
+		left -= int(ps[k].tokens)
+		right += int(ps[k].tokens)
 		if left < l.min || right > l.max {
 			break
 		}
@@ -86,7 +86,7 @@ func joined(ps []piece, runs []run) []piece {
 	out := make([]piece, len(runs))
 	for i, r := range runs {
 		out[i] = ps[r.from]
-		out[i].end, out[i].tokens = ps[r.to-1].end, tokensOf(ps, r)
+		out[i].end, out[i].tokens = ps[r.to-1].end, int32(tokensOf(ps, r)) //nolint:gosec // see piece
 	}
 	return out
 }
@@ -94,7 +94,7 @@ func joined(ps []piece, runs []run) []piece {
 func tokensOf(ps []piece, r run) int {
 	n := 0
 	for _, p := range ps[r.from:r.to] {
-		n += p.tokens
+		n += int(p.tokens)
 	}
 	return n
 }

@@ -47,7 +47,7 @@ func (c *cutter) markdown() {
 			c.region(r, &titles)
 		}
 	}
-	c.path = ""
+	c.under("")
 }
 
 func (c *cutter) region(r region, titles *titles) {
@@ -64,10 +64,10 @@ func (c *cutter) region(r region, titles *titles) {
 		}
 		switch b.kind {
 		case heading:
-			c.path = titles.above(b.level)
+			c.under(titles.above(b.level))
 			c.words(start, end, b.border, heading)
 			titles.set(b.level, titleOf(c.text[start:end]))
-			c.path = titles.above(len(titles) + 1)
+			c.under(titles.above(len(titles) + 1))
 		case rule:
 			c.words(start, end, b.border, rule)
 		case code:

@@ -32,13 +32,14 @@ const (
 )
 
 // piece is the least that chunks and units are made of: a few lines at most.
-// Pieces are contiguous; white space belongs to the piece before it.
+// Pieces are contiguous; white space belongs to the piece before it. A text of 40 MB has
+// two million of them, so they are small; SQLite holds no text that is longer than an int32.
 type piece struct {
-	start, end int
-	tokens     int // estimated
+	start, end int32
+	tokens     int32 // estimated
 	border     border
 	kind       kind
-	path       string // headings above it, or what the code around it declares
+	path       *string // headings above it, or what the code around it declares; never nil
 }
 
 // cutter makes the pieces of one text.
@@ -46,18 +47,22 @@ type cutter struct {
 	text  string
 	limit int // estimated tokens of the largest piece
 	out   []piece
-	path  string
+	path  *string // of the next piece
 }
+
+// under names what the next pieces stand under.
+func (c *cutter) under(path string) { c.path = &path }
 
 // add appends text[start:end] whole.
 func (c *cutter) add(start, end int, b border, k kind) {
-	c.put(piece{start: start, end: end, border: b, kind: k, tokens: estimate(c.text[start:end]), path: c.path})
+	c.put(start, end, estimate(c.text[start:end]), b, k)
 }
 
-func (c *cutter) put(p piece) {
-	if p.start >= p.end {
+func (c *cutter) put(start, end, tokens int, b border, k kind) {
+	if start >= end {
 		return
 	}
+	p := piece{start: int32(start), end: int32(end), tokens: int32(tokens), border: b, kind: k, path: c.path} //nolint:gosec // see piece
 	if n := len(c.out); n > 0 {
 		p.border = after(c.out[n-1], c.text, p.border, p.kind)
 	}
@@ -90,7 +95,7 @@ func introduces(s string, k kind) bool {
 // prose adds a paragraph, item or table: whole, or by its sentences and lines.
 func (c *cutter) prose(start, end int, b border) {
 	if n := estimate(c.text[start:end]); n <= c.limit {
-		c.put(piece{start: start, end: end, border: b, tokens: n, path: c.path})
+		c.put(start, end, n, b, prose)
 		return
 	}
 	eachSentence(c.text[start:end], func(from, to int, inner border) {

@@ -28,8 +28,8 @@ func speakerOf(m chat.Message) string {
 func (s source) prefix(first piece) string {
 	var b strings.Builder
 	b.WriteString("[" + s.turn.CreatedAt.UTC().Format(dateForm) + "] " + s.speaker)
-	if s.headings && first.path != "" {
-		b.WriteString(", " + first.path)
+	if s.headings && *first.path != "" {
+		b.WriteString(", " + *first.path)
 	}
 	b.WriteString(": ")
 	if s.context != "" && (s.everywhere || first.start == 0) {

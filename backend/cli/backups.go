@@ -15,6 +15,8 @@ import (
 // Copies are the backups of a data directory. They need no open store: they are
 // what there is to turn to when the data cannot be opened, or is of an older schema.
 type Copies interface {
+	// LogNote says that the newest changes cannot be read; empty: they can.
+	LogNote() string
 	// Backup writes a checked copy to a new file, or under a dated name into a folder.
 	Backup(ctx context.Context, path string) (chat.Backup, error)
 	// Backups lists those in the data directory, newest first; check verifies each.
@@ -49,6 +51,9 @@ with it: verify finds them in the data, backups --check in the copies.`, Args: e
 		copies, err := c.app.OpenCopies(ctx, c.options(true, silent{}))
 		if err != nil {
 			return reply{}, err
+		}
+		if note := copies.LogNote(); note != "" {
+			c.notef("%s", note)
 		}
 		stop := c.watch("backup", nil)
 		b, err := copies.Backup(ctx, path)

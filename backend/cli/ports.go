@@ -43,10 +43,9 @@ type Store interface {
 	StepsOf(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
 	StepsWithItems(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.Step, error)
 	StepByID(context.Context, chat.StepID) (chat.Step, error)
-	// StepBodies is StepPayload without the events, which StepEvents yields one by one.
+	// StepBodies are a step's request and response without the events, which StepEvents yields one by one.
 	StepBodies(context.Context, chat.StepID) (chat.StepPayload, error)
 	StepEvents(ctx context.Context, step chat.StepID, yield func(chat.RawEvent) error) error
-	StepPayload(context.Context, chat.StepID) (chat.StepPayload, error)
 	Manifest(context.Context, chat.TurnID) (json.RawMessage, error)
 	State(context.Context, chat.StateID) (chat.State, error)
 	States(context.Context, chat.BranchID) ([]chat.State, error)

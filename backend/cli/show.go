@@ -221,14 +221,13 @@ func blockText(b chat.Block) string {
 	return ""
 }
 
-// rawReply is a step exactly as it went over the wire. Bytes that are no JSON
-// stand as a string.
-type rawReply struct {
+// rawHead is a step exactly as it went over the wire, but for its events, which follow.
+// Bytes that are no JSON stand as a string.
+type rawHead struct {
 	StepID   chat.StepID     `json:"step_id"`
 	TurnID   chat.TurnID     `json:"turn_id"`
 	Request  json.RawMessage `json:"request"`
 	Response json.RawMessage `json:"response"` // null when it was a stream
-	Events   []rawEvent      `json:"events"`
 }
 
 type rawEvent struct {
@@ -237,50 +236,74 @@ type rawEvent struct {
 }
 
 // raw prints a step as it went over the wire. A stream of any length is printed as it is
-// read; as JSON it is one document.
+// read, also as JSON.
 func (c *call) raw(ctx context.Context, s *Services, branch chat.Branch, typed string) (reply, error) {
 	step, err := s.step(ctx, branch, typed)
 	if err != nil {
 		return reply{}, err
 	}
-	if c.json {
-		return s.rawDocument(ctx, step)
-	}
 	bodies, err := s.Store.StepBodies(ctx, step.ID)
 	if err != nil {
 		return reply{}, err
+	}
+	if c.json {
+		head := rawHead{StepID: step.ID, TurnID: step.TurnID, Request: rawJSON(bodies.Request), Response: rawJSON(bodies.Response)}
+		return reply{}, c.rawDocument(ctx, s, head)
 	}
 	c.out.text(string(bodies.Request) + "\n")
 	if len(bodies.Response) > 0 {
 		c.out.text("\n" + string(bodies.Response) + "\n")
 	}
-	err = s.Store.StepEvents(ctx, step.ID, func(ev chat.RawEvent) error {
+	return reply{text: func(*output) {}}, c.rawEvents(ctx, s, step.ID, func(ev chat.RawEvent) error {
+		c.out.text("\nevent: " + ev.Type + "\n" + string(ev.Data) + "\n")
+		return nil
+	})
+}
+
+// rawDocument prints the head and the events as one document, which ends with the error if
+// one comes on the way.
+func (c *call) rawDocument(ctx context.Context, s *Services, head rawHead) error {
+	body, err := c.document(head, nil)
+	if err != nil {
+		return err
+	}
+	c.out.text(strings.TrimSuffix(string(body), "}\n") + `,"events":[`)
+	next := ""
+	err = c.rawEvents(ctx, s, head.StepID, func(ev chat.RawEvent) error {
+		raw, err := chat.MarshalJSON(rawEvent{ev.Type, rawJSON(ev.Data)})
+		c.out.printf("%s%s", next, raw)
+		next = ","
+		return err
+	})
+	end := "]}\n"
+	if err != nil {
+		failed, mErr := chat.MarshalJSON(c.describe(err))
+		if mErr != nil {
+			return errors.Join(err, mErr)
+		}
+		end = `],"error":` + string(failed) + "}\n"
+	}
+	c.out.printf("%s", end)
+	c.flushed, c.printed = true, err
+	return err
+}
+
+// rawEvents yields a step's stream until nobody reads the output any more.
+func (c *call) rawEvents(ctx context.Context, s *Services, step chat.StepID, print func(chat.RawEvent) error) error {
+	err := s.Store.StepEvents(ctx, step, func(ev chat.RawEvent) error {
 		if c.out.gone() {
 			return errUnread
 		}
-		c.out.text("\nevent: " + ev.Type + "\n" + string(ev.Data) + "\n")
-		return ctx.Err()
+		return errors.Join(print(ev), ctx.Err())
 	})
 	if errors.Is(err, errUnread) {
-		err = nil // what is not written is no failure of the step's
+		return nil // what is not written is no failure of the step's
 	}
-	return reply{text: func(*output) {}}, err
+	return err
 }
 
 // errUnread ends the printing to an output that was closed.
 var errUnread = errors.New("nobody reads the output")
-
-func (s *Services) rawDocument(ctx context.Context, step chat.Step) (reply, error) {
-	payload, err := s.Store.StepPayload(ctx, step.ID)
-	if err != nil {
-		return reply{}, err
-	}
-	doc := rawReply{StepID: step.ID, TurnID: step.TurnID, Request: rawJSON(payload.Request), Response: rawJSON(payload.Response), Events: []rawEvent{}}
-	for _, ev := range payload.Events {
-		doc.Events = append(doc.Events, rawEvent{ev.Type, rawJSON(ev.Data)})
-	}
-	return reply{doc: doc}, nil
-}
 
 // step finds a step by its id, or part of it, in the branch's lineage.
 func (s *Services) step(ctx context.Context, branch chat.Branch, typed string) (chat.Step, error) {

@@ -65,7 +65,11 @@ func Unpack(b []byte) ([]byte, error) {
 		return bytes.Clone(b[1:]), nil
 	case packedZstd:
 		_, dec := codec()
-		return dec.DecodeAll(b[1:], nil)
+		size, err := unpackedSize(b)
+		if err != nil {
+			return nil, err
+		}
+		return dec.DecodeAll(b[1:], make([]byte, 0, size))
 	case packedLinked, packedOn:
 		return nil, errors.New("packed value without the one it was made with")
 	}

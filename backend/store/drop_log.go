@@ -28,39 +28,29 @@ func (a *Archive) DamagedLog() bool {
 // (neither is whole; nothing was changed). Cut short, it is done again from the beginning.
 func (a *Archive) DropLog(ctx context.Context) (string, error) {
 	const op = "store.drop_log"
-	lock, err := lockWriter(a.dir, "")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = lock.release() }()
-	if _, err := a.finishRestore(); err != nil {
-		return "", err
-	}
-	switch damage, err := damagedLog(a.dir); {
-	case err != nil:
-		return "", mapError(op, err)
-	case damage == "":
-		return "", chat.Errorf(chat.CodeNotFound, op, "The write-ahead log in %s is not damaged; nothing was changed.", a.dir)
-	}
-	aside := filepath.Join(a.dir, replacedDir, a.clock.Now().Format(backupStamp))
-	if err := disk.MkdirAll(disk.Backup, aside, 0o700); err != nil {
-		return "", mapError(op, err)
-	}
-	whole, err := a.keepLog(ctx, aside)
-	if err != nil {
-		_ = os.RemoveAll(aside)
-		return "", mapError(op, err)
-	}
-	gone := []string{confirmedFile}
-	if !whole {
-		gone = []string{DatabaseFile + "-shm", DatabaseFile + "-wal", confirmedFile}
-	}
-	for _, name := range gone {
-		if err := disk.Remove(disk.Backup, filepath.Join(a.dir, name)); err != nil && !os.IsNotExist(err) {
-			return "", mapError(op, err)
+	return a.putAside(op, func() error {
+		damage, err := damagedLog(a.dir)
+		if err == nil && damage == "" {
+			err = chat.Errorf(chat.CodeNotFound, op, "The write-ahead log in %s is not damaged; nothing was changed.", a.dir)
 		}
-	}
-	return aside, mapError(op, syncDir(a.dir))
+		return err
+	}, func(aside string) error {
+		whole, err := a.keepLog(ctx, aside)
+		if err != nil {
+			_ = os.RemoveAll(aside)
+			return err
+		}
+		gone := []string{confirmedFile}
+		if !whole {
+			gone = []string{DatabaseFile + "-shm", DatabaseFile + "-wal", confirmedFile}
+		}
+		for _, name := range gone {
+			if err := disk.Remove(disk.Backup, filepath.Join(a.dir, name)); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+		}
+		return syncDir(a.dir)
+	})
 }
 
 // keepLog copies the database, its log and its mark into a folder, and reports whether what

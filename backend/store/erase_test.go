@@ -126,7 +126,7 @@ func (f *fixture) tracesInChains(word string) []string {
 	f.ok(err)
 	for _, r := range steps {
 		items, err := r.items()
-		look("items of "+r.ID, items, err)
+		look("items of "+r.ID, []byte(items), err)
 		raw, err := r.events()
 		look("raw events of "+r.ID, raw, err)
 	}

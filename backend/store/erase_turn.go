@@ -51,7 +51,7 @@ func (x *erasingTurn) gather() error {
 		}
 		for _, s := range steps {
 			if items, err := s.items(); err == nil {
-				x.words.json(string(items))
+				x.words.json(items)
 			}
 		}
 	}

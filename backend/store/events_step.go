@@ -93,8 +93,8 @@ func (a *applier) settleStep(next ledger.Event) error {
 		r.ResponseJSON, r.RawEvents, r.ID, a.session)
 }
 
-// told is what a step is compared by; its request, response and raw events decoded.
-func (r stepRow) told(items, request, response, events []byte) *ledger.Step {
+// told is what a step is compared by; its request and response decoded.
+func (r stepRow) told(items string, request, response []byte, events ledger.Sum) *ledger.Step {
 	if r.Status == string(chat.StepRunning) { // the ledger learns the counters when the step ends
 		r.StreamDisplayedBytes, r.StreamDurableBytes = 0, 0
 	}
@@ -102,6 +102,6 @@ func (r stepRow) told(items, request, response, events []byte) *ledger.Step {
 		TurnID: r.TurnID, Index: r.StepIndex, Attempt: r.Attempt, Status: r.Status, Provider: r.Provider, ModelID: r.ModelID,
 		StartedAt: r.StartedAt, EndedAt: text(r.EndedAt), StreamPath: r.StreamPath, DisplayedBytes: r.StreamDisplayedBytes,
 		DurableBytes: r.StreamDurableBytes, Outcome: ledger.SumOfText(r.OutcomeJSON), Usage: sumOfOptional(r.UsageJSON),
-		Items: ledger.SumOf(items), Request: ledger.SumOf(request), Response: sumIfAny(response), Events: sumIfAny(events),
+		Items: ledger.SumOfText(items), Request: ledger.SumOf(request), Response: sumIfAny(response), Events: events,
 	}
 }

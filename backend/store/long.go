@@ -92,11 +92,31 @@ func unpacksLong(packed []byte) bool {
 	if head.Decode(packed[1:]) == nil && head.HasFCS {
 		return head.FrameContentSize > maxEventsWhole
 	}
-	dec, err := zstd.NewReader(bytes.NewReader(packed[1:]), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	dec, err := unpacking(packed)
 	if err != nil {
 		return false
 	}
 	defer dec.Close()
 	n, _ := io.Copy(io.Discard, io.LimitReader(dec, maxEventsWhole+1))
 	return isLong(int(n))
+}
+
+// unpacking reads a packed value that stands alone, piece by piece.
+func unpacking(packed []byte) (*zstd.Decoder, error) {
+	return zstd.NewReader(bytes.NewReader(packed[1:]), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+}
+
+// unpackedSize is how long a packed value is that was written piece by piece, so that the
+// frame does not say it: a buffer that grows would hold it twice. 0: the frame says it.
+func unpackedSize(packed []byte) (int64, error) {
+	var head zstd.Header
+	if err := head.Decode(packed[1:]); err != nil || head.HasFCS {
+		return 0, nil //nolint:nilerr // who decodes it says what is wrong
+	}
+	dec, err := unpacking(packed)
+	if err != nil {
+		return 0, err
+	}
+	defer dec.Close()
+	return io.Copy(io.Discard, io.LimitReader(dec, unpackMax))
 }

@@ -78,6 +78,31 @@ func (s *Store) mark() {
 // Cut short, it is done again from the beginning.
 func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 	const op = "store.fresh"
+	return a.putAside(op, func() error {
+		have, err := probe(ctx, place{path: a.database()}, a.steps)
+		switch {
+		case err != nil:
+			return err
+		case have.version > 0:
+			return chat.Errorf(chat.CodeConflict, op, "There are conversations in %s; nothing was changed.", a.dir).
+				WithHint("choose another folder with --data-dir to begin another history")
+		case lostSign(a.dir) == "":
+			return chat.Errorf(chat.CodeNotFound, op, "Nothing of an earlier history is in %s: the first message begins one.", a.dir)
+		}
+		return nil
+	}, func(aside string) error {
+		for _, name := range append(append([]string{}, databaseFiles...), StreamDir, BackupDir, confirmedFile, markFile) { // the mark goes last
+			if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// putAside makes a folder for files of the data directory, has them put there, and returns
+// it. Nobody writes meanwhile, and a restore that was cut short is finished first.
+func (a *Archive) putAside(op string, check func() error, put func(aside string) error) (string, error) {
 	lock, err := lockWriter(a.dir, "")
 	if err != nil {
 		return "", err
@@ -86,15 +111,8 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 	if _, err := a.finishRestore(); err != nil {
 		return "", err
 	}
-	have, err := probe(ctx, place{path: a.database()}, a.steps)
-	switch {
-	case err != nil:
-		return "", err
-	case have.version > 0:
-		return "", chat.Errorf(chat.CodeConflict, op, "There are conversations in %s; nothing was changed.", a.dir).
-			WithHint("choose another folder with --data-dir to begin another history")
-	case lostSign(a.dir) == "":
-		return "", chat.Errorf(chat.CodeNotFound, op, "Nothing of an earlier history is in %s: the first message begins one.", a.dir)
+	if err := check(); err != nil {
+		return "", mapError(op, err)
 	}
 	aside := filepath.Join(a.dir, replacedDir, a.clock.Now().Format(backupStamp))
 	if err := disk.MkdirAll(disk.Backup, aside, 0o700); err != nil {
@@ -103,10 +121,8 @@ func (a *Archive) StartFresh(ctx context.Context) (string, error) {
 	if err := syncDir(a.dir); err != nil {
 		return "", mapError(op, err)
 	}
-	for _, name := range append(append([]string{}, databaseFiles...), StreamDir, BackupDir, confirmedFile, markFile) { // the mark goes last
-		if err := move(filepath.Join(a.dir, name), filepath.Join(aside, name)); err != nil {
-			return "", mapError(op, err)
-		}
+	if err := put(aside); err != nil {
+		return "", mapError(op, err)
 	}
 	return aside, nil
 }

@@ -142,12 +142,13 @@ func (s *Store) openReader(ctx context.Context, steps fs.FS) error {
 			WithHint("open the window once, or run contextinfinity reconcile")
 	}
 	s.place.reading = true
+	s.place.note = strings.TrimSpace(s.place.note + " " + s.archive.LogNote())
 	s.reader, err = connectAt(s.place, readerPragmas, readers)
 	return mapError(op, err)
 }
 
-// Note says why the data can only be read, where it is not for its being asked for;
-// else it is empty.
+// Note says why the data can only be read, where it is not for its being asked for, and
+// that the newest changes cannot be; else it is empty.
 func (s *Store) Note() string { return s.place.note }
 
 func (s *Store) openWriter(ctx context.Context, steps fs.FS) error {

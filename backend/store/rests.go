@@ -171,14 +171,15 @@ func (r *stepRow) restItems(answer []byte) rested {
 }
 
 // items is the exact JSON of a step's items.
-func (r stepRow) items() ([]byte, error) {
+func (r stepRow) items() (string, error) {
 	if r.ItemsZ == nil {
-		return []byte(r.NormalizedItemsJSON), nil
+		return r.NormalizedItemsJSON, nil
 	}
 	if r.NormalizedItemsJSON != "" || r.Answer == nil {
-		return nil, errors.New("items that rest on an answer, and there is none or other items")
+		return "", errors.New("items that rest on an answer, and there is none or other items")
 	}
-	return unpackOn([]byte(*r.Answer), r.ItemsZ)
+	items, err := unpackOn([]byte(*r.Answer), r.ItemsZ)
+	return string(items), err
 }
 
 // events is the exact JSON of a step's raw events, nil for none.
@@ -190,5 +191,5 @@ func (r stepRow) events() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return unpackOn(items, r.RawEvents)
+	return unpackOn([]byte(items), r.RawEvents)
 }

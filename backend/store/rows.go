@@ -239,9 +239,9 @@ func (r stepRow) step() chat.Step {
 	outErr := json.Unmarshal([]byte(r.OutcomeJSON), &st.Outcome)
 	var itemErr error
 	if r.NormalizedItemsJSON != "" || r.ItemsZ != nil { // else they were not asked for
-		var items []byte
+		var items string
 		if items, itemErr = r.items(); itemErr == nil {
-			itemErr = json.Unmarshal(items, &st.Items)
+			st.Items, itemErr = chat.DecodeItems(items)
 		}
 	}
 	usage, useErr := decodeOptional[chat.Usage](r.UsageJSON)

@@ -14,6 +14,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
 )
 
 // maxEventsWhole is up to what size, in bytes of JSON, a step's raw events are packed
@@ -157,7 +158,7 @@ func (r stepRow) eachEvent(yield func(chat.RawEvent) error) error {
 		}
 		return readEvents(bytes.NewReader(whole), yield)
 	}
-	dec, err := zstd.NewReader(bytes.NewReader(r.RawEvents[1:]), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+	dec, err := unpacking(r.RawEvents)
 	if err != nil {
 		return err
 	}
@@ -165,12 +166,32 @@ func (r stepRow) eachEvent(yield func(chat.RawEvent) error) error {
 	return readEvents(dec, yield)
 }
 
+// eventsSum is the sum of what events returns, of which no more than a piece is held where
+// it stands alone.
+func (r stepRow) eventsSum() (ledger.Sum, error) {
+	if len(r.RawEvents) == 0 || r.RawEvents[0] != packedZstd {
+		whole, err := r.events()
+		return sumIfAny(whole), err
+	}
+	dec, err := unpacking(r.RawEvents)
+	if err != nil {
+		return "", err
+	}
+	defer dec.Close()
+	hash := sha256.New()
+	_, err = io.Copy(hash, io.LimitReader(dec, unpackMax))
+	return ledger.SumOfHash(hash.Sum(nil)), err
+}
+
 // StepEvents yields the exact stream of a step, one event at a time, and ends with yield's
 // error if it has one.
 func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
 	var row stepRow
 	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
-		row, err = one[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
+		row, err = one[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
+		if _, _, rests := restsOn(row.RawEvents); err == nil && rests {
+			row, err = one[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
+		}
 		return err
 	})
 	if err != nil {

@@ -90,10 +90,15 @@ func lineageRows(db *gorm.DB, segs []segment, from, to int64) ([]turnRow, error)
 	if err != nil {
 		return nil, err
 	}
-	return all[turnRow](db, scopeCTE+`
-		SELECT `+turnColumns+` FROM seg JOIN turns t ON t.branch_id = seg.branch
+	return all[turnRow](db, scopeCTE+inOrder(`t.turn_seq BETWEEN ? AND ?`), scope, from, to)
+}
+
+// inOrder reads the turns of the segments that meet a condition, in order. Their ids are
+// sorted, not their rows: SQLite holds each row that it sorts several times.
+func inOrder(where string) string {
+	return `SELECT ` + turnColumns + ` FROM (SELECT t.id FROM seg JOIN turns t ON t.branch_id = seg.branch
 		  AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
-		WHERE t.turn_seq BETWEEN ? AND ? ORDER BY t.turn_seq`, scope, from, to)
+		WHERE ` + where + ` ORDER BY t.turn_seq LIMIT -1) page CROSS JOIN turns t ON t.id = page.id`
 }
 
 // lineageOneByOne is for a damaged file: a page of it that cannot be read costs
@@ -147,10 +152,7 @@ func (s *Store) PendingTurns(ctx context.Context, branch chat.BranchID) ([]chat.
 		if err != nil {
 			return err
 		}
-		rows, err = all[turnRow](db, scopeCTE+`
-			SELECT `+turnColumns+` FROM seg JOIN turns t ON t.branch_id = seg.branch
-			  AND t.turn_seq > seg."from" AND t.turn_seq <= seg."to"
-			WHERE t.phase = 'ResponseFinalized' ORDER BY t.turn_seq`, scope)
+		rows, err = all[turnRow](db, scopeCTE+inOrder(`t.phase = 'ResponseFinalized'`), scope)
 		return err
 	})
 	return turnsOf(rows), err

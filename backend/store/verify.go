@@ -45,6 +45,7 @@ type audit struct {
 	calibrated map[string][]*ledger.Calibration
 	// decoded are the payloads and summaries read last, for those that rest on them
 	decoded recentValues
+	loosen  func() // set: a long event was found in the session at hand
 }
 
 func newAudit() *audit {
@@ -171,11 +172,13 @@ func each[R any](a *audit, table, columns, order string, do func(R)) {
 		where, args = ` WHERE `+scope, []any{a.session}
 	}
 	mark := len(a.found)
-	if err := stream(a.db, do, `SELECT `+columns+` FROM `+table+where+` ORDER BY `+order, args...); err == nil {
+	places := `SELECT rowid AS place FROM ` + table + where + ` ORDER BY ` + order
+	// Places are sorted, not rows: SQLite holds each row that it sorts several times.
+	if err := stream(a.db, do, `SELECT `+columns+` FROM (`+places+` LIMIT -1) CROSS JOIN `+table+` ON `+table+`.rowid = place`, args...); err == nil {
 		return
 	}
 	a.found = a.found[:mark]
-	ids, err := all[int64](a.db, `SELECT rowid FROM `+table+where+` ORDER BY `+order, args...)
+	ids, err := all[int64](a.db, places, args...)
 	if err != nil {
 		a.add(findUnreadable, table, a.session, "The table cannot be read.")
 		return

@@ -6,6 +6,7 @@ import (
 
 	"gorm.io/gorm"
 
+	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/ledger"
 )
 
@@ -30,6 +31,9 @@ func (a *audit) replays() {
 func (a *audit) replay(session string) {
 	a.session, a.want, a.have, a.named = session, ledger.NewState(session), ledger.NewState(session), map[string]bool{}
 	a.ledger()
+	if a.loosen != nil {
+		defer func() { a.loosen(); a.loosen = nil }()
+	}
 	for _, t := range sessionTables {
 		if t.check != nil {
 			t.check(a)
@@ -90,6 +94,9 @@ func (a *audit) ledger() {
 	tail := ledger.Genesis()
 	each(a, "events", "*", "event_seq", func(r eventRow) {
 		payload, err := a.payload(r)
+		if isLong(len(payload)) && a.loosen == nil {
+			a.loosen = heap.Tighten()
+		}
 		e := r.event(payload)
 		id := r.SessionID + "/" + itoa(r.EventSeq)
 		for _, fault := range e.Faults(tail) {

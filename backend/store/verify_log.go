@@ -3,6 +3,7 @@ package store
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -81,4 +82,16 @@ func refuseDamagedLog(dir string) error {
 	return chat.Errorf(chat.CodeCorrupt, "store.open", "The newest changes cannot be read, because the database's write-ahead log %s is damaged. %s Nothing was written.",
 		filepath.Join(dir, DatabaseFile+"-wal"), damage).
 		WithHint("restore a backup (contextinfinity backups, contextinfinity restore), or go on without these changes (contextinfinity restore --drop-log), which keeps the damaged files in a folder. If the folder was copied while the program ran, copy it again while it does not")
+}
+
+// LogNote says that the newest changes are missing from what is read, because the
+// write-ahead log is damaged; empty: it is not.
+func (a *Archive) LogNote() string {
+	damage, err := damagedLog(a.dir)
+	if err != nil || damage == "" {
+		return ""
+	}
+	return fmt.Sprintf("The newest changes are missing here, because the database's write-ahead log %s is damaged. %s Everything before them is read as it was, and nothing was changed. "+
+		"Restore a backup (contextinfinity backups, contextinfinity restore), or continue without these changes (contextinfinity restore --drop-log).",
+		filepath.Join(a.dir, DatabaseFile+"-wal"), damage)
 }

@@ -148,15 +148,19 @@ func (a *audit) steps() {
 }
 
 func (a *audit) step(r stepRow, requests *chainAudit) {
-	st := r.step()
-	a.expect(st.Outcome.Code != chat.CodeCorrupt, findContent, "steps", r.ID, "Its outcome, items or usage cannot be read.")
+	items, err := r.items()
+	if err == nil {
+		_, err = chat.DecodeItems(items)
+	}
+	head := r
+	head.NormalizedItemsJSON, head.ItemsZ = "", nil
+	a.expect(err == nil && head.step().Outcome.Code != chat.CodeCorrupt, findContent, "steps", r.ID, "Its outcome, items or usage cannot be read.")
 	request, err := requests.decode(a, r.ID, r.RequestJSON)
 	a.expect(err == nil, findContent, "steps", r.ID, "Its request cannot be read.")
 	response, rerr := Unpack(r.ResponseJSON)
 	a.expect(rerr == nil, findContent, "steps", r.ID, "Its response cannot be read.")
-	events, eerr := r.events()
+	events, eerr := r.eventsSum()
 	a.expect(eerr == nil, findContent, "steps", r.ID, "Its raw events cannot be read.")
-	items, _ := r.items() // an error was told with the outcome
 	a.have.Steps[r.ID] = r.told(items, request, response, events)
 }
 

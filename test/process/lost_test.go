@@ -69,6 +69,11 @@ func TestADamagedLogIsDropped(t *testing.T) {
 		t.Errorf("send says: %+v", e)
 	}
 	h.Run("verify").Exits(3)
+	for _, args := range [][]string{{"show", session}, {"sessions"}, {"search", "Remember"}, {"export", session, "--out", t.TempDir()}, {"backup", t.TempDir()}} {
+		if r := h.Run(args...).Exits(0); !strings.Contains(r.Stderr, log) || !strings.Contains(r.Stderr, "--drop-log") {
+			t.Errorf("%s says nothing of the damaged log: %q", args[0], r.Stderr)
+		}
+	}
 	h.Run("restore", "--drop-log").Exits(2) // nobody is there to ask
 	if now, err := os.ReadFile(log); err != nil || !bytes.Equal(now, damaged) {
 		t.Fatalf("the log was changed before anybody agreed: %v", err)

@@ -2297,6 +2297,9 @@ export namespace api {
 	    request: string;
 	    response: string;
 	    events: RawEvent[];
+	    leftOut: number;
+	    leftOutAfter: number;
+	    leftOutBytes: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new RawStep(source);
@@ -2307,6 +2310,9 @@ export namespace api {
 	        this.request = source["request"];
 	        this.response = source["response"];
 	        this.events = this.convertValues(source["events"], RawEvent);
+	        this.leftOut = source["leftOut"];
+	        this.leftOutAfter = source["leftOutAfter"];
+	        this.leftOutBytes = source["leftOutBytes"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
@@ -2820,6 +2826,7 @@ export namespace api {
 	    messageWidth: string;
 	    motion: string;
 	    durability: string;
+	    maxSessions: number;
 	
 	    static createFrom(source: any = {}) {
 	        return new Startup(source);

@@ -287,6 +287,21 @@ describe('Activity', () => {
     expect(within(dialog).getByText('The response was a stream')).toBeInTheDocument();
   });
 
+  test('a very long stream says where events are left out, and numbers those behind', async () => {
+    const { backend, user } = await open('activity');
+    const step = { ...(await backend.inspect.rawStep('s')), leftOut: 1_000, leftOutAfter: 2, leftOutBytes: 5_000_000 };
+    backend.inspect.rawStep = async () => step;
+    await user.click(await screen.findByRole('button', { name: '#148' }));
+    await screen.findByRole('article', { name: /Attempt 1/ });
+    await user.click(screen.getByRole('button', { name: 'Raw' }));
+    const dialog = screen.getByRole('dialog');
+    await user.click(await within(dialog).findByRole('tab', { name: /Events/ }));
+    const rows = within(dialog).getAllByRole('listitem').map((row) => row.textContent.trim());
+    expect(rows).toHaveLength(4);
+    expect(rows[2]).toMatch(/^1.000 events \(.*\) are left out here\. All of them: contextinfinity show SESSION --raw /);
+    expect(rows[3]).toMatch(/^1003/);
+  });
+
   test.each([
     [{ selected: 2, packedTokens: 420, similarityMin: 0.91, similarityMax: 0.98 }, 'Memory: 2 pieces of 296 packed, 420 tokens, similarity 0.91 to 0.98'],
     [{ selected: 1, packedTokens: 90, similarityMin: 0, similarityMax: 0 }, 'Memory: 1 piece of 296 packed, 90 tokens'],

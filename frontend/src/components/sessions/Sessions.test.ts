@@ -53,6 +53,15 @@ describe('the sessions column', () => {
     expect(app.composer.focusAsked).toBeGreaterThan(asked);
   });
 
+  it('says that there are older sessions where the list holds as many as it can', async () => {
+    const { app } = await startedApp({ data: 'rich' });
+    mountIn(app, Sessions, {});
+    expect(screen.queryByText(/Search finds older ones/)).toBeNull();
+    app.startup.info!.maxSessions = app.sessions.list.length;
+    mountIn(app, Sessions, {});
+    expect(screen.getByText(/Search finds older ones/)).toBeInTheDocument();
+  });
+
   it('searches by title', async () => {
     const { app } = await startedApp({ data: 'rich' });
     mountIn(app, Sessions, {});

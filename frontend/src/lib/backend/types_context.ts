@@ -149,12 +149,15 @@ export interface SwitchPreview {
   error: ErrorView | null;
 }
 
-/** RawStep is the exact request and response of a step. */
+/** RawStep is the exact request and response of a step. Of a very long stream so many events are left out after the first ones. */
 export interface RawStep {
   request: string;
   /** empty when it was a stream */
   response: string;
   events: RawEvent[];
+  leftOut: number;
+  leftOutAfter: number;
+  leftOutBytes: number;
 }
 
 /** RawEvent is one event of a stream, byte for byte. */

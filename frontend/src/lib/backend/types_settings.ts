@@ -148,4 +148,6 @@ export interface Startup {
   motion: string;
   /** buffered, write_ahead */
   durability: string;
+  /** that the list holds */
+  maxSessions: number;
 }

@@ -159,6 +159,7 @@ function rawStep(stepId: string) {
     request: JSON.stringify({ model: 'claude-sonnet', max_tokens: 8_000, stream: true, messages: [{ role: 'user', content: `What is in ${stepId}?` }] }),
     response: '',
     events: ['The ', 'whole ', 'answer.'].map((text) => ({ type: 'content_block_delta', data: delta(text) })),
+    leftOut: 0, leftOutAfter: 3, leftOutBytes: 0,
   };
 }
 

@@ -1,0 +1,63 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"contextinfinity/backend/chat"
+)
+
+// longStep is a step with so many events and a long response.
+type longStep struct {
+	Store
+	events   int
+	data     string
+	response string
+}
+
+func (s longStep) StepBodies(context.Context, chat.StepID) (chat.StepPayload, error) {
+	return chat.StepPayload{Request: []byte(`{"model":"m"}`), Response: []byte(s.response)}, nil
+}
+
+func (s longStep) StepEvents(_ context.Context, _ chat.StepID, yield func(chat.RawEvent) error) error {
+	for range s.events {
+		if err := yield(chat.RawEvent{Type: "delta", Data: []byte(s.data)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestARawStepIsBounded: of a long step the window gets the ends, and how much is between.
+func TestARawStepIsBounded(t *testing.T) {
+	for name, step := range map[string]longStep{
+		"short":        {events: 3, data: "abc"},
+		"many events":  {events: 40_000, data: strings.Repeat("x", 1000)},
+		"a long event": {events: 3, data: strings.Repeat("x", 40<<20)},
+		"a long body":  {response: strings.Repeat("é", 20<<20)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw, err := (&Inspect{c: &Core{Store: step}}).RawStep("step")
+			if err != nil {
+				t.Fatal(err)
+			}
+			size := len(raw.Request) + len(raw.Response)
+			for _, e := range raw.Events {
+				size += len(e.Data)
+			}
+			if size > 8*rawPart {
+				t.Errorf("%d bytes are returned", size)
+			}
+			if len(raw.Events)+raw.LeftOut != step.events {
+				t.Errorf("%d events and %d left out, want %d", len(raw.Events), raw.LeftOut, step.events)
+			}
+			if long := step.events*len(step.data) > 4*rawPart; long != (raw.LeftOut > 0) || long != (raw.LeftOutBytes > 0) || long && raw.LeftOutAfter >= len(raw.Events) {
+				t.Errorf("left out are %d events, %d bytes, after %d", raw.LeftOut, raw.LeftOutBytes, raw.LeftOutAfter)
+			}
+			if long := len(step.response) > 0; long != strings.Contains(raw.Response, "bytes are left out here") {
+				t.Errorf("the response has %d bytes", len(raw.Response))
+			}
+		})
+	}
+}
