@@ -166,7 +166,7 @@ func DecodeItems(raw string) (Items, error) {
 
 // decode reads JSON, its long texts apart from the rest. fill puts them in their places.
 func decode[T any](raw string, fill func(*T, filler)) (v T, err error) {
-	if len(raw) >= apartText && !strings.Contains(raw, `\u0000long `) { // a mark of its own would be mistaken for ours
+	if len(raw) >= apartText && !strings.Contains(raw, `\u0000`) { // a mark of its own would be mistaken for ours
 		if v, ok := decodeApart(raw, fill); ok {
 			return v, nil
 		}

@@ -34,8 +34,8 @@ type Within struct {
 	Since, Until time.Time // of the turn: [Since, Until)
 	// Archived lets ScopeAll see archived sessions too.
 	Archived bool
-	// Newest bounds a search by words to the last so many units of the scope's; 0: to none.
-	// A word that is everywhere costs too much otherwise.
+	// Newest bounds a search of ScopeAll by words to the units that were indexed last, so many;
+	// 0: it has no bound. A word that is everywhere costs too much otherwise.
 	Newest int64
 }
 

@@ -86,12 +86,11 @@ func (e *Engine) neighbours(ctx context.Context, in chat.Within, spans []chat.Se
 	for i, r := range known {
 		ids[i] = r.Chunk
 	}
-	var texts error
 	var side sync.WaitGroup
-	side.Go(func() { texts = pk.readChunks(ctx, e.Store, ids) })
+	side.Go(func() { _ = pk.readChunks(ctx, e.Store, ids) }) // what is missing is read again when it is needed
 	near, err = e.Store.UnitsNear(ctx, in, spans)
 	side.Wait()
-	return near, cmp.Or(err, texts)
+	return near, err
 }
 
 // hush drops cosines that do not stand out of the noise. The plain ranking drops later:

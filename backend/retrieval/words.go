@@ -28,7 +28,8 @@ const (
 	// until together they occur in so many units.
 	manyUnits = 30_000
 	fewTerms  = 3
-	// newestUnits is among how many a term is searched for that occurs in more than manyUnits.
+	// newestUnits is among how many a term is searched for, over all sessions, that occurs in
+	// manyUnits.
 	newestUnits = 10_000
 	// lookers is how many terms are searched for at a time: each has a connection, and
 	// pages in its cache, of its own.
@@ -87,7 +88,7 @@ func affordable(terms []string, freq map[string]int, all int) []string {
 	slices.SortStableFunc(rare, func(a, b string) int { return freq[a] - freq[b] })
 	sum, keep := 0, 0
 	for _, t := range rare {
-		everywhere := freq[t] > manyUnits && isCommon(freq[t], all)
+		everywhere := freq[t] >= manyUnits && isCommon(freq[t], all)
 		if sum += freq[t]; keep >= fewTerms && sum > manyUnits || keep > 0 && everywhere {
 			break
 		}
@@ -107,7 +108,7 @@ func (e *Engine) eachTerm(ctx context.Context, terms []string, freq map[string]i
 	free := make(chan struct{}, lookers)
 	for i, t := range terms {
 		in := in
-		if freq[t] > manyUnits {
+		if freq[t] >= manyUnits {
 			in.Newest = newestUnits
 		}
 		free <- struct{}{}

@@ -201,18 +201,16 @@ func (c *condition) segments(segs []segment) error {
 // rows are the first and last row number that units in reach can have: those of a
 // session lie together, and the text index passes over all others quickly.
 func (r reach) rows(db *gorm.DB) (first, last int64, err error) {
-	if r.Scope == chat.ScopeAll && r.Newest <= 0 {
-		return 0, allTurns, nil
+	if r.Scope == chat.ScopeAll {
+		if r.Newest <= 0 {
+			return 0, allTurns, nil
+		}
+		last, err = one[int64](db, "units", "", `SELECT coalesce(max(n), -1) FROM units`)
+		return max(last-r.Newest+1, 0), last, err
 	}
-	of, args := ``, []any{}
-	if r.Scope != chat.ScopeAll {
-		of, args = ` WHERE session_id = ?`, []any{r.Session, r.Session}
-	}
-	ends, err := one[struct{ First, Last int64 }](db, "session", r.Session, `SELECT coalesce((SELECT min(n) FROM units`+of+`), 0) AS first,
-		coalesce((SELECT max(n) FROM units`+of+`), -1) AS last`, args...)
-	if r.Newest > 0 {
-		ends.First = max(ends.First, ends.Last-r.Newest+1)
-	}
+	ends, err := one[struct{ First, Last int64 }](db, "session", r.Session, `
+		SELECT coalesce((SELECT min(n) FROM units WHERE session_id = ?), 0) AS first,
+		  coalesce((SELECT max(n) FROM units WHERE session_id = ?), -1) AS last`, r.Session, r.Session)
 	return ends.First, ends.Last, err
 }
 

@@ -311,7 +311,7 @@ func TestNoSiblingComesThrough(t *testing.T) {
 	})
 }
 
-// A search among the newest units finds the last ones of its scope, and no other scope's.
+// A search of everything can be bound to the newest units; one of a session or lineage is not.
 func TestSearchAmongTheNewestUnits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -326,7 +326,7 @@ func TestSearchAmongTheNewestUnits(t *testing.T) {
 		want int
 	}{
 		{chat.Within{Newest: 3}, 3}, {chat.Within{Newest: 100}, 12}, {chat.Within{}, 12},
-		{chat.Within{Branch: first.ID, Newest: 4}, 4}, {chat.Within{Scope: chat.ScopeSession, Session: second.SessionID, Newest: 4}, 2},
+		{chat.Within{Branch: first.ID, Newest: 4}, 10}, {chat.Within{Scope: chat.ScopeSession, Session: second.SessionID, Newest: 1}, 2},
 	} {
 		found, err := f.SearchUnits(f.ctx, []string{"zebra"}, c.in, 0)
 		f.ok(err)

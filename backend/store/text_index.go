@@ -3,51 +3,110 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"slices"
+
+	gosqlite "github.com/glebarez/go-sqlite"
+
+	"contextinfinity/backend/chat"
 )
 
-// reindexed is how many units reindexTexts reads at a time.
+// reindexed is how many turns reindexTexts lists at a time.
 const reindexed = 500
 
 // reindexTexts brings the indexed form of all units up to date with their texts; triggers bring
-// what changes into the text index.
+// what changes into the text index. Each message is decoded once. A record that cannot be read
+// keeps the form that it has: it must not keep the rest from being opened, and verify names it.
 func reindexTexts(ctx context.Context, tx *sql.Tx) error {
-	change, err := tx.PrepareContext(ctx, `UPDATE units SET pairs = ? WHERE n = ?`)
-	if err != nil {
-		return err
-	}
-	defer change.Close()
 	for last := int64(-1); ; {
-		stale, next, err := staleUnits(ctx, tx, last)
-		if err != nil || next == last {
+		turns, err := turnsAfter(ctx, tx, last)
+		if err != nil || len(turns) == 0 {
 			return err
 		}
-		for n, pairs := range stale {
-			if _, err := change.ExecContext(ctx, pairs, n); err != nil {
+		for _, turn := range turns {
+			last = turn
+			if err := reindexTurn(ctx, tx, turn); err != nil && !ofOneRecord(err) {
 				return err
 			}
 		}
-		last = next
 	}
 }
 
-// staleUnits are the units of the next batch whose indexed form is not that of their text, with
-// the right form (nil: the text itself), and the last unit of the batch.
-func staleUnits(ctx context.Context, tx *sql.Tx, after int64) (stale map[int64]*string, last int64, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT n, pairs, text FROM unit_texts WHERE n > ? ORDER BY n LIMIT ?`, after, reindexed)
+// ofOneRecord is an error of a record's bytes; others are of the whole migration.
+func ofOneRecord(err error) bool {
+	var e *gosqlite.Error
+	if errors.As(err, &e) {
+		return slices.Contains([]int{sqliteCorrupt, sqliteNotADB, sqliteIOErr}, e.Code()&0xff)
+	}
+	return !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) // a column of another type
+}
+
+func turnsAfter(ctx context.Context, tx *sql.Tx, last int64) ([]int64, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT n FROM turns WHERE n > ? ORDER BY n LIMIT ?`, last, reindexed)
 	if err != nil {
-		return nil, after, err
+		return nil, err
 	}
 	defer rows.Close()
-	stale, last = map[int64]*string{}, after
+	var out []int64
 	for rows.Next() {
-		var pairs *string
-		var body string
-		if err := rows.Scan(&last, &pairs, &body); err != nil {
-			return nil, after, err
+		var n int64
+		if err := rows.Scan(&n); err != nil {
+			return nil, err
 		}
-		if want := pairsOf(body); text(want) != text(pairs) {
-			stale[last] = want
+		out = append(out, n)
+	}
+	return out, rows.Err()
+}
+
+func reindexTurn(ctx context.Context, tx *sql.Tx, turn int64) error {
+	var user, assistant sql.NullString
+	if err := tx.QueryRowContext(ctx, `SELECT user_message_json, final_assistant_message_json FROM turns WHERE n = ?`, turn).Scan(&user, &assistant); err != nil {
+		return err
+	}
+	said := map[string]string{}
+	for role, raw := range map[chat.Role]string{chat.RoleUser: user.String, chat.RoleAssistant: assistant.String} {
+		if m, err := chat.DecodeMessage(raw); raw != "" && err == nil {
+			said[string(role)] = m.RenderedText()
 		}
 	}
-	return stale, last, rows.Err()
+	stale, err := staleUnits(ctx, tx, turn, said)
+	if err != nil {
+		return err
+	}
+	for _, u := range stale {
+		if _, err := tx.ExecContext(ctx, `UPDATE units SET pairs = ? WHERE n = ?`, u.Pairs, u.N); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// staleUnits are the units of a turn whose indexed form is not that of their text, with the
+// right form (nil: the text itself).
+func staleUnits(ctx context.Context, tx *sql.Tx, turn int64, said map[string]string) ([]unitRow, error) {
+	rows, err := tx.QueryContext(ctx, `SELECT u.n, u.message, u.start_offset, u.end_offset, u.text, u.pairs, u.said
+		FROM turns t JOIN units u ON u.turn_id = t.id WHERE t.n = ?`, turn)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var stale []unitRow
+	for rows.Next() {
+		var u unitRow
+		if err := rows.Scan(&u.N, &u.Message, &u.StartOffset, &u.EndOffset, &u.Text, &u.Pairs, &u.Said); err != nil {
+			return nil, err
+		}
+		body := u.Text
+		if words := said[u.Message]; u.Said {
+			if u.StartOffset < 0 || u.StartOffset > u.EndOffset || u.EndOffset > len(words) {
+				continue
+			}
+			body += words[u.StartOffset:u.EndOffset]
+		}
+		if want := pairsOf(body); text(want) != text(u.Pairs) {
+			u.Pairs = want
+			stale = append(stale, u)
+		}
+	}
+	return stale, rows.Err()
 }

@@ -166,3 +166,32 @@ func TestSearchOfEveryScript(t *testing.T) {
 	}
 	f.verifyClean()
 }
+
+// TestDamagedRecordsDoNotKeepDataShut: a message that cannot be read keeps the indexed form of its
+// units as it was; all others are brought up to date, and the data opens.
+func TestDamagedRecordsDoNotKeepDataShut(t *testing.T) {
+	master := unpacked(t, beforeLexical)
+	raw, err := os.ReadFile(master)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(raw, []byte("我们的数据库在上海"))
+	if at < 0 {
+		t.Fatal("the message is not in the file")
+	}
+	raw[at-1] = 'x' // the quotation mark that begins the text: its message is no JSON any more
+	if err := os.WriteFile(master, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := copied(t, master)
+	for word, want := range map[string]int{"Lyon": 1, "ข้อมูล": 1} {
+		if hits := f.find(everywhere, 20, word); len(hits) != want {
+			t.Errorf("%q: %d hits, want %d", word, len(hits), want)
+		}
+	}
+	found, err := f.Verify(f.ctx)
+	f.ok(err)
+	if len(found) == 0 {
+		t.Error("the damage is not named")
+	}
+}
