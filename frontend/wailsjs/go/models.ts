@@ -2849,6 +2849,7 @@ export namespace api {
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
 	        this.durability = source["durability"];
+	        this.maxSessions = source["maxSessions"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {
