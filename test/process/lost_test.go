@@ -69,7 +69,7 @@ func TestADamagedLogIsDropped(t *testing.T) {
 		t.Errorf("send says: %+v", e)
 	}
 	h.Run("verify").Exits(3)
-	for _, args := range [][]string{{"show", session}, {"sessions"}, {"search", "Remember"}, {"export", session, "--out", t.TempDir()}, {"backup", t.TempDir()}} {
+	for _, args := range [][]string{{"show", session}, {"sessions"}, {"search", "Remember"}, {"export", session, "-o", t.TempDir()}, {"backup", t.TempDir()}} {
 		if r := h.Run(args...).Exits(0); !strings.Contains(r.Stderr, log) || !strings.Contains(r.Stderr, "--drop-log") {
 			t.Errorf("%s says nothing of the damaged log: %q", args[0], r.Stderr)
 		}
