@@ -118,7 +118,7 @@ func (c *conversation) continued(text string) {
 	c.sent[s.TurnID] = c.relay.LastBody(c.t)
 }
 
-// forked goes on from an earlier turn; what was before it is the same history.
+// forked continues from an earlier turn, with the same history before it.
 func (c *conversation) forked(at harness.Sent) {
 	c.t.Helper()
 	c.OK("fork", at.TurnID, "--switch")

@@ -13,7 +13,7 @@ import (
 	"contextinfinity/test/harness"
 )
 
-// The window of a lost database offers an empty history, keeps what is left, and opens the
+// The window of a lost database offers an empty history, keeps the remaining files, and opens the
 // new one at its next start; of data that is open, or unreadable, nothing is moved.
 func TestTheWindowStartsFresh(t *testing.T) {
 	t.Parallel()
@@ -65,7 +65,7 @@ func TestTheWindowDropsADamagedLog(t *testing.T) {
 	t.Parallel()
 	p, o, data := keeping(t)
 	session := p.say(api.SendRequest{Text: "Remember me.", Model: "m"}).SessionID
-	p.window.Close() // the log is empty: what was said stands in the database
+	p.window.Close() // this empties the log into the database
 	p = openPageWith(t, o)
 	p.say(api.SendRequest{Text: "And this?", Model: "m"})
 	if _, err := p.storage.DropLog(); chat.CodeOf(err) != chat.CodeConflict {

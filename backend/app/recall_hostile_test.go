@@ -128,7 +128,7 @@ func memoryOf(t *testing.T, said []roleText, question string) string {
 	t.Helper()
 	for _, m := range said {
 		if (m.role == "system" || m.role == "developer") && strings.Contains(m.text, "hz") {
-			t.Errorf("recalled text stands in the %s role: %s", m.role, harness.Clip(m.text))
+			t.Errorf("recalled text has the role %s: %s", m.role, harness.Clip(m.text))
 		}
 	}
 	last := said[len(said)-1]

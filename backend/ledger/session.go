@@ -53,7 +53,7 @@ type (
 		On bool `json:"on"`
 	}
 	// SessionImported tells that turns of another program's conversation were written, and
-	// where the session then stands in the list.
+	// which place the session then has in the list.
 	SessionImported struct {
 		Source    string `json:"source"`
 		ID        string `json:"conversation_id"` // the source's own

@@ -93,7 +93,7 @@ func (s *State) resumed(e Event, _ struct{}) error {
 	return on(s.Turns, e.Entity, func(t *Turn) { t.Outcome, t.Failure, t.UpdatedAt = "", "", e.CreatedAt })
 }
 
-// nothing is the sum of a manifest that there is none of, as it is told.
+// nothing is the hash that a payload holds in place of a missing manifest.
 var nothing = SumOf()
 
 func (s *State) prepared(e Event, p TurnPrepared) error {

@@ -9,8 +9,8 @@ import (
 // bundles and of every later replay. What an event of a type tells, and what a session's
 // state is after it, stands with the feature: session.go, branch.go, turn.go ...
 //
-// Messages, items and usage stand in payloads as raw JSON, byte for byte what the derived
-// table holds; long request and response bytes stay in their step and are here by hash.
+// Payloads hold messages, items and usage as raw JSON, with the same bytes as the derived
+// table; long request and response bytes stay in their step, and payloads hold their hashes.
 // Records of the state have fields that are named as the columns they stand for.
 type Type string
 

@@ -50,7 +50,7 @@ func (a *applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) erro
 	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ? WHERE id = ?`, d.SystemPrompt, d.Temperature, d.Effort, e.Entity)
 }
 
-// sessionImported puts the session where it stands in the list. The keys by which its
+// sessionImported gives the session its place in the list. The keys by which its
 // turns are known to an import of the same export do not travel: a stranger's could keep
 // such an import from bringing in what is not here.
 func (a *applier) sessionImported(e ledger.Event, d ledger.SessionImported) error {

@@ -36,7 +36,7 @@ func Start(text string, n int) string {
 	return text[:CharacterStart(text, n)]
 }
 
-// CharacterStart is at, or where the character begins that at stands in.
+// CharacterStart is the start of the character at byte offset at.
 func CharacterStart(text string, at int) int {
 	for i := at; i > at-utf8.UTFMax && i > 0 && i < len(text); i-- {
 		if utf8.RuneStart(text[i]) {

@@ -250,6 +250,12 @@ func (s *suite) request(t *testing.T) {
 }
 
 func (s *suite) keys(t *testing.T) {
+	s.echoedKeys(t)
+	s.sentKeys(t)
+}
+
+// echoedKeys: a key that the server repeats reaches neither errors nor events.
+func (s *suite) echoedKeys(t *testing.T) {
 	t.Run("echoed in a 401", func(t *testing.T) {
 		for _, step := range []Step{
 			s.failure(401, "invalid_api_key", "Incorrect key provided: "+Key+".", "", ""),
@@ -296,6 +302,10 @@ func (s *suite) keys(t *testing.T) {
 			t.Errorf("%d of %d events, %q, %v", len(got), len(events), text, err)
 		}
 	})
+}
+
+// sentKeys: a key is sent in one header, to the server it is for, and to no other.
+func (s *suite) sentKeys(t *testing.T) {
 	t.Run("sent in its header alone", func(t *testing.T) {
 		server := NewServer(t, Stream(s.Wire.Text...))
 		if _, err := s.call(t, t.Context(), s.endpoint(server.URL), nil); err != nil {

@@ -55,7 +55,7 @@ func ReadRecording(t testing.TB, path string) []chat.RawEvent {
 
 // TestRecordings decodes every recorded stream of the adapter's provider. They stand
 // beside the checkout, in the directory shared/fixtures or where CONTEXTINFINITY_SHARED
-// says; without them the test is skipped. What they mean stands in testdata/recordings,
+// says; without them the test is skipped. What they mean is in testdata/recordings,
 // written down once and read against the recording.
 func TestRecordings(t *testing.T, h Harness) {
 	for _, root := range sharedRoots() {
