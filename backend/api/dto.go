@@ -120,7 +120,7 @@ type TurnView struct {
 	// continue it).
 	Assistant []BlockView `json:"assistant"`
 	// State is the one word the rail and footer draw: "accepted", "preparing",
-	// "responding", "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and
+	// "responding", "waiting" (for a decision about a tool), "incomplete", "failed", "unsent", "unsaved" (the whole answer is there and
 	// becomes final by itself once the database takes it), "pending", "committed", "head", "degraded".
 	State string `json:"state"`
 	Live  bool   `json:"live"` // a stream runs in this process
@@ -148,6 +148,8 @@ type TurnView struct {
 	Cost string `json:"cost"`
 	// Notice is a warning about this turn, such as a local server that cut the prompt; empty if none.
 	Notice string `json:"notice"`
+	// Calls are its calls of tools, in order; those that were only shown (parse_only) are not there.
+	Calls []ToolCallView `json:"calls"`
 	// Memories is how many pieces of memory the model saw with it.
 	Memories int `json:"memories"`
 	// MemoryError says why the model saw none; empty if nothing failed.
@@ -464,4 +466,6 @@ const (
 	ChangeSettings = "settings"
 	ChangeRecovery = "recovery"
 	ChangeReindex  = "reindex" // of vectors; ID is "done/total"
+	ChangeCall     = "call"    // a tool call moved, or its progress; ID is the call
+	ChangeTools    = "tools"   // what is offered, accepted or permitted
 )

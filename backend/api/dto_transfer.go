@@ -33,9 +33,9 @@ type DraggedFile struct {
 	Size int64  `json:"size"`
 }
 
-// GivenFile is a file that somebody dropped on the window, chose, or passed to a
+// DroppedFile is a file that somebody dropped on the window, chose, or passed to a
 // second start of the program.
-type GivenFile struct {
+type DroppedFile struct {
 	Path   string `json:"path"`
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`

@@ -39,15 +39,15 @@ type Background struct {
 	CloseHides bool `json:"closeHides"` // closing the window leaves the program in the tray
 }
 
-// Summons is what the program asks of the page from outside it: by the tray, by a
-// second start of the program or by a drop on the window. Event ci:summons.
-type Summons struct {
-	Kind      string      `json:"kind"` // new_chat, open_session, files, close or report
-	SessionID string      `json:"sessionId"`
-	Files     []GivenFile `json:"files"`
-	X         int         `json:"x"` // of a drop, in the page; -1: no drop
-	Y         int         `json:"y"`
+// WindowRequest is what the program asks of the page from outside it: by the tray, by a
+// second start of the program or by a drop on the window. Event ci:window-request.
+type WindowRequest struct {
+	Kind      string        `json:"kind"` // new_chat, open_session, files, close or report
+	SessionID string        `json:"sessionId"`
+	Files     []DroppedFile `json:"files"`
+	X         int           `json:"x"` // of a drop, in the page; -1: no drop
+	Y         int           `json:"y"`
 }
 
-// EventSummons is its name on the bus.
-const EventSummons = "ci:summons"
+// EventWindowRequest is its name on the bus.
+const EventWindowRequest = "ci:window-request"

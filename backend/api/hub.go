@@ -15,7 +15,7 @@ type Hub struct {
 	emit func(name string, data any)
 	on   []func(chat.Change)
 
-	summoned summonses
+	queued queuedRequests
 }
 
 // NewHub returns a hub without a window.

@@ -306,7 +306,7 @@ func (c *Core) headerTurn(ctx context.Context, h *Header, b chat.Branch) error {
 		h.Displayed, h.Durable = live.Frame.Displayed, live.Frame.Durable
 		return nil
 	}
-	if left, ok := c.Turns.Remains(last); ok {
+	if left, ok := c.Turns.UnsavedEnd(last); ok {
 		h.Displayed, h.Durable, h.Outcome = left.Frame.Displayed, left.Frame.Durable, string(chat.OutcomeIncomplete)
 		if left.Whole {
 			h.Outcome = "unsaved"

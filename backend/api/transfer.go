@@ -11,7 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
-	"contextinfinity/backend/given"
+	"contextinfinity/backend/filetype"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/transfer"
 )
@@ -53,19 +53,19 @@ func NewTransfer(c *Core) *Transfer {
 }
 
 // Inspect says what files are.
-func (s *Transfer) Inspect(paths []string) ([]GivenFile, error) {
-	files, err := given.All(paths)
+func (s *Transfer) Inspect(paths []string) ([]DroppedFile, error) {
+	files, err := filetype.All(paths)
 	if err != nil {
 		return nil, err
 	}
-	return GivenFiles(files), nil
+	return DroppedFiles(files), nil
 }
 
-// GivenFiles are what was found of files, as the page sees it.
-func GivenFiles(files []given.File) []GivenFile {
-	out := make([]GivenFile, 0, len(files))
+// DroppedFiles are what was found of files, as the page sees it.
+func DroppedFiles(files []filetype.File) []DroppedFile {
+	out := make([]DroppedFile, 0, len(files))
 	for _, f := range files {
-		out = append(out, GivenFile{Path: f.Path, Name: f.Name, Size: f.Size, Kind: string(f.Kind), Format: f.Format, Reason: f.Reason})
+		out = append(out, DroppedFile{Path: f.Path, Name: f.Name, Size: f.Size, Kind: string(f.Kind), Format: f.Format, Reason: f.Reason})
 	}
 	return out
 }
@@ -121,7 +121,7 @@ func (s *Transfer) ImportFiles(paths []string, format string) ([]TaskView, error
 	}
 	inputs := make([]importInput, 0, len(paths))
 	for _, p := range paths {
-		full, err := given.Absolute(p)
+		full, err := filetype.Absolute(p)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +180,7 @@ func (s *Transfer) Export(request ExportRequest) (TaskView, error) {
 		return TaskView{}, err
 	}
 	if request.Path != "" {
-		full, err := given.Absolute(request.Path)
+		full, err := filetype.Absolute(request.Path)
 		if err != nil {
 			return TaskView{}, err
 		}
@@ -226,10 +226,10 @@ func (s *Transfer) PastedPicture() (ImageUpload, error) {
 	if err != nil || len(data) == 0 {
 		return ImageUpload{}, err
 	}
-	if len(data) > given.MaxImageBytes {
-		return ImageUpload{}, chat.Errorf(chat.CodeInvalid, op, "The picture in the clipboard is larger than the %d MB that can be sent. It was not attached.", given.MaxImageBytes>>20).WithHint("copy a smaller part of it, or make it smaller")
+	if len(data) > filetype.MaxImageBytes {
+		return ImageUpload{}, chat.Errorf(chat.CodeInvalid, op, "The picture in the clipboard is larger than the %d MB that can be sent. It was not attached.", filetype.MaxImageBytes>>20).WithHint("copy a smaller part of it, or make it smaller")
 	}
-	return ImageUpload{MediaType: given.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: "Pasted picture"}, nil
+	return ImageUpload{MediaType: filetype.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: "Pasted picture"}, nil
 }
 
 // Attach reads a file by its path for the draft of a branch: a document is kept in the
@@ -239,8 +239,8 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 	if err := s.c.ready(); err != nil {
 		return AttachResult{}, err
 	}
-	f := given.Inspect(path)
-	if f.Reason == "" && f.Kind != given.Document && f.Kind != given.Image && f.Kind != given.Transcript {
+	f := filetype.Detect(path)
+	if f.Reason == "" && f.Kind != filetype.Document && f.Kind != filetype.Image && f.Kind != filetype.Transcript {
 		f.Reason = notAttached[f.Kind]
 	}
 	if f.Reason != "" {
@@ -250,8 +250,8 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 	if err != nil {
 		return AttachResult{}, err
 	}
-	if f.Kind == given.Image {
-		return AttachResult{Image: &ImageUpload{MediaType: given.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: f.Name}}, nil
+	if f.Kind == filetype.Image {
+		return AttachResult{Image: &ImageUpload{MediaType: filetype.MediaType(data), Data: base64.StdEncoding.EncodeToString(data), Name: f.Name}}, nil
 	}
 	file, err := s.c.keepDocument(chat.BranchID(branchID), f.Name, data)
 	if err != nil {
@@ -262,14 +262,14 @@ func (s *Transfer) Attach(branchID, path string) (AttachResult, error) {
 }
 
 // notAttached says why something that can be read is no document.
-var notAttached = map[given.Kind]string{
-	given.Bundle: "It is a conversation; import it instead.",
-	given.Backup: "It is a backup; restore it in the settings.",
-	given.Folder: "It is a folder; attach the files in it.",
+var notAttached = map[filetype.Kind]string{
+	filetype.Bundle: "It is a conversation; import it instead.",
+	filetype.Backup: "It is a backup; restore it in the settings.",
+	filetype.Folder: "It is a folder; attach the files in it.",
 }
 
 // readWhole reads a file that may be attached; it may have grown since it was looked at.
-func readWhole(f given.File) ([]byte, error) {
+func readWhole(f filetype.File) ([]byte, error) {
 	const op = "transfer.attach"
 	if err := documents.CheckSize(f.Name, f.Size); err != nil {
 		return nil, err
@@ -280,8 +280,8 @@ func readWhole(f given.File) ([]byte, error) {
 	}
 	defer func() { _ = file.Close() }()
 	most := int64(documents.MaxBytes)
-	if f.Kind == given.Image {
-		most = given.MaxImageBytes
+	if f.Kind == filetype.Image {
+		most = filetype.MaxImageBytes
 	}
 	data, err := io.ReadAll(io.LimitReader(file, most+1))
 	switch {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/given"
+	"contextinfinity/backend/filetype"
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 )
@@ -306,7 +306,7 @@ func TestAttachByPath(t *testing.T) {
 		"a folder":      {t.TempDir(), "folder"},
 		"a program":     {d.file("a.bin", "\x7fELF\x00"), "neither text"},
 		"empty":         {d.file("a.txt", ""), "empty"},
-		"large image":   {d.file("a.gif", "GIF89a"+strings.Repeat("x", given.MaxImageBytes)), "5 MB"},
+		"large image":   {d.file("a.gif", "GIF89a"+strings.Repeat("x", filetype.MaxImageBytes)), "5 MB"},
 	} {
 		got, err := d.transfer.Attach(branch, c.path)
 		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), c.reason) || got.File != nil || got.Image != nil {
@@ -368,7 +368,7 @@ func TestTransferWithoutData(t *testing.T) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if s, err := w.Summonses(); err != nil || s == nil {
+	if s, err := w.WindowRequests(); err != nil || s == nil {
 		t.Errorf("%v, %v", s, err)
 	}
 }

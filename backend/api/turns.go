@@ -75,7 +75,7 @@ func (c *Core) turnView(ctx context.Context, branch chat.Branch, t chat.Turn, st
 		v.Live, v.LiveStep, v.LiveSeq = true, string(live.Frame.Step), live.Frame.Seq
 		v.Displayed, v.Durable = live.Frame.Displayed, live.Frame.Durable
 		v.Assistant = blockViews(live.Blocks)
-	} else if left, ok := c.Turns.Remains(t); ok {
+	} else if left, ok := c.Turns.UnsavedEnd(t); ok {
 		unsaved = left.Whole
 		v.Displayed, v.Durable = left.Frame.Displayed, left.Frame.Durable
 		v.Assistant = blockViews(left.Blocks)

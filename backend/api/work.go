@@ -92,9 +92,9 @@ func (s *Work) Pause(paused bool) (Background, error) {
 	return s.Background()
 }
 
-// Summonses is what was asked of the page before it asked; from then on it hears of
+// WindowRequests is what was asked of the page before it asked; from then on it hears of
 // each as it comes.
-func (s *Work) Summonses() ([]Summons, error) { return s.c.Hub.Summonses(), nil }
+func (s *Work) WindowRequests() ([]WindowRequest, error) { return s.c.Hub.WindowRequests(), nil }
 
 func viewOf(t tasks.Task, err error) (TaskView, error) {
 	if err != nil {

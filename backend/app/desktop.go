@@ -11,30 +11,30 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/cli"
 	"contextinfinity/backend/desktop"
-	"contextinfinity/backend/given"
+	"contextinfinity/backend/filetype"
 	"contextinfinity/backend/tasks"
 )
 
 // raise brings the window to the front; tests look whether it is asked to.
 var raise = desktop.Raise
 
-// heed does what a start of the program asks of the window: of this one before its
+// handleOpen does what a start of the program asks of the window: of this one before its
 // page is there, or of another one that runs already.
-func heed(hub *api.Hub, o cli.OpenOptions) {
+func handleOpen(hub *api.Hub, o cli.OpenOptions) {
 	if o.NewChat {
-		hub.Summon(summons(desktop.Summons{Kind: desktop.SummonNewChat, X: -1, Y: -1}))
+		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestNewChat, X: -1, Y: -1}))
 	}
 	if len(o.Files) > 0 {
-		hub.Summon(summons(desktop.Summons{Kind: desktop.SummonFiles, Paths: o.Files, X: -1, Y: -1}))
+		hub.RequestWindow(windowRequest(desktop.WindowRequest{Kind: desktop.RequestFiles, Paths: o.Files, X: -1, Y: -1}))
 	}
 }
 
-// summons is what the page is told, with what each file is.
-func summons(s desktop.Summons) api.Summons {
-	out := api.Summons{Kind: string(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
-	paths := s.Paths[:min(len(s.Paths), given.MaxAtOnce)]
-	if files, err := given.All(paths); err == nil {
-		out.Files = api.GivenFiles(files)
+// windowRequest is what the page is told, with what each file is.
+func windowRequest(s desktop.WindowRequest) api.WindowRequest {
+	out := api.WindowRequest{Kind: string(s.Kind), SessionID: s.Session, X: s.X, Y: s.Y}
+	paths := s.Paths[:min(len(s.Paths), filetype.MaxAtOnce)]
+	if files, err := filetype.All(paths); err == nil {
+		out.Files = api.DroppedFiles(files)
 	}
 	return out
 }
@@ -168,14 +168,14 @@ func (a *app) notices(hub *api.Hub) {
 			case <-a.life.Done():
 				return
 			case id := <-looks:
-				n.look(a.life, id)
+				n.check(a.life, id)
 			}
 		}
 	})
 }
 
-// look sees how far a turn is. Temporary ones are not stored, and not told of.
-func (n *answers) look(ctx context.Context, id chat.TurnID) {
+// check sees how far a turn is. Temporary ones are not stored, and not told of.
+func (n *answers) check(ctx context.Context, id chat.TurnID) {
 	t, err := n.turn(ctx, id)
 	if err != nil {
 		return

@@ -66,14 +66,14 @@ func TestWhoIsToldOfAnAnswersEnd(t *testing.T) {
 				now: func() time.Time { return now }, begun: map[chat.TurnID]time.Time{},
 			}
 			for at = range c.steps {
-				n.look(t.Context(), "t1")
+				n.check(t.Context(), "t1")
 				now = now.Add(c.took)
 			}
 			if !reflect.DeepEqual(told, c.want) {
 				t.Errorf("told %q, want %q", told, c.want)
 			}
 			n.turn = func(context.Context, chat.TurnID) (chat.Turn, error) { return chat.Turn{}, errors.New("temporary") }
-			n.look(t.Context(), "t2")
+			n.check(t.Context(), "t2")
 			if len(n.begun) != 0 {
 				t.Errorf("%v is still waited for", n.begun)
 			}

@@ -94,7 +94,7 @@ func (e *embedded) nearest(ns chat.Namespace, question string) (text string, cos
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	sieve, err := e.store.Sieve(ctx, chat.Within{Scope: chat.ScopeAll})
+	sieve, err := e.store.ScopeFilter(ctx, chat.Within{Scope: chat.ScopeAll})
 	if err != nil {
 		e.t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 			work = s
 		}
 	}
-	list, err := work.Summonses()
+	list, err := work.WindowRequests()
 	if err != nil || len(list) != 2 || list[0].Kind != "new_chat" || list[1].Kind != "files" {
 		t.Fatalf("%+v (%v)", list, err)
 	}
@@ -110,7 +110,7 @@ func TestFilesOfAStartReachTheWindow(t *testing.T) {
 	}
 	// What is no file is a wrong word, as ever, and reaches nobody.
 	h.Run("--data-dir", dir, filepath.Join(dir, "none.cinf")).Exits(2)
-	if list, _ := work.Summonses(); len(list) != 0 {
+	if list, _ := work.WindowRequests(); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
 }

@@ -104,16 +104,16 @@ func (d dataFolder) RestartToRestore(path string) error {
 	if _, err := os.Stat(path); err != nil && filepath.IsAbs(path) {
 		return chat.WrapError(chat.CodeNotFound, "restore.begin", err, "There is no file "+path+"; nothing was changed.")
 	}
-	return d.restart(store.Errand{Do: store.ErrandRestore, Path: path})
+	return d.restart(store.PendingOperation{Do: store.PendingRestore, Path: path})
 }
 
 // RestartToMove implements api.DataFolder.
 func (d dataFolder) RestartToMove(to string) error {
-	return d.restart(store.Errand{Do: store.ErrandMove, Path: to})
+	return d.restart(store.PendingOperation{Do: store.PendingMove, Path: to})
 }
 
-func (d dataFolder) restart(e store.Errand) error {
-	if err := d.archive().LeaveErrand(e); err != nil {
+func (d dataFolder) restart(e store.PendingOperation) error {
+	if err := d.archive().SavePending(e); err != nil {
 		return err
 	}
 	d.Restart()

@@ -22,7 +22,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 	o.Publish, o.Serve = hub, true
 	core := &api.Core{Hub: hub, Counter: counter{}, Version: version, Documents: documentReader()}
 	keys := secrets.New()
-	done := runErrand(context.Background(), o)
+	done := runPending(context.Background(), o)
 	a, err := openApp(context.Background(), o, keys)
 	if unwritable(err) {
 		if read, cause := openToRead(o, keys); cause == nil {
@@ -60,10 +60,10 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.upkeep.Start()
 			a.warm()
 			work = a.desk(hub)
-			a.serve(func(asked cli.OpenOptions) { raise(); heed(hub, asked) })
+			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })
 		}
 		a.notices(hub)
-		heed(hub, o)
+		handleOpen(hub, o)
 		done.show(a)
 	}
 	core.Data = dataFolder{setup: s, app: a, flag: o.DataDir}
@@ -78,7 +78,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		d := s.config.Config().Desktop
 		return desktop.Settings{CloseToTray: d.CloseToTray, Notifications: d.Notifications}
 	}
-	w.Summon = func(asked desktop.Summons) { hub.Summon(summons(asked)) }
+	w.Request = func(asked desktop.WindowRequest) { hub.RequestWindow(windowRequest(asked)) }
 	w.Close = func() {
 		hub.Attach(nil)
 		desktop.NarrowWebFiles(core.DataDir)

@@ -211,7 +211,7 @@ func TestWindowStartsAnew(t *testing.T) {
 		t.Error(err)
 	}
 	// One that cannot be done leaves everything, and says why.
-	if err := store.NewArchive(store.ArchiveOptions{DataDir: to}).LeaveErrand(store.Errand{Do: store.ErrandRestore, Path: o.ConfigPath}); err != nil {
+	if err := store.NewArchive(store.ArchiveOptions{DataDir: to}).SavePending(store.PendingOperation{Do: store.PendingRestore, Path: o.ConfigPath}); err != nil {
 		t.Fatal(err)
 	}
 	p.window.Close()

@@ -93,7 +93,7 @@ func TestWindowImportsAndExports(t *testing.T) {
 		t.Fatal(err)
 	}
 	export := harness.ForeignExport(t, outside, 40)
-	if given := must[[]api.GivenFile](t)(p.transfer.Inspect([]string{export, outside})); given[0].Format != "chatgpt" || given[1].Kind != "folder" {
+	if given := must[[]api.DroppedFile](t)(p.transfer.Inspect([]string{export, outside})); given[0].Format != "chatgpt" || given[1].Kind != "folder" {
 		t.Fatalf("%+v", given)
 	}
 	first := p.imported(export)

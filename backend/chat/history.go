@@ -40,7 +40,7 @@ type NewSummary struct {
 	GeneratedBy    string
 	Validation     json.RawMessage // JSON, or empty
 	Supersedes     []string
-	Job            Hold // completed in the same transaction, which is refused if it is held no more
+	Job            Lease // completed in the same transaction, which is refused if it is held no more
 }
 
 // TurnSize is what a finalized turn of a lineage weighs in a prompt, counted in
@@ -59,8 +59,9 @@ const JobSummarizeRange JobType = "summarize_range"
 // SessionSettings are a session's own choices; nil and empty mean the default.
 type SessionSettings struct {
 	SystemPrompt string   `json:"system_prompt"`
-	Temperature  *float64 `json:"temperature"` // 0 to 2
-	Effort       string   `json:"effort"`      // "", minimal, low, medium, high
+	Temperature  *float64 `json:"temperature"`          // 0 to 2
+	Effort       string   `json:"effort"`               // "", minimal, low, medium, high
+	ToolsMode    string   `json:"tools_mode,omitempty"` // disabled, parse_only, enabled; empty: tools.mode
 }
 
 // Calibration is what a provider counts for each token we count.

@@ -80,10 +80,10 @@ const MaxJobPause = 10 * time.Minute
 // MaxJobLease is the longest that a job is held without renewing.
 const MaxJobLease = 5 * time.Minute
 
-// Hold is a worker's right to one try of a job: no other try has its claim number. What
+// Lease is a worker's right to one try of a job: no other try has its claim number. What
 // a worker writes without it is refused with an error that LeaseLost knows. The zero
-// Hold is none, and refuses nothing.
-type Hold struct {
+// Lease is none, and refuses nothing.
+type Lease struct {
 	Job   int64
 	Claim int64
 }
@@ -119,5 +119,5 @@ type Job struct {
 	UpdatedAt  time.Time  `json:"updated_at"`
 }
 
-// Hold is the right that a claim of the job gave.
-func (j Job) Hold() Hold { return Hold{Job: j.ID, Claim: j.Claim} }
+// Lease is the right that a claim of the job gave.
+func (j Job) Lease() Lease { return Lease{Job: j.ID, Claim: j.Claim} }

@@ -78,9 +78,9 @@ type SeqSpan struct {
 	From, To int64
 }
 
-// Sieve tells which units of the derived vector index a search may see: of a
+// ScopeFilter tells which units of the derived vector index a search may see: of a
 // branch, those with after < turn_seq <= upTo. It is safe for concurrent use.
-type Sieve interface {
+type ScopeFilter interface {
 	Span(session SessionID, branch BranchID) (after, upTo int64, ok bool)
 }
 

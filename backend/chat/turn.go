@@ -148,7 +148,8 @@ type Session struct {
 	Model        string     `json:"model,omitempty"` // the user's choice for it; empty: the default
 	Temperature  *float64   `json:"temperature,omitempty"`
 	Effort       string     `json:"effort,omitempty"`
-	Source       string     `json:"source"` // "native" or the importer's name
+	ToolsMode    string     `json:"tools_mode,omitempty"` // empty: tools.mode
+	Source       string     `json:"source"`               // "native" or the importer's name
 	Pinned       bool       `json:"pinned,omitempty"`
 	Folder       string     `json:"folder,omitempty"`
 	CreatedAt    time.Time  `json:"created_at"`
@@ -263,6 +264,7 @@ type Step struct {
 	ModelID        string      `json:"model_id"`
 	Items          Items       `json:"normalized_items"`
 	Outcome        StepOutcome `json:"outcome"`
+	ToolsMode      string      `json:"tools_mode,omitempty"`  // it ran under; empty: it is older than the record of it
 	StreamPath     string      `json:"stream_path,omitempty"` // relative to the data directory
 	DisplayedBytes int64       `json:"stream_displayed_bytes"`
 	DurableBytes   int64       `json:"stream_durable_bytes"`

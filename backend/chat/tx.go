@@ -48,6 +48,7 @@ type StepStart struct {
 	Provider   string
 	ModelID    string
 	Request    []byte
+	ToolsMode  string
 	StreamPath func(StepID) string // path relative to the data directory
 }
 
@@ -107,7 +108,7 @@ type Commit struct {
 	Model       string
 	Validation  json.RawMessage
 	// Job is completed in the same transaction, which is refused if it is held no more.
-	Job         Hold
+	Job         Lease
 	SummarizeMs int64
 }
 
@@ -124,7 +125,7 @@ type Indexing struct {
 	Vectors map[int64][][]float32
 	// Job is completed in the same transaction, unless the status is IndexNone; it is
 	// refused if the job is held no more.
-	Job     Hold
+	Job     Lease
 	IndexMs int64
 	EmbedMs int64
 }

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/intent"
 )
 
 // summaryRunes bounds the deterministic summary of a chunk; no more than
@@ -43,7 +43,7 @@ func describe(role chat.Role, text string, ps []piece) (chat.ChunkType, string) 
 			eachSentence(words, func(start, end int, _ border) {
 				sentence := strings.TrimSpace(words[start:end])
 				said.add(cells(sentence))
-				if kind, _ := cues.Of(display.Start(sentence, 2000)); kind == cues.Decision {
+				if kind, _ := intent.Of(display.Start(sentence, 2000)); kind == intent.Decision {
 					deciding += len(sentence)
 					decisions.add(sentence)
 				}

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // border is how much the text changes where a piece begins: the higher, the
@@ -153,7 +153,7 @@ func eachSentence(text string, yield func(start, end int, b border)) {
 			yield(start, i, b)
 			start, b, next, ended = i, next, borderNone, false
 			next = mark(r)
-		case cues.EndsSentence(r):
+		case intent.EndsSentence(r):
 			next = mark(r)
 			ended = r > unicode.MaxLatin1
 		case strings.ContainsRune("\"'”’)]»」』）*_`", r):
@@ -168,7 +168,7 @@ func eachSentence(text string, yield func(start, end int, b border)) {
 }
 
 func mark(r rune) border {
-	if cues.EndsSentence(r) {
+	if intent.EndsSentence(r) {
 		return borderLine
 	}
 	return borderNone

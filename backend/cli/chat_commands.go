@@ -35,7 +35,7 @@ func commands() []command {
 		{"/pending", "", "list the turns that are not yet committed", (*talk).listPending},
 		{"/commit", "", "commit them now", (*talk).commit},
 		{"/retry", "", "ask again for the last answer", (*talk).retry},
-		{"/continue", "", "have the last, incomplete answer continued", (*talk).goOn},
+		{"/continue", "", "have the last, incomplete answer continued", (*talk).continueAnswer},
 		{"/keep", "", "make it final as it is", (*talk).keep},
 		{"/discard", "", "give it up; it stays readable", (*talk).discard},
 		{"/quit", "", "leave (also Ctrl-D)", func(*talk, context.Context, string) error { return errLeave }},
@@ -307,7 +307,7 @@ func (t *talk) retry(ctx context.Context, _ string) error {
 	return t.rerun(ctx, false, func(id chat.TurnID) (*turn.Handle, error) { return t.s.Turns.Retry(ctx, id, t.model) })
 }
 
-func (t *talk) goOn(ctx context.Context, _ string) error {
+func (t *talk) continueAnswer(ctx context.Context, _ string) error {
 	return t.rerun(ctx, true, func(id chat.TurnID) (*turn.Handle, error) { return t.s.Turns.Continue(ctx, id, t.model) })
 }
 
@@ -322,10 +322,10 @@ func (t *talk) rerun(ctx context.Context, goesOn bool, start func(chat.TurnID) (
 		return err
 	}
 	defer t.st.mute(false)
-	t.st.expect()
+	t.st.subscribe()
 	h, err := start(last.ID)
 	if err != nil {
-		t.st.enough()
+		t.st.unsubscribe()
 		return err
 	}
 	if h.Turn.BranchID != t.branch {

@@ -67,10 +67,10 @@ func (c *call) rerun(ctx context.Context, s *Services, st *stream, t chat.Turn, 
 	if err != nil {
 		return reply{}, err
 	}
-	st.expect()
+	st.subscribe()
 	h, err := start(s, ctx, t.ID, f.model)
 	if err != nil {
-		st.enough()
+		st.unsubscribe()
 		return reply{}, err
 	}
 	if h.Turn.BranchID != t.BranchID {

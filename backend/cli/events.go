@@ -76,15 +76,15 @@ func (a *announcer) frames() {
 	}
 }
 
-// abandon implements shower.
-func (a *announcer) abandon() {
-	a.s.enough()
+// cancel implements shower.
+func (a *announcer) cancel() {
+	a.s.unsubscribe()
 	close(a.stop)
 }
 
 // finish implements shower. What frames did not hold is in "settled".
 func (a *announcer) finish(string) bool {
-	a.abandon()
+	a.cancel()
 	<-a.done
 	return true
 }

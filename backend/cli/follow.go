@@ -32,7 +32,7 @@ func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Hand
 	}()
 	end, err := c.await(ctx, s, st, h, interrupts, done)
 	if err != nil {
-		p.abandon()
+		p.cancel()
 		return h.Turn, chat.Message{}, err
 	}
 	answer, err := s.Turns.Answer(ctx, end)
@@ -47,8 +47,8 @@ func (c *call) follow(ctx context.Context, s *Services, st *stream, h *turn.Hand
 
 // shower shows an answer while it arrives.
 type shower interface {
-	// abandon stops showing without waiting for a reader who may never read.
-	abandon()
+	// cancel stops showing without waiting for a reader who may never read.
+	cancel()
 	// finish shows what is missing of the stored text; false if it differs from
 	// what was shown.
 	finish(final string) bool

@@ -179,10 +179,10 @@ func (c *call) deliver(ctx context.Context, s *Services, st *stream, m turn.Mess
 	if err != nil {
 		return chat.Turn{}, chat.Message{}, err
 	}
-	st.expect()
+	st.subscribe()
 	h, err := s.Turns.Send(ctx, m)
 	if err != nil {
-		st.enough()
+		st.unsubscribe()
 		return chat.Turn{}, chat.Message{}, withChoices(err, before)
 	}
 	c.noteCleared(before, m.Incomplete)

@@ -42,11 +42,11 @@ func (s *stream) Frame(f chat.Frame) {
 		return
 	}
 	s.queue = append(s.queue, f)
-	poke(s.arrived)
+	notify(s.arrived)
 }
 
-// expect begins to take frames, before the turn that they are of has a name.
-func (s *stream) expect() {
+// subscribe begins to take frames, before the turn that they are of has a name.
+func (s *stream) subscribe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open, s.turn, s.queue = true, "", nil
@@ -60,8 +60,8 @@ func (s *stream) only(id chat.TurnID) {
 	s.queue = slices.DeleteFunc(s.queue, func(f chat.Frame) bool { return f.Turn != id })
 }
 
-// enough takes no more frames.
-func (s *stream) enough() {
+// unsubscribe takes no more frames.
+func (s *stream) unsubscribe() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open = false
@@ -76,7 +76,7 @@ func (s *stream) mute(on bool) {
 // Change implements turn.Publisher.
 func (s *stream) Change(ch chat.Change) {
 	if ch.Kind == chat.ChangeTurn {
-		poke(s.moved)
+		notify(s.moved)
 	}
 }
 
@@ -84,7 +84,7 @@ func isVisible(kind string) bool {
 	return kind == string(llm.DeltaText) || kind == string(llm.DeltaRefusal)
 }
 
-func poke(ch chan struct{}) {
+func notify(ch chan struct{}) {
 	select {
 	case ch <- struct{}{}:
 	default:
@@ -201,16 +201,16 @@ func (s *printedText) rest(final string) (string, bool) {
 	return final[s.length:], bytes.Equal(begin.Sum(nil), s.hash.Sum(nil))
 }
 
-// abandon implements shower.
-func (p *printer) abandon() {
-	p.s.enough()
+// cancel implements shower.
+func (p *printer) cancel() {
+	p.s.unsubscribe()
 	close(p.stop)
 }
 
 // finish implements shower: it writes what the frames did not hold and ends the
 // line.
 func (p *printer) finish(final string) bool {
-	p.s.enough()
+	p.s.unsubscribe()
 	close(p.stop)
 	<-p.done
 	rest, ok := p.shown.rest(final)

@@ -16,7 +16,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // Options say where the configuration is. The zero value means the XDG places
@@ -394,7 +394,7 @@ func rejected(op string, err error) error {
 }
 
 func (s *Store) save(op string, data []byte) error {
-	if err := disk.MkdirAll(disk.Config, filepath.Dir(s.opts.Path), 0o700); err != nil {
+	if err := faultfs.MkdirAll(faultfs.Config, filepath.Dir(s.opts.Path), 0o700); err != nil {
 		return chat.WrapError(chat.CodeInternal, op, err,
 			fmt.Sprintf("the folder of %s could not be made; nothing was changed", s.opts.Path))
 	}

@@ -11,7 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 func noEnv(string) string { return "" }
@@ -154,7 +154,7 @@ func settingOf(t *testing.T, s *Store, key string) SettingInfo {
 
 func TestFullDiskLeavesFileAndConfiguration(t *testing.T) {
 	s := open(t, "[stream]\nfsync_ms = 111\n")
-	s.write = atomicfile.Writer{Sync: func(*disk.File) error { return syscall.ENOSPC }}.Write
+	s.write = atomicfile.Writer{Sync: func(*faultfs.File) error { return syscall.ENOSPC }}.Write
 	if err := s.Set("stream.fsync_ms", "222"); chat.CodeOf(err) != chat.CodeNoSpace {
 		t.Fatalf("error %v", err)
 	}

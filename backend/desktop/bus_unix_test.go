@@ -156,8 +156,8 @@ func TestANotificationOpensItsSession(t *testing.T) {
 			return uint32(40 + n), nil
 		},
 	}, noticeName)
-	asked := make(chan Summons, 1)
-	l, window, _ := living(Window{Summon: func(s Summons) { asked <- s }, Settings: wishes(Settings{Notifications: true})})
+	asked := make(chan WindowRequest, 1)
+	l, window, _ := living(Window{Request: func(s WindowRequest) { asked <- s }, Settings: wishes(Settings{Notifications: true})})
 	shown.Store(l)
 	t.Cleanup(func() { shown.Store(nil) })
 	Notify(Notice{Session: "s1", Title: "One <b>", Text: "1 < 2 & 3"})
@@ -172,7 +172,7 @@ func TestANotificationOpensItsSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if s := <-asked; s.Kind != SummonOpenSession || s.Session != "s2" || s.X != -1 {
+	if s := <-asked; s.Kind != RequestOpenSession || s.Session != "s2" || s.X != -1 {
 		t.Errorf("%+v", s)
 	}
 	window.is(t, "show")

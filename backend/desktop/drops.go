@@ -15,13 +15,13 @@ const dropTime = 5 * time.Second
 // believed: GTK's side of Wails keeps those of a drag that only passed over the
 // window, or that left from it, and gives them with the next drop of anything.
 type drops struct {
-	deliver func(Summons)
+	deliver func(WindowRequest)
 
 	mu    sync.Mutex
 	paths []string
-	at    time.Time // of paths
-	page  *Summons  // where, once the page accepted
-	told  time.Time // of page
+	at    time.Time      // of paths
+	page  *WindowRequest // where, once the page accepted
+	told  time.Time      // of page
 }
 
 // came takes the paths of what was dropped.
@@ -45,7 +45,7 @@ func (d *drops) said(data ...any) {
 	d.mu.Lock()
 	d.page = nil
 	if files {
-		d.page, d.told = &Summons{Kind: SummonFiles, X: number(data, 1), Y: number(data, 2)}, time.Now()
+		d.page, d.told = &WindowRequest{Kind: RequestFiles, X: number(data, 1), Y: number(data, 2)}, time.Now()
 	} else {
 		d.paths = nil
 	}
@@ -55,7 +55,7 @@ func (d *drops) said(data ...any) {
 }
 
 // whole is the drop, if both halves are there.
-func (d *drops) whole() *Summons {
+func (d *drops) whole() *WindowRequest {
 	if d.page == nil || len(d.paths) == 0 || time.Since(d.at) > dropTime || time.Since(d.told) > dropTime {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (d *drops) whole() *Summons {
 	return &s
 }
 
-func (d *drops) pass(s *Summons) {
+func (d *drops) pass(s *WindowRequest) {
 	if s != nil {
 		d.deliver(*s)
 	}

@@ -68,10 +68,10 @@ func newLife(w Window) *life {
 	if l.w.Settings == nil {
 		l.w.Settings = func() Settings { return Settings{} }
 	}
-	if l.w.Summon == nil {
-		l.w.Summon = func(Summons) {}
+	if l.w.Request == nil {
+		l.w.Request = func(WindowRequest) {}
 	}
-	l.drops.deliver = func(s Summons) { go l.w.Summon(s) } // files are looked at, which may take its time
+	l.drops.deliver = func(s WindowRequest) { go l.w.Request(s) } // files are looked at, which may take its time
 	return l
 }
 
@@ -176,7 +176,7 @@ func (l *life) beforeClose(context.Context) bool {
 		return true
 	}
 	if l.asks() {
-		l.w.Summon(Summons{Kind: SummonClose, X: -1, Y: -1})
+		l.w.Request(WindowRequest{Kind: RequestClose, X: -1, Y: -1})
 		return true
 	}
 	l.depart()
@@ -192,7 +192,7 @@ func (l *life) asks() bool {
 	return l.asking
 }
 
-// closeDecided takes the page's reply to SummonClose.
+// closeDecided takes the page's reply to RequestClose.
 func (l *life) closeDecided(data ...any) {
 	l.mu.Lock()
 	l.asking = false

@@ -177,7 +177,7 @@ func TestThePageSaysWhetherItHasTheKeyboard(t *testing.T) {
 // whichever order the two come, once, and not for another drop.
 func TestDropsNeedBothHalves(t *testing.T) {
 	paths := []string{"/tmp/a b.json", "/tmp/x/../c"}
-	want := Summons{Kind: SummonFiles, Paths: []string{"/tmp/a b.json", "/tmp/c"}, X: 7, Y: 9}
+	want := WindowRequest{Kind: RequestFiles, Paths: []string{"/tmp/a b.json", "/tmp/c"}, X: 7, Y: 9}
 	came := func(d *drops) { d.came(paths) }
 	files := func(d *drops) { d.said(true, 7.0, 9.0) }
 	words := func(d *drops) { d.said(false, 1.0, 1.0) }
@@ -198,8 +198,8 @@ func TestDropsNeedBothHalves(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var got []Summons
-				d := &drops{deliver: func(s Summons) { got = append(got, s) }}
+				var got []WindowRequest
+				d := &drops{deliver: func(s WindowRequest) { got = append(got, s) }}
 				for _, step := range c.steps {
 					step(d)
 				}
@@ -231,11 +231,11 @@ func TestDialogsNeedAWindow(t *testing.T) {
 func TestClosingAsksWhileAnswersArrive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		work := &fakeWork{answering: 1}
-		var asked []SummonsKind
-		l, a, f := living(Window{Work: work, Summon: func(s Summons) { asked = append(asked, s.Kind) }})
+		var asked []WindowRequestKind
+		l, a, f := living(Window{Work: work, Request: func(s WindowRequest) { asked = append(asked, s.Kind) }})
 		f.host = false
 		closes := func() bool { return !l.beforeClose(context.Background()) }
-		if closes() || !reflect.DeepEqual(asked, []SummonsKind{SummonClose}) {
+		if closes() || !reflect.DeepEqual(asked, []WindowRequestKind{RequestClose}) {
 			t.Errorf("closed, asked %v", asked)
 		}
 		l.closeDecided(false)

@@ -26,7 +26,7 @@ func Notify(n Notice) {
 // openSession is what a click on a notification does.
 func (l *life) openSession(session string) {
 	l.show()
-	l.w.Summon(Summons{Kind: SummonOpenSession, Session: session, X: -1, Y: -1})
+	l.w.Request(WindowRequest{Kind: RequestOpenSession, Session: session, X: -1, Y: -1})
 }
 
 // inBubble is a text on one line, cut to what a bubble holds.

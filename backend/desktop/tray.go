@@ -54,7 +54,7 @@ func (i *icon) build() {
 	i.on(systray.AddMenuItem("Show "+programTitle, "Bring the window to the front"), i.l.show)
 	i.on(systray.AddMenuItem("New chat", "Open the window on a new conversation"), func() {
 		i.l.show()
-		i.l.w.Summon(Summons{Kind: SummonNewChat, X: -1, Y: -1})
+		i.l.w.Request(WindowRequest{Kind: RequestNewChat, X: -1, Y: -1})
 	})
 	if work := i.l.w.Work; work != nil {
 		systray.AddSeparator()

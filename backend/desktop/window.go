@@ -45,8 +45,8 @@ type Window struct {
 	Elsewhere bool
 	// Settings are desktop.close_to_tray and its like, as they are now.
 	Settings func() Settings
-	// Summon asks something of the page.
-	Summon func(Summons)
+	// Request asks something of the page.
+	Request func(WindowRequest)
 	// Work is what goes on behind the window; nil: nothing does.
 	Work Work
 }
@@ -71,21 +71,21 @@ type Work interface {
 	Changed(fn func())
 }
 
-// SummonsKind is a closed list.
-type SummonsKind string
+// WindowRequestKind is a closed list.
+type WindowRequestKind string
 
 const (
-	SummonNewChat     SummonsKind = "new_chat"
-	SummonOpenSession SummonsKind = "open_session"
-	SummonFiles       SummonsKind = "files"
-	// SummonClose asks whether to close the window although answers are arriving. The page replies by eventClose.
-	SummonClose SummonsKind = "close"
+	RequestNewChat     WindowRequestKind = "new_chat"
+	RequestOpenSession WindowRequestKind = "open_session"
+	RequestFiles       WindowRequestKind = "files"
+	// RequestClose asks whether to close the window although answers are arriving. The page replies by eventClose.
+	RequestClose WindowRequestKind = "close"
 )
 
-// Summons is what somebody outside the page asks of it: by the tray, a notification,
+// WindowRequest is what somebody outside the page asks of it: by the tray, a notification,
 // or files dropped on the window.
-type Summons struct {
-	Kind    SummonsKind
+type WindowRequest struct {
+	Kind    WindowRequestKind
 	Session string   // of open_session
 	Paths   []string // of files: absolute
 	X, Y    int      // of a drop, in the page's pixels

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // Dir is the folder, in the data directory, of files that are dragged out of the
@@ -59,7 +59,7 @@ func (e *Exporter) DragFile(ctx context.Context, r Request) (File, error) {
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && !s.running {
 		return file(path, name, info.Size()), nil
 	}
-	if err := disk.MkdirAll(disk.Export, folder, 0o700); err != nil {
+	if err := faultfs.MkdirAll(faultfs.Export, folder, 0o700); err != nil {
 		return File{}, refused(path, err)
 	}
 	size, err := save(ctx, path, true, func(w io.Writer) error { return e.write(ctx, s, w, &counted{}) })
@@ -100,7 +100,7 @@ func (e *Exporter) thin(keep string) {
 		sum += d.bytes
 		if d.folder != keep && (e.Now().Sub(d.at) > dragAge || sum > dragBytes) {
 			removeTree(d.folder)
-			_ = disk.Remove(disk.Export, filepath.Dir(d.folder)) // if it is empty now
+			_ = faultfs.Remove(faultfs.Export, filepath.Dir(d.folder)) // if it is empty now
 		}
 	}
 }
@@ -139,6 +139,6 @@ func removeTree(folder string) {
 		return nil
 	})
 	for _, path := range slices.Backward(paths) {
-		_ = disk.Remove(disk.Export, path)
+		_ = faultfs.Remove(faultfs.Export, path)
 	}
 }

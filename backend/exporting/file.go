@@ -12,7 +12,7 @@ import (
 	"syscall"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 const opWrite = "export.write"
@@ -24,7 +24,7 @@ func save(ctx context.Context, path string, replace bool, fill func(io.Writer) e
 	if err != nil {
 		return 0, err
 	}
-	f, err := disk.CreateTemp(disk.Export, filepath.Dir(path), ".contextinfinity-export-*.tmp")
+	f, err := faultfs.CreateTemp(faultfs.Export, filepath.Dir(path), ".contextinfinity-export-*.tmp")
 	if err != nil {
 		return 0, refused(path, err)
 	}
@@ -38,10 +38,10 @@ func save(ctx context.Context, path string, replace bool, fill func(io.Writer) e
 		}
 	}
 	if err != nil {
-		_ = disk.Remove(disk.Export, f.Name())
+		_ = faultfs.Remove(faultfs.Export, f.Name())
 		return 0, cancelled(ctx, err)
 	}
-	if err := disk.SyncDir(disk.Export, filepath.Dir(path)); err != nil && runtime.GOOS != "windows" {
+	if err := faultfs.SyncDir(faultfs.Export, filepath.Dir(path)); err != nil && runtime.GOOS != "windows" {
 		return 0, chat.WrapError(chat.CodeInternal, opWrite, err, path+" was written, but its folder could not be flushed to disk: a loss of power may take it.")
 	}
 	return size, nil
@@ -71,7 +71,7 @@ func exists(path string) error {
 }
 
 // fillFile writes a file, makes it durable and closes it.
-func fillFile(f *disk.File, path string, fill func(io.Writer) error) (int64, error) {
+func fillFile(f *faultfs.File, path string, fill func(io.Writer) error) (int64, error) {
 	out := &measured{w: f}
 	buffered := bufio.NewWriterSize(out, 256<<10)
 	err := fill(buffered)
@@ -95,17 +95,17 @@ func fillFile(f *disk.File, path string, fill func(io.Writer) error) (int64, err
 // taken first, so that a file that came there this moment is not replaced.
 func name(from, to string, replace bool) error {
 	if replace {
-		return disk.Rename(disk.Export, from, to)
+		return faultfs.Rename(faultfs.Export, from, to)
 	}
-	f, err := disk.OpenFile(disk.Export, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := faultfs.OpenFile(faultfs.Export, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
 	if err = f.Close(); err == nil {
-		err = disk.Rename(disk.Export, from, to)
+		err = faultfs.Rename(faultfs.Export, from, to)
 	}
 	if err != nil {
-		_ = disk.Remove(disk.Export, to)
+		_ = faultfs.Remove(faultfs.Export, to)
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func refused(path string, err error) error {
 	switch {
 	case errors.As(err, &known):
 		return err
-	case disk.Full(err):
+	case faultfs.Full(err):
 		return chat.WrapError(chat.CodeNoSpace, opWrite, err, "The disk is full; "+path+" was not written.").WithHint("free some space, or choose another folder")
 	case errors.Is(err, fs.ErrExist):
 		return exists(path)

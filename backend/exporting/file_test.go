@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 func TestWhatTheSystemSaysIsSaidInWords(t *testing.T) {
@@ -43,7 +43,7 @@ func TestWhatTheSystemSaysIsSaidInWords(t *testing.T) {
 // A disk that fills is met while the file is written, flushed, or closed.
 func TestAFileThatCannotBeWrittenIsNone(t *testing.T) {
 	dir := t.TempDir()
-	f, err := disk.CreateTemp(disk.Export, dir, "closed")
+	f, err := faultfs.CreateTemp(faultfs.Export, dir, "closed")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (w *world) index() {
 		files, err := w.TurnFiles(context.Background(), t.ID)
 		w.ok(err)
 		w.ok(w.Index(context.Background(), chat.Indexing{
-			TurnID: t.ID, Chunks: chunking.Chunk(t, chunking.Options{Count: func(text string) int { return len(text) / 4 }}, files...), Status: chat.IndexOK, Job: job.Hold(),
+			TurnID: t.ID, Chunks: chunking.Chunk(t, chunking.Options{Count: func(text string) int { return len(text) / 4 }}, files...), Status: chat.IndexOK, Job: job.Lease(),
 		}))
 	}
 }

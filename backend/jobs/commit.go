@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/librarian"
 )
 
@@ -44,7 +44,7 @@ const later = chat.MaxJobPause
 // policy says that there is enough.
 func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m mode) error {
 	if !turn.Pending() {
-		return r.d.Store.FinishJob(ctx, job.Hold())
+		return r.d.Store.FinishJob(ctx, job.Lease())
 	}
 	policy := r.policy()
 	if policy.runs() && m != forced {
@@ -53,10 +53,10 @@ func (r *Runner) summarize(ctx context.Context, job chat.Job, turn chat.Turn, m 
 			return err
 		}
 		if !enough {
-			return r.d.Store.PostponeJob(ctx, job.Hold(), later)
+			return r.d.Store.PostponeJob(ctx, job.Lease(), later)
 		}
 	}
-	_, err := r.commitPending(ctx, turn, commitment{job: job.Hold(), run: policy.runs(), ask: m != bounded})
+	_, err := r.commitPending(ctx, turn, commitment{job: job.Lease(), run: policy.runs(), ask: m != bounded})
 	return err
 }
 
@@ -105,9 +105,9 @@ func (r *Runner) CommitPending(ctx context.Context, branch chat.BranchID) (int, 
 
 // commitment is how pending turns are committed.
 type commitment struct {
-	job chat.Hold // completed with the last of them, unless it is none
-	run bool      // one state for all, and not one each
-	ask bool      // a model, if there is one
+	job chat.Lease // completed with the last of them, unless it is none
+	run bool       // one state for all, and not one each
+	ask bool       // a model, if there is one
 }
 
 // commitPending commits the branch's pending turns up to and including last; a run
@@ -128,7 +128,7 @@ func (r *Runner) commitPending(ctx context.Context, last chat.Turn, c commitment
 		}
 		one := c
 		if t.ID != last.ID {
-			one.job = chat.Hold{} // the store completes each turn's own job
+			one.job = chat.Lease{} // the store completes each turn's own job
 		}
 		if err := r.commitRun(ctx, []chat.Turn{t}, one); err != nil {
 			return n, err
@@ -238,7 +238,7 @@ func (r *Runner) committed(ctx context.Context, b chat.Branch, turns []chat.Turn
 }
 
 func hasInstructions(t chat.Turn) bool {
-	return len(cues.TypedInstructions(t.User.RenderedText())) > 0
+	return len(intent.TypedInstructions(t.User.RenderedText())) > 0
 }
 
 func (r *Runner) librarian() librarian.Librarian {

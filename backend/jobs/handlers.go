@@ -17,7 +17,7 @@ func (r *Runner) index(ctx context.Context, job chat.Job, turn chat.Turn, m mode
 	if err != nil {
 		return err
 	}
-	made := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Job: job.Hold()}
+	made := chat.Indexing{TurnID: turn.ID, Status: chat.IndexOK, Job: job.Lease()}
 	made.Chunks = chunking.Chunk(turn, r.chunking(), files...)
 	chunked := time.Now()
 	texts := unitTexts(made.Chunks)

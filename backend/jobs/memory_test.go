@@ -78,18 +78,18 @@ func (*memory) JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, boo
 
 func (m *memory) TurnFiles(context.Context, chat.TurnID) ([]chat.FileText, error) { return nil, nil }
 
-func (m *memory) FinishJob(_ context.Context, h chat.Hold) error {
+func (m *memory) FinishJob(_ context.Context, h chat.Lease) error {
 	m.jobs[h.Job-1].State = chat.JobDone
 	return nil
 }
 
-func (m *memory) FailJob(_ context.Context, h chat.Hold, msg string, _ time.Duration) (chat.Job, error) {
+func (m *memory) FailJob(_ context.Context, h chat.Lease, msg string, _ time.Duration) (chat.Job, error) {
 	j := &m.jobs[h.Job-1]
 	j.State, j.LastError = chat.JobDead, msg // the simulation has no failures of the store's
 	return *j, nil
 }
 
-func (m *memory) PostponeJob(_ context.Context, h chat.Hold, _ time.Duration) error {
+func (m *memory) PostponeJob(_ context.Context, h chat.Lease, _ time.Duration) error {
 	m.jobs[h.Job-1].State = chat.JobQueued
 	return nil
 }

@@ -18,7 +18,7 @@ func (r *Reconciler) Pause() { r.d.Runner.Pause() }
 // Resume goes on after Pause.
 func (r *Reconciler) Resume() {
 	r.d.Runner.Resume()
-	poke(r.wake)
+	notify(r.wake)
 }
 
 // Paused reports whether background work is paused.
@@ -56,9 +56,9 @@ func (r *Reconciler) RecallPause(ctx context.Context) {
 // whilePaused is a look of the timer during a pause: turns whose end could not be
 // written yet are the person's own and are settled all the same.
 func (r *Reconciler) whilePaused(ctx context.Context) time.Duration {
-	if r.d.Turns.Unsettled() == 0 {
+	if r.d.Turns.Unsaved() == 0 {
 		return every
 	}
-	r.guarded(func() { r.tend(ctx) })
+	r.guarded(func() { r.tick(ctx) })
 	return r.pause()
 }

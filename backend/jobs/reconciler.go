@@ -8,7 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
-	"contextinfinity/backend/internal/defect"
+	"contextinfinity/backend/internal/panics"
 )
 
 // Turns are settled from their journals.
@@ -17,15 +17,15 @@ type Turns interface {
 	Recover(context.Context) (chat.RecoveryReport, error)
 	// Running are the turns that this program works on.
 	Running() []chat.TurnID
-	// Unsettled is how many turns this program left open because it could not write
+	// Unsaved is how many turns this program left open because it could not write
 	// how they ended.
-	Unsettled() int
-	// Left receives when there is one more of them.
-	Left() <-chan struct{}
+	Unsaved() int
+	// UnsavedAdded receives when there is one more of them.
+	UnsavedAdded() <-chan struct{}
 }
 
-// Upkeep is what the reconciler needs of the database.
-type Upkeep interface {
+// MaintenanceStore is what the reconciler needs of the database.
+type MaintenanceStore interface {
 	RequeueMissing(context.Context) (int, error)
 	Orphaned() int
 	SweepFiles(context.Context) (int, error)
@@ -45,7 +45,7 @@ type Upkeep interface {
 // ReconcilerDeps are what a Reconciler is built from.
 type ReconcilerDeps struct {
 	Turns   Turns
-	Store   Upkeep
+	Store   MaintenanceStore
 	Runner  *Runner
 	Publish Publisher
 	// Daily is called about once an hour while no turn runs, and decides itself whether
@@ -61,8 +61,8 @@ const (
 	// While a turn could not be written to the database it is tried again, at first at
 	// once, then after pauses that double from soonest to soon: a lock or a fault may have
 	// passed, the disk may have space again.
-	soonest = time.Second
-	soon    = 30 * time.Second
+	minBackoff = time.Second
+	soon       = 30 * time.Second
 	// hourly is how often what depends on time alone is looked after.
 	hourly = time.Hour
 	// largeLog is from how many bytes on the write-ahead log is checkpointed beside a turn
@@ -134,13 +134,13 @@ func (r *Reconciler) loop(ctx context.Context) {
 		if r.Paused() {
 			pause = r.whilePaused(ctx)
 		} else {
-			pause = r.look(ctx)
+			pause = r.check(ctx)
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 		case <-r.wake:
-		case <-r.d.Turns.Left():
+		case <-r.d.Turns.UnsavedAdded():
 			r.again = 0
 		case <-timer.C:
 		}
@@ -158,13 +158,13 @@ func (r *Reconciler) Reconcile(ctx context.Context) (chat.RecoveryReport, error)
 	if !r.reports.begun() { // at the start, what the run before told is not told again
 		since = r.reports.load(ctx, r.d.Store)
 	}
-	report, err := r.settle(ctx, since)
+	report, err := r.recoverOpen(ctx, since)
 	if err != nil {
 		return report, err
 	}
 	r.reports.add(ctx, r.d.Store, report)
 	r.d.Runner.Wake()
-	poke(r.wake)
+	notify(r.wake)
 	return report, nil
 }
 
@@ -191,19 +191,19 @@ func (r *Reconciler) sofar() int {
 	return r.commits
 }
 
-// look is one look of the timer, and answers when the next is due.
-func (r *Reconciler) look(ctx context.Context) time.Duration {
+// check is one look of the timer, and answers when the next is due.
+func (r *Reconciler) check(ctx context.Context) time.Duration {
 	r.guarded(func() {
-		r.d.Runner.mindClock(ctx)
+		r.d.Runner.handleClockJump(ctx)
 		changes, err := r.d.Store.Changes(ctx)
-		idle := err == nil && changes == r.seen && r.d.Turns.Unsettled() == 0
+		idle := err == nil && changes == r.seen && r.d.Turns.Unsaved() == 0
 		now := r.d.Clock.Now()
 		if since := now.Sub(r.tended); r.tended.IsZero() || since >= hourly || since < 0 {
 			idle, r.tended = false, now
 			r.daily(ctx)
 		}
 		if !idle {
-			r.tend(ctx)
+			r.tick(ctx)
 		}
 	})
 	return r.pause()
@@ -211,25 +211,25 @@ func (r *Reconciler) look(ctx context.Context) time.Duration {
 
 // pause is how long until the next look.
 func (r *Reconciler) pause() time.Duration {
-	if r.d.Turns.Unsettled() == 0 {
+	if r.d.Turns.Unsaved() == 0 {
 		r.again = 0
 		return every
 	}
-	r.again = min(max(2*r.again, soonest), soon)
+	r.again = min(max(2*r.again, minBackoff), soon)
 	return r.again
 }
 
 // guarded does work of the timer; a defect in it ends that work and not the program.
 func (r *Reconciler) guarded(work func()) {
-	defer defect.Caught(func(d *chat.Error, stack []byte) {
+	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("the reconciler panicked", "err", d, "stack", string(stack))
 	})
 	work()
 }
 
-// tend does all that may have become due by what was written.
-func (r *Reconciler) tend(ctx context.Context) {
-	report, err := r.settle(ctx, r.reports.load(ctx, r.d.Store))
+// tick does all that may have become due by what was written.
+func (r *Reconciler) tick(ctx context.Context) {
+	report, err := r.recoverOpen(ctx, r.reports.load(ctx, r.d.Store))
 	if err != nil {
 		if ctx.Err() == nil {
 			r.d.Log.Warn("not everything could be put in order; it is tried again", "err", err)

@@ -39,13 +39,13 @@ func (f *turns) Running() []chat.TurnID {
 	return slices.Clone(f.running)
 }
 
-func (f *turns) Unsettled() int {
+func (f *turns) Unsaved() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.unsettled
 }
 
-func (f *turns) Left() <-chan struct{} { return f.left }
+func (f *turns) UnsavedAdded() <-chan struct{} { return f.left }
 
 func (f *turns) looks() int {
 	f.mu.Lock()

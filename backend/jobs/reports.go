@@ -58,7 +58,7 @@ func (r *reports) begun() bool {
 }
 
 // add keeps a report, in the settings too.
-func (r *reports) add(ctx context.Context, s Upkeep, report chat.RecoveryReport) {
+func (r *reports) add(ctx context.Context, s MaintenanceStore, report chat.RecoveryReport) {
 	r.load(ctx, s)
 	r.remember(report)
 	r.keep(ctx, s)
@@ -96,7 +96,7 @@ func (r *reports) committed(n int) {
 }
 
 // load reads what an earlier run found, once, and answers when that was.
-func (r *reports) load(ctx context.Context, s Upkeep) time.Time {
+func (r *reports) load(ctx context.Context, s MaintenanceStore) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.loaded {
@@ -132,7 +132,7 @@ func LastReport(ctx context.Context, settings interface {
 
 // keep puts the newest report into the settings, unless they hold the same but for its
 // time: finding it again is no change. A failure is made good by the next report.
-func (r *reports) keep(ctx context.Context, s Upkeep) {
+func (r *reports) keep(ctx context.Context, s MaintenanceStore) {
 	r.load(ctx, s)
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -21,12 +21,12 @@ type Store interface {
 	ClaimJob(ctx context.Context, lease time.Duration, types ...chat.JobType) (chat.Job, bool, error)
 	ClaimTurnJobs(ctx context.Context, lease time.Duration, turn chat.TurnID, types ...chat.JobType) (chat.Job, bool, error)
 	JobFor(context.Context, chat.TurnID, chat.JobType) (chat.Job, bool, error)
-	FinishJob(context.Context, chat.Hold) error
-	FailJob(ctx context.Context, h chat.Hold, msg string, retryAfter time.Duration) (chat.Job, error)
-	PostponeJob(ctx context.Context, h chat.Hold, pause time.Duration) error
+	FinishJob(context.Context, chat.Lease) error
+	FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error)
+	PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error
 	NextJob(ctx context.Context, types ...chat.JobType) (time.Duration, bool, error)
-	RenewJob(ctx context.Context, h chat.Hold, lease time.Duration) error
-	SpreadJobs(ctx context.Context, within time.Duration) (int, error)
+	RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error
+	JitterJobs(ctx context.Context, within time.Duration) (int, error)
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
 	Branch(context.Context, chat.BranchID) (chat.Branch, error)
 	State(context.Context, chat.StateID) (chat.State, error)
@@ -112,7 +112,7 @@ type Runner struct {
 	wakeVectors chan struct{}
 	older       atomic.Bool // turns of an earlier chunker are to be looked for
 	paused      atomic.Bool
-	leaps       leaps
+	leaps       clockJumps
 	heard       listener
 
 	mu     sync.Mutex
@@ -198,11 +198,11 @@ func (r *Runner) Paused() bool { return r.paused.Load() }
 // Wake has the queue looked at now.
 func (r *Runner) Wake() {
 	for _, lane := range r.wake {
-		poke(lane)
+		notify(lane)
 	}
 }
 
-func poke(c chan struct{}) {
+func notify(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
@@ -237,7 +237,7 @@ func (r *Runner) workLane(ctx context.Context, lane int) (time.Duration, bool) {
 	if r.Paused() {
 		return 0, false
 	}
-	r.mindClock(ctx)
+	r.handleClockJump(ctx)
 	_, err := r.drain(ctx, lanes[lane], inBackground, r.Paused)
 	if err == nil && lane == indexLane && r.older.Swap(false) {
 		_, err = r.renew(ctx, r.Paused)

@@ -6,7 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/chunking"
-	"contextinfinity/backend/internal/defect"
+	"contextinfinity/backend/internal/panics"
 )
 
 // olderBatch is how many turns an earlier chunker cut are queued at once.
@@ -33,7 +33,7 @@ func (r *Runner) reindex(ctx context.Context, enough func() bool) (int, error) {
 }
 
 func (r *Runner) step(ctx context.Context) (more bool, err error) {
-	defer defect.Caught(func(d *chat.Error, stack []byte) {
+	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("the work on vectors panicked", "err", d, "stack", string(stack))
 		more, err = false, d
 	})
@@ -41,7 +41,7 @@ func (r *Runner) step(ctx context.Context) (more bool, err error) {
 }
 
 // WakeVectors has the vectors looked after now: another embedder was chosen.
-func (r *Runner) WakeVectors() { poke(r.wakeVectors) }
+func (r *Runner) WakeVectors() { notify(r.wakeVectors) }
 
 // tendVectors is the lane of vectors. Its progress is in the database: what an end
 // of the program interrupts goes on at the next start. An embedder that fails is

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/defect"
 	"contextinfinity/backend/internal/heap"
+	"contextinfinity/backend/internal/panics"
 )
 
 // lease is how long a worker may hold a job before another takes it over. It renews the
@@ -41,7 +41,7 @@ func (r *Runner) work(ctx context.Context, job chat.Job, m mode) error {
 	switch {
 	case err == nil, chat.LeaseLost(err):
 	case ctx.Err() != nil: // stopped, not failed
-		if perr := r.d.Store.PostponeJob(context.WithoutCancel(ctx), job.Hold(), 0); perr != nil {
+		if perr := r.d.Store.PostponeJob(context.WithoutCancel(ctx), job.Lease(), 0); perr != nil {
 			r.d.Log.Warn("a job that was stopped waits for its lease", "job", job.ID, "err", perr)
 		}
 	default:
@@ -65,7 +65,7 @@ func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, 
 				return
 			case <-tick.C:
 			}
-			err := r.d.Store.RenewJob(held, job.Hold(), lease)
+			err := r.d.Store.RenewJob(held, job.Lease(), lease)
 			switch {
 			case chat.LeaseLost(err):
 				r.d.Log.Warn("a job was taken over", "job", job.ID, "type", job.Type)
@@ -81,7 +81,7 @@ func (r *Runner) hold(ctx context.Context, job chat.Job) (held context.Context, 
 
 // guarded does a job; a defect in its handler fails it and not the program.
 func (r *Runner) guarded(ctx context.Context, job chat.Job, m mode) (err error) {
-	defer defect.Caught(func(d *chat.Error, stack []byte) {
+	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.d.Log.Error("a job's handler panicked", "job", job.ID, "type", job.Type, "err", d, "stack", string(stack))
 		err = d
 	})
@@ -112,7 +112,7 @@ func (r *Runner) handle(ctx context.Context, job chat.Job, m mode) error {
 }
 
 func (r *Runner) failed(ctx context.Context, job chat.Job, cause error) {
-	after, err := r.d.Store.FailJob(ctx, job.Hold(), chat.AsError(cause).Error(), r.pause(job.Attempts))
+	after, err := r.d.Store.FailJob(ctx, job.Lease(), chat.AsError(cause).Error(), r.pause(job.Attempts))
 	if err != nil {
 		r.d.Log.Error("a failed job could not be recorded", "job", job.ID, "err", err)
 		return

@@ -134,7 +134,7 @@ func TestALeaseIsRenewedWhileItsJobIsWorkedOn(t *testing.T) {
 // deaf never hears that its lease could be renewed: its process hangs, or sleeps.
 type deaf struct{ jobs.Store }
 
-func (deaf) RenewJob(context.Context, chat.Hold, time.Duration) error { return errors.New("deaf") }
+func (deaf) RenewJob(context.Context, chat.Lease, time.Duration) error { return errors.New("deaf") }
 
 // TestADeadWorkersJobIsTakenOver: after its lease another worker does it, once; the
 // first, come back to life, changes nothing.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // File is what a Writer needs of an open file. Write and Sync may be called at
@@ -52,14 +52,14 @@ func (o osFS) MkdirAll(dir string) error {
 			return err
 		}
 	}
-	if err := disk.Mkdir(disk.Journal, dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := faultfs.Mkdir(faultfs.Journal, dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return disk.SyncDir(disk.Journal, parent)
+	return faultfs.SyncDir(faultfs.Journal, parent)
 }
 
 func (osFS) Create(path string) (File, error) {
-	f, err := disk.OpenFile(disk.Journal, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	f, err := faultfs.OpenFile(faultfs.Journal, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -67,12 +67,12 @@ func (osFS) Create(path string) (File, error) {
 }
 
 func (osFS) Open(path string) (io.ReadCloser, error) {
-	return disk.OpenFile(disk.Journal, path, os.O_RDONLY, 0)
+	return faultfs.OpenFile(faultfs.Journal, path, os.O_RDONLY, 0)
 }
 
-func (osFS) Remove(path string) error { return disk.Remove(disk.Journal, path) }
+func (osFS) Remove(path string) error { return faultfs.Remove(faultfs.Journal, path) }
 
-func (osFS) SyncDir(dir string) error { return disk.SyncDir(disk.Journal, dir) }
+func (osFS) SyncDir(dir string) error { return faultfs.SyncDir(faultfs.Journal, dir) }
 
 func (osFS) ReadDir(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
@@ -88,9 +88,9 @@ func (osFS) ReadDir(dir string) ([]string, error) {
 	return names, nil
 }
 
-type osFile struct{ *disk.File }
+type osFile struct{ *faultfs.File }
 
-func (f osFile) Sync() error { return disk.SyncData(f.File) }
+func (f osFile) Sync() error { return faultfs.SyncData(f.File) }
 
 // missing reports that a file or directory is not there, which reading and
 // removing take as a plain answer.

@@ -10,7 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // Durability is stream.durability (SPEC 5).
@@ -217,7 +217,7 @@ func readError(op string, step chat.StepID, err error) error {
 
 // diskError tells a full disk from other failures.
 func diskError(op string, err error, message string) *chat.Error {
-	if disk.Full(err) {
+	if faultfs.Full(err) {
 		return chat.WrapError(chat.CodeNoSpace, op, err, "The disk is full. "+message).
 			WithHint("free some space, then try again")
 	}

@@ -48,6 +48,7 @@ type (
 		SystemPrompt string   `json:"system_prompt"`
 		Temperature  *float64 `json:"temperature"`
 		Effort       string   `json:"effort"`
+		ToolsMode    string   `json:"tools_mode,omitempty"`
 	}
 	FlagChanged struct {
 		On bool `json:"on"`
@@ -78,6 +79,7 @@ type (
 		Title        Sum      `json:"title"`
 		SystemPrompt Sum      `json:"system_prompt"`
 		Folder       Sum      `json:"folder,omitempty"` // empty: none
+		ToolsMode    string   `json:"tools_mode,omitempty"`
 	}
 )
 
@@ -107,7 +109,7 @@ func (s *State) sessionPinned(e Event, p FlagChanged) error {
 
 func (s *State) sessionSettings(e Event, p SettingsChanged) error {
 	return on(s.Sessions, e.Entity, func(r *Session) {
-		r.SystemPrompt, r.Temperature, r.Effort = SumOfText(p.SystemPrompt), p.Temperature, p.Effort
+		r.SystemPrompt, r.Temperature, r.Effort, r.ToolsMode = SumOfText(p.SystemPrompt), p.Temperature, p.Effort, p.ToolsMode
 	})
 }
 

@@ -96,6 +96,8 @@ type State struct {
 	Files        map[string]*File        `json:"files"` // that were sent
 	Chunks       map[string]*Chunk       `json:"chunks"`
 	Units        map[string]*Unit        `json:"units"`
+	ToolBatches  map[string]*ToolBatch   `json:"tool_batches,omitempty"`
+	ToolCalls    map[string]*ToolCall    `json:"tool_calls,omitempty"`
 	Calibrations map[string]*Calibration `json:"calibrations"` // the newest told here, by provider and model
 
 	unitsOf map[string][]string // by turn
@@ -108,6 +110,7 @@ func (s *State) tables() []table {
 		{"turns", records[Turn](s.Turns)}, {"steps", records[Step](s.Steps)}, {"pins", records[Pin](s.Pins)},
 		{"pin_orders", records[PinOrder](s.PinOrders)}, {"summaries", records[Summary](s.Summaries)}, {"files", records[File](s.Files)},
 		{"chunks", records[Chunk](s.Chunks)}, {"units", records[Unit](s.Units)},
+		{"tool_batches", records[ToolBatch](s.ToolBatches)}, {"tool_calls", records[ToolCall](s.ToolCalls)},
 	}
 }
 
@@ -117,6 +120,7 @@ func NewState(session string) *State {
 		SessionID: session, Sessions: map[string]*Session{}, Branches: map[string]*Branch{}, States: map[string]*Checkpoint{},
 		Turns: map[string]*Turn{}, Steps: map[string]*Step{}, Pins: map[string]*Pin{}, PinOrders: map[string]*PinOrder{},
 		Summaries: map[string]*Summary{}, Files: map[string]*File{}, Chunks: map[string]*Chunk{}, Units: map[string]*Unit{},
+		ToolBatches: map[string]*ToolBatch{}, ToolCalls: map[string]*ToolCall{},
 		Calibrations: map[string]*Calibration{}, unitsOf: map[string][]string{},
 	}
 }

@@ -28,6 +28,7 @@ type (
 		StreamPath    string      `json:"stream_path"`
 		RequestSHA256 string      `json:"request_sha256"`
 		RequestBytes  int         `json:"request_bytes"`
+		ToolsMode     string      `json:"tools_mode,omitempty"`
 	}
 	StepEnded struct {
 		TurnID         chat.TurnID      `json:"turn_id"`
@@ -61,6 +62,7 @@ type (
 		Request        Sum    `json:"request"`
 		Response       Sum    `json:"response"`
 		Events         Sum    `json:"raw_events"`
+		ToolsMode      string `json:"tools_mode,omitempty"`
 	}
 )
 
@@ -81,7 +83,7 @@ func (s *State) stepStarted(e Event, p StepStarted) error {
 	}
 	s.Steps[e.Entity] = &Step{
 		TurnID: string(p.TurnID), Index: p.Index, Attempt: p.Attempt, Status: string(chat.StepRunning), Provider: p.Provider,
-		ModelID: p.ModelID, StartedAt: e.CreatedAt, StreamPath: p.StreamPath, Outcome: running, Items: SumOfText("[]"), Request: request,
+		ModelID: p.ModelID, StartedAt: e.CreatedAt, StreamPath: p.StreamPath, Outcome: running, Items: SumOfText("[]"), Request: request, ToolsMode: p.ToolsMode,
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func reducing[P any](apply func(*State, Event, P) error) reducer {
 // reducers are of all types of events.
 var reducers = func() map[Type]reducer {
 	all := map[Type]reducer{}
-	for _, kinds := range []map[Type]reducer{sessionKinds, branchKinds, turnKinds, stepKinds, indexKinds, pinKinds, historyKinds} {
+	for _, kinds := range []map[Type]reducer{sessionKinds, branchKinds, turnKinds, stepKinds, indexKinds, pinKinds, historyKinds, toolKinds} {
 		maps.Copy(all, kinds)
 	}
 	return all

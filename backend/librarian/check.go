@@ -7,8 +7,8 @@ import (
 	"unicode"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -116,20 +116,20 @@ type attempt struct {
 	missing []need
 }
 
-// examine reads a model's answer. problem says why it cannot be used at all: it is no
+// validate reads a model's answer. problem says why it cannot be used at all: it is no
 // summary, or not one of this conversation.
-func (r *run) examine(answer, previous string, ps []passage, required []need) (a attempt, problem string) {
+func (r *run) validate(answer, previous string, ps []passage, required []need) (a attempt, problem string) {
 	answer = unwrap(answer)
 	if problem = r.shape(answer); problem != "" {
 		return a, problem
 	}
-	if echoes(answer, ps) {
+	if parrots(answer, ps) {
 		return a, "it repeats what it was given"
 	}
 	if loops(answer) {
 		return a, "it repeats itself"
 	}
-	if foreign(answer, previous, ps) {
+	if offTopic(answer, previous, ps) {
 		return a, "it is not about the conversation"
 	}
 	s := r.accept(answer)
@@ -228,7 +228,7 @@ func (r *run) askShorter(text string) (string, bool) {
 		return "", false
 	}
 	answer = unwrap(answer)
-	if r.shape(answer) != "" || foreign(answer, text, nil) {
+	if r.shape(answer) != "" || offTopic(answer, text, nil) {
 		return "", false
 	}
 	short := r.accept(answer)
@@ -325,8 +325,8 @@ func (s Summary) isEmpty() bool {
 // is taken for an echo.
 const echoBytes = 400
 
-// echoes reports an answer that gives back its input.
-func echoes(answer string, ps []passage) bool {
+// parrots reports an answer that gives back its input.
+func parrots(answer string, ps []passage) bool {
 	for _, mark := range []string{"<conversation>", "<user", "<assistant", "<memory>", "</user>"} {
 		if strings.Contains(answer, mark) && !strings.Contains(renderRaw(ps), mark) {
 			return true
@@ -348,8 +348,8 @@ const loopSentences = 8
 // loops reports an answer that says the same again and again.
 func loops(answer string) bool {
 	all, distinct := 0, map[string]bool{}
-	for b := range cues.Blocks(answer) {
-		for s := range cues.Sentences(answer, b.Span) {
+	for b := range intent.Blocks(answer) {
+		for s := range intent.Sentences(answer, b.Span) {
 			all++
 			distinct[answer[s.Start:s.End]] = true
 		}
@@ -368,8 +368,8 @@ func renderRaw(ps []passage) string {
 // foreignShare is the least part of an answer's words that its input must have.
 const foreignShare = 0.4
 
-// foreign reports an answer whose words are not those of its input.
-func foreign(answer, previous string, ps []passage) bool {
+// offTopic reports an answer whose words are not those of its input.
+func offTopic(answer, previous string, ps []passage) bool {
 	known := stems(previous + "\n" + renderRaw(ps))
 	var lines []string
 	for line := range strings.Lines(answer) {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -36,12 +36,12 @@ var introductions = phrases("here's|here is|here are|this is|these are|below is|
 // longestStart is how many words a phrase in those tables may have.
 const longestStart = 3
 
-// phrases is a table's phrases, each as cues.Words writes it.
+// phrases is a table's phrases, each as intent.Words writes it.
 func phrases(table string) map[string]bool {
 	set := map[string]bool{}
 	for line := range strings.Lines(table) {
 		for phrase := range strings.SplitSeq(strings.TrimSpace(line), "|") {
-			words, _ := cues.Words(phrase)
+			words, _ := intent.Words(phrase)
 			set[words] = true
 		}
 	}
@@ -90,7 +90,7 @@ func clausesOf(s string) []clause {
 // lead is a clause's beginning in lower case, without the words that join it to the
 // one before.
 func (c clause) lead() string {
-	words, _ := cues.Words(c.text[:clipAt(c.text, 80)])
+	words, _ := intent.Words(c.text[:clipAt(c.text, 80)])
 	for {
 		first, rest, ok := strings.Cut(words, " ")
 		if !ok || !joins[first] {
@@ -242,7 +242,7 @@ func clipAt(s string, n int) int {
 func lastSentence(s string) int {
 	end := 0
 	s = strings.TrimRightFunc(s, unicode.IsSpace) // the part that is cut off ends where the text does
-	for span := range cues.Sentences(s, cues.Span{End: len(s)}) {
+	for span := range intent.Sentences(s, intent.Span{End: len(s)}) {
 		if span.End < len(s) {
 			end = span.End
 		}

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -22,12 +22,12 @@ func statementKind(sentence string) Kind {
 	kind, states := cueKind(sentence)
 	switch {
 	case isHalf(sentence):
-		if kind == cues.Constraint {
+		if kind == intent.Constraint {
 			kind = ""
 		}
-	case states && cues.IsStanding(sentence):
+	case states && intent.IsStanding(sentence):
 		return KindConstraint
-	case kind == cues.Constraint && (isOpinion(sentence) || isMood(sentence) || isPromise(sentence) && details(sentence) < tellsEnough):
+	case kind == intent.Constraint && (isOpinion(sentence) || isMood(sentence) || isPromise(sentence) && details(sentence) < tellsEnough):
 		kind = ""
 	}
 	if kind == "" && states && measured(sentence) {

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"contextinfinity/backend/internal/cues"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 )
 
@@ -90,35 +90,35 @@ func (x *extraction) add(e Entity) {
 // a footnote or a quotation no fact of its own. All of them may hold names.
 func (x *extraction) text(text string) {
 	text = strings.ToValidUTF8(text, "\uFFFD")
-	for b := range cues.Blocks(text) {
+	for b := range intent.Blocks(text) {
 		block := text[b.Start:b.End]
-		if b.Kind != cues.Item {
+		if b.Kind != intent.Item {
 			x.endList()
 		}
 		switch b.Kind {
-		case cues.Code:
+		case intent.Code:
 			x.code(block)
 			continue
-		case cues.OpenTask:
+		case intent.OpenTask:
 			x.add(Entity{Kind: KindTask, Text: clipLine(display.OneLine(block), maxPiece)})
-		case cues.DoneTask:
+		case intent.DoneTask:
 			x.add(Entity{Kind: KindDone, Text: clipLine(display.OneLine(block), maxPiece)})
-		case cues.Paragraph, cues.Item:
+		case intent.Paragraph, intent.Item:
 			x.prose(text, b)
-		case cues.Heading:
+		case intent.Heading:
 			x.list.begin(block)
 			x.sample = x.by == assistant && titlesSample(block)
 		}
 		if x.sample {
 			continue
 		}
-		x.names(display.OneLine(block), b.Kind == cues.Item)
+		x.names(display.OneLine(block), b.Kind == intent.Item)
 	}
 	x.endList()
 }
 
 // prose reads the statements of a paragraph or of an entry of a list.
-func (x *extraction) prose(text string, b cues.Block) {
+func (x *extraction) prose(text string, b intent.Block) {
 	if x.by == assistant && strings.HasSuffix(strings.TrimRight(text[b.Start:b.End], " *\n"), ":") {
 		x.sample = titlesSample(text[b.Start:b.End])
 	}
@@ -126,14 +126,14 @@ func (x *extraction) prose(text string, b cues.Block) {
 		return
 	}
 	last := ""
-	for s := range cues.Sentences(text, b.Span) {
+	for s := range intent.Sentences(text, b.Span) {
 		last = plainProse(text[s.Start:s.End])
 		stated := x.sentence(last)
-		if b.Kind == cues.Item && x.told && b.Span == s {
+		if b.Kind == intent.Item && x.told && b.Span == s {
 			x.list.entry(last, stated)
 		}
 	}
-	if b.Kind == cues.Paragraph {
+	if b.Kind == intent.Paragraph {
 		x.list.begin(last)
 	}
 }

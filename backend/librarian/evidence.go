@@ -4,8 +4,8 @@ import (
 	"strings"
 	"unicode"
 
-	"contextinfinity/backend/internal/cues"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
 )
@@ -180,7 +180,7 @@ func contentStems(text string) map[string]bool {
 	return out
 }
 
-// lastingWords are judged by negated and by cues.IsStanding, not as words.
+// lastingWords are judged by negated and by intent.IsStanding, not as words.
 var lastingWords = setOf("always must should shall immer muss müssen soll toujours doit siempre debe sempre deve")
 
 // root is a word without the commonest endings of English: "logged" and "logs" are "log".
@@ -227,7 +227,7 @@ var negations = setOf(`never no not none nor without don't doesn't didn't mustn'
 var joinedNegations = []string{"不", "没", "沒", "禁", "绝", "絕", "ない", "ません", "禁止", "않", "못", "금지", "말"}
 
 func negated(text string) bool {
-	words, _ := cues.Words(text)
+	words, _ := intent.Words(text)
 	for w := range strings.FieldsSeq(words) {
 		if negations[w] {
 			return true

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // A range of more turns than this is read at its two ends: what it was about
@@ -182,7 +182,7 @@ func (g *gathering) piece(text string) {
 				g.note(statement{sec: sec, text: name, score: 1, told: true})
 			}
 		case sec == Happened:
-			for span := range cues.Sentences(line, cues.Span{End: len(line)}) {
+			for span := range intent.Sentences(line, intent.Span{End: len(line)}) {
 				s := line[span.Start:span.End]
 				g.note(statement{sec: sec, text: s, score: salience(s)})
 			}
@@ -213,7 +213,7 @@ func topic(m chat.Message) string {
 			continue
 		}
 		line = plainProse(line)
-		for span := range cues.Sentences(line, cues.Span{End: len(line)}) {
+		for span := range intent.Sentences(line, intent.Span{End: len(line)}) {
 			if s := line[span.Start:span.End]; first == "" && len(s) >= 12 {
 				first = plainly(s)
 			}

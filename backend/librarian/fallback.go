@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/intent"
 )
 
 // DefaultTarget is librarian.target_tokens (SPEC 16).
@@ -143,7 +143,7 @@ func newDraft(pins []chat.Pin) *draft {
 	for _, p := range pins {
 		d.pinned[key(Facts, plainLine(p.Text))] = true
 		for line := range strings.Lines(p.Text) {
-			for span := range cues.Sentences(line, cues.Span{End: len(line)}) {
+			for span := range intent.Sentences(line, intent.Span{End: len(line)}) {
 				s := line[span.Start:span.End]
 				d.pinned[key(Facts, plainLine(s))], d.pinned[key(Facts, plainLine(plainly(s)))] = true, true
 			}
@@ -273,7 +273,7 @@ func remembered(role chat.Role, text, asked string) []Entity {
 			e.Text = plainly(e.Text)
 		case isSample(e.Text):
 			continue
-		case measured(e.Text) && !cues.IsStanding(e.Text) && !strings.HasSuffix(e.Text, ":"):
+		case measured(e.Text) && !intent.IsStanding(e.Text) && !strings.HasSuffix(e.Text, ":"):
 			e.Kind, e.Text = KindFact, clipLine(assistantMark+plainly(e.Text), maxEntry)
 		default:
 			continue

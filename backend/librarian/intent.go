@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // unbinding matches phrases that contain the cue word of a constraint, a decision or a task but bind nobody:
@@ -44,9 +44,9 @@ var quotation = regexp.MustCompile("`[^`]*`|\"[^\"]*\"|“[^”]*”")
 var addressed = regexp.MustCompile(`\b(?:you|please|remember|always|must) (?:\w+ )?to make sure\b`)
 
 // cueKind is what a sentence states by its cue words, without the phrases that bind nobody.
-func cueKind(sentence string) (kind cues.Kind, states bool) {
-	kind, states = cues.Of(sentence)
-	if kind == "" || kind == cues.Fact {
+func cueKind(sentence string) (kind intent.Kind, states bool) {
+	kind, states = intent.Of(sentence)
+	if kind == "" || kind == intent.Fact {
 		return kind, states
 	}
 	lower := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
@@ -57,7 +57,7 @@ func cueKind(sentence string) (kind cues.Kind, states bool) {
 		lower = quotation.ReplaceAllString(lower, " , ")
 	}
 	if rest := withoutUnbinding(lower); rest != strings.ToLower(sentence) {
-		kind, _ = cues.Of(rest + " .")
+		kind, _ = intent.Of(rest + " .")
 	}
 	return kind, states
 }
@@ -86,7 +86,7 @@ func isMood(sentence string) bool {
 	}
 	for at, c := len(parts[0].text), parts[1:]; len(c) > 0; at, c = at+len(c[0].text), c[1:] {
 		first, _, _ := strings.Cut(c[0].lead(), " ")
-		if kind, _ := cueKind(sentence[at : at+len(c[0].text)]); kind == cues.Constraint && !says[first] {
+		if kind, _ := cueKind(sentence[at : at+len(c[0].text)]); kind == intent.Constraint && !says[first] {
 			return false
 		}
 	}
@@ -114,7 +114,7 @@ func splitMood(s string) []string {
 		at += len(c.text)
 	}
 	mood, rest := strings.TrimRight(s[:at], ",;: "), withoutJoins(s[at:])
-	if kind, _ := cueKind(rest); kind != cues.Decision && kind != cues.Constraint || refers(rest) {
+	if kind, _ := cueKind(rest); kind != intent.Decision && kind != intent.Constraint || refers(rest) {
 		return []string{s}
 	}
 	return []string{mood, rest}
@@ -136,7 +136,7 @@ func withoutJoins(s string) string {
 
 // refers reports that the beginning of a clause needs the words before it to be understood.
 func refers(clause string) bool {
-	words, _ := cues.Words(clause)
+	words, _ := intent.Words(clause)
 	for i, w := range strings.Fields(words) {
 		if i == 6 {
 			return false

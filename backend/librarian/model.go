@@ -168,7 +168,7 @@ func (r *run) step(previous string, ps []passage) (Summary, bool) {
 			}
 			break
 		}
-		a, problem := r.examine(answer, previous, ps, required)
+		a, problem := r.validate(answer, previous, ps, required)
 		if problem != "" {
 			r.fails--
 			r.problem, r.missing = problem, nil

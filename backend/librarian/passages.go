@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/untrusted"
 )
 
@@ -126,7 +126,7 @@ func newMask(pins []chat.Pin) mask {
 	for _, p := range pins {
 		add(p.Text)
 		for line := range strings.Lines(p.Text) {
-			for span := range cues.Sentences(line, cues.Span{End: len(line)}) {
+			for span := range intent.Sentences(line, intent.Span{End: len(line)}) {
 				add(line[span.Start:span.End])
 			}
 		}

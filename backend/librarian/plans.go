@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
 	"contextinfinity/backend/internal/dates"
+	"contextinfinity/backend/internal/intent"
 )
 
 // intended are the words with which people speak of what they have before them.
@@ -78,7 +78,7 @@ func isPlan(statement string, now time.Time) bool {
 func settlePlans(s Summary, now time.Time) Summary {
 	var open []string
 	for _, e := range s.entries[OpenTasks] {
-		if kind, _ := cueKind(e); kind != cues.Task && writtenDate.MatchString(e) && !now.IsZero() && !isAhead(e, now) {
+		if kind, _ := cueKind(e); kind != intent.Task && writtenDate.MatchString(e) && !now.IsZero() && !isAhead(e, now) {
 			s.entries[Facts] = append(s.entries[Facts][:len(s.entries[Facts]):len(s.entries[Facts])], e)
 			continue
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/numerals"
 )
 
@@ -62,7 +62,7 @@ func comparable(sec Section) bool { return slices.Contains(repeatedSections, sec
 
 // repeatShareOf is higher for standing instructions, each of which is an order, than for preferences.
 func repeatShareOf(sec Section, text string) float64 {
-	if sec == Constraints && cues.IsStanding(text) && !strings.Contains(strings.ToLower(text), "prefer") {
+	if sec == Constraints && intent.IsStanding(text) && !strings.Contains(strings.ToLower(text), "prefer") {
 		return standingRepeat
 	}
 	return repeatShare

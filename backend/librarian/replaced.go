@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/internal/numerals"
 )
@@ -38,7 +38,7 @@ func replacedNames(statement string) []string {
 }
 
 func saysChange(statement string) bool {
-	words, _ := cues.Words(statement)
+	words, _ := intent.Words(statement)
 	for w := range strings.FieldsSeq(words) {
 		if changes[w] {
 			return true
@@ -89,7 +89,7 @@ func (r replacement) takesPlaceOf(sec Section, earlier string) bool {
 			return true
 		}
 	}
-	if !r.change || sec == Artifacts || cues.IsStanding(earlier) || r.content.holds(earlier) {
+	if !r.change || sec == Artifacts || intent.IsStanding(earlier) || r.content.holds(earlier) {
 		return false
 	}
 	words := subjectOf(earlier)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // tellsEnough is the salience from which a user's sentence is kept although no
@@ -124,12 +124,12 @@ func remarks(sentence string) bool {
 	if sentence == "" || isRequest(first) || isOpinion(sentence) || isPromise(sentence) || !ofOneself(sentence) {
 		return false
 	}
-	_, states := cues.Of(sentence)
+	_, states := intent.Of(sentence)
 	return states && len(contentStems(sentence)) >= 3
 }
 
 func ofOneself(sentence string) bool {
-	words, _ := cues.Words(sentence)
+	words, _ := intent.Words(sentence)
 	for w := range strings.FieldsSeq(words) {
 		if own[w] {
 			return true
@@ -211,7 +211,7 @@ func worth(sec Section, text string) int {
 	if sec == Constraints && isOpinion(text) {
 		return min(score, idle)
 	}
-	if sec == Constraints && cues.IsStanding(text) {
+	if sec == Constraints && intent.IsStanding(text) {
 		score += standingWorth
 	}
 	return score + 2

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // sampleWords begin an assistant's sentence that illustrates and states nothing.
@@ -27,7 +27,7 @@ func isSample(sentence string) bool {
 	if _, quoted, ok := strings.Cut(sentence, ": "); ok && strings.IndexAny(quoted, "\"“") == 0 {
 		return true
 	}
-	words, _ := cues.Words(sentence)
+	words, _ := intent.Words(sentence)
 	for w := range strings.FieldsSeq(words) {
 		if ownVoice[w] {
 			return true

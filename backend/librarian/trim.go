@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // layout is how a kind of summary is written and shortened.
@@ -63,7 +63,7 @@ func (l layout) tier(sec Section, entry string) int {
 // last what the assistant said, what was asked for and mere remarks.
 func tierOf(sec Section, entry string) int {
 	switch {
-	case sec == Constraints && cues.IsStanding(entry):
+	case sec == Constraints && intent.IsStanding(entry):
 		return 0
 	case sec == Facts && isPurpose(entry):
 		return 0

@@ -42,7 +42,7 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	if len(Terms(q.Text)) == 0 {
 		return Result{}, ctx.Err() // signs alone: nothing can be meant by them
 	}
-	w, v, res, err := e.halves(ctx, q, s)
+	w, v, res, err := e.searchBoth(ctx, q, s)
 	if err != nil {
 		return Result{}, err
 	}
@@ -69,8 +69,8 @@ func (e *Engine) Search(ctx context.Context, q Query) (Result, error) {
 	return res, nil
 }
 
-// halves searches by words and by vectors, side by side.
-func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, similar, Result, error) {
+// searchBoth searches by words and by vectors, side by side.
+func (e *Engine) searchBoth(ctx context.Context, q Query, s Settings) (words, similar, Result, error) {
 	var (
 		res  Result
 		w    words
@@ -83,13 +83,13 @@ func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, simila
 	defer cancel()
 	side.Go(func() {
 		begun := time.Now()
-		if w, werr = e.byWords(ctx, q, s); werr != nil && !calledOff(werr) { // one that was called off calls nothing off
+		if w, werr = e.byWords(ctx, q, s); werr != nil && !isCancelled(werr) { // one that was called off calls nothing off
 			cancel()
 		}
 		res.Timing.Keyword = since(begun)
 	})
 	side.Go(func() {
-		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.WordsAlone && !calledOff(verr) {
+		if v, verr = e.byVectors(ctx, q, s); verr != nil && !q.WordsAlone && !isCancelled(verr) {
 			cancel()
 		}
 	})
@@ -99,7 +99,7 @@ func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, simila
 	}
 	res.Timing.Embed, res.Timing.Vector = v.embedMs, v.searchMs
 	switch {
-	case werr != nil && !(verr != nil && !q.WordsAlone && calledOff(werr)):
+	case werr != nil && !(verr != nil && !q.WordsAlone && isCancelled(werr)):
 		return w, v, res, searchError(werr)
 	case verr != nil && !q.WordsAlone:
 		return w, v, res, searchError(verr)
@@ -113,9 +113,9 @@ func (e *Engine) halves(ctx context.Context, q Query, s Settings) (words, simila
 	return w, v, res, nil
 }
 
-// calledOff reports a half that ended because the other had failed: by its context, or
+// isCancelled reports a half that ended because the other had failed: by its context, or
 // in the database by its interrupt.
-func calledOff(err error) bool {
+func isCancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || chat.CodeOf(err) == chat.CodeCancelled
 }
 

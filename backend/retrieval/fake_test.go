@@ -207,7 +207,7 @@ func (anything) Span(chat.SessionID, chat.BranchID) (int64, int64, bool) {
 	return 0, math.MaxInt64, true
 }
 
-func (m *memory) Sieve(ctx context.Context, _ chat.Within) (chat.Sieve, error) {
+func (m *memory) ScopeFilter(ctx context.Context, _ chat.Within) (chat.ScopeFilter, error) {
 	return anything{}, m.enter(ctx, "Sieve")
 }
 

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // forHits gives every item its place among the hits. Packing prefers what is needed to
@@ -39,12 +39,12 @@ func (c *collector) forHits(answers map[chat.TurnID]*item, age func(*unit) float
 
 // lacks reports that a question asks for a number, a time or a date, and a text has none, in
 // figures or in words.
-func (in intent) lacks(text string) bool {
+func (in questionIntent) lacks(text string) bool {
 	switch {
 	case in.day:
-		return !cues.SaysDay(text)
+		return !intent.SaysDay(text)
 	case in.amount:
-		return !cues.SaysAmount(text)
+		return !intent.SaysAmount(text)
 	}
 	return false
 }

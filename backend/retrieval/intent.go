@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // aim is whose words a question asks for.
@@ -17,8 +17,8 @@ const (
 	aimReply            // the user asks what they were answered: "did you tell me", "your advice"
 )
 
-// intent is what the wording of a question tells about its answer.
-type intent struct {
+// questionIntent is what the wording of a question tells about its answer.
+type questionIntent struct {
 	aim      aim
 	told     bool // the user asks what they said or asked themselves
 	overview bool // the course of things: a summary, the order of events
@@ -106,9 +106,9 @@ func cueSet(list string) map[string]bool {
 
 // intentOf reads a question by its cue words. It knows no grammar: a wrong guess only
 // changes the order of what is found.
-func intentOf(text string) intent {
-	words, ends := cues.Words(text)
-	var in intent
+func intentOf(text string) questionIntent {
+	words, ends := intent.Words(text)
+	var in questionIntent
 	user := false
 	start := 0
 	for i, end := range ends {
@@ -145,7 +145,7 @@ func intentOf(text string) intent {
 
 // anyCue reports that a text holds a cue.
 func anyCue(text string, set map[string]bool) bool {
-	words, ends := cues.Words(text)
+	words, ends := intent.Words(text)
 	return hasCue(words, ends, set)
 }
 
@@ -189,7 +189,7 @@ func onlyAsks(text string) bool {
 	question := false
 	for _, r := range text {
 		switch {
-		case cues.EndsSentence(r):
+		case intent.EndsSentence(r):
 			if question = isQuestionMark(r); !question {
 				return false
 			}
@@ -197,7 +197,7 @@ func onlyAsks(text string) bool {
 			question = false
 		}
 	}
-	_, ends := cues.Words(text)
+	_, ends := intent.Words(text)
 	return question && len(ends) <= longestBare && !anyCue(text, selfCues)
 }
 

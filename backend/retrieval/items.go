@@ -38,7 +38,7 @@ func (x *item) text(c chat.ChunkText) string {
 // collector makes items of a pool's units. It reads the words of the most promising.
 type collector struct {
 	p      *pool
-	in     intent
+	in     questionIntent
 	budget int // of packing, in tokens
 	query  queryWords
 	match  *matcher

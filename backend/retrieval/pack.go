@@ -153,16 +153,16 @@ func (k *packer) readChunks(ctx context.Context, store Store, ids []chat.ChunkID
 func (k *packer) pack(ctx context.Context, store Store, ranked []*item) error {
 	passed := 0
 	for len(ranked) > 0 && k.left >= leastArtifact && passed < mostPassed {
-		now := ranked[:k.likely(ranked)]
+		now := ranked[:k.estimateFit(ranked)]
 		ranked = ranked[len(now):]
 		passed += len(now)
-		now = slices.DeleteFunc(slices.Clone(now), k.hopeless) // their texts need not be read
+		now = slices.DeleteFunc(slices.Clone(now), k.cannotFit) // their texts need not be read
 		passed -= len(now)
 		if err := k.read(ctx, store, unitsOf(now)); err != nil {
 			return err
 		}
 		if k.s.MMR {
-			now = k.varied(now)
+			now = k.mmr(now)
 		}
 		for _, u := range now {
 			if err := ctx.Err(); err != nil {
@@ -181,8 +181,8 @@ const (
 	mostPassed    = 200 // units that did not fit
 )
 
-// likely is how many units may fit into what is left, and some to choose from.
-func (k *packer) likely(ranked []*item) int {
+// estimateFit is how many units may fit into what is left, and some to choose from.
+func (k *packer) estimateFit(ranked []*item) int {
 	sum := 0
 	for i, u := range ranked {
 		if sum += u.tokens + leastArtifact; sum > k.left {
@@ -199,7 +199,7 @@ func (k *packer) take(u *item) bool {
 	if !ok {
 		return false
 	}
-	if k.hopeless(u) {
+	if k.cannotFit(u) {
 		return false
 	}
 	span := inside(c, u.span)
@@ -224,9 +224,9 @@ func (k *packer) take(u *item) bool {
 	return len(k.order) < k.s.TopK && k.chunks[u.Chunk] == nil && k.summarize(c, u)
 }
 
-// hopeless reports a unit that cannot fit, however its tokens are counted, and that is
+// cannotFit reports a unit that cannot fit, however its tokens are counted, and that is
 // not so large that a passage of it would do.
-func (k *packer) hopeless(u *item) bool {
+func (k *packer) cannotFit(u *item) bool {
 	return 2*u.tokens > 3*k.left && u.tokens <= k.q.MaxTokens/2
 }
 

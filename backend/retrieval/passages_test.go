@@ -56,7 +56,7 @@ func TestPartsAreInOrderAndWithinBounds(t *testing.T) {
 }
 
 func TestIntentOf(t *testing.T) {
-	for text, want := range map[string]intent{
+	for text, want := range map[string]questionIntent{
 		"Which command did you give me for that?":            {aim: aimReply},
 		"What was recommended for the timeout?":              {aim: aimReply},
 		"Was hast du mir empfohlen?":                         {aim: aimReply},

@@ -25,7 +25,7 @@ func (k *packer) selected(ctx context.Context, store Store, ranked []*item) ([]*
 		if err := k.read(ctx, store, unitsOf(ranked)); err != nil {
 			return nil, err
 		}
-		ranked = k.varied(ranked)
+		ranked = k.mmr(ranked)
 	}
 	return within(ranked, bestOfChunks(ranked, k.s.TopK)), nil
 }

@@ -25,8 +25,8 @@ type Store interface {
 	// where the scope is a lineage, a span may reach over a fork point: it is then of the
 	// lineage, whatever branch the turns belong to.
 	UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqSpan) ([]chat.UnitRef, error)
-	// Sieve is the scope as the vector index needs it.
-	Sieve(ctx context.Context, in chat.Within) (chat.Sieve, error)
+	// ScopeFilter is the scope as the vector index needs it.
+	ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilter, error)
 	// ChunkTexts returns chunks with their words, in the order asked for; those that
 	// are not there are left out.
 	ChunkTexts(ctx context.Context, ids []chat.ChunkID) ([]chat.ChunkText, error)
@@ -53,6 +53,6 @@ type VectorQuery struct {
 	Vector    []float32 // of length 1
 	// Session is the only one the sieve lets through; empty: it may be any.
 	Session chat.SessionID
-	Sieve   chat.Sieve
+	Sieve   chat.ScopeFilter
 	Limit   int
 }

@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // A clause is a part of a message of the user. It asks for something, or it states
@@ -73,7 +73,7 @@ func sentence(text string) (int, bool) {
 		case r == '\n':
 			return next, false
 		case r == utf8.RuneError:
-		case cues.EndsSentence(r):
+		case intent.EndsSentence(r):
 			if after, _ := utf8.DecodeRuneInString(text[next:]); r > unicode.MaxASCII || next == len(text) || unicode.IsSpace(after) {
 				return next, isQuestionMark(r)
 			}
@@ -148,7 +148,7 @@ func leadOf(text string) lead {
 	if len(text) > leadBytesRead {
 		text = strings.ToValidUTF8(text[:leadBytesRead], "")
 	}
-	words, ends := cues.Words(text)
+	words, ends := intent.Words(text)
 	start := 0
 	for i := range ends {
 		longest := leadNone

@@ -57,7 +57,7 @@ func (e *Engine) byVectors(ctx context.Context, q Query, s Settings) (similar, e
 
 // nearest searches the index of the whole scope.
 func (e *Engine) nearest(ctx context.Context, q Query, v *similar) error {
-	sieve, err := e.Store.Sieve(ctx, q.Within)
+	sieve, err := e.Store.ScopeFilter(ctx, q.Within)
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
 )
 
@@ -73,7 +73,7 @@ var errMoved = errors.New("the data changed while it was copied")
 const backupTries = 10
 
 // Backup writes a checked copy of the data to a new file, or under a dated name
-// into a folder. It reads on a connection of its own: writers go on meanwhile.
+// importTo a folder. It reads on a connection of its own: writers go on meanwhile.
 //
 // Errors: CodeConflict (the file exists, or a restore was cut short), CodeNotFound (no data, or no such
 // folder), CodeNewer, CodeCorrupt, CodeNoSpace. A copy that fails leaves nothing.
@@ -131,7 +131,7 @@ func (a *Archive) writeOnce(ctx context.Context, from place, path string, b chat
 	if err != nil {
 		return b, targetError(path, err)
 	}
-	defer func() { _ = disk.Remove(disk.Backup, temp) }()
+	defer func() { _ = faultfs.Remove(faultfs.Backup, temp) }()
 	b.At = a.clock.Now()
 	if err := a.copyTo(ctx, from, temp, &b); err != nil {
 		return b, err

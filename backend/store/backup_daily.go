@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // BackupPolicy says whether a backup is made each day, and how many are kept.
@@ -63,8 +63,8 @@ func (a *Archive) daily(ctx context.Context, p BackupPolicy) (chat.AutoBackup, e
 	if err != nil || out.Outcome != chat.BackupMade {
 		return out, err
 	}
-	for _, old := range surplus(ctx, append([]dailyFile{{out.Made.Path, out.Made.At}}, list...), p) {
-		if err := disk.Remove(disk.Backup, old.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, old := range toPrune(ctx, append([]dailyFile{{out.Made.Path, out.Made.At}}, list...), p) {
+		if err := faultfs.Remove(faultfs.Backup, old.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return out, mapError(op, err)
 		}
 		out.Removed = append(out.Removed, old.path)
@@ -157,7 +157,7 @@ func (a *Archive) unchangedSince(ctx context.Context, path string) (bool, error)
 	return now == mark, mapError("store.backup", err)
 }
 
-// standing is the newest backup in a folder with a word in its name, if it is whole and
+// branchTip is the newest backup in a folder with a word in its name, if it is whole and
 // nothing was written since; else empty.
 func (a *Archive) standing(ctx context.Context, dir, word string) (string, error) {
 	entries, err := os.ReadDir(dir)
@@ -217,7 +217,7 @@ func (a *Archive) dailies(dir string) (list []dailyFile, last time.Time, err err
 			}
 		}
 		if (isTemp(e.Name()) || ok && kind == chat.BackupDaily && info.Size() == 0) && time.Since(info.ModTime()) > backupEvery {
-			_ = disk.Remove(disk.Backup, path)
+			_ = faultfs.Remove(faultfs.Backup, path)
 		}
 	}
 	slices.SortFunc(list, func(x, y dailyFile) int { return y.at.Compare(x.at) })

@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // createBeside makes an empty file of the owner's alone in a path's directory.
 func createBeside(path string) (string, error) {
-	f, err := disk.CreateTemp(disk.Backup, filepath.Dir(path), "."+filepath.Base(path)+tempMark+"*")
+	f, err := faultfs.CreateTemp(faultfs.Backup, filepath.Dir(path), "."+filepath.Base(path)+tempMark+"*")
 	if err != nil {
 		return "", err
 	}
@@ -29,13 +29,13 @@ func isTemp(name string) bool {
 // nameNew gives a file a name that none has: it is taken first, so that a file
 // that came there this moment is not replaced.
 func nameNew(from, to string) error {
-	f, err := disk.OpenFile(disk.Backup, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := faultfs.OpenFile(faultfs.Backup, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err == nil {
 		if err = f.Close(); err == nil {
-			err = disk.Rename(disk.Backup, from, to)
+			err = faultfs.Rename(faultfs.Backup, from, to)
 		}
 		if err != nil {
-			_ = disk.Remove(disk.Backup, to)
+			_ = faultfs.Remove(faultfs.Backup, to)
 		}
 	}
 	return err
@@ -43,7 +43,7 @@ func nameNew(from, to string) error {
 
 // syncFile makes a file's content durable.
 func syncFile(path string) error {
-	f, err := disk.OpenFile(disk.Backup, path, os.O_RDWR, 0) // Windows flushes what may be written alone
+	f, err := faultfs.OpenFile(faultfs.Backup, path, os.O_RDWR, 0) // Windows flushes what may be written alone
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer func() { _ = in.Close() }()
-	out, err := disk.OpenFile(disk.Backup, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := faultfs.OpenFile(faultfs.Backup, to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func copyFile(from, to string) error {
 
 // writeFile writes a new file, durably.
 func writeFile(path string, data []byte) error {
-	out, err := disk.OpenFile(disk.Backup, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	out, err := faultfs.OpenFile(faultfs.Backup, path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -75,4 +75,4 @@ func writeFile(path string, data []byte) error {
 	return errors.Join(err, out.Sync(), out.Close())
 }
 
-func syncDir(dir string) error { return disk.SyncDir(disk.Backup, dir) }
+func syncDir(dir string) error { return faultfs.SyncDir(faultfs.Backup, dir) }

@@ -46,17 +46,17 @@ func (a *audit) originals(ctx context.Context, db *gorm.DB) error {
 	})
 }
 
-// soundness is what a daily backup says of itself: whether verify found problems in it
+// backupHealth is what a daily backup says of itself: whether verify found problems in it
 // when it was made.
-type soundness int
+type backupHealth int
 
 const (
-	copySound   soundness = iota
-	copyUnknown           // nobody looked
-	copyDamaged           // or it cannot be read
+	backupHealthy backupHealth = iota
+	copyUnknown                // nobody looked
+	copyDamaged                // or it cannot be read
 )
 
-func soundnessOf(ctx context.Context, path string) soundness {
+func backupHealthOf(ctx context.Context, path string) backupHealth {
 	db, err := connect(path, readBackPragmas, 1)
 	if err != nil {
 		return copyDamaged
@@ -74,27 +74,27 @@ func soundnessOf(ctx context.Context, path string) soundness {
 	if problems[0] != "0" {
 		return copyDamaged
 	}
-	return copySound
+	return backupHealthy
 }
 
-func unknownUnless(err error) soundness {
+func unknownUnless(err error) backupHealth {
 	if err != nil {
 		return copyDamaged
 	}
 	return copyUnknown
 }
 
-// surplus are the daily backups that are no longer to be kept, of a list with the one
+// toPrune are the daily backups that are no longer to be kept, of a list with the one
 // just made first. A sound one pushes out older ones that are sound or that nobody
 // looked at; any other only its like: however many are made of data that is damaged, the
 // last sound ones stay.
-func surplus(ctx context.Context, list []dailyFile, p BackupPolicy) []dailyFile {
-	groups := map[soundness][]dailyFile{}
-	made := soundnessOf(ctx, list[0].path)
+func toPrune(ctx context.Context, list []dailyFile, p BackupPolicy) []dailyFile {
+	groups := map[backupHealth][]dailyFile{}
+	made := backupHealthOf(ctx, list[0].path)
 	for _, d := range list {
-		s := soundnessOf(ctx, d.path)
-		if s == copyUnknown && made == copySound {
-			s = copySound
+		s := backupHealthOf(ctx, d.path)
+		if s == copyUnknown && made == backupHealthy {
+			s = backupHealthy
 		}
 		groups[s] = append(groups[s], d)
 	}
@@ -110,6 +110,6 @@ const soundEvery = 7 * 24 * time.Hour
 func verifies(ctx context.Context, now time.Time, list []dailyFile, brief bool) bool {
 	return !brief || !slices.ContainsFunc(list, func(d dailyFile) bool {
 		age := now.Sub(d.at)
-		return age >= 0 && age < soundEvery && soundnessOf(ctx, d.path) != copyUnknown
+		return age >= 0 && age < soundEvery && backupHealthOf(ctx, d.path) != copyUnknown
 	})
 }

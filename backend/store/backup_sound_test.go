@@ -148,7 +148,7 @@ func TestABriefBackupIsSeldomVerified(t *testing.T) {
 		f.ok(f.SaveDraft(f.ctx, chat.Draft{BranchID: b.ID, Message: chat.UserText(f.clock.Now().String())}))
 		out, err := f.AutoBackup(f.ctx, BackupPolicy{Daily: true, KeepDaily: 2, KeepWeekly: 0, Brief: true})
 		f.ok(err)
-		if soundnessOf(f.ctx, out.Made.Path) == copySound {
+		if backupHealthOf(f.ctx, out.Made.Path) == backupHealthy {
 			looked = append(looked, day)
 		} else if s, _ := f.backups(false); len(looked) == 0 && !slices.Contains(s, verified[0]) {
 			t.Errorf("day %d: one that nobody looked at pushed out a sound one", day)

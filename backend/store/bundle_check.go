@@ -8,7 +8,7 @@ import (
 )
 
 // What a stranger's ledger says of a session may be consistent and yet reach out of it:
-// into another session's records, which have ids too, or into files. The reducer does
+// importTo another session's records, which have ids too, or into files. The reducer does
 // not look for that; this does, before anything is written.
 
 // reachChecker collects the first thing that is wrong.

@@ -39,13 +39,13 @@ func (s *Store) ImportBundle(ctx context.Context, r io.ReaderAt, size int64, nam
 	if s.writer == nil {
 		return fail(chat.Errorf(chat.CodeLocked, opBundle, "The data is open for reading only."))
 	}
-	in, err := survey(ctx, r, size)
+	in, err := validate(ctx, r, size)
 	if err != nil {
 		return fail(err)
 	}
-	out, err := in.into(s)
+	out, err := in.importTo(s)
 	for tries := 1; errors.Is(err, errWentOn) && tries < importTries; tries++ {
-		out, err = in.into(s)
+		out, err = in.importTo(s)
 	}
 	if err != nil {
 		return fail(err)
@@ -71,8 +71,8 @@ type incoming struct {
 	torn    bool
 }
 
-// survey checks a bundle by itself.
-func survey(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
+// validate checks a bundle by itself.
+func validate(ctx context.Context, r io.ReaderAt, size int64) (*incoming, error) {
 	b, err := bundle.Open(r, size)
 	if err != nil {
 		return nil, err
@@ -175,8 +175,8 @@ func (in *incoming) key() string {
 	return fmt.Sprintf("%s/%d/%x", in.session, len(in.hashes), in.hashes[len(in.hashes)-1])
 }
 
-// into brings the session in; errWentOn if another writer was faster.
-func (in *incoming) into(s *Store) (out chat.Imported, err error) {
+// importTo brings the session in; errWentOn if another writer was faster.
+func (in *incoming) importTo(s *Store) (out chat.Imported, err error) {
 	var as relation
 	if err := s.read(in.ctx, opBundle, func(db *gorm.DB) (err error) {
 		as, err = in.relation(db)
@@ -212,7 +212,7 @@ func (in *incoming) into(s *Store) (out chat.Imported, err error) {
 			return t.enqueueOf(in.session)
 		})
 	default:
-		out, err = in.beside(s, as, still)
+		out, err = in.importAsCopy(s, as, still)
 	}
 	if constrained(err) {
 		err = unsound("a record of it cannot be, or has the id of one that is here, of another session")
@@ -221,8 +221,8 @@ func (in *incoming) into(s *Store) (out chat.Imported, err error) {
 	return out, err
 }
 
-// beside brings in a session that is not here, or a copy of one that has diverged.
-func (in *incoming) beside(s *Store, as relation, still func(*tx) error) (chat.Imported, error) {
+// importAsCopy brings in a session that is not here, or a copy of one that has diverged.
+func (in *incoming) importAsCopy(s *Store, as relation, still func(*tx) error) (chat.Imported, error) {
 	var c *copying
 	if as.outcome == chat.ImportCopied {
 		c = newCopying(s.clock.Now(), in.session)

@@ -32,7 +32,7 @@ func (a *applier) play(e ledger.Event, contents []bundle.Content) error {
 
 // keep stores an event as it is, its payload packed as eventOn packs it.
 func (a *applier) keep(e ledger.Event) error {
-	base, err := a.restsOn(e)
+	base, err := a.baseOf(e)
 	if err != nil {
 		return err
 	}
@@ -46,27 +46,27 @@ func (a *applier) keep(e ledger.Event) error {
 	}).Error
 }
 
-// restsOn is the earlier event whose payload this one repeats.
-func (a *applier) restsOn(e ledger.Event) (rested, error) {
+// baseOf is the earlier event whose payload this one repeats.
+func (a *applier) baseOf(e ledger.Event) (deltaBase, error) {
 	if len(e.Payload) < linkMin {
-		return rested{}, nil
+		return deltaBase{}, nil
 	}
 	session := chat.SessionID(a.session)
 	switch e.Type {
 	case ledger.EventTurnFinalized:
 		steps, err := all[string](a.db, `SELECT id FROM steps WHERE turn_id = ? ORDER BY step_index DESC, attempt DESC LIMIT 1`, e.Entity)
 		if err != nil || len(steps) == 0 {
-			return rested{}, err
+			return deltaBase{}, err
 		}
 		return a.payloadOf(session, ledger.EventStepEnded, steps[0])
 	case ledger.EventTurnIndexed:
 		return a.payloadOf(session, ledger.EventTurnFinalized, e.Entity)
 	case ledger.EventStateCommitted:
-		return payloadOf(e, func(_ ledger.Event, s ledger.StateCommitted) (rested, error) {
+		return payloadOf(e, func(_ ledger.Event, s ledger.StateCommitted) (deltaBase, error) {
 			return a.payloadOf(session, ledger.EventStateCommitted, string(s.ParentID))
 		})
 	}
-	return rested{}, nil
+	return deltaBase{}, nil
 }
 
 // content is one of the event at hand; nil if it is not there.

@@ -133,7 +133,7 @@ func payloadOf[P, R any](e ledger.Event, do func(ledger.Event, P) (R, error)) (R
 	return do(e, env.Data)
 }
 
-// told keeps the contents that are what their event says; one that is not is damaged.
+// toLedgerRecord keeps the contents that are what their event says; one that is not is damaged.
 type told struct {
 	list []bundle.Content
 	bad  bool

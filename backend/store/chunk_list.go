@@ -17,7 +17,7 @@ const listed = `FROM (SELECT DISTINCT u.chunk_id AS id FROM units u WHERE true`
 // with how many chunks there are in all.
 func (s *Store) Chunks(ctx context.Context, q chat.ChunkQuery) (page []chat.ChunkText, total int, err error) {
 	err = s.read(ctx, "chunk.list", func(db *gorm.DB) error {
-		r, err := reachOf(db, q.Within)
+		r, err := scopeOf(db, q.Within)
 		if err != nil {
 			return err
 		}

@@ -23,7 +23,7 @@ func (s *Store) Commit(ctx context.Context, c chat.Commit) (chat.State, error) {
 }
 
 func (t *tx) commit(c chat.Commit) (stateRow, error) {
-	if err := t.checkHold(c.Job); err != nil {
+	if err := t.checkLease(c.Job); err != nil {
 		return stateRow{}, err
 	}
 	branch, err := branchByID(t.db, c.BranchID)

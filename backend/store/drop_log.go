@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // DamagedLog reports that the write-ahead log is damaged, so that DropLog can leave it out.
@@ -45,7 +45,7 @@ func (a *Archive) DropLog(ctx context.Context) (string, error) {
 			gone = []string{DatabaseFile + "-shm", DatabaseFile + "-wal", confirmedFile}
 		}
 		for _, name := range gone {
-			if err := disk.Remove(disk.Backup, filepath.Join(a.dir, name)); err != nil && !os.IsNotExist(err) {
+			if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, name)); err != nil && !os.IsNotExist(err) {
 				return err
 			}
 		}

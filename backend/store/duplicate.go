@@ -172,10 +172,10 @@ func (c *copier) settings(id chat.SessionID) error {
 			return err
 		}
 	}
-	if o.Temperature == nil && o.Effort == "" {
+	if o.Temperature == nil && o.Effort == "" && o.ToolsMode == "" {
 		return nil
 	}
-	return c.setSettings(id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort})
+	return c.setSettings(id, chat.SessionSettings{SystemPrompt: o.SystemPrompt, Temperature: o.Temperature, Effort: o.Effort, ToolsMode: o.ToolsMode})
 }
 
 // history says the turns again, makes each state once its turns are final, and pins what

@@ -39,7 +39,7 @@ func (c *copier) turn(o chat.Turn) error {
 // step calls again in name. Its last end closes with the turn.
 func (c *copier) step(turn chat.TurnID, o chat.Step, last bool) (*chat.StepEnd, error) {
 	c.at(o.StartedAt)
-	row, err := c.beginStep(chat.StepStart{TurnID: turn, Index: o.Index, Provider: o.Provider, ModelID: o.ModelID})
+	row, err := c.beginStep(chat.StepStart{TurnID: turn, Index: o.Index, Provider: o.Provider, ModelID: o.ModelID, ToolsMode: o.ToolsMode})
 	if err != nil {
 		return nil, err
 	}

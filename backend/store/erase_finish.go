@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
 )
 
@@ -75,7 +75,7 @@ func (s *Store) removeErased(r receiptRow) error {
 		if !filepath.IsLocal(name) {
 			return corruptRecord("receipts", r.ID, nil)
 		}
-		if err := disk.Remove(disk.Data, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := faultfs.Remove(faultfs.Data, path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if err := faults.Point("erase.file"); err != nil {
@@ -85,7 +85,7 @@ func (s *Store) removeErased(r receiptRow) error {
 	if len(end.Files) == 0 {
 		return nil
 	}
-	return disk.SyncDir(disk.Data, filepath.Join(s.dir, StreamDir))
+	return faultfs.SyncDir(faultfs.Data, filepath.Join(s.dir, StreamDir))
 }
 
 // vacuumInMemory is how large a database is written anew by way of memory; a larger

@@ -73,7 +73,7 @@ func (e *erasing) tellLedgers() error {
 }
 
 func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) error {
-	if err := e.unrest(session, payloads); err != nil {
+	if err := e.rebase(session, payloads); err != nil {
 		return err
 	}
 	told := ledger.ContentErased{Receipt: e.receipt, Events: []ledger.ErasedEvent{}, Files: e.gone}
@@ -96,8 +96,8 @@ func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 	return e.event(session, ledger.EventContentErased, e.subject.Subject, told)
 }
 
-// unrest packs alone what rests on a payload that is about to change.
-func (e *erasing) unrest(session chat.SessionID, payloads map[int64][]byte) error {
+// rebase packs alone what rests on a payload that is about to change.
+func (e *erasing) rebase(session chat.SessionID, payloads map[int64][]byte) error {
 	rows, err := all[struct {
 		EventSeq int64
 		Head     []byte
@@ -107,7 +107,7 @@ func (e *erasing) unrest(session chat.SessionID, payloads map[int64][]byte) erro
 		return err
 	}
 	for _, r := range rows {
-		_, ref, ok := restsOn(r.Head)
+		_, ref, ok := baseOf(r.Head)
 		_, changes := payloads[ref]
 		_, itself := payloads[r.EventSeq]
 		if !ok || !changes || itself {

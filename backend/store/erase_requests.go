@@ -18,9 +18,9 @@ type quoted struct {
 	SessionID string
 }
 
-// taint is what of a context is erased: records by id, and for extracts, which have no
+// affectedContexts is what of a context is erased: records by id, and for extracts, which have no
 // record, the turns of the own session.
-type taint struct {
+type affectedContexts struct {
 	ids  map[string]bool
 	seqs []int64
 	// chunks is a condition on c, and its arguments
@@ -33,7 +33,7 @@ func (e *erasing) requestMark() []byte { return []byte(`{"erased":{"receipt":"` 
 
 // dropContexts drops the requests of turns for a mark, takes what is erased out of
 // their manifests, and forgets which of their memory it was.
-func (e *erasing) dropContexts(turns []quoted, by taint) error {
+func (e *erasing) dropContexts(turns []quoted, by affectedContexts) error {
 	requests, manifests := map[string][]byte{}, map[string][]byte{}
 	for _, t := range turns {
 		if t.SessionID != e.subject.Session {
@@ -65,7 +65,7 @@ func (e *erasing) dropContexts(turns []quoted, by taint) error {
 
 // dropMemory takes what is erased out of a turn's manifest and out of what was
 // retrieved for it.
-func (e *erasing) dropMemory(t quoted, by taint, manifests map[string][]byte) error {
+func (e *erasing) dropMemory(t quoted, by affectedContexts, manifests map[string][]byte) error {
 	manifest, err := manifestChain.read(e.db, t.ID, nil)
 	if err != nil || manifest == nil {
 		manifest = nil
@@ -164,7 +164,7 @@ func (e *erasing) deepestFirst(c chain, values map[string][]byte) ([]string, err
 }
 
 // holds reports that what a manifest describes had something of what is erased in it.
-func (by taint) holds(manifest []byte) bool {
+func (by affectedContexts) holds(manifest []byte) bool {
 	var m storedManifest
 	if json.Unmarshal(manifest, &m) != nil {
 		return true // nobody can tell
@@ -200,7 +200,7 @@ type storedPart struct {
 	To     int64  `json:"to"`
 }
 
-func (by taint) part(p storedPart) bool {
+func (by affectedContexts) part(p storedPart) bool {
 	if by.ids[p.ID] || by.ids[p.Turn] {
 		return true
 	}
@@ -209,7 +209,7 @@ func (by taint) part(p storedPart) bool {
 
 // markManifest takes out of a manifest the chunks that are erased, and the hashes and
 // sizes of whatever else is, and names the receipt.
-func markManifest(manifest []byte, receipt string, by taint) ([]byte, error) {
+func markManifest(manifest []byte, receipt string, by affectedContexts) ([]byte, error) {
 	var m map[string]any
 	if err := json.Unmarshal(manifest, &m); err != nil {
 		return nil, err

@@ -21,7 +21,7 @@ func (e *erasing) session() error {
 	if err != nil {
 		return err
 	}
-	if err := e.dropContexts(others, taint{ids: set(turns), chunks: `c.session_id = ?`, args: []any{id}}); err != nil {
+	if err := e.dropContexts(others, affectedContexts{ids: set(turns), chunks: `c.session_id = ?`, args: []any{id}}); err != nil {
 		return err
 	}
 	if err := e.forgetCalibrations(); err != nil {

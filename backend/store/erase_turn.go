@@ -12,7 +12,7 @@ type erasingTurn struct {
 	*erasing
 	turns []turnRow       // the turn, and those that said the same again when it was retried
 	files []string        // documents that only these hold
-	words words           // of all that is erased
+	words wordSet         // of all that is erased
 	sees  map[string]bool // branches from which the turn is seen
 }
 
@@ -41,7 +41,7 @@ func (x *erasingTurn) gather() error {
 	if err != nil {
 		return err
 	}
-	x.words = words{}
+	x.words = wordSet{}
 	for _, t := range x.turns {
 		x.words.json(t.UserMessageJSON)
 		x.words.json(text(t.FinalAssistantMessageJSON))
@@ -53,6 +53,9 @@ func (x *erasingTurn) gather() error {
 			if items, err := s.items(); err == nil {
 				x.words.json(items)
 			}
+		}
+		if err := x.toolWords(t.ID); err != nil {
+			return err
 		}
 	}
 	if err := x.documents(); err != nil {
@@ -109,7 +112,7 @@ func (x *erasingTurn) chunks() (string, []any) {
 // contexts drops the requests of every turn in whose context the text stood.
 func (x *erasingTurn) contexts() error {
 	where, args := x.chunks()
-	by := taint{ids: set(x.ids()), chunks: where, args: args}
+	by := affectedContexts{ids: set(x.ids()), chunks: where, args: args}
 	for _, t := range x.turns {
 		by.seqs = append(by.seqs, t.TurnSeq)
 	}
@@ -147,7 +150,7 @@ func (x *erasingTurn) contexts() error {
 // following are the other turns of the session whose context held something of it. Of
 // a turn for which several were assembled only the last is described: it counts as
 // one that did.
-func (x *erasingTurn) following(by taint) ([]quoted, error) {
+func (x *erasingTurn) following(by affectedContexts) ([]quoted, error) {
 	turns, err := all[struct {
 		Quoted quoted `gorm:"embedded"`
 		Times  int
@@ -234,14 +237,11 @@ func (x *erasingTurn) steps() error {
 		}
 		requests[r.ID] = x.requestMark()
 	}
-	for _, o := range []struct{ table, where string }{
-		{"tool_results", `tool_call_id IN (SELECT c.id FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id IN ?)`},
-		{"tool_calls", `batch_id IN (SELECT id FROM tool_batches WHERE turn_id IN ?)`},
-		{"tool_batches", `turn_id IN ?`}, {"turn_tokens", `turn_id IN ?`},
-	} {
-		if err := x.remove(o.table, `DELETE FROM `+o.table+` WHERE `+o.where, x.ids()); err != nil {
-			return err
-		}
+	if err := x.tools(); err != nil {
+		return err
+	}
+	if err := x.remove("turn_tokens", `DELETE FROM turn_tokens WHERE turn_id IN ?`, x.ids()); err != nil {
+		return err
 	}
 	x.counts["requests"] += int64(len(requests))
 	return x.replace(requestChain, requests)

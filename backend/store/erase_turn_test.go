@@ -195,11 +195,11 @@ func TestAWorkerWhoReadWhatIsErasedBringsNothing(t *testing.T) {
 	_, err = f.Commit(f.ctx, c)
 	f.refused(err, chat.CodeConflict)
 	c.Epoch++
-	c.Job = job.Hold()
+	c.Job = job.Lease()
 	if _, err = f.Commit(f.ctx, c); err == nil {
 		t.Error("a worker without its lease committed")
 	}
-	c.Job = chat.Hold{}
+	c.Job = chat.Lease{}
 	c.Summary = erasedMark
 	_, err = f.Commit(f.ctx, c)
 	f.ok(err)
@@ -272,7 +272,7 @@ func TestAnythingCanBeErased(t *testing.T) {
 
 // TestWordsTellWhatRepeatsWhat.
 func TestWordsTellWhatRepeatsWhat(t *testing.T) {
-	w := words{}
+	w := wordSet{}
 	w.json(`{"role":"user","blocks":[{"type":"text","text":"My passcode is p@9! 我爱数据库 and Hunter2, please remember"}]}`)
 	for text, want := range map[string]bool{
 		"the passcode": true, "HUNTER2": true, "it is p@9!": true, "关于数据库": true, "remember the user": false,

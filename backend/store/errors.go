@@ -9,7 +9,7 @@ import (
 	gosqlite "github.com/glebarez/go-sqlite"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // Primary result codes of SQLite that mean something to people.
@@ -43,7 +43,7 @@ func mapError(op string, err error) error {
 		return chat.WrapError(chat.CodeTimeout, op, err, "The operation took too long and was undone.")
 	case errors.Is(err, context.Canceled):
 		return chat.WrapError(chat.CodeCancelled, op, err, "The operation was cancelled and undone.")
-	case disk.Full(err):
+	case faultfs.Full(err):
 		return noSpace(op, err)
 	case errors.Is(err, syscall.EROFS):
 		return chat.WrapError(chat.CodeConfig, op, err, "The disk can only be read; nothing was changed.").

@@ -53,7 +53,7 @@ func kindOf[P any](apply func(*applier, ledger.Event, P) error, ids func(*copyin
 // eventKinds are all types of events that are written.
 var eventKinds = func() map[ledger.Type]eventKind {
 	all := map[ledger.Type]eventKind{}
-	for _, kinds := range []map[ledger.Type]eventKind{sessionEvents, branchEvents, turnEvents, stepEvents, pinEvents, historyEvents, fileEvents} {
+	for _, kinds := range []map[ledger.Type]eventKind{sessionEvents, branchEvents, turnEvents, stepEvents, pinEvents, historyEvents, fileEvents, toolEvents} {
 		maps.Copy(all, kinds)
 	}
 	return all
@@ -72,11 +72,11 @@ type applier struct {
 
 // record writes an event and the rows that it tells of.
 func (t *tx) record(session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return t.recordOn(rested{}, session, kind, entity, data)
+	return t.recordOn(deltaBase{}, session, kind, entity, data)
 }
 
 // recordOn is record with a payload that repeats much of an earlier one.
-func (t *tx) recordOn(base rested, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+func (t *tx) recordOn(base deltaBase, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.stamp()}
 	if err := eventKinds[kind].apply(&applier{tx: t, session: string(session)}, e, data); err != nil {
 		return err

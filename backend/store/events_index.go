@@ -254,7 +254,7 @@ func (a *applier) source(turn turnRow, of sourceOf) (chunkSource, error) {
 	return from, err
 }
 
-func (r chunkRow) told(said string) *ledger.Chunk {
+func (r chunkRow) toLedgerRecord(said string) *ledger.Chunk {
 	return &ledger.Chunk{
 		TurnID: r.SourceTurn, FileID: text(r.FileID), Ordinal: r.Ordinal, Role: r.Role, Start: r.StartOffset, End: r.EndOffset,
 		Type: r.ChunkType, Tokens: r.TokenEst, Version: r.ChunkerVersion, CreatedAt: r.CreatedAt,

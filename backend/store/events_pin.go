@@ -38,7 +38,7 @@ func (a *applier) pinsMoved(e ledger.Event, d ledger.PinsMoved) error {
 	}).Error
 }
 
-func (r pinRow) told() *ledger.Pin {
+func (r pinRow) toLedgerRecord() *ledger.Pin {
 	return &ledger.Pin{BranchID: r.BranchID, AfterTurn: r.AfterTurnSeq, Replaces: text(r.Replaces), Removed: r.Removed,
 		Tokens: r.Tokens, CreatedAt: r.CreatedAt, Text: ledger.SumOfText(r.Text)}
 }

@@ -47,7 +47,8 @@ func (a *applier) sessionPinned(e ledger.Event, d ledger.FlagChanged) error {
 }
 
 func (a *applier) sessionSettings(e ledger.Event, d ledger.SettingsChanged) error {
-	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ? WHERE id = ?`, d.SystemPrompt, d.Temperature, d.Effort, e.Entity)
+	return a.set(`UPDATE sessions SET system_prompt = ?, temperature = ?, effort = ?, tools_mode = ? WHERE id = ?`,
+		d.SystemPrompt, d.Temperature, d.Effort, d.ToolsMode, e.Entity)
 }
 
 // sessionImported gives the session its place in the list. The keys by which its
@@ -57,11 +58,11 @@ func (a *applier) sessionImported(e ledger.Event, d ledger.SessionImported) erro
 	return a.set(`UPDATE sessions SET updated_at = ? WHERE id = ?`, d.UpdatedAt, e.Entity)
 }
 
-func (r sessionRow) told() *ledger.Session {
+func (r sessionRow) toLedgerRecord() *ledger.Session {
 	return &ledger.Session{
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, ArchivedAt: text(r.ArchivedAt), Source: r.Source, ActiveBranch: r.ActiveBranch,
 		Model: r.Model, Effort: r.Effort, Temperature: r.Temperature, Pinned: r.Pinned,
 		Title: ledger.SumOfText(r.Title), SystemPrompt: ledger.SumOfText(r.SystemPrompt),
-		Folder: ledger.SumOfFolder(r.Folder),
+		Folder: ledger.SumOfFolder(r.Folder), ToolsMode: r.ToolsMode,
 	}
 }

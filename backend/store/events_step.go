@@ -29,7 +29,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 	}
 	row := stepRow{
 		ID: e.Entity, TurnID: turn.ID, StepIndex: d.Index, Attempt: d.Attempt, Status: string(chat.StepRunning), Provider: d.Provider,
-		ModelID: d.ModelID, StartedAt: e.CreatedAt, StreamPath: d.StreamPath, OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]",
+		ModelID: d.ModelID, StartedAt: e.CreatedAt, StreamPath: d.StreamPath, OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: d.ToolsMode,
 	}
 	packed, link, err := a.packRequest(turn, orEmpty(a.content(bundle.Request)))
 	if err != nil {
@@ -93,8 +93,8 @@ func (a *applier) settleStep(next ledger.Event) error {
 		r.ResponseJSON, r.RawEvents, r.ID, a.session)
 }
 
-// told is what a step is compared by; its request and response decoded.
-func (r stepRow) told(items string, request, response []byte, events ledger.Sum) *ledger.Step {
+// toLedgerRecord is what a step is compared by; its request and response decoded.
+func (r stepRow) toLedgerRecord(items string, request, response []byte, events ledger.Sum) *ledger.Step {
 	if r.Status == string(chat.StepRunning) { // the ledger learns the counters when the step ends
 		r.StreamDisplayedBytes, r.StreamDurableBytes = 0, 0
 	}
@@ -102,6 +102,6 @@ func (r stepRow) told(items string, request, response []byte, events ledger.Sum)
 		TurnID: r.TurnID, Index: r.StepIndex, Attempt: r.Attempt, Status: r.Status, Provider: r.Provider, ModelID: r.ModelID,
 		StartedAt: r.StartedAt, EndedAt: text(r.EndedAt), StreamPath: r.StreamPath, DisplayedBytes: r.StreamDisplayedBytes,
 		DurableBytes: r.StreamDurableBytes, Outcome: ledger.SumOfText(r.OutcomeJSON), Usage: sumOfOptional(r.UsageJSON),
-		Items: ledger.SumOfText(items), Request: ledger.SumOf(request), Response: sumIfAny(response), Events: events,
+		Items: ledger.SumOfText(items), Request: ledger.SumOf(request), Response: sumIfAny(response), Events: events, ToolsMode: r.ToolsMode,
 	}
 }

@@ -104,7 +104,7 @@ func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	return a.touch(a.session)
 }
 
-func (r turnRow) told(manifest []byte) *ledger.Turn {
+func (r turnRow) toLedgerRecord(manifest []byte) *ledger.Turn {
 	return &ledger.Turn{
 		BranchID: r.BranchID, Seq: r.TurnSeq, StateBefore: r.StateBefore, StateAfter: text(r.StateAfter), Phase: r.Phase, Outcome: r.Outcome,
 		IndexStatus: r.IndexStatus, Provider: r.PrimaryProvider, Model: r.PrimaryModel, RetryOf: text(r.RetryOf), CreatedAt: r.CreatedAt,

@@ -271,7 +271,7 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 		if len(refs) != 1 || refs[0].File != file.ID || len(near) != 1 {
 			t.Errorf("%s: units %+v, near %+v", scope, refs, near)
 		}
-		sieve, err := f.Sieve(f.ctx, in)
+		sieve, err := f.ScopeFilter(f.ctx, in)
 		f.ok(err)
 		if after, upTo, ok := sieve.Span(s.ID, b.ID); !ok || turn.Seq <= after || turn.Seq > upTo {
 			t.Errorf("%s: the sieve holds the document back", scope)
@@ -284,7 +284,7 @@ func TestDocumentsBeyondThePrompt(t *testing.T) {
 			if hits, err := f.SearchUnits(f.ctx, []string{"harbour"}, in, 10); err != nil || len(hits) != 0 {
 				t.Errorf("%s: a sibling's document is in reach: %v, %v", scope, hits, err)
 			}
-			sieve, err := f.Sieve(f.ctx, in)
+			sieve, err := f.ScopeFilter(f.ctx, in)
 			f.ok(err)
 			if after, upTo, ok := sieve.Span(s.ID, b.ID); ok && turn.Seq > after && turn.Seq <= upTo {
 				t.Errorf("%s: the sieve lets a sibling's document through", scope)

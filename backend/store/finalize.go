@@ -132,6 +132,9 @@ func (t *tx) finalizePrepared(turn *turnRow, f finalization) error {
 	if err := t.closeSteps(f.TurnID, f.step); err != nil {
 		return err
 	}
+	if err := t.closeBatches(f.TurnID); err != nil {
+		return err
+	}
 	if err := t.putAnswer(f); err != nil {
 		return err
 	}
@@ -219,6 +222,9 @@ func (t *tx) failPrepared(turn *turnRow, f chat.TurnFailure, step *endedStep) er
 		}
 	}
 	if err := t.closeSteps(f.TurnID, step); err != nil {
+		return err
+	}
+	if err := t.closeBatches(f.TurnID); err != nil {
 		return err
 	}
 	if err := t.setEnd(turn, f.Outcome, f.Failure, nil); err != nil {

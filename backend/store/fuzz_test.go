@@ -51,7 +51,7 @@ func isASCIILetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <
 // value or an error.
 func FuzzRests(f *testing.F) {
 	base, value := []byte(benchText(100)), []byte(benchText(101))
-	packed := rested{value: base, ref: 7}.on(value)
+	packed := deltaBase{value: base, ref: 7}.on(value)
 	if packed == nil {
 		f.Fatal("no seed")
 	}
@@ -62,18 +62,18 @@ func FuzzRests(f *testing.F) {
 		if got, err := unpackOn(base, damaged); err == nil && len(got) > unpackMax {
 			t.Fatal("more than the bound")
 		}
-		depth, _, ok := restsOn(damaged)
-		if ok && (depth < 1 || depth >= maxRests) {
+		depth, _, ok := baseOf(damaged)
+		if ok && (depth < 1 || depth >= maxDeltaDepth) {
 			t.Fatalf("rests on %d others", depth)
 		}
-		z := rested{value: base, ref: int64(len(value))}.on(value)
+		z := deltaBase{value: base, ref: int64(len(value))}.on(value)
 		if z == nil {
 			return
 		}
 		if got, err := unpackOn(base, z); err != nil || !bytes.Equal(got, value) {
 			t.Fatalf("%d bytes on %d come back as %d, %v", len(value), len(base), len(got), err)
 		}
-		if _, ref, ok := restsOn(z); !ok || ref != int64(len(value)) {
+		if _, ref, ok := baseOf(z); !ok || ref != int64(len(value)) {
 			t.Fatalf("rests on %d, %v", ref, ok)
 		}
 		if _, err := Unpack(z); err == nil {

@@ -335,7 +335,7 @@ func TestRangeJobs(t *testing.T) {
 		t.Fatalf("%v %+v", found, job)
 	}
 	n := summaryOf(job.BranchID, job.FromSeq, turns[1].Seq+1)
-	n.Job = job.Hold()
+	n.Job = job.Lease()
 	_, err = f.AddSummary(f.ctx, n)
 	f.ok(err)
 	if jobs, err := f.Jobs(f.ctx, chat.JobQuery{Session: s.ID, State: chat.JobQueued}); err != nil || len(jobs) != 1 || jobs[0].FromSeq != 2 {
@@ -347,7 +347,7 @@ func TestRangeJobs(t *testing.T) {
 		if !found {
 			t.Fatal("no job to claim")
 		}
-		_, err = f.FailJob(f.ctx, job.Hold(), "nonsense", 0)
+		_, err = f.FailJob(f.ctx, job.Lease(), "nonsense", 0)
 		f.ok(err)
 	}
 	if n, err := f.RequeueMissing(f.ctx); n != 0 || err != nil {

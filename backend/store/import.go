@@ -98,8 +98,8 @@ type importer struct {
 	already  bool      // and is what it is now
 	latest   time.Time // session.updated_at to be
 	leftAt   chat.BranchID
-	main     *standing
-	on       map[chat.BranchID]*standing
+	main     *branchTip
+	on       map[chat.BranchID]*branchTip
 	at       map[string]*spot               // by Turn.Key
 	order    []int                          // turns in the order in which they are written
 	children map[string][]int               // turns by the Key of the one before
@@ -110,8 +110,8 @@ type importer struct {
 	branches int                            // beside the first
 }
 
-// standing is a branch as the import finds it and as it goes on with it.
-type standing struct {
+// branchTip is a branch as the import finds it and as it goes on with it.
+type branchTip struct {
 	id      chat.BranchID // empty until it is made
 	tip     int64         // turn_seq of its last turn, or of its fork
 	epoch   int64
@@ -122,7 +122,7 @@ type standing struct {
 
 // spot is where a turn stands.
 type spot struct {
-	on      *standing
+	on      *branchTip
 	id      chat.TurnID
 	seq     int64
 	at      time.Time
@@ -252,7 +252,7 @@ func (m *importer) repeats(t *transfer.Turn) chat.TurnID {
 
 // load reads what is there of the conversation.
 func (m *importer) load() error {
-	m.on, m.at = map[chat.BranchID]*standing{}, map[string]*spot{}
+	m.on, m.at = map[chat.BranchID]*branchTip{}, map[string]*spot{}
 	m.labels, m.given = map[string]bool{}, map[string]int64{}
 	m.latest = m.moment(m.c.UpdatedAt)
 	return m.store.read(m.ctx, opImport, func(db *gorm.DB) error {
@@ -295,7 +295,7 @@ func (m *importer) loadSession(db *gorm.DB) error {
 		return err
 	}
 	for _, b := range branches {
-		m.on[b.ID] = &standing{id: b.ID, tip: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
+		m.on[b.ID] = &branchTip{id: b.ID, tip: b.Tip, epoch: b.Epoch, head: b.HeadState, closed: b.Closed}
 		m.labels[b.Label] = true
 		if b.Root {
 			m.main = m.on[b.ID]

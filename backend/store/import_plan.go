@@ -16,7 +16,7 @@ type importPart struct {
 
 // importRun is turns of one branch, one after the other, that one state commits.
 type importRun struct {
-	on    *standing
+	on    *branchTip
 	forks bool
 	from  *spot // the turn before; nil: the run begins the conversation
 	label string
@@ -82,7 +82,7 @@ func (m *importer) place(t *transfer.Turn, open *importRun) *importRun {
 	switch {
 	case before == nil:
 		if m.main == nil {
-			m.main = &standing{}
+			m.main = &branchTip{}
 		}
 		if m.main.tip == 0 && !m.main.closed {
 			return &importRun{on: m.main}
@@ -93,7 +93,7 @@ func (m *importer) place(t *transfer.Turn, open *importRun) *importRun {
 		}
 		return &importRun{on: before.on, from: before}
 	}
-	run := &importRun{on: &standing{}, forks: true, from: before}
+	run := &importRun{on: &branchTip{}, forks: true, from: before}
 	if before != nil {
 		run.on.tip = before.seq
 	}

@@ -77,7 +77,7 @@ func (w *importTx) begin() error {
 	w.m.session = id
 	w.m.latest = later(w.m.latest, w.now)
 	if w.m.main == nil { // no turn begins the conversation: there is none
-		w.m.main = &standing{}
+		w.m.main = &branchTip{}
 	}
 	w.m.main.id, w.m.main.head = chat.BranchID(branch.ID), chat.StateID(branch.HeadState)
 	return w.key(keyConversation+c.ID, session.ID)

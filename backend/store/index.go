@@ -70,7 +70,7 @@ func (s *Store) Index(ctx context.Context, i chat.Indexing) error {
 		if err := checkIndexing(turn, i); err != nil {
 			return err
 		}
-		if err := t.checkHold(i.Job); err != nil {
+		if err := t.checkLease(i.Job); err != nil {
 			return err
 		}
 		said, err := t.checkSource(i)

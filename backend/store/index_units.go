@@ -14,7 +14,7 @@ import (
 
 // insertUnits stores a chunk's units; triggers put them into the text index. Those of
 // a document are stored whole, for SQL would read all of it for each; the ledger is
-// told what stands before their words, which the document holds, and the hash.
+// toLedgerRecord what stands before their words, which the document holds, and the hash.
 func (t *tx) insertUnits(turn turnRow, chunk chunkRow, units []chat.Unit, from chunkSource) ([]ledger.IndexedUnit, error) {
 	made := make([]ledger.IndexedUnit, 0, len(units))
 	for _, u := range units {

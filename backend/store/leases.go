@@ -83,7 +83,7 @@ func (s *Store) NextJob(ctx context.Context, types ...chat.JobType) (time.Durati
 // RenewJob holds a job for longer, while it is worked on. A hold that was lost is an
 // error that chat.LeaseLost knows. A lease that ran out and was not taken over is
 // renewed: the clock may have leapt.
-func (s *Store) RenewJob(ctx context.Context, h chat.Hold, lease time.Duration) error {
+func (s *Store) RenewJob(ctx context.Context, h chat.Lease, lease time.Duration) error {
 	return s.write(ctx, "job.renew", func(t *tx) error {
 		n, err := t.exec(`UPDATE jobs SET lease_until = ? WHERE id = ? AND claim = ? AND state = 'running'`,
 			chat.FormatTime(t.now.Add(min(lease, chat.MaxJobLease))), h.Job, h.Claim)
@@ -94,9 +94,9 @@ func (s *Store) RenewJob(ctx context.Context, h chat.Hold, lease time.Duration) 
 	})
 }
 
-// checkHold refuses a worker whose try of a job is not the one that runs: the fence
+// checkLease refuses a worker whose try of a job is not the one that runs: the fence
 // before every effect (SRD 6.5). The zero Hold is no worker.
-func (t *tx) checkHold(h chat.Hold) error {
+func (t *tx) checkLease(h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
@@ -107,9 +107,9 @@ func (t *tx) checkHold(h chat.Hold) error {
 	return err
 }
 
-// finishJob ends a job that checkHold let pass; the same transaction may have settled it
+// finishJob ends a job that checkLease let pass; the same transaction may have settled it
 // meanwhile.
-func (t *tx) finishJob(h chat.Hold) error {
+func (t *tx) finishJob(h chat.Lease) error {
 	if h.Job == 0 {
 		return nil
 	}
@@ -123,14 +123,14 @@ func (t *tx) finishJob(h chat.Hold) error {
 
 // FinishJob marks a job done whose effect needed no transaction of its own. One that is
 // done already, or gone, is no error: others may have done what it was for.
-func (s *Store) FinishJob(ctx context.Context, h chat.Hold) error {
+func (s *Store) FinishJob(ctx context.Context, h chat.Lease) error {
 	return s.write(ctx, "job.finish", func(t *tx) error { return t.finishJob(h) })
 }
 
 // FailJob records a failed try: again after retryAfter, or dead once all tries
 // are used up. It answers the job as it now is, which a try that had lost its lease
 // does not change. The message must not hold a key or a prompt.
-func (s *Store) FailJob(ctx context.Context, h chat.Hold, msg string, retryAfter time.Duration) (chat.Job, error) {
+func (s *Store) FailJob(ctx context.Context, h chat.Lease, msg string, retryAfter time.Duration) (chat.Job, error) {
 	var row jobRow
 	err := s.write(ctx, "job.fail", func(t *tx) error {
 		if _, err := t.exec(`UPDATE jobs SET state = CASE WHEN attempts >= ? THEN 'dead' ELSE 'queued' END,
@@ -148,7 +148,7 @@ func (s *Store) FailJob(ctx context.Context, h chat.Hold, msg string, retryAfter
 
 // PostponeJob puts a claimed job back for later because there is nothing to do
 // yet: the try is not counted.
-func (s *Store) PostponeJob(ctx context.Context, h chat.Hold, pause time.Duration) error {
+func (s *Store) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
 	return s.write(ctx, "job.postpone", func(t *tx) error {
 		_, err := t.exec(`UPDATE jobs SET state = 'queued', attempts = max(attempts - 1, 0), lease_until = NULL, run_after = ?, updated_at = ?
 			WHERE id = ? AND claim = ? AND state = 'running'`, chat.FormatTime(t.now.Add(min(pause, chat.MaxJobPause))), t.stamp(), h.Job, h.Claim)
@@ -177,10 +177,10 @@ func (t *tx) capJobs() error {
 	return nil
 }
 
-// SpreadJobs gives the failed jobs whose pause is over new moments to be tried at, one
+// JitterJobs gives the failed jobs whose pause is over new moments to be tried at, one
 // after the other within a time: after a leap of the clock, or a sleep of the machine,
 // they would be tried all at once. It answers how many it put off.
-func (s *Store) SpreadJobs(ctx context.Context, within time.Duration) (int, error) {
+func (s *Store) JitterJobs(ctx context.Context, within time.Duration) (int, error) {
 	var ids []int64
 	err := s.write(ctx, "job.spread", func(t *tx) (err error) {
 		if err := t.capJobs(); err != nil {

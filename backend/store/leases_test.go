@@ -51,16 +51,16 @@ func TestALostLeaseIsFenced(t *testing.T) {
 			f.ok(err)
 			branch, err := f.Branch(f.ctx, b.ID)
 			f.ok(err)
-			_, err = f.Commit(f.ctx, chat.Commit{BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{turn.ID}, Summary: "s", Origin: chat.StateFallback, Job: job.Hold()})
+			_, err = f.Commit(f.ctx, chat.Commit{BranchID: b.ID, Epoch: branch.Epoch, Turns: []chat.TurnID{turn.ID}, Summary: "s", Origin: chat.StateFallback, Job: job.Lease()})
 			if !chat.LeaseLost(err) {
 				t.Errorf("commit: %v", err)
 			}
-			if err := f.RenewJob(f.ctx, job.Hold(), time.Minute); !chat.LeaseLost(err) {
+			if err := f.RenewJob(f.ctx, job.Lease(), time.Minute); !chat.LeaseLost(err) {
 				t.Errorf("renew: %v", err)
 			}
-			f.ok(f.FinishJob(f.ctx, job.Hold()))
-			f.ok(f.PostponeJob(f.ctx, job.Hold(), time.Minute))
-			after, err := f.FailJob(f.ctx, job.Hold(), "late", time.Minute)
+			f.ok(f.FinishJob(f.ctx, job.Lease()))
+			f.ok(f.PostponeJob(f.ctx, job.Lease(), time.Minute))
+			after, err := f.FailJob(f.ctx, job.Lease(), "late", time.Minute)
 			f.ok(err)
 			if after.State != before.State || after.Attempts != before.Attempts || after.Claim != before.Claim || after.LastError != before.LastError {
 				t.Errorf("the job was %+v and is %+v", before, after)
@@ -81,12 +81,12 @@ func TestIndexAndSummariesAreFencedToo(t *testing.T) {
 	job := f.claim(chat.JobIndexTurn)
 	f.ok(f.KillJob(f.ctx, job.ID))
 	i := f.indexing(turn.ID, chat.IndexOK)
-	i.Job = job.Hold()
+	i.Job = job.Lease()
 	if err := f.Index(f.ctx, i); !chat.LeaseLost(err) {
 		t.Errorf("index: %v", err)
 	}
 	n := summaryOf(b.ID, 1, 2)
-	n.Job = job.Hold()
+	n.Job = job.Lease()
 	if _, err := f.AddSummary(f.ctx, n); !chat.LeaseLost(err) {
 		t.Errorf("summary: %v", err)
 	}
@@ -103,14 +103,14 @@ func TestRenew(t *testing.T) {
 	job := f.claim()
 	for range 5 {
 		f.clock.Advance(50 * time.Second)
-		f.ok(f.RenewJob(f.ctx, job.Hold(), time.Minute))
+		f.ok(f.RenewJob(f.ctx, job.Lease(), time.Minute))
 		if _, found, err := f.ClaimJob(f.ctx, time.Minute); found || err != nil {
 			t.Fatal("claimed while it was held", err)
 		}
 	}
 	f.clock.Advance(72 * time.Hour) // the clock leapt, or the machine slept: nobody took the job
-	f.ok(f.RenewJob(f.ctx, job.Hold(), time.Minute))
-	f.ok(f.FinishJob(f.ctx, job.Hold()))
+	f.ok(f.RenewJob(f.ctx, job.Lease(), time.Minute))
+	f.ok(f.FinishJob(f.ctx, job.Lease()))
 }
 
 // TestAFailedTurnHoldsUpOnlyWhatFollowsIt: turns are committed in order, so that those
@@ -124,7 +124,7 @@ func TestAFailedTurnHoldsUpOnlyWhatFollowsIt(t *testing.T) {
 	f.say(b.ID, "2", "b")
 	free := f.say(other.ID, "3", "c")
 	first := f.claim(chat.JobSummarizeTurn)
-	_, err := f.FailJob(f.ctx, first.Hold(), "poison", time.Minute)
+	_, err := f.FailJob(f.ctx, first.Lease(), "poison", time.Minute)
 	f.ok(err)
 	if job := f.claim(chat.JobSummarizeTurn); job.TurnID != free.ID {
 		t.Fatalf("claimed %+v", job)
@@ -183,7 +183,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 	f.say(other.ID, "x", "y")
 	f.clock.Advance(10 * time.Hour)
 	failed, held := f.claim(), f.claim()
-	_, err := f.FailJob(f.ctx, failed.Hold(), "again", 40*time.Second)
+	_, err := f.FailJob(f.ctx, failed.Lease(), "again", 40*time.Second)
 	f.ok(err)
 	f.clock.Advance(-9 * time.Hour)
 	if _, found, err := f.ClaimJob(f.ctx, time.Minute); found || err != nil {
@@ -212,21 +212,21 @@ func TestTheClockIsSetForward(t *testing.T) {
 		f.say(b.ID, "x", "y")
 	}
 	for range many {
-		_, err := f.FailJob(f.ctx, f.claim().Hold(), "again", 5*time.Minute)
+		_, err := f.FailJob(f.ctx, f.claim().Lease(), "again", 5*time.Minute)
 		f.ok(err)
 	}
 	f.clock.Advance(72 * time.Hour)
 	_, fresh := f.session("fresh")
 	turn := f.say(fresh.ID, "x", "y")
-	if n, err := f.SpreadJobs(f.ctx, 5*time.Minute); n != many || err != nil {
+	if n, err := f.JitterJobs(f.ctx, 5*time.Minute); n != many || err != nil {
 		t.Fatalf("spread %d, %v", n, err)
 	}
 	one, two := f.claim(), f.claim()
 	if one.TurnID != turn.ID && two.TurnID != turn.ID {
 		t.Error("a new job waits")
 	}
-	f.ok(f.FinishJob(f.ctx, one.Hold()))
-	f.ok(f.FinishJob(f.ctx, two.Hold()))
+	f.ok(f.FinishJob(f.ctx, one.Lease()))
+	f.ok(f.FinishJob(f.ctx, two.Lease()))
 	tried := 1
 	for range 10 {
 		at := 0
@@ -247,7 +247,7 @@ func TestTheClockIsSetForward(t *testing.T) {
 func (f *fixture) tries() bool {
 	job, found, err := f.ClaimJob(f.ctx, time.Minute)
 	f.ok(err)
-	f.ok(f.FinishJob(f.ctx, job.Hold()))
+	f.ok(f.FinishJob(f.ctx, job.Lease()))
 	return found
 }
 
@@ -268,7 +268,7 @@ func TestNextJob(t *testing.T) {
 	next(0, false, chat.JobIndexTurn)
 	job := f.claim()
 	next(time.Minute, true)
-	_, err := f.FailJob(f.ctx, job.Hold(), "", time.Hour)
+	_, err := f.FailJob(f.ctx, job.Lease(), "", time.Hour)
 	f.ok(err)
 	next(chat.MaxJobPause, true)
 	f.ok(f.KillJob(f.ctx, job.ID))

@@ -38,11 +38,11 @@ func (r eventRow) event(payload []byte) ledger.Event {
 
 // event appends to the session's ledger, in the transaction of the change.
 func (t *tx) event(session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return t.eventOn(rested{}, session, kind, entity, data)
+	return t.eventOn(deltaBase{}, session, kind, entity, data)
 }
 
 // eventOn is event with a payload that repeats much of an earlier one.
-func (t *tx) eventOn(base rested, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+func (t *tx) eventOn(base deltaBase, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	told, err := ledger.Payload(data)
 	if err != nil {
 		return fmt.Errorf("encoding %s event: %w", kind, err)

@@ -9,14 +9,14 @@ import (
 	"sync"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // fileLock is the writer's lock (SPEC 4). The operating system's lock decides;
 // the pid in the file is only for people, since pids are used again. The directory
 // is locked too, where the system can: whoever deletes the file has no second one.
 type fileLock struct {
-	file *disk.File
+	file *faultfs.File
 	dir  *os.File
 }
 
@@ -36,7 +36,7 @@ func lockWriter(dir, address string) (*fileLock, error) {
 		return nil, chat.Errorf(chat.CodeConfig, op, "%s is %s, where the lock of the data should be. Nothing was changed.", path, what).
 			WithHint("remove it")
 	}
-	f, err := disk.OpenFile(disk.Lock, path, os.O_RDWR|os.O_CREATE|disk.NoFollow, 0o600)
+	f, err := faultfs.OpenFile(faultfs.Lock, path, os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
 	if err != nil {
 		return nil, mapError(op, err)
 	}

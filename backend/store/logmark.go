@@ -16,7 +16,7 @@ import (
 
 	"gorm.io/gorm"
 
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // confirmedFile says up to where SQLite's write-ahead log held confirmed commits. SQLite
@@ -58,8 +58,8 @@ func readConfirmed(dir string) (p logPosition, err error) {
 // fsynced: after a loss of power it may be an older one, which only says less.
 type logMark struct {
 	mu     sync.Mutex
-	file   *disk.File // nil: there is no mark, or it was closed
-	pool   *gorm.DB   // a connection of its own, so that no reader or writer is waited for
+	file   *faultfs.File // nil: there is no mark, or it was closed
+	pool   *gorm.DB      // a connection of its own, so that no reader or writer is waited for
 	log    string
 	last   logPosition
 	failed atomic.Bool // and logged
@@ -84,7 +84,7 @@ func (m *logMark) begin(path, database string) error {
 	if what := notAFile(path); what != "" {
 		return fmt.Errorf("%s is %s", path, what)
 	}
-	f, err := disk.OpenFile(disk.Data, path, os.O_RDWR|os.O_CREATE|disk.NoFollow, 0o600)
+	f, err := faultfs.OpenFile(faultfs.Data, path, os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // markFile is written when a database has been made in a data directory. Where it is there
@@ -115,7 +115,7 @@ func (a *Archive) putAside(op string, check func() error, put func(aside string)
 		return "", mapError(op, err)
 	}
 	aside := filepath.Join(a.dir, replacedDir, a.clock.Now().Format(backupStamp))
-	if err := disk.MkdirAll(disk.Backup, aside, 0o700); err != nil {
+	if err := faultfs.MkdirAll(faultfs.Backup, aside, 0o700); err != nil {
 		return "", mapError(op, err)
 	}
 	if err := syncDir(a.dir); err != nil {

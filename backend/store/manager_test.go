@@ -50,7 +50,7 @@ func TestDerivedDataIsMadeAgain(t *testing.T) {
 			t.Fatalf("%+v", ns)
 		}
 		for _, session := range []chat.SessionID{s.ID, ""} {
-			sieve, err := f.Sieve(f.ctx, chat.Within{Scope: chat.ScopeAll, Branch: b.ID})
+			sieve, err := f.ScopeFilter(f.ctx, chat.Within{Scope: chat.ScopeAll, Branch: b.ID})
 			f.ok(err)
 			hits, err := index.Search(f.ctx, retrieval.VectorQuery{Namespace: ns, Vector: query[0], Session: session, Sieve: sieve, Limit: 9})
 			f.ok(err)

@@ -184,7 +184,7 @@ func (s *Store) migrate(ctx context.Context, have found, steps fs.FS) error {
 }
 
 // migrationsOf hands the files to SQLite as they are, each in one transaction: goose's
-// own reader of SQL takes a buffer of 4 MB for each line, which was a third of the time
+// ownLineage reader of SQL takes a buffer of 4 MB for each line, which was a third of the time
 // of the tests. The files stay as goose reads them.
 func migrationsOf(steps fs.FS) ([]*goose.Migration, error) {
 	names, err := fs.Glob(steps, "*.sql")

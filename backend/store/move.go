@@ -13,7 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 	"contextinfinity/backend/internal/faults"
 )
 
@@ -50,7 +50,7 @@ func (a *Archive) PlanMove(to string) (MovePlan, error) {
 		return p, nil
 	}
 	p.To = filepath.Clean(to)
-	files, err := a.carried()
+	files, err := a.filesToCopy()
 	if errors.Is(err, errLink) {
 		p.Reason = "In the present place " + err.Error() + " to another place, which would not go along. Put what it leads to where the link is."
 		return p, nil
@@ -61,7 +61,7 @@ func (a *Archive) PlanMove(to string) (MovePlan, error) {
 	for _, f := range files {
 		p.Bytes += f.size
 	}
-	p.Reason, err = unfit(a.dir, p.To)
+	p.Reason, err = moveBlocker(a.dir, p.To)
 	if err != nil || p.Reason != "" {
 		return p, mapError(opMove, err)
 	}
@@ -75,8 +75,8 @@ func (a *Archive) PlanMove(to string) (MovePlan, error) {
 	return p, nil
 }
 
-// unfit says why a folder cannot take the data; empty: it can.
-func unfit(from, to string) (string, error) {
+// moveBlocker says why a folder cannot take the data; empty: it can.
+func moveBlocker(from, to string) (string, error) {
 	here, there := resolved(from), resolved(to)
 	switch {
 	case here == there:
@@ -138,8 +138,8 @@ func below(outer, inner string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// carriedFile is a file that goes along, by its path below the data directory.
-type carriedFile struct {
+// fileToCopy is a file that goes along, by its path below the data directory.
+type fileToCopy struct {
 	name string
 	size int64
 }
@@ -147,10 +147,10 @@ type carriedFile struct {
 // errLink is a link in the data directory: what it leads to would stay behind.
 var errLink = errors.New("a link")
 
-// carried are the files that go along: all but the lock, what is shared memory, and
+// filesToCopy are the files that go along: all but the lock, what is shared memory, and
 // files that are not whole yet. errLink names a link among them.
-func (a *Archive) carried() ([]carriedFile, error) {
-	var out []carriedFile
+func (a *Archive) filesToCopy() ([]fileToCopy, error) {
+	var out []fileToCopy
 	root := resolved(a.dir) // a walk does not follow a link
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -165,14 +165,14 @@ func (a *Archive) carried() ([]carriedFile, error) {
 			return filepath.SkipDir
 		case d.Type()&fs.ModeSymlink != 0:
 			return fmt.Errorf("%s is %w", name, errLink)
-		case !d.Type().IsRegular(), name == LockFile, name == DatabaseFile+"-shm", name == movedFile, name == movingFile, name == errandFile, isTemp(d.Name()):
+		case !d.Type().IsRegular(), name == LockFile, name == DatabaseFile+"-shm", name == movedFile, name == movingFile, name == pendingFile, isTemp(d.Name()):
 			return nil
 		}
 		info, err := d.Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		out = append(out, carriedFile{name, info.Size()})
+		out = append(out, fileToCopy{name, info.Size()})
 		return err
 	})
 	return out, err
@@ -210,7 +210,7 @@ func (a *Archive) moveTo(ctx context.Context, to string, adopt func() (bool, err
 	if err := a.fill(ctx, to); err != nil {
 		return errors.Join(err, clearMove(to, made))
 	}
-	err := a.remember(to)
+	err := a.recordMove(to)
 	if err == nil {
 		err = faults.Point("move.copied")
 	}
@@ -243,7 +243,7 @@ func mark(to string) error { return atomicfile.Write(filepath.Join(to, movingFil
 
 // unmark takes that back, durably.
 func unmark(to string) error {
-	if err := disk.Remove(disk.Backup, filepath.Join(to, movingFile)); err != nil {
+	if err := faultfs.Remove(faultfs.Backup, filepath.Join(to, movingFile)); err != nil {
 		return err
 	}
 	return syncDir(to)
@@ -260,7 +260,7 @@ func (a *Archive) fill(ctx context.Context, to string) error {
 	if err := mark(to); err != nil {
 		return err
 	}
-	files, err := a.carried()
+	files, err := a.filesToCopy()
 	if err != nil {
 		return err
 	}

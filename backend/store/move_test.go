@@ -30,7 +30,7 @@ func movable(t *testing.T) (*fixture, string) {
 
 func content(t *testing.T, dir string) map[string]string {
 	t.Helper()
-	files, err := archiveOf(dir).carried()
+	files, err := archiveOf(dir).filesToCopy()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // Names of what the store keeps in the data directory.
@@ -323,16 +323,16 @@ func makeDurable(dir string) error {
 			return err
 		}
 	}
-	if err := disk.Mkdir(disk.Data, dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := faultfs.Mkdir(faultfs.Data, dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return disk.SyncDir(disk.Data, parent)
+	return faultfs.SyncDir(faultfs.Data, parent)
 }
 
 // secureFile makes sure the database exists, for good, with mode 0600; SQLite gives
 // its companions, the WAL and the shared memory, the same mode.
 func secureFile(path string) error {
-	f, err := disk.OpenFile(disk.Data, path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := faultfs.OpenFile(faultfs.Data, path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return narrow(path, 0o600)
@@ -342,7 +342,7 @@ func secureFile(path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return disk.SyncDir(disk.Data, filepath.Dir(path))
+	return faultfs.SyncDir(faultfs.Data, filepath.Dir(path))
 }
 
 // narrow takes away rights beyond mode. A file system without modes is let be.

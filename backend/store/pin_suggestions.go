@@ -8,7 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/cues"
+	"contextinfinity/backend/internal/intent"
 )
 
 // suggestionRow is a standing instruction in a user's message. Dismissed, it is offered
@@ -42,7 +42,7 @@ func (t *tx) suggestPins(turn turnRow) error {
 	if err != nil {
 		return err
 	}
-	found := cues.TypedInstructions(said)
+	found := intent.TypedInstructions(said)
 	for _, s := range found[:min(len(found), maxTurnSuggestions)] {
 		_, err := t.exec(`INSERT INTO pin_suggestions (id, session_id, branch_id, turn_id, turn_seq, span_from, span_to)
 			VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (turn_id, span_from) DO NOTHING`,
@@ -139,7 +139,7 @@ func knownInstructions(db *gorm.DB, segs []segment) (made, known map[string]bool
 	known = map[string]bool{}
 	for _, p := range pins {
 		known[plainInstruction(p.Text)] = true
-		for s := range cues.Sentences(p.Text, cues.Span{End: len(p.Text)}) {
+		for s := range intent.Sentences(p.Text, intent.Span{End: len(p.Text)}) {
 			known[plainInstruction(p.Text[s.Start:s.End])] = true
 		}
 	}

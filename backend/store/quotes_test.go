@@ -13,7 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// remember prepares a turn whose memory is these chunks, each whole, and sends it.
+// recordMove prepares a turn whose memory is these chunks, each whole, and sends it.
 func (f *fixture) remember(turn chat.Turn, common string, chunks ...chat.ChunkText) ([]byte, []byte, chat.Step) {
 	f.Helper()
 	var memory strings.Builder

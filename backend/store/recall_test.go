@@ -113,7 +113,7 @@ func TestChunksWaitForTheirVectors(t *testing.T) {
 	if !ok {
 		t.Fatal("no job")
 	}
-	hold := job.Hold()
+	hold := job.Lease()
 	i := f.indexing(turn.ID, chat.IndexNone)
 	i.Job = hold
 	f.ok(f.Index(f.ctx, i))

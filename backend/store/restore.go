@@ -12,7 +12,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 const opRestore = "store.restore"
@@ -83,7 +83,7 @@ func (r *restoring) prepare(ctx context.Context) error {
 		return err
 	}
 	staging := filepath.Join(r.dir, stagingPrefix+r.clock.Now().Format(backupStamp))
-	if err := disk.Mkdir(disk.Backup, staging, 0o700); err != nil {
+	if err := faultfs.Mkdir(faultfs.Backup, staging, 0o700); err != nil {
 		return err
 	}
 	r.staging = staging
@@ -236,7 +236,7 @@ func (r *restoring) damaged(err error) error {
 // tables out of the copy.
 func (r *restoring) unpack(db *gorm.DB) error {
 	streams := filepath.Join(r.staging, StreamDir)
-	if err := disk.Mkdir(disk.Backup, streams, 0o700); err != nil {
+	if err := faultfs.Mkdir(faultfs.Backup, streams, 0o700); err != nil {
 		return err
 	}
 	files, err := filesIn(db)

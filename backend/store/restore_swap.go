@@ -11,7 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/atomicfile"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // The swap of a restore. Once its file is on the disk the restore is decided, and
@@ -19,7 +19,7 @@ import (
 //
 // The order matters. The old database is moved away before its log: a database
 // never stands at its name without the log that belongs to it, and a log never
-// beside a database that it does not belong to, which would be ruined by it. The
+// importAsCopy a database that it does not belong to, which would be ruined by it. The
 // new database takes the name last, when no old log is left. Each step is made
 // durable before the next, and done again is the same.
 
@@ -92,18 +92,18 @@ func (a *Archive) carryOut(w swap) (config string, err error) {
 	}
 	if !w.Keep {
 		for _, name := range databaseFiles {
-			if err := disk.Remove(disk.Backup, filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := faultfs.Remove(faultfs.Backup, filepath.Join(aside, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return "", err
 			}
 		}
 	}
-	_ = disk.Remove(disk.Backup, aside) // only when nothing is in it
-	_ = disk.Remove(disk.Backup, filepath.Dir(aside))
+	_ = faultfs.Remove(faultfs.Backup, aside) // only when nothing is in it
+	_ = faultfs.Remove(faultfs.Backup, filepath.Dir(aside))
 	if err := os.RemoveAll(staging); err != nil {
 		return "", err
 	}
 	a.at("cleared")
-	if err := disk.Remove(disk.Backup, filepath.Join(a.dir, swapFile)); err != nil {
+	if err := faultfs.Remove(faultfs.Backup, filepath.Join(a.dir, swapFile)); err != nil {
 		return "", err
 	}
 	return config, syncDir(a.dir)
@@ -134,7 +134,7 @@ func (a *Archive) putConfig(staging, aside string) (string, error) {
 }
 
 func writeConfig(path string, text []byte) error {
-	if err := disk.MkdirAll(disk.Backup, filepath.Dir(path), 0o700); err != nil {
+	if err := faultfs.MkdirAll(faultfs.Backup, filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
 	return atomicfile.Write(path, text, 0o600)
@@ -145,7 +145,7 @@ func writeConfig(path string, text []byte) error {
 var databaseFiles = []string{DatabaseFile, DatabaseFile + "-wal", DatabaseFile + "-shm", DatabaseFile + "-journal"}
 
 func (a *Archive) exchange(staging, aside string) error {
-	if err := disk.MkdirAll(disk.Backup, aside, 0o700); err != nil {
+	if err := faultfs.MkdirAll(faultfs.Backup, aside, 0o700); err != nil {
 		return err
 	}
 	if err := errors.Join(syncDir(filepath.Dir(aside)), syncDir(a.dir)); err != nil {
@@ -175,7 +175,7 @@ func (a *Archive) exchange(staging, aside string) error {
 // setJournalsAside moves the old journals away; an empty folder is not worth it.
 func (a *Archive) setJournalsAside(to string) error {
 	from := filepath.Join(a.dir, StreamDir)
-	if err := disk.Remove(disk.Backup, from); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if err := faultfs.Remove(faultfs.Backup, from); err == nil || errors.Is(err, fs.ErrNotExist) {
 		return syncDir(a.dir)
 	}
 	return move(from, to)
@@ -183,7 +183,7 @@ func (a *Archive) setJournalsAside(to string) error {
 
 // move renames durably. What is not there was moved before.
 func move(from, to string) error {
-	if err := disk.Rename(disk.Backup, from, to); err != nil {
+	if err := faultfs.Rename(faultfs.Backup, from, to); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -201,7 +201,7 @@ func (a *Archive) sweepStaging() {
 			_ = os.RemoveAll(filepath.Join(a.dir, e.Name()))
 		}
 		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), roomPrefix) {
-			_ = disk.Remove(disk.Data, filepath.Join(a.dir, e.Name()))
+			_ = faultfs.Remove(faultfs.Data, filepath.Join(a.dir, e.Name()))
 		}
 	}
 }

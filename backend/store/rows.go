@@ -28,6 +28,7 @@ type sessionRow struct {
 	Temperature  *float64
 	Effort       string
 	Folder       string
+	ToolsMode    string
 }
 
 func (sessionRow) TableName() string { return "sessions" }
@@ -36,7 +37,7 @@ func (r sessionRow) session() chat.Session {
 	return chat.Session{
 		ID: chat.SessionID(r.ID), Title: r.Title, ActiveBranch: chat.BranchID(r.ActiveBranch),
 		SystemPrompt: r.SystemPrompt, Model: r.Model, Source: r.Source, Pinned: r.Pinned,
-		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder,
+		Temperature: r.Temperature, Effort: r.Effort, Folder: r.Folder, ToolsMode: r.ToolsMode,
 		CreatedAt: moment(r.CreatedAt), UpdatedAt: moment(r.UpdatedAt), ArchivedAt: momentOrNil(r.ArchivedAt),
 	}
 }
@@ -214,6 +215,7 @@ type stepRow struct {
 	RequestJSON          []byte
 	ResponseJSON         []byte
 	RawEvents            []byte
+	ToolsMode            string
 }
 
 func (stepRow) TableName() string { return "steps" }
@@ -223,7 +225,7 @@ const stepColumns = stepHeadColumns + `, ` + itemColumns
 
 // stepHeadColumns is stepColumns without the items, which are as long as the answer.
 const stepHeadColumns = `id, turn_id, step_index, attempt, status, provider, model_id, started_at, ended_at, stream_path,
-	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json`
+	stream_displayed_bytes, stream_durable_bytes, usage_json, outcome_json, tools_mode`
 
 // itemColumns is what stepRow.items needs.
 const itemColumns = `normalized_items_json, items_z, CASE WHEN items_z IS NOT NULL
@@ -232,7 +234,7 @@ const itemColumns = `normalized_items_json, items_z, CASE WHEN items_z IS NOT NU
 func (r stepRow) step() chat.Step {
 	st := chat.Step{
 		ID: chat.StepID(r.ID), TurnID: chat.TurnID(r.TurnID), Index: r.StepIndex, Attempt: r.Attempt,
-		Provider: r.Provider, ModelID: r.ModelID, StreamPath: r.StreamPath,
+		Provider: r.Provider, ModelID: r.ModelID, ToolsMode: r.ToolsMode, StreamPath: r.StreamPath,
 		DisplayedBytes: r.StreamDisplayedBytes, DurableBytes: r.StreamDurableBytes,
 		StartedAt: moment(r.StartedAt), EndedAt: momentOrNil(r.EndedAt),
 	}

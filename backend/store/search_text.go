@@ -169,7 +169,7 @@ func chatSpans(spans []highlight.Span) []chat.Span {
 
 // within is the query as a condition on units u, or on turns where a turn is its unit.
 func (w *textSearch) within() (condition, error) {
-	r := reach{Within: chat.Within{Scope: chat.ScopeAll, Session: w.q.Session, Role: w.q.Role, Since: w.q.Since, Until: w.q.Until, Archived: w.q.Archived}}
+	r := scope{Within: chat.Within{Scope: chat.ScopeAll, Session: w.q.Session, Role: w.q.Role, Since: w.q.Since, Until: w.q.Until, Archived: w.q.Archived}}
 	if w.q.Session != "" {
 		r.Scope = chat.ScopeSession
 	}

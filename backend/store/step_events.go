@@ -68,7 +68,7 @@ func writeEvents(w io.Writer, events chat.EventSeq) error {
 
 // packEvents encodes a stream for its column, and returns the hex SHA-256 of its JSON;
 // both are empty for none. It may rest on the step's items.
-func packEvents(events chat.EventSeq, items rested) (packed []byte, sum string, err error) {
+func packEvents(events chat.EventSeq, items deltaBase) (packed []byte, sum string, err error) {
 	if events == nil {
 		return nil, "", nil
 	}
@@ -106,7 +106,7 @@ func (p *eventPacker) Write(b []byte) (int, error) {
 	return p.enc.Write(b)
 }
 
-func (p *eventPacker) end(items rested) ([]byte, error) {
+func (p *eventPacker) end(items deltaBase) ([]byte, error) {
 	if p.enc != nil {
 		err := p.enc.Close()
 		return p.packed.Bytes(), err
@@ -189,7 +189,7 @@ func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.
 	var row stepRow
 	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
 		row, err = one[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
-		if _, _, rests := restsOn(row.RawEvents); err == nil && rests {
+		if _, _, rests := baseOf(row.RawEvents); err == nil && rests {
 			row, err = one[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
 		}
 		return err

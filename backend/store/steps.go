@@ -61,7 +61,7 @@ func (t *tx) beginStep(b chat.StepStart) (stepRow, error) {
 	}
 	return row, t.event(chat.SessionID(turn.SessionID), ledger.EventStepStarted, row.ID, ledger.StepStarted{
 		TurnID: b.TurnID, Index: row.StepIndex, Attempt: row.Attempt, Provider: row.Provider, ModelID: row.ModelID,
-		StreamPath: row.StreamPath, RequestSHA256: hexHash(b.Request), RequestBytes: len(b.Request),
+		StreamPath: row.StreamPath, RequestSHA256: hexHash(b.Request), RequestBytes: len(b.Request), ToolsMode: row.ToolsMode,
 	})
 }
 
@@ -74,7 +74,7 @@ func newStep(t *tx, b chat.StepStart) (stepRow, error) {
 	row := stepRow{
 		ID: t.newID(), TurnID: string(b.TurnID), StepIndex: b.Index, Attempt: attempt,
 		Status: string(chat.StepRunning), Provider: clean(b.Provider), ModelID: clean(b.ModelID), StartedAt: t.stamp(),
-		OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]",
+		OutcomeJSON: `{"status":"running"}`, NormalizedItemsJSON: "[]", ToolsMode: b.ToolsMode,
 	}
 	if b.StreamPath != nil {
 		row.StreamPath = clean(b.StreamPath(chat.StepID(row.ID)))
@@ -206,7 +206,7 @@ func prepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, 
 	}
 	p.row.NormalizedItemsJSON = items
 	p.told = endedEvent(turn, *e)
-	var base rested
+	var base deltaBase
 	if !isLong(len(items)) {
 		p.told.Items = json.RawMessage(items)
 		base = p.row.restItems([]byte(answer))

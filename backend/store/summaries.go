@@ -83,7 +83,7 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	if err := checkSummary(n); err != nil {
 		return rangeSummaryRow{}, err
 	}
-	if err := t.checkHold(n.Job); err != nil {
+	if err := t.checkLease(n.Job); err != nil {
 		return rangeSummaryRow{}, err
 	}
 	segs, err := segments(t.db, n.BranchID)
@@ -199,7 +199,7 @@ func (s *Store) Summaries(ctx context.Context, branch chat.BranchID) ([]chat.Ran
 
 // UsableSummaries are those that may represent a range of a branch's lineage,
 // superseded ones too: what supersedes them may reach beyond a fork point, or
-// beyond the cut of a model with a larger window.
+// extraTurns the cut of a model with a larger window.
 func (s *Store) UsableSummaries(ctx context.Context, branch chat.BranchID) ([]chat.RangeSummary, error) {
 	var rows []rangeSummaryRow
 	err := s.read(ctx, "summary.list", func(db *gorm.DB) error {

@@ -25,7 +25,7 @@ func (s *Store) SearchUnits(ctx context.Context, terms []string, in chat.Within,
 	}
 	var out []chat.UnitScore
 	err := s.read(ctx, "search.units", func(db *gorm.DB) error {
-		r, err := reachOf(db, in)
+		r, err := scopeOf(db, in)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s *Store) Units(ctx context.Context, in chat.Within, ns []int64) ([]chat.U
 		return nil, nil
 	}
 	return s.unitRefs(ctx, in, `(SELECT DISTINCT value AS n FROM json_each(?)) j CROSS JOIN units u ON u.n = j.n`,
-		func(reach) any { return ns })
+		func(scope) any { return ns })
 }
 
 // UnitsNear reads the units of turns, in (branch, seq, chunk, unit) order. A span
@@ -83,7 +83,7 @@ func (s *Store) UnitsNear(ctx context.Context, in chat.Within, spans []chat.SeqS
 		return nil, nil
 	}
 	out, err := s.unitRefs(ctx, in, `json_each(?) j CROSS JOIN units u ON u.branch_id = j.value ->> 0
-		AND u.turn_seq BETWEEN j.value ->> 1 AND j.value ->> 2`, func(r reach) any { return r.near(spans) })
+		AND u.turn_seq BETWEEN j.value ->> 1 AND j.value ->> 2`, func(r scope) any { return r.near(spans) })
 	slices.SortFunc(out, func(a, b chat.UnitRef) int {
 		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.Seq, b.Seq), cmp.Compare(a.ChunkOrdinal, b.ChunkOrdinal),
 			cmp.Compare(a.Ordinal, b.Ordinal), cmp.Compare(a.N, b.N))
@@ -100,10 +100,10 @@ const (
 // unitRefs reads units in reach from a source of one parameter, which is a list. All rows
 // come as one text: a search reads a thousand of seventeen columns, and asking the driver
 // for each would take twice the time.
-func (s *Store) unitRefs(ctx context.Context, in chat.Within, from string, list func(reach) any) ([]chat.UnitRef, error) {
+func (s *Store) unitRefs(ctx context.Context, in chat.Within, from string, list func(scope) any) ([]chat.UnitRef, error) {
 	var out []chat.UnitRef
 	err := s.read(ctx, "search.read", func(db *gorm.DB) error {
-		r, err := reachOf(db, in)
+		r, err := scopeOf(db, in)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,7 @@ import (
 	gosqlite "github.com/glebarez/go-sqlite"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // place is where a database is read from. SQLite reads one that has a write-ahead log
@@ -86,7 +86,7 @@ func locate(ctx context.Context, dir string, steps fs.FS) (found, place, error) 
 	return have, at, err
 }
 
-// beside is how many bytes of the data are in files beside the database.
+// importAsCopy is how many bytes of the data are in files beside the database.
 func beside(path string) int64 {
 	var n int64
 	for _, c := range companions {
@@ -101,7 +101,7 @@ func unwritable(dir string) string {
 	switch err := tryRoom(dir); {
 	case err == nil:
 		return ""
-	case disk.Full(err):
+	case faultfs.Full(err):
 		return "The disk is full"
 	case errors.Is(err, syscall.EROFS):
 		return "The disk can only be read"
@@ -180,7 +180,7 @@ const enough = 64 << 10
 // unopened is a failure to open the data, told as the full disk that it is.
 func (s *Store) unopened(err error) error {
 	switch {
-	case !s.readOnly && chat.CodeOf(err) == chat.CodeNoSpace, ofTheDisk(err) && disk.Full(tryRoom(s.dir)):
+	case !s.readOnly && chat.CodeOf(err) == chat.CodeNoSpace, ofTheDisk(err) && faultfs.Full(tryRoom(s.dir)):
 	default:
 		return err
 	}
@@ -197,11 +197,11 @@ const roomPrefix = ".room-"
 
 // tryRoom tries whether a file can be made.
 func tryRoom(dir string) error {
-	f, err := disk.CreateTemp(disk.Data, dir, roomPrefix+"*")
+	f, err := faultfs.CreateTemp(faultfs.Data, dir, roomPrefix+"*")
 	if err == nil {
 		_, err = f.Write(make([]byte, enough))
 		_ = f.Close()
-		_ = disk.Remove(disk.Data, f.Name())
+		_ = faultfs.Remove(faultfs.Data, f.Name())
 	}
 	return err
 }

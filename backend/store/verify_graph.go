@@ -142,7 +142,7 @@ func (a *audit) chunks() {
 		said := chunkText(message, r)
 		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(said))), findContent, "chunks", r.ID, "Its text does not match its hash.")
 		a.expect(spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
-		a.have.Chunks[r.ID] = r.told(said)
+		a.have.Chunks[r.ID] = r.toLedgerRecord(said)
 	})
 }
 

@@ -27,7 +27,7 @@ func (a *audit) summaries() {
 			a.expect(ok && by.ID != r.ID && by.BranchID == r.BranchID && by.FromSeq <= r.FromSeq && by.ToSeq >= r.ToSeq,
 				findHistory, "summaries", r.ID, "What superseded it does not stand for its turns.")
 		}
-		a.have.Summaries[r.ID] = r.told()
+		a.have.Summaries[r.ID] = r.toLedgerRecord()
 	})
 }
 

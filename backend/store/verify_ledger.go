@@ -156,7 +156,7 @@ func (v *recentValues) payload(db *gorm.DB, e eventRow) ([]byte, error) {
 	name := func(seq int64) string { return e.SessionID + "/" + itoa(seq) }
 	var payload []byte
 	var err error
-	_, ref, rests := restsOn(e.Payload)
+	_, ref, rests := baseOf(e.Payload)
 	if base, ok := v.get(name(ref)); rests && ok {
 		payload, err = unpackOn(base, e.Payload)
 	} else {

@@ -13,14 +13,14 @@ import (
 func (a *audit) sessions() {
 	each(a, "sessions", "*", "id", func(r sessionRow) {
 		a.times("sessions", r.ID, &r.CreatedAt, &r.UpdatedAt, r.ArchivedAt)
-		a.have.Sessions[r.ID] = r.told()
+		a.have.Sessions[r.ID] = r.toLedgerRecord()
 	})
 }
 
 func (a *audit) branches() {
 	each(a, "branches", "*", "id", func(r branchRow) {
 		a.times("branches", r.ID, &r.CreatedAt, r.ArchivedAt)
-		a.have.Branches[r.ID] = r.told()
+		a.have.Branches[r.ID] = r.toLedgerRecord()
 	})
 }
 
@@ -37,7 +37,7 @@ func (a *audit) states() {
 		}
 		a.expect(bytes.Equal(r.ContentHash, r.hash()), findContent, "states", r.ID, "Its text does not match its hash.")
 		a.expect(r.ValidationJSON == nil || json.Valid([]byte(*r.ValidationJSON)), findContent, "states", r.ID, "Its validation cannot be read.")
-		a.have.States[r.ID] = r.told()
+		a.have.States[r.ID] = r.toLedgerRecord()
 	})
 }
 
@@ -72,7 +72,7 @@ func (a *audit) turns() {
 		a.turnPhase(r)
 		manifest, err := manifests.decode(a, r.ID, t.Manifest)
 		a.expect(err == nil, findContent, "turns", r.ID, "Its manifest cannot be read.")
-		a.have.Turns[r.ID] = r.told(manifest)
+		a.have.Turns[r.ID] = r.toLedgerRecord(manifest)
 	})
 }
 
@@ -161,14 +161,14 @@ func (a *audit) step(r stepRow, requests *chainAudit) {
 	a.expect(rerr == nil, findContent, "steps", r.ID, "Its response cannot be read.")
 	events, eerr := r.eventsSum()
 	a.expect(eerr == nil, findContent, "steps", r.ID, "Its raw events cannot be read.")
-	a.have.Steps[r.ID] = r.told(items, request, response, events)
+	a.have.Steps[r.ID] = r.toLedgerRecord(items, request, response, events)
 }
 
 func (a *audit) pins() {
 	each(a, "pins", "*", "id", func(r pinRow) {
 		a.times("pins", r.ID, &r.CreatedAt)
 		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(r.Text))), findContent, "pins", r.ID, "Its text does not match its hash.")
-		a.have.Pins[r.ID] = r.told()
+		a.have.Pins[r.ID] = r.toLedgerRecord()
 	})
 	each(a, "pin_orders", "*", "id", func(r pinOrderRow) {
 		a.times("pin_orders", r.ID, &r.CreatedAt)

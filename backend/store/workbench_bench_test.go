@@ -104,7 +104,7 @@ func BenchmarkDuplicate(b *testing.B) {
 	}
 }
 
-// into is where BenchmarkColdStartData leaves its data directory, for the program's own
+// importTo is where BenchmarkColdStartData leaves its data directory, for the program's own
 // benchmark to open.
 var into = flag.String("into", "", "directory for the data of the cold start")
 

@@ -11,8 +11,8 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/clock"
-	"contextinfinity/backend/internal/defect"
 	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/panics"
 )
 
 // Store is small application state of the database.
@@ -237,7 +237,7 @@ func (m *Manager) begin(w *work) {
 
 // guarded does the work; a defect in it fails the task and not the program.
 func (m *Manager) guarded(ctx context.Context, w *work) (result Result, err error) {
-	defer defect.Caught(func(d *chat.Error, stack []byte) {
+	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		m.d.Log.Error("a task panicked", "kind", w.Kind, "err", d, "stack", string(stack))
 		err = d
 	})

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/zipdir"
+	"contextinfinity/backend/internal/safezip"
 )
 
 // errBomb ends the unpacking of a file that becomes larger than it may.
@@ -69,9 +69,9 @@ func (r *run) archive(in Input) error {
 
 // openArchive reads the list of an archive's files, which is bounded.
 func openArchive(name string, data io.ReaderAt, size int64) (*zip.Reader, error) {
-	z, err := zipdir.Open(data, size, MaxArchiveFiles)
+	z, err := safezip.Open(data, size, MaxArchiveFiles)
 	switch {
-	case errors.Is(err, zipdir.ErrTooMany):
+	case errors.Is(err, safezip.ErrTooMany):
 		return nil, refused(name, "it lists more than %d files", MaxArchiveFiles)
 	case err != nil:
 		return nil, chat.WrapError(chat.CodeCorrupt, "import.read", err, path.Base(name)+" is a damaged archive; nothing of it was imported.").

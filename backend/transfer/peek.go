@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/zipdir"
+	"contextinfinity/backend/internal/safezip"
 )
 
 // maxPeeked is how many files of an archive PeekArchive looks into.
@@ -85,7 +85,7 @@ func packedBundles(data io.ReaderAt, files []*zip.File) (out []PackedBundle, bes
 
 // IsBundle reports whether an archive is a bundle of this program, whatever it is called.
 func IsBundle(data io.ReaderAt, size int64) bool {
-	z, err := zipdir.Open(data, size, MaxArchiveFiles)
+	z, err := safezip.Open(data, size, MaxArchiveFiles)
 	return err == nil && isBundle(z)
 }
 

@@ -22,7 +22,7 @@ type assembly struct {
 	reduce  float64     // after a provider rejected the request for its size
 	step    int         // index of the step it is for
 	turn    *chat.Turn  // nil for a preview: nothing is asked of a model then
-	memory  *recollection
+	memory  *memorySelection
 	cut     *chat.Cut // as a fork there would see the branch; nil: as it is
 }
 
@@ -68,7 +68,7 @@ func (e *Engine) Preview(ctx context.Context, branch chat.BranchID, model string
 	if current, err = e.freeze(ctx, current, m); err != nil {
 		return prompt.PreparedContext{}, prompt.Budget{}, err
 	}
-	return e.preview(ctx, assembly{branch: branch, model: m, current: current, memory: &recollection{}})
+	return e.preview(ctx, assembly{branch: branch, model: m, current: current, memory: &memorySelection{}})
 }
 
 // PreviewAt is Preview of a branch that would fork off at a cut. It is not made.
@@ -77,7 +77,7 @@ func (e *Engine) PreviewAt(ctx context.Context, cut chat.Cut, model string, curr
 	if err != nil {
 		return prompt.PreparedContext{}, prompt.Budget{}, err
 	}
-	return e.preview(ctx, assembly{branch: cut.Branch, seq: cut.Seq + 1, model: m, current: current, memory: &recollection{}, cut: &cut})
+	return e.preview(ctx, assembly{branch: cut.Branch, seq: cut.Seq + 1, model: m, current: current, memory: &memorySelection{}, cut: &cut})
 }
 
 func (e *Engine) preview(ctx context.Context, a assembly) (prompt.PreparedContext, prompt.Budget, error) {

@@ -199,7 +199,7 @@ func (d *day) check() {
 			d.t.Errorf("turn %d is left %s", t.Seq, t.Phase)
 		}
 	}
-	if n := d.engine.Unsettled(); n != 0 || len(d.engine.Running()) != 0 {
+	if n := d.engine.Unsaved(); n != 0 || len(d.engine.Running()) != 0 {
 		d.t.Errorf("%d unsettled, %d running", n, len(d.engine.Running()))
 	}
 	if n := d.store.LogBytes(); n != 0 {

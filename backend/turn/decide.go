@@ -22,7 +22,7 @@ func (e *Engine) Stop(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
 // Keep makes an incomplete answer final as it is. One that is whole, and only could not
 // be written yet, becomes what it is.
 func (e *Engine) Keep(ctx context.Context, id chat.TurnID) (chat.Turn, error) {
-	if u, ok := e.unwritten(id); ok && u.Whole {
+	if u, ok := e.unsavedTurn(id); ok && u.Whole {
 		t, err := e.settledTurn(ctx, id, "turn.keep")
 		if err != nil || t.Phase.Finalized() {
 			return e.decidedAs(ctx, t, err, u.write != nil)
@@ -156,8 +156,8 @@ func (e *Engine) resume(ctx context.Context, t chat.Turn, model string, advance 
 	if len(steps) > 0 {
 		index = steps[len(steps)-1].Index + advance
 	}
-	e.opening.RLock()
-	defer e.opening.RUnlock()
+	e.startMu.RLock()
+	defer e.startMu.RUnlock()
 	if err := e.store.Resume(ctx, t.ID); err != nil {
 		return nil, err
 	}

@@ -56,23 +56,23 @@ type Engine struct {
 	log      *slog.Logger
 
 	queueMu sync.Mutex // see sendQueued
-	// opening is held, shared, from when a turn is made open in the database until its
+	// startMu is held, shared, from when a turn is made open in the database until its
 	// run is known; recovery holds it alone, and so takes no turn that is about to run
 	// for one that nobody runs.
-	opening sync.RWMutex
+	startMu sync.RWMutex
 
 	extracts extracts
 
 	mu   sync.Mutex
 	runs map[chat.TurnID]*run
-	// unsettled are turns whose end could not be written, and what there is of them
-	unsettled map[chat.TurnID]unwritten
-	// leaving says that one was added
-	leaving chan struct{}
-	// following counts, by branch, who is about to send or keep a queued message itself
-	following map[chat.BranchID]int
-	closed    bool
-	wg        sync.WaitGroup
+	// unsaved are turns whose end could not be written, and what there is of them
+	unsaved map[chat.TurnID]unsaved
+	// unsavedAdded says that one was added
+	unsavedAdded chan struct{}
+	// claims counts, by branch, who is about to send or keep a queued message itself
+	claims map[chat.BranchID]int
+	closed bool
+	wg     sync.WaitGroup
 	// temporary chats whose answer is arriving
 	temporary map[*Temporary]bool
 }
@@ -84,7 +84,7 @@ func NewEngine(d Deps) *Engine {
 	}
 	return &Engine{
 		store: d.Store, journals: d.Journals, models: d.Models, branches: d.Branches, publish: d.Publish, counter: d.Counter,
-		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsettled: map[chat.TurnID]unwritten{}, leaving: make(chan struct{}, 1), following: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
+		settings: d.Settings, redact: d.Redact, shrink: d.Shrink, memory: d.Memory, readOnly: d.ReadOnly, clock: d.Clock, log: d.Log, runs: map[chat.TurnID]*run{}, unsaved: map[chat.TurnID]unsaved{}, unsavedAdded: make(chan struct{}, 1), claims: map[chat.BranchID]int{}, temporary: map[*Temporary]bool{},
 	}
 }
 
@@ -153,7 +153,7 @@ func (e *Engine) accept(ctx context.Context, m Message, model Model) (*Handle, e
 	if code := chat.CodeOf(err); code != chat.CodeIncomplete && code != chat.CodeBusy {
 		return h, err
 	}
-	cleared, cerr := e.clearWay(ctx, m.Branch, m.Incomplete)
+	cleared, cerr := e.resolveBlockingTurn(ctx, m.Branch, m.Incomplete)
 	if cerr != nil {
 		return nil, cerr
 	}
@@ -164,8 +164,8 @@ func (e *Engine) accept(ctx context.Context, m Message, model Model) (*Handle, e
 }
 
 func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*Handle, error) {
-	e.opening.RLock()
-	defer e.opening.RUnlock()
+	e.startMu.RLock()
+	defer e.startMu.RUnlock()
 	turn, err := e.store.Accept(ctx, in)
 	if err != nil {
 		return nil, err
@@ -175,9 +175,9 @@ func (e *Engine) begin(ctx context.Context, in chat.Acceptance, model Model) (*H
 	return e.start(turn, model, 0)
 }
 
-// clearWay settles the turn that blocks a branch, if the policy says how. A turn
+// resolveBlockingTurn settles the turn that blocks a branch, if the policy says how. A turn
 // that no run of this process owns is first recovered from its journal.
-func (e *Engine) clearWay(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
+func (e *Engine) resolveBlockingTurn(ctx context.Context, branch chat.BranchID, policy IncompletePolicy) (bool, error) {
 	last, ok, err := e.store.LastTurn(ctx, branch)
 	if err != nil || !ok || e.IsRunning(last.ID) {
 		return false, err
@@ -261,7 +261,7 @@ func (e *Engine) start(turn chat.Turn, model Model, index int) (*Handle, error) 
 	ctx, cancel := context.WithCancelCause(context.Background())
 	r := &run{e: e, turn: turn, model: model, index: index, cancel: cancel, done: make(chan struct{})}
 	e.runs[turn.ID] = r
-	delete(e.unsettled, turn.ID)
+	delete(e.unsaved, turn.ID)
 	e.wg.Add(1)
 	go r.loop(ctx)
 	return &Handle{Turn: turn, run: r}, nil
@@ -282,7 +282,7 @@ func (e *Engine) finished(r *run) {
 // afterRun sends the branch's queued message once the answer before it is final.
 // After a failure it stays a draft: the user may want to change it.
 func (e *Engine) afterRun(r *run) {
-	defer e.followed(r.turn.BranchID) // left counted it
+	defer e.releaseQueue(r.turn.BranchID) // left counted it
 	if r.settleErr != nil || e.isClosed() {
 		return
 	}
@@ -336,8 +336,8 @@ func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 	if berr != nil {
 		return nil, berr
 	}
-	e.follow(m.Branch)
-	defer e.followed(m.Branch)
+	e.claimQueue(m.Branch)
+	defer e.releaseQueue(m.Branch)
 	if err := e.store.SaveDraft(ctx, chat.Draft{BranchID: m.Branch, Message: m.Content, Queued: true}); err != nil {
 		return nil, err
 	}
@@ -349,28 +349,28 @@ func (e *Engine) SendOrQueue(ctx context.Context, m Message) (*Handle, error) {
 	return nil, nil
 }
 
-// follow says that a branch's queued message is being seen to, until followed: recovery
+// claimQueue says that a branch's queued message is being seen to, until followed: recovery
 // then leaves it alone.
-func (e *Engine) follow(branch chat.BranchID) {
+func (e *Engine) claimQueue(branch chat.BranchID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.following[branch]++
+	e.claims[branch]++
 }
 
-func (e *Engine) followed(branch chat.BranchID) {
+func (e *Engine) releaseQueue(branch chat.BranchID) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.following[branch]--; e.following[branch] == 0 {
-		delete(e.following, branch)
+	if e.claims[branch]--; e.claims[branch] == 0 {
+		delete(e.claims, branch)
 	}
 }
 
-// isFollowed reports that a turn runs or is still to be written, or that what follows it
+// isClaimed reports that a turn runs or is still to be written, or that what follows it
 // is being seen to: between these there is no moment.
-func (e *Engine) isFollowed(last chat.Turn, branch chat.BranchID) bool {
+func (e *Engine) isClaimed(last chat.Turn, branch chat.BranchID) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.runs[last.ID] != nil || e.unsettled[last.ID].write != nil || e.following[branch] > 0
+	return e.runs[last.ID] != nil || e.unsaved[last.ID].write != nil || e.claims[branch] > 0
 }
 
 func (e *Engine) isClosed() bool {

@@ -496,7 +496,7 @@ func TestSettleFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	left, ok := e.Remains(open)
+	left, ok := e.UnsavedEnd(open)
 	if !ok || left.Blocks.RenderedText() != "precious" || left.Frame.Displayed != 8 || left.Failure == nil {
 		t.Errorf("of what was shown is left: %v %+v", ok, left)
 	}
@@ -511,7 +511,7 @@ func TestSettleFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.is(first[0], chat.PhaseResponseFinalized, chat.OutcomeCompleted, "precious")
-	if _, ok := e.Remains(first[0]); ok {
+	if _, ok := e.UnsavedEnd(first[0]); ok {
 		t.Error("a settled turn is still taken from what its run left")
 	}
 	w.clean()

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/defect"
+	"contextinfinity/backend/internal/panics"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
 )
@@ -39,7 +39,7 @@ func (g *guarded) Decode(ev chat.RawEvent) (deltas []llm.Delta) {
 	if g.broken != nil {
 		return nil
 	}
-	defer defect.Caught(func(d *chat.Error, _ []byte) { g.broken, deltas = d, nil })
+	defer panics.Recover(func(d *chat.Error, _ []byte) { g.broken, deltas = d, nil })
 	return g.Decoder.Decode(ev)
 }
 
@@ -50,7 +50,7 @@ func (g *guarded) Result() (r llm.Result) {
 			r.Terminal, r.Status, r.Err = true, chat.StepFailed, &llm.Error{Code: chat.CodeInternal, Err: g.broken}
 		}
 	}()
-	defer defect.Caught(func(d *chat.Error, _ []byte) { g.broken, r = d, llm.Result{} })
+	defer panics.Recover(func(d *chat.Error, _ []byte) { g.broken, r = d, llm.Result{} })
 	r = g.Decoder.Result()
 	r.Usage = r.Usage.Checked(g.most)
 	return r
@@ -62,7 +62,7 @@ func (r *run) died(d *chat.Error, stack []byte) {
 	r.e.log.Error("a turn panicked", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	r.settleErr = d
 	r.letGo(d)
-	defer defect.Caught(func(d *chat.Error, stack []byte) {
+	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		r.e.log.Error("a turn panicked while it was closed", "turn", r.turn.ID, "err", d, "stack", string(stack))
 	})
 	if t, err := r.e.putAway(context.Background(), r.turn.ID, d); err == nil {
@@ -72,7 +72,7 @@ func (r *run) died(d *chat.Error, stack []byte) {
 
 // letGo closes what the run has open.
 func (r *run) letGo(d *chat.Error) {
-	defer defect.Caught(func(*chat.Error, []byte) {}) // told already
+	defer panics.Recover(func(*chat.Error, []byte) {}) // told already
 	if r.writer == nil {
 		return
 	}

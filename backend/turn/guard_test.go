@@ -28,8 +28,8 @@ func TestADefectEndsItsTurnAlone(t *testing.T) {
 			w.provider.script(c.call)
 			got := w.send("hi")
 			w.is(got, c.phase, c.out, c.answer)
-			if got.Failure == nil || w.engine.Unsettled() != 0 || len(w.engine.Running()) != 0 {
-				t.Errorf("failure %+v, %d unsettled", got.Failure, w.engine.Unsettled())
+			if got.Failure == nil || w.engine.Unsaved() != 0 || len(w.engine.Running()) != 0 {
+				t.Errorf("failure %+v, %d unsettled", got.Failure, w.engine.Unsaved())
 			}
 			if got.Incomplete() {
 				if _, err := w.engine.Keep(t.Context(), got.ID); err != nil {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/defect"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/internal/panics"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/prompt"
@@ -29,10 +29,10 @@ type run struct {
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 
-	base    chat.Blocks  // the answer of earlier steps
-	earlier bool         // text stands from earlier steps or attempts
-	closed  []chat.Step  // steps closed before this run and by it
-	memory  recollection // the same for every attempt
+	base    chat.Blocks     // the answer of earlier steps
+	earlier bool            // text stands from earlier steps or attempts
+	closed  []chat.Step     // steps closed before this run and by it
+	memory  memorySelection // the same for every attempt
 	context prompt.PreparedContext
 	body    json.RawMessage
 
@@ -64,7 +64,7 @@ type state func(context.Context) state
 func (r *run) loop(ctx context.Context) {
 	defer r.e.finished(r)
 	defer r.stream.end()
-	defer defect.Caught(r.died)
+	defer panics.Recover(r.died)
 	// A turn that goes on has text from before; until it is read again, a failure
 	// must not take it away.
 	r.earlier = r.turn.Phase == chat.PhaseResponding

@@ -110,15 +110,15 @@ func (m *mortal) ClaimJob(ctx context.Context, lease time.Duration, types ...cha
 	return m.Store.ClaimJob(ctx, lease, types...)
 }
 
-func (m *mortal) FinishJob(ctx context.Context, h chat.Hold) error {
+func (m *mortal) FinishJob(ctx context.Context, h chat.Lease) error {
 	return m.done(func() error { return m.Store.FinishJob(ctx, h) })
 }
 
-func (m *mortal) FailJob(ctx context.Context, h chat.Hold, msg string, after time.Duration) (chat.Job, error) {
+func (m *mortal) FailJob(ctx context.Context, h chat.Lease, msg string, after time.Duration) (chat.Job, error) {
 	return wrote(m.life, func() (chat.Job, error) { return m.Store.FailJob(ctx, h, msg, after) })
 }
 
-func (m *mortal) PostponeJob(ctx context.Context, h chat.Hold, pause time.Duration) error {
+func (m *mortal) PostponeJob(ctx context.Context, h chat.Lease, pause time.Duration) error {
 	return m.done(func() error { return m.Store.PostponeJob(ctx, h, pause) })
 }
 

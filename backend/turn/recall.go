@@ -28,9 +28,9 @@ const recallModel = "recall"
 // say. Then it goes on without.
 const recallPatience = 5 * time.Second
 
-// recollection is the memory chosen for a turn. It is chosen once: another attempt, a
+// memorySelection is the memory chosen for a turn. It is chosen once: another attempt, a
 // smaller context and a continuation stand on the same.
-type recollection struct {
+type memorySelection struct {
 	chosen    bool
 	artifacts []prompt.Artifact
 	failure   string // why memory was not searched, in words
@@ -98,7 +98,7 @@ func whyNoMemory(err error, patience time.Duration) string {
 
 // chosenBefore takes what was in the last context of a turn that continues, if the
 // same model is asked and memory was there to be asked then.
-func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, rec *recollection) (bool, error) {
+func (e *Engine) chosenBefore(ctx context.Context, in prompt.Input, a assembly, rec *memorySelection) (bool, error) {
 	if a.turn == nil || a.turn.Phase == chat.PhaseAccepted {
 		return false, nil
 	}
@@ -149,7 +149,7 @@ func (e *Engine) recalled(ctx context.Context, m prompt.Manifest, here chat.Sess
 
 // attached packs what the user chose: it has a place even where nothing else is
 // remembered.
-func (e *Engine) attached(ctx context.Context, in prompt.Input, a assembly, rec *recollection) error {
+func (e *Engine) attached(ctx context.Context, in prompt.Input, a assembly, rec *memorySelection) error {
 	ids := a.current.Blocks.Memories()
 	if len(ids) == 0 {
 		return nil
@@ -163,7 +163,7 @@ func (e *Engine) attached(ctx context.Context, in prompt.Input, a assembly, rec 
 }
 
 // search packs what is found into what the other sections leave.
-func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft, rec *recollection) error {
+func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *prompt.Draft, rec *memorySelection) error {
 	q, shown, ok, err := e.query(ctx, in, a, d)
 	if err != nil || !ok {
 		return err
@@ -182,7 +182,7 @@ func (e *Engine) search(ctx context.Context, in prompt.Input, a assembly, d *pro
 }
 
 // add takes an artifact in, unless it is there already.
-func (rec *recollection) add(x retrieval.Artifact, attached bool, here chat.SessionID) {
+func (rec *memorySelection) add(x retrieval.Artifact, attached bool, here chat.SessionID) {
 	if slices.ContainsFunc(rec.artifacts, func(a prompt.Artifact) bool { return a.ID == string(x.ID) }) {
 		return
 	}
@@ -294,7 +294,7 @@ func retrieved(m prompt.Manifest) []chat.Retrieval {
 }
 
 // measure adds to a turn's metrics what its memory was like and cost.
-func (rec recollection) measure(m *chat.TurnMetrics, packed []chat.Retrieval) {
+func (rec memorySelection) measure(m *chat.TurnMetrics, packed []chat.Retrieval) {
 	x := rec.metrics
 	m.SearchMs, m.EmbedMs, m.Candidates, m.Selected = x.SearchMs, x.EmbedMs, x.Candidates, x.Selected
 	m.SimilarityMin, m.SimilarityMax, m.RetrievalFailed = x.SimilarityMin, x.SimilarityMax, x.RetrievalFailed

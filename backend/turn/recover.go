@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/defect"
 	"contextinfinity/backend/internal/faults"
+	"contextinfinity/backend/internal/panics"
 	"contextinfinity/backend/journal"
 	"contextinfinity/backend/prompt"
 )
@@ -26,7 +26,7 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 		if t.Incomplete() {
 			continue
 		}
-		u, _ := e.unwritten(t.ID)
+		u, _ := e.unsavedTurn(t.ID)
 		items, err := e.recoverLeft(ctx, t.ID)
 		switch {
 		case ctx.Err() != nil:
@@ -52,9 +52,9 @@ func (e *Engine) Recover(ctx context.Context) (chat.RecoveryReport, error) {
 
 // recoverLeft settles a turn as it is now, unless a run has it or had it meanwhile.
 func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.RecoveryItem, err error) {
-	e.opening.Lock()
-	defer e.opening.Unlock()
-	defer defect.Caught(func(d *chat.Error, stack []byte) {
+	e.startMu.Lock()
+	defer e.startMu.Unlock()
+	defer panics.Recover(func(d *chat.Error, stack []byte) {
 		e.log.Error("the recovery of a turn panicked", "turn", id, "err", d, "stack", string(stack))
 		items, err = nil, d
 	})
@@ -70,7 +70,7 @@ func (e *Engine) recoverLeft(ctx context.Context, id chat.TurnID) (items []chat.
 	case t.Phase != chat.PhaseResponding || t.Incomplete():
 		return nil, nil
 	}
-	if u, ok := e.unwritten(id); ok && u.write != nil {
+	if u, ok := e.unsavedTurn(id); ok && u.write != nil {
 		items, err = e.writeAgain(ctx, t, u)
 	} else {
 		items, err = e.recoverTurn(ctx, t)
@@ -95,7 +95,7 @@ func (e *Engine) releaseDrafts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if e.isFollowed(last, d.BranchID) {
+		if e.isClaimed(last, d.BranchID) {
 			continue
 		}
 		b, err := e.store.Branch(ctx, d.BranchID)

@@ -72,7 +72,7 @@ func (b *bed) fill(count int) {
 	}
 }
 
-func (b *bed) query(q []float32, sieve chat.Sieve, limit int) retrieval.VectorQuery {
+func (b *bed) query(q []float32, sieve chat.ScopeFilter, limit int) retrieval.VectorQuery {
 	return retrieval.VectorQuery{
 		Namespace: chat.Namespace{ID: 1, Embedder: chat.EmbedderID{Name: "test", Model: "m", Dimension: b.dimension, Version: 1}},
 		Vector:    q, Session: b.session, Sieve: sieve, Limit: limit,
@@ -87,7 +87,7 @@ type fataler interface {
 }
 
 // agrees searches and compares with exact.
-func (b *bed) agrees(t fataler, q []float32, sieve chat.Sieve, limit int) []chat.VectorHit {
+func (b *bed) agrees(t fataler, q []float32, sieve chat.ScopeFilter, limit int) []chat.VectorHit {
 	t.Helper()
 	got, err := b.index.Search(context.Background(), b.query(q, sieve, limit))
 	if err != nil {
@@ -118,7 +118,7 @@ func TestEngineFindsTheNearest(t *testing.T) {
 	cases := []struct {
 		name  string
 		count int
-		sieve chat.Sieve
+		sieve chat.ScopeFilter
 		limit int
 		want  int // hits
 	}{
@@ -324,7 +324,7 @@ func anything(t *rapid.T, b *bed) {
 		if len(b.source.rows) > 0 && rapid.Bool().Draw(t, "delete") {
 			b.source.remove(b.source.rows[b.random.IntN(len(b.source.rows))].N)
 		}
-		var sieve chat.Sieve
+		var sieve chat.ScopeFilter
 		if rapid.Bool().Draw(t, "sieved") {
 			s := spans{}
 			for i := range rapid.IntRange(0, 4).Draw(t, "branches") {

@@ -161,7 +161,7 @@ func (s *shard) outgrow() {
 
 // search looks through what was pulled. whole is false, and nothing was looked through,
 // if another search has begun to read the shard anew since: pull again, which waits for it.
-func (s *shard) search(ctx context.Context, q []float32, sieve chat.Sieve, limit int) (hits []chat.VectorHit, whole bool, err error) {
+func (s *shard) search(ctx context.Context, q []float32, sieve chat.ScopeFilter, limit int) (hits []chat.VectorHit, whole bool, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if !s.whole {

@@ -117,7 +117,7 @@ func (s spans) Span(_ chat.SessionID, b chat.BranchID) (after, upTo int64, ok bo
 }
 
 // exact is what every engine must find.
-func exact(rows []chat.VectorRow, ns int64, session chat.SessionID, q []float32, sieve chat.Sieve, limit int) []chat.VectorHit {
+func exact(rows []chat.VectorRow, ns int64, session chat.SessionID, q []float32, sieve chat.ScopeFilter, limit int) []chat.VectorHit {
 	var hits []chat.VectorHit
 	for _, r := range rows {
 		if r.Codes == nil || namespaceOf(r.N) != ns || session != "" && r.Session != session {

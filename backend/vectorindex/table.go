@@ -41,7 +41,7 @@ func (t *table) add(r chat.VectorRow) {
 
 // windows asks the sieve once for each branch. open is true if it lets everything
 // through.
-func (t *table) windows(s chat.Sieve) (w []window, open bool) {
+func (t *table) windows(s chat.ScopeFilter) (w []window, open bool) {
 	if s == nil {
 		return nil, true
 	}
@@ -86,7 +86,7 @@ func (f filter) count() int {
 // oneSession is a sieve that lets through what another one does of a session.
 type oneSession struct {
 	session chat.SessionID
-	sieve   chat.Sieve // nil: all of it
+	sieve   chat.ScopeFilter // nil: all of it
 }
 
 // Span implements chat.Sieve.

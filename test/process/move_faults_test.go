@@ -16,7 +16,7 @@ import (
 // is done by then.
 func moveTo(t *testing.T, h *harness.Home, to string) harness.Result {
 	t.Helper()
-	if err := store.NewArchive(store.ArchiveOptions{DataDir: h.DataDir()}).LeaveErrand(store.Errand{Do: store.ErrandMove, Path: to}); err != nil {
+	if err := store.NewArchive(store.ArchiveOptions{DataDir: h.DataDir()}).SavePending(store.PendingOperation{Do: store.PendingMove, Path: to}); err != nil {
 		t.Fatal(err)
 	}
 	return h.With("DISPLAY=:none").Run()

@@ -186,7 +186,7 @@ var withinRules = []within{
 	},
 	{
 		name: "chunking", in: []string{"backend/chunking"},
-		may:    []string{module + "/backend/chat", module + "/backend/internal/cues", module + "/backend/internal/display", module + "/backend/internal/lexical", "github.com/yuin/goldmark"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/intent", module + "/backend/internal/display", module + "/backend/internal/lexical", "github.com/yuin/goldmark"},
 		reason: "chunking is a pure function of the transcript",
 	},
 	{
@@ -200,7 +200,7 @@ var withinRules = []within{
 	},
 	{
 		name: "bundle", in: []string{"backend/transfer/bundle"},
-		may:    []string{module + "/backend/chat", module + "/backend/ledger", module + "/backend/internal/zipdir", "github.com/klauspost/compress"},
+		may:    []string{module + "/backend/chat", module + "/backend/ledger", module + "/backend/internal/safezip", "github.com/klauspost/compress"},
 		reason: "a bundle is bytes of a ledger: what it says does not depend on who reads it, when or where",
 	},
 	{
@@ -210,7 +210,7 @@ var withinRules = []within{
 	},
 	{
 		name: "long work", in: []string{"backend/tasks"},
-		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/defect", module + "/backend/internal/display"},
+		may:    []string{module + "/backend/chat", module + "/backend/internal/clock", module + "/backend/internal/panics", module + "/backend/internal/display"},
 		reason: "long work is carried out whatever it is: each kind is given to it by who knows it",
 	},
 }

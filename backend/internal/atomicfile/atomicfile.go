@@ -15,15 +15,15 @@ import (
 	"runtime"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 // Writer holds the steps of a replacement as fields, so that a test can make
 // any of them fail. The zero Writer uses the real ones.
 type Writer struct {
-	Create  func(dir, pattern string) (*disk.File, error)
+	Create  func(dir, pattern string) (*faultfs.File, error)
 	Content func(w io.Writer, data []byte) error
-	Sync    func(f *disk.File) error
+	Sync    func(f *faultfs.File) error
 	Rename  func(from, to string) error
 	SyncDir func(dir string) error
 }
@@ -47,7 +47,7 @@ func (w Writer) Write(path string, data []byte, perm os.FileMode) error {
 		return failure(path, err)
 	}
 	if err := w.Rename(temp, target); err != nil {
-		_ = disk.Remove(disk.Config, temp)
+		_ = faultfs.Remove(faultfs.Config, temp)
 		return failure(path, err)
 	}
 	if err := w.SyncDir(filepath.Dir(target)); err != nil {
@@ -60,19 +60,21 @@ func (w Writer) Write(path string, data []byte, perm os.FileMode) error {
 
 func (w Writer) withDefaults() Writer {
 	if w.Create == nil {
-		w.Create = func(dir, pattern string) (*disk.File, error) { return disk.CreateTemp(disk.Config, dir, pattern) }
+		w.Create = func(dir, pattern string) (*faultfs.File, error) {
+			return faultfs.CreateTemp(faultfs.Config, dir, pattern)
+		}
 	}
 	if w.Content == nil {
 		w.Content = writeAll
 	}
 	if w.Sync == nil {
-		w.Sync = (*disk.File).Sync
+		w.Sync = (*faultfs.File).Sync
 	}
 	if w.Rename == nil {
-		w.Rename = func(from, to string) error { return disk.Rename(disk.Config, from, to) }
+		w.Rename = func(from, to string) error { return faultfs.Rename(faultfs.Config, from, to) }
 	}
 	if w.SyncDir == nil {
-		w.SyncDir = func(dir string) error { return disk.SyncDir(disk.Config, dir) }
+		w.SyncDir = func(dir string) error { return faultfs.SyncDir(faultfs.Config, dir) }
 	}
 	return w
 }
@@ -86,7 +88,7 @@ func (w Writer) writeTemp(target string, data []byte, perm os.FileMode) (name st
 	defer func() {
 		if err != nil {
 			_ = f.Close()
-			_ = disk.Remove(disk.Config, f.Name())
+			_ = faultfs.Remove(faultfs.Config, f.Name())
 		}
 	}()
 	if err = f.Chmod(perm); err != nil && runtime.GOOS != "windows" {
@@ -117,7 +119,7 @@ func resolve(path string) (string, error) {
 }
 
 func failure(path string, err error) error {
-	if disk.Full(err) {
+	if faultfs.Full(err) {
 		return chat.WrapError(chat.CodeNoSpace, "file.write", err,
 			fmt.Sprintf("the disk is full: %s was not changed", path)).WithHint("free some space and try again")
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/disk"
+	"contextinfinity/backend/internal/faultfs"
 )
 
 func oldFile(t *testing.T) string {
@@ -80,12 +80,12 @@ func TestAnyFailureLeavesTheOldFile(t *testing.T) {
 		w    Writer
 		code chat.Code
 	}{
-		"create, disk full": {Writer{Create: func(string, string) (*disk.File, error) { return nil, full }}, chat.CodeNoSpace},
+		"create, disk full": {Writer{Create: func(string, string) (*faultfs.File, error) { return nil, full }}, chat.CodeNoSpace},
 		"content, torn then disk full": {Writer{Content: func(w io.Writer, data []byte) error {
 			_, _ = w.Write(data[:1])
 			return full
 		}}, chat.CodeNoSpace},
-		"sync":   {Writer{Sync: func(*disk.File) error { return broken }}, chat.CodeInternal},
+		"sync":   {Writer{Sync: func(*faultfs.File) error { return broken }}, chat.CodeInternal},
 		"rename": {Writer{Rename: func(string, string) error { return broken }}, chat.CodeInternal},
 	}
 	for name, c := range cases {
@@ -121,9 +121,9 @@ func TestFolderFlushFailureIsReported(t *testing.T) {
 func TestOrderOfSteps(t *testing.T) {
 	var steps []string
 	w := Writer{
-		Sync:    func(f *disk.File) error { steps = append(steps, "sync"); return f.Sync() },
+		Sync:    func(f *faultfs.File) error { steps = append(steps, "sync"); return f.Sync() },
 		Rename:  func(a, b string) error { steps = append(steps, "rename"); return os.Rename(a, b) },
-		SyncDir: func(d string) error { steps = append(steps, "sync folder"); return disk.SyncDir(disk.Config, d) },
+		SyncDir: func(d string) error { steps = append(steps, "sync folder"); return faultfs.SyncDir(faultfs.Config, d) },
 	}
 	if err := w.Write(oldFile(t), []byte("new"), 0o600); err != nil {
 		t.Fatal(err)

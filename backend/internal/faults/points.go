@@ -49,7 +49,8 @@ var transactions = []string{
 	"ledger.snapshot", "setting.write", "setting.drop", "branch.archive", "branch.fork", "branch.rename",
 	"branch.switch", "bundle.import", "content.erase", "content.erased", "import.write", "file.add", "file.sweep", "pin.add", "pin.edit", "pin.move", "pin.remove", "pin.accept", "pin.dismiss", "step.progress",
 	"session.archive", "session.duplicate", "session.folder", "session.model", "session.pin", "session.prompt", "session.rename",
-	"session.settings",
+	"session.settings", "tool.propose", "tool.decide", "tool.start", "tool.end", "tool.commit", "tool.abandon",
+	"permission.put", "permission.drop", "definition.accept", "mark.put",
 }
 
 func ofTransactions() []string {

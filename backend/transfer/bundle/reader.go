@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
-	"contextinfinity/backend/internal/zipdir"
+	"contextinfinity/backend/internal/safezip"
 	"contextinfinity/backend/ledger"
 )
 
@@ -27,9 +27,9 @@ type Reader struct {
 // Open reads what a bundle says of itself. What is no bundle, made to do harm, or of
 // another version is an error that says so.
 func Open(r io.ReaderAt, size int64) (*Reader, error) {
-	z, err := zipdir.Open(r, size, MaxEntries)
+	z, err := safezip.Open(r, size, MaxEntries)
 	switch {
-	case errors.Is(err, zipdir.ErrTooMany):
+	case errors.Is(err, safezip.ErrTooMany):
 		return nil, hostile("it lists more than %d files", MaxEntries)
 	case err != nil:
 		return nil, refused("it is damaged or no bundle at all")

@@ -133,7 +133,7 @@ export const overlays: readonly Screen[] = [
   { name: 'tooltip', show: async (page) => { await page.getByRole('banner').locator('[data-field="context"]').hover(); await expect(page.getByRole('tooltip')).toBeVisible(); }, leave: (page) => page.mouse.move(1, 1) },
   { name: 'close-window', show: async (page) => {
     // What the program sends when the window is closed in the middle of an answer and there is no tray.
-    await page.evaluate(() => (window as unknown as { runtime: { EventsEmit(name: string, data: object): void } }).runtime.EventsEmit('ci:summons', { kind: 'close', sessionId: '', files: [], x: -1, y: -1 }));
+    await page.evaluate(() => (window as unknown as { runtime: { EventsEmit(name: string, data: object): void } }).runtime.EventsEmit('ci:window-request', { kind: 'close', sessionId: '', files: [], x: -1, y: -1 }));
     await expect(page.getByRole('dialog', { name: 'Quit while an answer is arriving?' })).toBeVisible();
   } },
   { name: 'delete', show: async (page) => { await command(page, 'Delete this session permanently…'); await expect(page.getByRole('textbox', { name: /To delete it/ })).toBeVisible(); } },

@@ -384,6 +384,74 @@ export namespace api {
 	        this.inherited = source["inherited"];
 	    }
 	}
+	export class ToolCallView {
+	    id: string;
+	    toolUseId: string;
+	    turnId: string;
+	    step: string;
+	    name: string;
+	    source: string;
+	    tool: string;
+	    title: string;
+	    state: string;
+	    decision: string;
+	    reason: string;
+	    why: string;
+	    effects: boolean;
+	    arguments: string;
+	    redactions: number;
+	    result: string;
+	    resultMore: boolean;
+	    isError: boolean;
+	    images: number;
+	    definition: string;
+	    runs: number;
+	    running: boolean;
+	    progressDone: number;
+	    progressTotal: number;
+	    progressMessage: string;
+	    createdAt: number;
+	    decidedAt: number;
+	    startedAt: number;
+	    endedAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolCallView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.toolUseId = source["toolUseId"];
+	        this.turnId = source["turnId"];
+	        this.step = source["step"];
+	        this.name = source["name"];
+	        this.source = source["source"];
+	        this.tool = source["tool"];
+	        this.title = source["title"];
+	        this.state = source["state"];
+	        this.decision = source["decision"];
+	        this.reason = source["reason"];
+	        this.why = source["why"];
+	        this.effects = source["effects"];
+	        this.arguments = source["arguments"];
+	        this.redactions = source["redactions"];
+	        this.result = source["result"];
+	        this.resultMore = source["resultMore"];
+	        this.isError = source["isError"];
+	        this.images = source["images"];
+	        this.definition = source["definition"];
+	        this.runs = source["runs"];
+	        this.running = source["running"];
+	        this.progressDone = source["progressDone"];
+	        this.progressTotal = source["progressTotal"];
+	        this.progressMessage = source["progressMessage"];
+	        this.createdAt = source["createdAt"];
+	        this.decidedAt = source["decidedAt"];
+	        this.startedAt = source["startedAt"];
+	        this.endedAt = source["endedAt"];
+	    }
+	}
 	export class ErrorView {
 	    code: string;
 	    op: string;
@@ -432,6 +500,7 @@ export namespace api {
 	    canContinue: boolean;
 	    cost: string;
 	    notice: string;
+	    calls: ToolCallView[];
 	    memories: number;
 	    memoryError: string;
 	    erasedAt: number;
@@ -471,6 +540,7 @@ export namespace api {
 	        this.canContinue = source["canContinue"];
 	        this.cost = source["cost"];
 	        this.notice = source["notice"];
+	        this.calls = this.convertValues(source["calls"], ToolCallView);
 	        this.memories = source["memories"];
 	        this.memoryError = source["memoryError"];
 	        this.erasedAt = source["erasedAt"];
@@ -1358,6 +1428,28 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class DroppedFile {
+	    path: string;
+	    name: string;
+	    size: number;
+	    kind: string;
+	    format: string;
+	    reason: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new DroppedFile(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.path = source["path"];
+	        this.name = source["name"];
+	        this.size = source["size"];
+	        this.kind = source["kind"];
+	        this.format = source["format"];
+	        this.reason = source["reason"];
+	    }
+	}
 	export class EmbedderEstimate {
 	    units: number;
 	    tokens: number;
@@ -1591,28 +1683,6 @@ export namespace api {
 	        if ('string' === typeof source) source = JSON.parse(source);
 	        this.name = source["name"];
 	        this.sessions = source["sessions"];
-	    }
-	}
-	export class GivenFile {
-	    path: string;
-	    name: string;
-	    size: number;
-	    kind: string;
-	    format: string;
-	    reason: string;
-	
-	    static createFrom(source: any = {}) {
-	        return new GivenFile(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.path = source["path"];
-	        this.name = source["name"];
-	        this.size = source["size"];
-	        this.kind = source["kind"];
-	        this.format = source["format"];
-	        this.reason = source["reason"];
 	    }
 	}
 	export class Header {
@@ -3093,44 +3163,6 @@ export namespace api {
 		    return a;
 		}
 	}
-	export class Summons {
-	    kind: string;
-	    sessionId: string;
-	    files: GivenFile[];
-	    x: number;
-	    y: number;
-	
-	    static createFrom(source: any = {}) {
-	        return new Summons(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.kind = source["kind"];
-	        this.sessionId = source["sessionId"];
-	        this.files = this.convertValues(source["files"], GivenFile);
-	        this.x = source["x"];
-	        this.y = source["y"];
-	    }
-	
-		convertValues(a: any, classs: any, asMap: boolean = false): any {
-		    if (!a) {
-		        return a;
-		    }
-		    if (a.slice && a.map) {
-		        return (a as any[]).map(elem => this.convertValues(elem, classs));
-		    } else if ("object" === typeof a) {
-		        if (asMap) {
-		            for (const key of Object.keys(a)) {
-		                a[key] = new classs(a[key]);
-		            }
-		            return a;
-		        }
-		        return new classs(a);
-		    }
-		    return a;
-		}
-	}
 	export class SwitchPreview {
 	    model: string;
 	    kind: string;
@@ -3250,6 +3282,7 @@ export namespace api {
 	
 	
 	
+	
 	export class TurnPage {
 	    rev: number;
 	    turns: TurnView[];
@@ -3262,6 +3295,45 @@ export namespace api {
 	        if ('string' === typeof source) source = JSON.parse(source);
 	        this.rev = source["rev"];
 	        this.turns = this.convertValues(source["turns"], TurnView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class WindowRequest {
+	    kind: string;
+	    sessionId: string;
+	    files: DroppedFile[];
+	    x: number;
+	    y: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new WindowRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.kind = source["kind"];
+	        this.sessionId = source["sessionId"];
+	        this.files = this.convertValues(source["files"], DroppedFile);
+	        this.x = source["x"];
+	        this.y = source["y"];
 	    }
 	
 		convertValues(a: any, classs: any, asMap: boolean = false): any {

@@ -38,8 +38,8 @@ function drag(name: string, target: EventTarget, dataTransfer: ReturnType<typeof
 }
 
 const given = async (app: App, paths: string[]) => app.backend.transfer.inspect(paths);
-const summon = async (backend: Awaited<ReturnType<typeof page>>['backend'], app: App, paths: string[], x = 300) => {
-  backend.tasks.summon({ kind: 'files', files: await given(app, paths), x, y: 400 });
+const requestWindow = async (backend: Awaited<ReturnType<typeof page>>['backend'], app: App, paths: string[], x = 300) => {
+  backend.tasks.requestWindow({ kind: 'files', files: await given(app, paths), x, y: 400 });
   await new Promise((resolve) => setTimeout(resolve));
 };
 
@@ -93,7 +93,7 @@ describe('whatever is dropped, the page stays', () => {
 describe('files with their paths', () => {
   it('go with the message, or to the import, by what they are', async () => {
     const { app, backend } = await page({ nativeDrops: true });
-    await summon(backend, app, ['/home/ada/notes.md', '/home/ada/cat.png', '/home/ada/conversations.json', '/home/ada/backup.db', '/home/ada/missing.pdf']);
+    await requestWindow(backend, app, ['/home/ada/notes.md', '/home/ada/cat.png', '/home/ada/conversations.json', '/home/ada/backup.db', '/home/ada/missing.pdf']);
     await waitFor(() => expect([app.draft.files.map((file) => file.name), app.draft.images.map((image) => image.name)]).toEqual([['notes.md'], ['cat.png']]));
     expect([app.importing.open, app.importing.files.map((file) => file.name)]).toEqual([true, ['conversations.json', 'backup.db', 'missing.pdf']]);
   });
@@ -110,7 +110,7 @@ describe('files with their paths', () => {
   it('are listed where no message is being written, and offered to it after', async () => {
     const { app, backend } = await page();
     app.layout.openSettings();
-    await summon(backend, app, ['/home/ada/notes.md']);
+    await requestWindow(backend, app, ['/home/ada/notes.md']);
     expect([app.draft.files, app.importing.files.map((file) => file.name)]).toEqual([[], ['notes.md']]);
     app.layout.closeSettings();
     expect(app.dropping.takes(app.importing.files[0]!)).toBe(true);
@@ -118,14 +118,14 @@ describe('files with their paths', () => {
 
   it('of a second start are listed, whatever they are', async () => {
     const { app, backend } = await page();
-    await summon(backend, app, ['/home/ada/notes.md', '/home/ada/a.cinf'], -1);
+    await requestWindow(backend, app, ['/home/ada/notes.md', '/home/ada/a.cinf'], -1);
     expect([app.draft.files, app.importing.files.map((file) => file.name)]).toEqual([[], ['notes.md', 'a.cinf']]);
   });
 
   it('in a temporary chat: pictures go with it, nothing is kept', async () => {
     const { app, backend } = await page();
     await app.newTemporary();
-    await summon(backend, app, ['/home/ada/cat.png', '/home/ada/notes.md']);
+    await requestWindow(backend, app, ['/home/ada/cat.png', '/home/ada/notes.md']);
     await waitFor(() => expect(app.temporary.draft.images.map((image) => image.name)).toEqual(['cat.png']));
     expect(app.importing.files.map((file) => file.name)).toEqual(['notes.md']);
   });
@@ -133,7 +133,7 @@ describe('files with their paths', () => {
   it('say why they could not be attached, beside the message', async () => {
     const { app, backend } = await page();
     backend.failNext('transfer.attach', { message: 'notes.md cannot be opened', hint: 'Look whether you may read it.' });
-    await summon(backend, app, ['/home/ada/notes.md']);
+    await requestWindow(backend, app, ['/home/ada/notes.md']);
     await waitFor(() => expect(app.documents.error?.message).toBe('notes.md cannot be opened'));
     expect(app.documents.arriving).toEqual([]);
   });
@@ -154,11 +154,11 @@ describe('what is asked from outside', () => {
   it('is done: a new chat, a session, the report', async () => {
     const { app, backend } = await page();
     const other = app.sessions.list.find((row) => row.id !== app.conversation.sessionId)!;
-    backend.tasks.summon({ kind: 'open_session', sessionId: other.id });
+    backend.tasks.requestWindow({ kind: 'open_session', sessionId: other.id });
     await waitFor(() => expect(app.conversation.sessionId).toBe(other.id));
-    backend.tasks.summon({ kind: 'new_chat' });
+    backend.tasks.requestWindow({ kind: 'new_chat' });
     await waitFor(() => expect(app.conversation.session?.turns).toBe(0));
-    backend.tasks.summon({ kind: 'report' });
+    backend.tasks.requestWindow({ kind: 'report' });
     expect(app.work.open).toBe(true);
   });
 
@@ -214,7 +214,7 @@ describe('dragging out of the window', () => {
     const what = [{ scope: 'session' as const, sessionId: app.sessions.list[0]!.id }];
     const data = carries({});
     app.dragOut.put({ dataTransfer: data } as unknown as DragEvent, what);
-    await summon(backend, app, [decodeURI(data.getData('text/uri-list').replace('file://', ''))]);
+    await requestWindow(backend, app, [decodeURI(data.getData('text/uri-list').replace('file://', ''))]);
     expect([app.importing.open, app.draft.files]).toEqual([false, []]);
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { FakeOptions } from '$lib/backend/fake';
 import { importable } from '$lib/state/importing.svelte';
 import { mountWith } from '$shared/testing/harness';
-import type { GivenFile } from '$lib/backend/types';
+import type { DroppedFile } from '$lib/backend/types';
 import { taskView } from '$lib/backend/fake/work';
 import ImportDialog from './ImportDialog.svelte';
 import WorkDialog from './WorkDialog.svelte';
@@ -12,7 +12,7 @@ import WorkLine from './WorkLine.svelte';
 import { fileAdvice, fileWords, madeWords, percentOf, progressWords, reportText, spokenProgress } from './words';
 
 const user = userEvent.setup();
-const given = (more: Partial<GivenFile>): GivenFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', reason: '', ...more });
+const given = (more: Partial<DroppedFile>): DroppedFile => ({ path: '/f', name: 'f', size: 0, kind: 'unknown', format: '', reason: '', ...more });
 
 async function dialog(options: Partial<FakeOptions> = {}) {
   const mounted = await mountWith(ImportDialog, {}, options);

@@ -1,5 +1,5 @@
 /** What files, work and reports are called. */
-import type { GivenFile, ImportReport, SkippedRow, TaskView } from '$lib/backend/types';
+import type { DroppedFile, ImportReport, SkippedRow, TaskView } from '$lib/backend/types';
 import type { ExportFormat } from '$lib/state/exporting.svelte';
 import { counted, grouped, sized } from '$shared/format';
 
@@ -12,14 +12,14 @@ const kinds: Record<string, string> = { bundle: 'ContextInfinity bundle', backup
 export const formatName = (format: string): string => formats[format] ?? format;
 
 /** "ChatGPT export, 25.4 MB"; of what could not be told only its size, beside the reason (fileAdvice). */
-export function fileWords(file: GivenFile): string {
+export function fileWords(file: DroppedFile): string {
   const what = file.kind === 'transcript' ? formatName(file.format) || 'Transcript' : (kinds[file.kind] ?? file.kind);
   if (file.kind === 'unknown' && file.reason !== '') return file.size > 0 ? sized(file.size) : '';
   return file.kind === 'folder' || file.size <= 0 ? what : `${what}, ${sized(file.size)}`;
 }
 
 /** Why a file is not imported and what to do with it instead, or how it is; empty: nothing is to be said. */
-export function fileAdvice(file: GivenFile): string {
+export function fileAdvice(file: DroppedFile): string {
   if (file.reason !== '') return file.reason;
   if (file.kind === 'backup') return 'A backup is the whole history: restoring it replaces the present data. You see what would be replaced first.';
   if (file.kind === 'document' || file.kind === 'image') return 'It contains no conversation. You can attach it to a message.';

@@ -6,9 +6,9 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, GivenFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView,
+  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView,
   RawStep, ReceiptView, RecoveryReport, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
-  StatePanel, StateView, StepView, StorageView, StreamState, Summons, SwitchPreview, TaskView, TurnPage, TurnView,
+  StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, TurnPage, TurnView,
 } from './types';
 
 export interface SessionsService {
@@ -177,7 +177,7 @@ export interface SettingsService {
 /** Import and export (SPEC 12). */
 export interface TransferService {
   /** What files are: by their content, not by their names alone. */
-  inspect(paths: string[]): Promise<GivenFile[]>;
+  inspect(paths: string[]): Promise<DroppedFile[]>;
   /** The system's dialog to open files; none: it was closed. */
   pickFiles(): Promise<string[]>;
   /** The system's dialog to save a file; empty: it was closed. */
@@ -235,7 +235,7 @@ export interface WorkService {
   background(): Promise<Background>;
   pause(paused: boolean): Promise<Background>;
   /** What was asked of the page before it was there; empties the list. */
-  summonses(): Promise<Summons[]>;
+  windowRequests(): Promise<WindowRequest[]>;
 }
 
 export interface Backend {
@@ -250,21 +250,21 @@ export interface Backend {
   readonly transfer: TransferService;
   readonly storage: StorageService;
   readonly work: WorkService;
-  /** Files that are dropped on the window arrive with their paths, as a Summons; else the page has them as File objects alone. */
+  /** Files that are dropped on the window arrive with their paths, as a WindowRequest; else the page has them as File objects alone. */
   readonly nativeDrops: boolean;
   /**
    * Writes the file that a drag out of the window carries, and waits until it is there: a drag can only be given a file
    * while it begins. Throws a BackendError.
    */
   dragFile(request: ExportRequest): DraggedFile;
-  /** Replies to the program's question whether to close the window (Summons "close"). */
+  /** Replies to the program's question whether to close the window (WindowRequest "close"). */
   closeWindow(close: boolean): void;
   /** Pieces of streams. Returns what ends the subscription. */
   onFrame(listener: (frame: Frame) => void): () => void;
   /** Everything else that became different. */
   onChange(listener: (change: Change) => void): () => void;
   /** What is asked of the page from outside it. */
-  onSummons(listener: (summons: Summons) => void): () => void;
+  onWindowRequest(listener: (request: WindowRequest) => void): () => void;
 }
 
 const key = Symbol('backend');

@@ -92,7 +92,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     dragFile: (request) => watch.now('dragFile', [request], () => draggedFile(request)),
     onFrame: (listener) => world.onFrame(listener),
     onChange: (listener) => world.onChange(listener),
-    onSummons: (listener) => tasks.onSummons(listener),
+    onWindowRequest: (listener) => tasks.onWindowRequest(listener),
   };
 }
 

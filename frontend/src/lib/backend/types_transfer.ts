@@ -45,8 +45,8 @@ export interface DraggedFile {
   size: number;
 }
 
-/** GivenFile is a file that somebody dropped on the window, chose, or passed to a second start of the program. */
-export interface GivenFile {
+/** DroppedFile is a file that somebody dropped on the window, chose, or passed to a second start of the program. */
+export interface DroppedFile {
   path: string;
   name: string;
   size: number;

@@ -1,6 +1,6 @@
 /** The shapes of backend/api/dto_work.go, field by field. */
 import type { ErrorView } from './types';
-import type { GivenFile, ImportReport } from './types_transfer';
+import type { DroppedFile, ImportReport } from './types_transfer';
 
 /** TaskView is long work that somebody began: it shows how far it is, can be cancelled, and survives a restart (UX, Around it). A change of kind "task" says that it is different. */
 export interface TaskView {
@@ -52,16 +52,16 @@ export interface Background {
   closeHides: boolean;
 }
 
-/** Summons is what the program asks of the page from outside it: by the tray, by a second start of the program or by a drop on the window. Event ci:summons. */
-export interface Summons {
+/** WindowRequest is what the program asks of the page from outside it: by the tray, by a second start of the program or by a drop on the window. Event ci:window-request. */
+export interface WindowRequest {
   /** new_chat, open_session, files, close or report */
   kind: string;
   sessionId: string;
-  files: GivenFile[];
+  files: DroppedFile[];
   /** of a drop, in the page; -1: no drop */
   x: number;
   y: number;
 }
 
 /** Its name on the bus. */
-export const EVENT_SUMMONS = 'ci:summons';
+export const EVENT_SUMMONS = 'ci:window-request';

@@ -6,7 +6,7 @@ import type { Backend, BranchesService, ChatService, EmbeddersService, InspectSe
 import { answerClose } from './window';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
-import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type DraggedFile, type ExportRequest, type Frame, type Summons } from './types';
+import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type DraggedFile, type ExportRequest, type Frame, type WindowRequest } from './types';
 
 type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
@@ -26,7 +26,7 @@ const listMethods: Record<string, readonly string[]> = {
   Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
   Transfer: ['inspect', 'pickFiles', 'importFiles'],
   Storage: ['backups', 'receipts'],
-  Work: ['tasks', 'summonses'],
+  Work: ['tasks', 'windowRequests'],
 };
 
 /** Whether this page runs inside the program. */
@@ -59,7 +59,7 @@ export function wailsBackend(): Backend {
     closeWindow: answerClose,
     onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
     onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),
-    onSummons: (listener) => subscribe<Summons>(EVENT_SUMMONS, listener),
+    onWindowRequest: (listener) => subscribe<WindowRequest>(EVENT_SUMMONS, listener),
   };
 }
 

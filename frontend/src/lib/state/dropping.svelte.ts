@@ -1,4 +1,4 @@
-import type { GivenFile, Summons } from '$lib/backend/types';
+import type { DroppedFile, WindowRequest } from '$lib/backend/types';
 import type { App } from './app.svelte';
 
 type Parts = Pick<App, 'backend' | 'closing' | 'conversation' | 'documents' | 'draft' | 'dragOut' | 'importing' | 'layout' | 'startup' | 'temporary' | 'toasts' | 'work' | 'newSession' | 'openSession'>;
@@ -14,7 +14,7 @@ export class DroppingState {
 
   constructor(parts: Parts) {
     this.#parts = parts;
-    this.#off = parts.backend.onSummons((summons) => void this.heed(summons));
+    this.#off = parts.backend.onWindowRequest((request) => void this.heed(request));
   }
 
   /** Files of another program hover over the window. */
@@ -41,25 +41,25 @@ export class DroppingState {
   /** What was asked before the page was there. */
   async begin(): Promise<void> {
     try {
-      for (const summons of await this.#parts.backend.work.summonses()) await this.heed(summons);
+      for (const request of await this.#parts.backend.work.windowRequests()) await this.heed(request);
     } catch (error) {
       this.#parts.toasts.error(error);
     }
   }
 
-  async heed(summons: Summons): Promise<void> {
+  async heed(request: WindowRequest): Promise<void> {
     const { startup, work } = this.#parts;
     if (!startup.info || startup.fatal) return;
-    if (summons.kind === 'files') return this.given(summons.files, summons.x >= 0);
-    if (summons.kind === 'report') return work.show();
-    if (summons.kind === 'close') return this.#parts.closing.ask();
+    if (request.kind === 'files') return this.given(request.files, request.x >= 0);
+    if (request.kind === 'report') return work.show();
+    if (request.kind === 'close') return this.#parts.closing.ask();
     if (startup.firstRun) return;
-    if (summons.kind === 'new_chat') await this.#parts.newSession();
-    else if (summons.kind === 'open_session' && summons.sessionId !== '') await this.#parts.openSession(summons.sessionId);
+    if (request.kind === 'new_chat') await this.#parts.newSession();
+    else if (request.kind === 'open_session' && request.sessionId !== '') await this.#parts.openSession(request.sessionId);
   }
 
   /** Files with their paths: what goes with a message goes with it, everything else is listed with what can be done with it. */
-  async given(files: readonly GivenFile[], dropped: boolean): Promise<void> {
+  async given(files: readonly DroppedFile[], dropped: boolean): Promise<void> {
     this.#hovering = false;
     const { dragOut, importing } = this.#parts;
     const foreign = files.filter((file) => !dragOut.isOurs(file.path));
@@ -70,12 +70,12 @@ export class DroppingState {
   }
 
   /** Whether a file goes with the message that is being written. */
-  takes(file: GivenFile): boolean {
+  takes(file: DroppedFile): boolean {
     return file.reason === '' && ((file.kind === 'document' && this.attaches) || (file.kind === 'image' && this.attachesPictures));
   }
 
   /** Puts a file into the open draft, by its path. */
-  async attach(file: GivenFile): Promise<void> {
+  async attach(file: DroppedFile): Promise<void> {
     const { backend, conversation, documents, temporary, toasts } = this.#parts;
     if (!temporary.active) return void (await documents.attachBy(file.name, () => backend.transfer.attach(conversation.branchId, file.path)));
     try {

@@ -1,15 +1,15 @@
 import type { Backend } from '$lib/backend/backend';
 import { toBackendError, type BackendError } from '$lib/backend/errors';
-import type { GivenFile, TaskView } from '$lib/backend/types';
+import type { DroppedFile, TaskView } from '$lib/backend/types';
 import type { WorkState } from './work.svelte';
 
 /** What can be imported; of a folder, the transcripts in it. */
-export const importable = (file: GivenFile): boolean => file.reason === '' && ['transcript', 'bundle', 'folder'].includes(file.kind);
+export const importable = (file: DroppedFile): boolean => file.reason === '' && ['transcript', 'bundle', 'folder'].includes(file.kind);
 
 /** Files on their way into the history: which were given, what they are, and what became of those that were begun. */
 export class ImportState {
   #open = $state(false);
-  #files = $state.raw<readonly GivenFile[]>([]);
+  #files = $state.raw<readonly DroppedFile[]>([]);
   #started = $state.raw<readonly string[]>([]);
   #busy = $state<'' | 'reading' | 'beginning'>('');
   #error = $state.raw<BackendError | null>(null);
@@ -29,11 +29,11 @@ export class ImportState {
   }
 
   /** Given and not begun yet, in the order they came. */
-  get files(): readonly GivenFile[] {
+  get files(): readonly DroppedFile[] {
     return this.#files;
   }
 
-  get ready(): readonly GivenFile[] {
+  get ready(): readonly DroppedFile[] {
     return this.#files.filter(importable);
   }
 
@@ -55,7 +55,7 @@ export class ImportState {
     return this.#pathless;
   }
 
-  show(files: readonly GivenFile[] = []): void {
+  show(files: readonly DroppedFile[] = []): void {
     this.#open = true;
     this.#take(files);
   }
@@ -101,12 +101,12 @@ export class ImportState {
       this.#work.adopt(tasks);
     });
 
-  async #inspect(paths: readonly string[]): Promise<GivenFile[]> {
+  async #inspect(paths: readonly string[]): Promise<DroppedFile[]> {
     return paths.length === 0 ? [] : this.#backend.transfer.inspect([...paths]);
   }
 
   /** A file that is given twice is read as it is now. */
-  #take(files: readonly GivenFile[]): void {
+  #take(files: readonly DroppedFile[]): void {
     const paths = new Set(files.map((file) => file.path));
     this.#files = [...this.#files.filter((file) => !paths.has(file.path)), ...files];
   }

@@ -8,7 +8,7 @@ export function Export(arg1:api.ExportRequest):Promise<api.TaskView>;
 
 export function ImportFiles(arg1:Array<string>,arg2:string):Promise<Array<api.TaskView>>;
 
-export function Inspect(arg1:Array<string>):Promise<Array<api.GivenFile>>;
+export function Inspect(arg1:Array<string>):Promise<Array<api.DroppedFile>>;
 
 export function PastedPicture():Promise<api.ImageUpload>;
 

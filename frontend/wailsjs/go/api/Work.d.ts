@@ -12,6 +12,6 @@ export function Pause(arg1:boolean):Promise<api.Background>;
 
 export function Resume(arg1:string):Promise<api.TaskView>;
 
-export function Summonses():Promise<Array<api.Summons>>;
-
 export function Tasks():Promise<Array<api.TaskView>>;
+
+export function WindowRequests():Promise<Array<api.WindowRequest>>;

@@ -22,10 +22,10 @@ export function Resume(arg1) {
   return window['go']['api']['Work']['Resume'](arg1);
 }
 
-export function Summonses() {
-  return window['go']['api']['Work']['Summonses']();
-}
-
 export function Tasks() {
   return window['go']['api']['Work']['Tasks']();
+}
+
+export function WindowRequests() {
+  return window['go']['api']['Work']['WindowRequests']();
 }

@@ -1,7 +1,7 @@
 /** Import and export as a program in memory does them. What a file is its name says: there are no files here. */
 import type { TransferService } from '../backend';
 import { BackendError } from '../errors';
-import type { DraggedFile, ExportPlan, ExportRequest, FileView, GivenFile, ImageUpload, ImportReport } from '../types';
+import type { DraggedFile, ExportPlan, ExportRequest, FileView, DroppedFile, ImageUpload, ImportReport } from '../types';
 import { block, errorView } from './shapes';
 import type { FakeTasks, TaskScript } from './work';
 import type { World } from './world';
@@ -36,7 +36,7 @@ const megabyte = 1_000_000;
 const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1);
 
 /** By the end of the name; the first that fits. */
-const kinds: readonly [RegExp, Partial<GivenFile>][] = [
+const kinds: readonly [RegExp, Partial<DroppedFile>][] = [
   [/huge/, { kind: 'transcript', format: 'chatgpt', size: 9_400 * megabyte, reason: 'It has 9 400 MB, more than the 4 096 MB that are read. Export the history in parts.' }],
   [/missing/, { kind: 'unknown', reason: 'There is no such file.' }],
   [/\.cinf$/, { kind: 'bundle', size: 1.9 * megabyte }],
@@ -53,7 +53,7 @@ const kinds: readonly [RegExp, Partial<GivenFile>][] = [
   [/^[^.]+$/, { kind: 'folder' }],
 ];
 
-function inspected(path: string): GivenFile {
+function inspected(path: string): DroppedFile {
   const name = nameOf(path);
   const found = kinds.find(([pattern]) => pattern.test(name))?.[1] ?? { kind: 'unknown', size: 4_096, reason: 'It is neither a transcript of a program known here nor text.' };
   return { path, name, size: 0, kind: '', format: '', reason: '', ...found };
@@ -113,7 +113,7 @@ function planned(world: World, files: FakeFiles, request: ExportRequest, format:
 const broken = /broken/;
 const imported = new WeakMap<World, Set<string>>();
 
-function importing(world: World, file: GivenFile): TaskScript {
+function importing(world: World, file: DroppedFile): TaskScript {
   const sessions = file.kind === 'bundle' ? 1 : file.format === 'jsonl' ? 1 : 40;
   const titles = ['Orders to Postgres', 'Tax return, home office rules', 'Piano: left-hand voicings', 'Heat pump or new boiler', 'German B2, daily drills'];
   const known = imported.get(world) ?? new Set<string>();
@@ -135,7 +135,7 @@ function importing(world: World, file: GivenFile): TaskScript {
   };
 }
 
-function reportOf(file: GivenFile, read: number, again: boolean): ImportReport {
+function reportOf(file: DroppedFile, read: number, again: boolean): ImportReport {
   const many = read > 1;
   const skipped = many
     ? [

@@ -1,7 +1,7 @@
 /** Long work of a program in memory: it goes forward step by step, ends as it was told to, and can be cancelled. */
 import type { WorkService } from '../backend';
 import { BackendError } from '../errors';
-import type { Background, CheckReport, ErrorView, ImportReport, Summons, TaskView } from '../types';
+import type { Background, CheckReport, ErrorView, ImportReport, WindowRequest, TaskView } from '../types';
 import { errorView } from './shapes';
 import type { World } from './world';
 
@@ -30,24 +30,24 @@ export class FakeTasks {
   /** Newest first. */
   list: TaskView[] = [];
   paused = false;
-  waiting: Summons[] = [];
+  waiting: WindowRequest[] = [];
   readonly #world: World;
   readonly #stepMs: number;
   readonly #scripts = new Map<string, TaskScript>();
-  readonly #listeners = new Set<(summons: Summons) => void>();
+  readonly #listeners = new Set<(request: WindowRequest) => void>();
 
   constructor(world: World, stepMs: number) {
     this.#world = world;
     this.#stepMs = stepMs;
   }
 
-  onSummons(listener: (summons: Summons) => void): () => void {
+  onWindowRequest(listener: (request: WindowRequest) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  summon(summons: Partial<Summons>): void {
-    for (const listener of [...this.#listeners]) listener({ kind: 'files', sessionId: '', files: [], x: -1, y: -1, ...summons });
+  requestWindow(request: Partial<WindowRequest>): void {
+    for (const listener of [...this.#listeners]) listener({ kind: 'files', sessionId: '', files: [], x: -1, y: -1, ...request });
   }
 
   start(script: TaskScript): TaskView {
@@ -128,6 +128,6 @@ export function workService(world: World, tasks: FakeTasks): WorkService {
       world.changed('jobs', '', '');
       return background();
     },
-    summonses: async () => tasks.waiting.splice(0),
+    windowRequests: async () => tasks.waiting.splice(0),
   };
 }

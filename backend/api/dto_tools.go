@@ -1,0 +1,133 @@
+package api
+
+// ToolCallView is a call of a tool as the tool journal has it, for its card.
+type ToolCallView struct {
+	ID        string `json:"id"`
+	ToolUseID string `json:"toolUseId"` // names the block of the answer that asks for it
+	TurnID    string `json:"turnId"`
+	Step      string `json:"step"`
+	Name      string `json:"name"`   // as the model wrote it
+	Source    string `json:"source"` // "builtin" or a server; empty: no such tool was offered
+	Tool      string `json:"tool"`   // the name that the source knows
+	Title     string `json:"title"`  // of the definition; empty if it has none
+	// State is "proposed" (waits for a decision), "allowed", "started" (runs), "unknown" (a person
+	// says what becomes of it), "done".
+	State string `json:"state"`
+	// Decision is "", "once", "session", "always", "deny", "never", "not_run" (it could not run, or
+	// its turn was ended before).
+	Decision string `json:"decision"`
+	// Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash".
+	Reason     string `json:"reason"`
+	Why        string `json:"why"` // the same in words; empty unless it waits
+	Effects    bool   `json:"effects"`
+	Arguments  string `json:"arguments"`  // JSON, indented
+	Redactions int    `json:"redactions"` // secrets taken out of the arguments as they left
+	Result     string `json:"result"`     // the first part of its text
+	ResultMore bool   `json:"resultMore"` // there is more: Tools.Result has all of it
+	IsError    bool   `json:"isError"`
+	Images     int    `json:"images"`     // in the result
+	Definition string `json:"definition"` // hash of what the decision was about
+	Runs       int    `json:"runs"`
+	Running    bool   `json:"running"` // in this process, now: it can be cancelled
+	// Progress of a call that runs: done of total, total 0 if nobody knows; and its last words.
+	ProgressDone    float64 `json:"progressDone"`
+	ProgressTotal   float64 `json:"progressTotal"`
+	ProgressMessage string  `json:"progressMessage"`
+	CreatedAt       int64   `json:"createdAt"`
+	DecidedAt       int64   `json:"decidedAt"`
+	StartedAt       int64   `json:"startedAt"`
+	EndedAt         int64   `json:"endedAt"`
+}
+
+// WaitingCallView is a call in the queue of decisions, with where it belongs.
+type WaitingCallView struct {
+	Call       ToolCallView        `json:"call"`
+	SessionID  string              `json:"sessionId"`
+	BranchID   string              `json:"branchId"`
+	Session    string              `json:"session"` // title
+	TurnSeq    int64               `json:"turnSeq"`
+	Definition *ToolDefinitionView `json:"definition"` // null: it is not offered any more
+}
+
+// WaitingCalls is the queue of all sessions, the oldest first.
+type WaitingCalls struct {
+	Rev   int64             `json:"rev"`
+	Calls []WaitingCallView `json:"calls"`
+}
+
+// ToolDefinitionView is a tool and what a person has said about it.
+type ToolDefinitionView struct {
+	Source      string `json:"source"`
+	Tool        string `json:"tool"`
+	Name        string `json:"name"` // as models get it
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Schema      string `json:"schema"`      // JSON, indented
+	Annotations string `json:"annotations"` // the server's own hints; they are shown and never trusted
+	Hash        string `json:"hash"`
+	Effects     bool   `json:"effects"`
+	BuiltIn     bool   `json:"builtIn"`
+	// Pinned is "accepted" (models are offered it), "new" or "changed" (they are not, until it is
+	// accepted), "gone" (accepted, and not offered by its server now).
+	Pinned string `json:"pinned"`
+	// Before is the definition that was accepted, where it has changed.
+	Before *ToolDefinitionView `json:"before"`
+	// Decision is "" (ask), "always" or "never"; DecisionFrom is "tool", "server", "config", "builtin" or "".
+	Decision     string `json:"decision"`
+	DecisionFrom string `json:"decisionFrom"`
+}
+
+// ToolPermissionView is a decision that holds for later calls.
+type ToolPermissionView struct {
+	Source    string `json:"source"`
+	Tool      string `json:"tool"`      // empty: all tools of the source
+	SessionID string `json:"sessionId"` // empty: in all sessions
+	Session   string `json:"session"`   // title
+	Decision  string `json:"decision"`  // session, always, never
+	CreatedAt int64  `json:"createdAt"`
+	// FromConfig: it stands in config.toml (tools.allow), and is taken back there.
+	FromConfig bool `json:"fromConfig"`
+}
+
+// ToolsPanel is the page about tools: what is offered, what was decided, what is wrong.
+type ToolsPanel struct {
+	Rev         int64                `json:"rev"`
+	Mode        string               `json:"mode"` // tools.mode
+	Definitions []ToolDefinitionView `json:"definitions"`
+	Permissions []ToolPermissionView `json:"permissions"`
+	// Problems are tools that were refused, each in a sentence: a name that two have, a schema that is none.
+	Problems []ToolProblemView `json:"problems"`
+}
+
+// ToolProblemView is a tool that is not offered, and why.
+type ToolProblemView struct {
+	Source  string `json:"source"`
+	Tool    string `json:"tool"`
+	Message string `json:"message"`
+}
+
+// ToolDecisionRequest decides about a call: "once", "session", "always", "deny", "never". Server
+// makes "session", "always" and "never" hold for all tools of its source. Hash is that of the
+// definition which was shown: another one is refused and asked about again.
+type ToolDecisionRequest struct {
+	CallID string `json:"callId"`
+	Choice string `json:"choice"`
+	Server bool   `json:"server"`
+	Hash   string `json:"hash"`
+}
+
+// ToolResolveRequest says what becomes of a call whose outcome is unknown: "enter" (Text is
+// the result as the person found it), "rerun", "tell" (the model is told that it is unknown).
+// To give up, discard the turn.
+type ToolResolveRequest struct {
+	CallID  string `json:"callId"`
+	Choice  string `json:"choice"`
+	Text    string `json:"text"`
+	IsError bool   `json:"isError"`
+}
+
+// ToolResultView is the whole result of a call.
+type ToolResultView struct {
+	Blocks  []BlockView `json:"blocks"`
+	IsError bool        `json:"isError"`
+}

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"path/filepath"
+	"sync/atomic"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/cli"
+	"contextinfinity/backend/config"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/tasks"
+)
+
+// wanted is set when the program is to start anew once it has ended.
+var wanted atomic.Bool
+
+// donePending is what became of one.
+type donePending struct {
+	store.PendingOperation
+	err error
+}
+
+// runPending does what the window wrote down before it ended; nil: nothing was. It comes
+// before anything is opened.
+func runPending(ctx context.Context, o cli.OpenOptions) *donePending {
+	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
+	archive := store.NewArchive(store.ArchiveOptions{DataDir: cfg.Config().DataDir, Config: cfg.Path()})
+	e, ok, err := archive.TakePending()
+	if !ok && err == nil {
+		return nil
+	}
+	done := &donePending{PendingOperation: e, err: err}
+	if err != nil {
+		return done
+	}
+	if e.Do == store.PendingMove {
+		done.err = archive.Move(ctx, e.Path, func() (bool, error) {
+			err := cfg.Set("general.data_dir", e.Path)
+			return err == nil || mayName(o.ConfigPath, e.Path), err
+		})
+	} else {
+		_, done.err = archive.Restore(ctx, e.Path, func(chat.Restoration) error { return nil })
+	}
+	return done
+}
+
+// mayName reports that a configuration names a folder for the data, or that nobody can
+// tell: a file that was replaced may be in place although that was called an error.
+func mayName(path, dir string) bool {
+	cfg, err := config.Open(config.Options{Path: path})
+	return err != nil || cfg.Config().General.DataDir == dir
+}
+
+// show has the window tell what became of it, until it is dismissed.
+func (d *donePending) show(a *app) {
+	if d == nil {
+		return
+	}
+	for _, t := range a.tasks.List() { // the move that was asked for, and is told of below
+		if t.Kind == tasks.Move && t.State == tasks.Interrupted {
+			_ = a.tasks.Dismiss(t.ID)
+		}
+	}
+	spec := tasks.Spec{Kind: tasks.Restore, Title: "Restore " + filepath.Base(d.Path)}
+	if d.Do == store.PendingMove {
+		spec = tasks.Spec{Kind: tasks.Move, Title: "Move everything to " + d.Path}
+	}
+	_, err := a.tasks.Start(spec, func(context.Context, *tasks.Progress) (tasks.Result, error) {
+		return tasks.Result{Path: d.Path}, d.err
+	})
+	if err != nil || d.err != nil {
+		a.log.Warn("what was to be done at this start", "do", d.Do, "err", d.err, "shown", err)
+	}
+}

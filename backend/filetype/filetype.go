@@ -1,0 +1,248 @@
+// Package filetype says what a file is that somebody dropped on the window, chose in a
+// dialog or named on the command line: by what it holds, and not by its name alone. It
+// reads the beginning of it, changes nothing, and says in words why nothing can be done
+// with what nothing can be done with. Whether it reads to its end is found by who
+// reads it.
+package filetype
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/documents"
+	"contextinfinity/backend/internal/safezip"
+	"contextinfinity/backend/transfer"
+)
+
+// Kind is a closed list.
+type Kind string
+
+const (
+	Transcript Kind = "transcript"
+	Bundle     Kind = "bundle"
+	Backup     Kind = "backup"
+	Document   Kind = "document"
+	Image      Kind = "image"
+	Folder     Kind = "folder"
+	Unknown    Kind = "unknown"
+)
+
+// File is what was found of a path.
+type File struct {
+	Path   string // absolute, where that could be made out
+	Name   string
+	Size   int64
+	Kind   Kind
+	Format string // of a transcript
+	Reason string // why nothing can be done with it; empty: something can
+}
+
+// What is accepted at most.
+const (
+	MaxImageBytes = 5 << 20
+	// MaxAtOnce is how many files are looked at in one go.
+	MaxAtOnce = 10_000
+)
+
+// MediaType is an image's, by its first bytes; empty: of none that a model takes.
+func MediaType(head []byte) string {
+	switch {
+	case bytes.HasPrefix(head, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(head, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case bytes.HasPrefix(head, []byte("GIF87a")), bytes.HasPrefix(head, []byte("GIF89a")):
+		return "image/gif"
+	case len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP":
+		return "image/webp"
+	}
+	return ""
+}
+
+// Absolute is a path as a person may type it: whole, or from their own folder. What is
+// relative to nothing they know of is refused.
+func Absolute(path string) (string, error) {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		if home, err := os.UserHomeDir(); err == nil {
+			path = filepath.Join(home, rest)
+		}
+	}
+	if !filepath.IsAbs(path) {
+		return "", chat.Errorf(chat.CodeInvalid, "file.open", "%q does not say which folder it is in.", path).WithHint("give the whole path")
+	}
+	return filepath.Clean(path), nil
+}
+
+// All looks at several files, each by itself.
+func All(paths []string) ([]File, error) {
+	if len(paths) > MaxAtOnce {
+		return nil, chat.Errorf(chat.CodeInvalid, "file.inspect", "These are %d files, and %d at once are the most.", len(paths), MaxAtOnce).
+			WithHint("take the folder that holds them, or fewer")
+	}
+	out := make([]File, 0, len(paths))
+	for _, p := range paths {
+		out = append(out, Detect(p))
+	}
+	return out, nil
+}
+
+// Detect says what a file is.
+func Detect(path string) File {
+	f := File{Path: path, Name: filepath.Base(path), Kind: Unknown}
+	full, err := Absolute(path)
+	if err != nil {
+		f.Reason = chat.AsError(err).Error()
+		return f
+	}
+	f.Path, f.Name = full, filepath.Base(full)
+	info, err := os.Stat(full)
+	switch {
+	case err != nil:
+		f.Reason = unreadable(err)
+	case info.IsDir():
+		f.Kind = Folder
+	case !info.Mode().IsRegular():
+		f.Reason = "It is no file but " + special(info.Mode()) + "."
+	case info.Size() == 0:
+		f.Reason = "It is empty."
+	default:
+		f.Size = info.Size()
+		f.look()
+	}
+	return f
+}
+
+func unreadable(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "There is no such file."
+	case errors.Is(err, fs.ErrPermission):
+		return "You may not read it."
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return "It cannot be read: " + err.Error() + "."
+}
+
+func special(m fs.FileMode) string {
+	switch {
+	case m&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case m&fs.ModeSocket != 0:
+		return "a socket"
+	case m&fs.ModeDevice != 0:
+		return "a device"
+	}
+	return "something of the system"
+}
+
+// look reads the beginning of a file.
+func (f *File) look() {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		f.Reason = unreadable(err)
+		return
+	}
+	defer func() { _ = file.Close() }()
+	head := make([]byte, min(f.Size, transfer.HeadBytes))
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		f.Reason = unreadable(err)
+		return
+	}
+	head = head[:n]
+	switch {
+	case bytes.HasPrefix(head, []byte("SQLite format 3\x00")):
+		f.database(head)
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+		f.archive(file)
+	case MediaType(head) != "":
+		f.Kind = Image
+		if f.Size > MaxImageBytes {
+			f.Reason = fmt.Sprintf("It has %d MB, and no model is sent an image of more than %d MB.", f.Size>>20, MaxImageBytes>>20)
+		}
+	default:
+		f.text(file, head)
+	}
+}
+
+// applicationID is in the header of this program's databases ("CINF").
+const applicationID = 0x43494E46
+
+func (f *File) database(head []byte) {
+	if len(head) >= 72 && binary.BigEndian.Uint32(head[68:]) == applicationID {
+		f.Kind = Backup
+		return
+	}
+	f.Reason = "It is a database of another program."
+}
+
+// archive looks into a zip.
+func (f *File) archive(file *os.File) {
+	format, err := transfer.PeekArchive(f.Name, file, f.Size)
+	switch {
+	case err == nil && format == transfer.FormatBundle:
+		f.Kind = Bundle
+	case strings.EqualFold(filepath.Ext(f.Name), ".cinf"):
+		f.Reason = "It is called a bundle of this program, and is none."
+	case err == nil:
+		f.Kind, f.Format = Transcript, string(format)
+	case officeDocument(file, f.Size):
+		f.Reason = "It is an office document; save it as PDF or text to attach it."
+	default:
+		f.Reason = chat.AsError(err).Error()
+	}
+}
+
+// officeDocument reports whether a zip is one of those that word processors write.
+func officeDocument(file io.ReaderAt, size int64) bool {
+	z, err := safezip.Open(file, size, transfer.MaxArchiveFiles)
+	if err != nil {
+		return false
+	}
+	for _, part := range z.File {
+		if part.Name == "[Content_Types].xml" || part.Name == "META-INF/manifest.xml" || part.Name == "META-INF/container.xml" {
+			return true
+		}
+	}
+	return false
+}
+
+// text tells exports from documents. An export is JSON from its first character on: a
+// program that has JSON in it is a document.
+func (f *File) text(file io.ReaderAt, head []byte) {
+	begins, err := transfer.Head(file, f.Size)
+	if err != nil {
+		begins = head
+	}
+	if first := bytes.TrimLeft(bytes.TrimPrefix(begins, []byte("\xEF\xBB\xBF")), " \t\r\n"); len(first) > 0 && (first[0] == '{' || first[0] == '[') {
+		if format, err := transfer.Detect(f.Name, begins); err == nil {
+			f.Kind, f.Format = Transcript, string(format)
+			if f.Size > transfer.MaxFileBytes {
+				f.Reason = fmt.Sprintf("It has %d GB, and %d GB are the most that is read.", f.Size>>30, transfer.MaxFileBytes>>30)
+			}
+			return
+		}
+	}
+	switch documents.Peek(head, int64(len(head)) == f.Size) {
+	case documents.LooksReadable:
+		f.Kind = Document
+		if f.Size > documents.MaxBytes {
+			f.Reason = fmt.Sprintf("It has %d MB, and a document may have %d MB; attach the part that matters.", f.Size>>20, documents.MaxBytes>>20)
+		}
+	case documents.LooksEncoded:
+		f.Reason = "It is text in an encoding that it does not name; save it as UTF-8."
+	default:
+		f.Reason = "It is neither text, PDF or an image, nor an export that can be imported."
+	}
+}

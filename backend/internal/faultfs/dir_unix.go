@@ -1,0 +1,25 @@
+//go:build !windows
+
+package faultfs
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// NoFollow is the flag of OpenFile that refuses a symbolic link in place of the file.
+const NoFollow = syscall.O_NOFOLLOW
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Full reports that a disk or a quota is exhausted.
+func Full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}

@@ -1,0 +1,208 @@
+//go:build faults
+
+package faultfs
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"contextinfinity/backend/internal/faults"
+)
+
+// Environment of a child process: which scenario, and where.
+const (
+	childScenario = "CONTEXTINFINITY_DISK_TEST_SCENARIO"
+	childDir      = "CONTEXTINFINITY_DISK_TEST_DIR"
+)
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(childScenario)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	if err := os.Chdir(os.Getenv(childDir)); err != nil {
+		panic(err)
+	}
+	outages[name].do()
+	_ = faults.Point("test.end")
+	os.Exit(1)
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func fresh(name string) *File {
+	return must(OpenFile(Journal, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600))
+}
+
+func put(f *File, text string) { must(f.Write([]byte(text))) }
+
+// replace is what atomicfile does, up to a step.
+func replace(steps int) {
+	f := must(CreateTemp(Config, ".", ".tmp-*"))
+	put(f, "new")
+	if steps > 0 {
+		check(f.Sync())
+	}
+	check(f.Close())
+	if steps > 1 {
+		check(Rename(Config, f.Name(), "old"))
+	}
+	if steps > 2 {
+		check(SyncDir(Config, "."))
+	}
+}
+
+// outages are what a program did before the power went, and what is there after.
+// Before it there is a file old with the content "old".
+var outages = map[string]struct {
+	do    func()
+	after map[string]string
+}{
+	"nothing was done":     {func() {}, map[string]string{"old": "old"}},
+	"a file without fsync": {func() { f := fresh("a"); put(f, "text"); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": ""}},
+	"half of it is fsynced": {func() {
+		f := fresh("a")
+		check(SyncDir(Journal, "."))
+		put(f, "first")
+		check(SyncData(f))
+		put(f, "second")
+	}, map[string]string{"old": "old", "a": "first"}},
+	"closed, not fsynced":          {func() { f := fresh("a"); check(SyncDir(Journal, ".")); put(f, "text"); check(f.Close()) }, map[string]string{"old": "old", "a": ""}},
+	"all of it but the entry":      {func() { f := fresh("a"); put(f, "text"); check(f.Sync()) }, map[string]string{"old": "old"}},
+	"another directory was synced": {func() { f := fresh("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, os.TempDir())) }, map[string]string{"old": "old"}},
+	"all of it":                    {func() { f := fresh("a"); put(f, "text"); check(f.Sync()); check(SyncDir(Journal, ".")) }, map[string]string{"old": "old", "a": "text"}},
+	"appended to what was there": {func() {
+		f := must(OpenFile(Journal, "old", os.O_WRONLY|os.O_APPEND, 0))
+		put(f, "er")
+	}, map[string]string{"old": "old"}},
+	"opened again between": {func() {
+		f := must(OpenFile(Journal, "old", os.O_WRONLY|os.O_APPEND, 0))
+		put(f, "er")
+		check(f.Close())
+		f = must(OpenFile(Journal, "old", os.O_WRONLY|os.O_APPEND, 0))
+		put(f, "est")
+	}, map[string]string{"old": "old"}},
+	"removed":                       {func() { check(Remove(Journal, "old")) }, map[string]string{"old": "old"}},
+	"removed for good":              {func() { check(Remove(Journal, "old")); check(SyncDir(Journal, ".")) }, map[string]string{}},
+	"made, removed, nothing synced": {func() { put(fresh("a"), "x"); check(Remove(Journal, "a")) }, map[string]string{"old": "old"}},
+	"replaced, before the fsync":    {func() { replace(0) }, map[string]string{"old": "old"}},
+	"replaced, before the rename":   {func() { replace(1) }, map[string]string{"old": "old"}},
+	"replaced, before the syncdir":  {func() { replace(2) }, map[string]string{"old": "old"}},
+	"replaced":                      {func() { replace(3) }, map[string]string{"old": "new"}},
+	"moved to another directory": {func() {
+		check(MkdirAll(Backup, "aside", 0o700))
+		check(Rename(Backup, "old", filepath.Join("aside", "old")))
+		check(SyncDir(Backup, "aside"))
+	}, map[string]string{"old": "old"}},
+	"moved to another directory, both synced": {func() {
+		check(Mkdir(Backup, "aside", 0o700))
+		check(Rename(Backup, "old", filepath.Join("aside", "old")))
+		check(SyncDir(Backup, "aside"))
+		check(SyncDir(Backup, "."))
+	}, map[string]string{"aside/old": "old"}},
+	"copied through io.Copy": {func() {
+		f := fresh("a")
+		check(SyncDir(Journal, "."))
+		must(io.Copy(f, strings.NewReader("text")))
+	}, map[string]string{"old": "old", "a": ""}},
+	"cut": {func() {
+		f := must(OpenFile(Journal, "old", os.O_RDWR, 0))
+		check(f.Truncate(1))
+		must(f.WriteAt([]byte("xyz"), 1))
+	}, map[string]string{"old": "o"}},
+}
+
+// dark runs a scenario in a process of its own and answers what is there after.
+func dark(t *testing.T, name, spec string) map[string]string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "old"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", childScenario+"="+name, childDir+"="+dir, "CONTEXTINFINITY_FAULT="+spec)
+	if out, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != faults.ExitCode {
+		t.Fatalf("%s: %v: %s", name, cmd.ProcessState, out)
+	}
+	found := map[string]string{}
+	check(filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			rel := must(filepath.Rel(dir, path))
+			found[filepath.ToSlash(rel)] = string(must(os.ReadFile(path)))
+		}
+		return err
+	}))
+	return found
+}
+
+func TestLossOfPower(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(outages)) {
+		if got := dark(t, name, "test.end:power"); !maps.Equal(got, outages[name].after) {
+			t.Errorf("%s: found %q, want %q", name, got, outages[name].after)
+		}
+	}
+}
+
+// kill -9 takes nothing away: what the kernel has is there.
+func TestDyingIsNotALossOfPower(t *testing.T) {
+	if got := dark(t, "a file without fsync", "test.end:exit"); got["a"] != "text" {
+		t.Errorf("found %q", got)
+	}
+}
+
+// An fsync that failed, or that was taken away, made nothing durable; nor does the
+// next one bring back what the failed one lost.
+func TestLossOfPowerWithoutFsync(t *testing.T) {
+	for _, spec := range []string{"io.journal.sync:skip,test.end:power", "io.journal.syncdir:skip,test.end:power"} {
+		if got := dark(t, "all of it", spec); got["a"] != "" {
+			t.Errorf("%s: found %q", spec, got)
+		}
+	}
+	dir := t.TempDir()
+	f := must(OpenFile(Journal, filepath.Join(dir, "a"), os.O_WRONLY|os.O_CREATE, 0o600))
+	put(f, "text")
+	f.node.flushed(4, syscall.EIO)
+	check(f.Sync())
+	if f.node.synced != 0 {
+		t.Errorf("%d bytes are durable after an fsync that failed", f.node.synced)
+	}
+	check(f.Close())
+}
+
+func TestAFileThatIsDurableIsForgotten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	before := len(account.nodes)
+	f := must(OpenFile(Journal, path, os.O_WRONLY|os.O_CREATE, 0o600))
+	put(f, "text")
+	check(f.Sync())
+	check(f.Close())
+	if err := f.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a second close: %v", err)
+	}
+	check(SyncDir(Journal, filepath.Dir(path)))
+	if len(account.nodes) != before {
+		t.Errorf("%d files are in the account, %d before", len(account.nodes), before)
+	}
+	for _, e := range account.pending {
+		if slices.Contains(e.dirs, filepath.Dir(path)) {
+			t.Errorf("%v are pending", e.dirs)
+		}
+	}
+}

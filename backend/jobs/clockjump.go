@@ -1,0 +1,52 @@
+package jobs
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A leap of the wall's clock is more than this off what the steady clock says: it was
+// set, or the machine slept.
+const leap = 2 * time.Minute
+
+// spread is the time in which jobs are tried that a leap made due together.
+const spread = 5 * time.Minute
+
+// clockJumps compares the wall's clock with the steady one, which nobody can set.
+type clockJumps struct {
+	mu     sync.Mutex
+	wall   time.Time
+	steady time.Time // with Go's monotonic reading
+}
+
+// since is how far the wall's clock leapt since it was last asked, 0 if it did not.
+func (l *clockJumps) since(wall, steady time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	wasWall, wasSteady := l.wall, l.steady
+	l.wall, l.steady = wall, steady
+	if wasSteady.IsZero() {
+		return 0
+	}
+	off := wall.Sub(wasWall) - steady.Sub(wasSteady)
+	if off.Abs() < leap {
+		return 0
+	}
+	return off
+}
+
+// handleClockJump gives jobs new moments after a leap: set back, the clock would have them
+// wait for hours; set forward, they would be tried all at once.
+func (r *Runner) handleClockJump(ctx context.Context) {
+	off := r.leaps.since(r.d.Clock.Now(), time.Now())
+	if off == 0 {
+		return
+	}
+	n, err := r.d.Store.JitterJobs(ctx, spread)
+	if err != nil && ctx.Err() == nil {
+		r.d.Log.Warn("jobs could not be given new moments after the clock leapt", "by", off, "err", err)
+		return
+	}
+	r.d.Log.Info("the clock leapt", "by", off, "jobs", n)
+}

@@ -1,0 +1,283 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sync"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// Most of a request, and of the manifest that describes it, was in the one before
+// it; its memory quotes chunks, whose words stand in their messages. Each is stored
+// against both (quotes.go), and every sixty-fourth, or one that has little in common,
+// without the one before it: a key frame (SPEC 14). The bytes that come back are
+// exact, and damage spreads no further than to the next key frame.
+//
+// A base never changes: a request never does, and a manifest is one only once its
+// turn is settled. It cannot be deleted before what depends on it, which the links
+// name by base.
+
+// maxChain is how many values a chain has, its key frame included.
+const maxChain = 64
+
+// linkMin is below what size a value always stands alone.
+const linkMin = 512
+
+// baseSearchDepth is how many turns back a base is looked for.
+const baseSearchDepth = 64
+
+// chain says where values of a kind and their links are stored, and how it quotes a
+// chunk.
+type chain struct {
+	table, column, links, key string
+	quote                     func(b []byte, c chat.ChunkText) []byte
+}
+
+var (
+	requestChain  = chain{"steps", "request_json", "request_links", "step_id", quoteArtifact}
+	manifestChain = chain{"turns", "manifest", "manifest_links", "turn_id", quotePart}
+)
+
+// linkRow is one link of either table.
+type linkRow struct {
+	ID     string
+	Base   string // empty: it quotes and has no base
+	Depth  int
+	Quotes []byte
+}
+
+// read decodes a value, through the values it was made with, or from the nearest of
+// them that is known.
+func (c chain) read(db *gorm.DB, id string, known *recentValues) ([]byte, error) {
+	if value, ok := known.get(id); ok {
+		return bytes.Clone(value), nil
+	}
+	rows, err := all[struct {
+		ID             string
+		Packed, Quotes []byte
+	}](db, fmt.Sprintf(`
+		WITH RECURSIVE up (id, depth) AS (
+		  SELECT ?, 0 UNION ALL SELECT l.base, up.depth + 1 FROM up JOIN %[1]s l ON l.%[2]s = up.id AND l.base IS NOT NULL WHERE up.depth < ?)
+		SELECT t.id, t.%[3]s AS packed, l.quotes FROM up JOIN %[4]s t ON t.id = up.id LEFT JOIN %[1]s l ON l.%[2]s = up.id
+		ORDER BY up.depth DESC`, c.links, c.key, c.column, c.table), id, maxChain)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	var value []byte
+	first := 0 // of those to decode
+	for i := len(rows) - 1; i >= 0; i-- {
+		if v, ok := known.get(rows[i].ID); ok {
+			value, first = v, i+1
+			break
+		}
+	}
+	var lists [][]byte
+	for _, r := range rows[first:] {
+		lists = append(lists, r.Quotes)
+	}
+	quoted, err := readQuoted(db, lists...)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range rows[first:] {
+		if value, err = c.unpack(value, first+i > 0, r.Quotes, quoted, r.Packed); err != nil {
+			return nil, err
+		}
+	}
+	return value, nil
+}
+
+// unpack decodes a value with its decoded base, if it has one, and what it quotes.
+func (c chain) unpack(base []byte, based bool, quotes []byte, quoted quotedTexts, packed []byte) ([]byte, error) {
+	if !based && quotes == nil {
+		return Unpack(packed)
+	}
+	dictionary, err := c.dictionary(quotes, quoted, base)
+	if err != nil {
+		return nil, err
+	}
+	return unpackAgainst(dictionary, packed)
+}
+
+// dictionary is what a value is packed against: its quotations, then its base.
+func (c chain) dictionary(quotes []byte, quoted quotedTexts, base []byte) ([]byte, error) {
+	ns, err := decodeQuotes(quotes)
+	if err != nil || len(ns) == 0 {
+		return base, err
+	}
+	out := make([]byte, 0, len(base)+len(ns)*512)
+	for _, n := range ns {
+		text, ok := quoted[n]
+		if !ok {
+			return nil, fmt.Errorf("chunk %d, which it quotes, is gone", n)
+		}
+		out = c.quote(out, text)
+	}
+	return append(out, base...), nil
+}
+
+// linkable reports that a value may be packed against a base.
+func (base linkRow) linkable() bool { return base.ID != "" && base.Depth+1 < maxChain }
+
+// pack encodes a value against its base and the chunks it quotes, where that is worth
+// it. The link, nil where it stands alone, is to be stored with it. What cannot be
+// read is passed by: verify names it, and nothing new depends on it.
+func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, recent *recentValues) ([]byte, *linkRow, error) {
+	if len(value) < linkMin {
+		return pack(value), nil, nil
+	}
+	link := &linkRow{}
+	var before []byte
+	if base.linkable() {
+		var err error
+		if before, err = c.read(db, base.ID, recent); err == nil && len(before) >= linkMin {
+			recent.put(base.ID, before)
+			link.Base, link.Depth = base.ID, base.Depth+1
+		} else {
+			before = nil
+		}
+	}
+	quoted, quotes, err := quotable(db, chunks)
+	if err != nil {
+		return nil, nil, err
+	}
+	link.Quotes = quotes
+	dictionary, err := c.dictionary(quotes, quoted, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(dictionary) == 0 {
+		return pack(value), nil, nil
+	}
+	packed, err := packAgainst(dictionary, value)
+	if err != nil || packed == nil {
+		return pack(value), nil, nil
+	}
+	return packed, link, nil
+}
+
+// packRequest encodes the request of a turn's next step. Its memory is what was
+// recorded for the turn.
+func (t *tx) packRequest(turn turnRow, request []byte) ([]byte, *linkRow, error) {
+	segs, err := segments(t.db, chat.BranchID(turn.BranchID))
+	if err != nil {
+		return nil, nil, err
+	}
+	base, err := requestBase(t.db, segs, turn.TurnSeq)
+	if err != nil {
+		return nil, nil, err
+	}
+	chunks, err := all[int64](t.db, `SELECT chunk_n FROM retrieved WHERE turn_n = ? AND rank > 0 ORDER BY rank, chunk_n`, turn.N)
+	if err != nil {
+		return nil, nil, err
+	}
+	return requestChain.pack(t.db, base, request, chunks, t.requests)
+}
+
+// packManifest encodes the manifest of a turn, whose memory these chunks are.
+func (t *tx) packManifest(turn turnRow, manifest []byte, chunks []int64) ([]byte, *linkRow, error) {
+	segs, err := segments(t.db, chat.BranchID(turn.BranchID))
+	if err != nil {
+		return nil, nil, err
+	}
+	base, err := manifestBase(t.db, segs, turn.TurnSeq)
+	if err != nil {
+		return nil, nil, err
+	}
+	return manifestChain.pack(t.db, base, manifest, chunks, t.manifests)
+}
+
+// link stores, replaces or removes a value's link.
+func (c chain) link(t *tx, id string, l *linkRow) error {
+	if l == nil {
+		_, err := t.exec(fmt.Sprintf(`DELETE FROM %s WHERE %s = ?`, c.links, c.key), id)
+		return err
+	}
+	_, err := t.exec(fmt.Sprintf(`INSERT INTO %s (%s, base, depth, quotes) VALUES (?, ?, ?, ?)
+		ON CONFLICT (%s) DO UPDATE SET base = excluded.base, depth = excluded.depth, quotes = excluded.quotes`, c.links, c.key, c.key),
+		id, orNull(l.Base), l.Depth, l.Quotes)
+	return err
+}
+
+// requestBase is the step whose request came before a turn's next one.
+func requestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
+	return newestBefore(segs, seq, func(g segment, from, to int64) ([]linkRow, error) {
+		return all[linkRow](db, `SELECT s.id, coalesce(l.depth, 0) AS depth FROM turns t JOIN steps s ON s.turn_id = t.id
+			LEFT JOIN request_links l ON l.step_id = s.id WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ?
+			ORDER BY t.turn_seq DESC, s.step_index DESC, s.attempt DESC LIMIT 1`, g.Branch, from, to)
+	})
+}
+
+// manifestBase is the newest turn before a turn_seq whose manifest is there for good.
+func manifestBase(db *gorm.DB, segs []segment, seq int64) (linkRow, error) {
+	return newestBefore(segs, seq-1, func(g segment, from, to int64) ([]linkRow, error) {
+		return all[linkRow](db, `SELECT t.id, coalesce(l.depth, 0) AS depth FROM turns t LEFT JOIN manifest_links l ON l.turn_id = t.id
+			WHERE t.branch_id = ? AND t.turn_seq > ? AND t.turn_seq <= ? AND t.manifest IS NOT NULL
+			AND t.phase NOT IN ('Accepted', 'ContextPrepared', 'Responding') ORDER BY t.turn_seq DESC LIMIT 1`, g.Branch, from, to)
+	})
+}
+
+// newestBefore looks from a lineage's own branch towards its root, over the
+// turns within reach; the zero row is none.
+func newestBefore(segs []segment, seq int64, look func(g segment, from, to int64) ([]linkRow, error)) (linkRow, error) {
+	for _, g := range slices.Backward(segs) {
+		from, to := max(g.From, seq-baseSearchDepth), min(g.To, seq)
+		if from >= to {
+			continue
+		}
+		rows, err := look(g, from, to)
+		if err != nil || len(rows) > 0 {
+			return append(rows, linkRow{})[0], err
+		}
+	}
+	return linkRow{}, nil
+}
+
+// recentValues holds the values decoded last, for those packed against them: requests,
+// and manifests that are a base. What it holds never changes in the database: what is
+// here is what is stored. nil holds nothing.
+type recentValues struct {
+	mu    sync.Mutex
+	order []string
+	by    map[string][]byte
+	bytes int
+}
+
+// maxRecent and maxRecentBytes bound what recentValues holds.
+const (
+	maxRecent      = 24
+	maxRecentBytes = 16 << 20
+)
+
+func (r *recentValues) get(id string) ([]byte, bool) {
+	if r == nil {
+		return nil, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	b, ok := r.by[id]
+	return b, ok
+}
+
+func (r *recentValues) put(id string, value []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.by[id]; ok || len(value) > maxRecentBytes {
+		return
+	}
+	if r.by == nil {
+		r.by = map[string][]byte{}
+	}
+	r.by[id] = value
+	r.order = append(r.order, id)
+	r.bytes += len(value)
+	for len(r.order) > maxRecent || r.bytes > maxRecentBytes {
+		r.bytes -= len(r.by[r.order[0]])
+		delete(r.by, r.order[0])
+		r.order = r.order[1:]
+	}
+}

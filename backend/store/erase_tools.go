@@ -1,0 +1,73 @@
+package store
+
+import (
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// erasedArguments and erasedResult stand in the place of what a call was given and gave.
+const (
+	erasedArguments = `{}`
+	erasedResult    = `[]`
+)
+
+// toolWords reads what the calls of a turn say, before it is erased.
+func (x *erasingTurn) toolWords(turn string) error {
+	batches, err := all[callRow](x.db, `SELECT c.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id WHERE b.turn_id = ?`, turn)
+	if err != nil {
+		return err
+	}
+	for _, c := range batches {
+		x.words.json(c.Arguments)
+	}
+	results, err := all[resultRow](x.db, `SELECT r.* FROM tool_batches b JOIN tool_calls c ON c.batch_id = b.id
+		JOIN tool_results r ON r.tool_call_id = c.id WHERE b.turn_id = ?`, turn)
+	for _, r := range results {
+		if content, err := r.content(); err == nil {
+			x.words.json(string(content))
+		}
+	}
+	return err
+}
+
+// tools empties the calls of the turn. That there were some, and what was decided about
+// them, stays, as it does of calls of the model.
+func (x *erasingTurn) tools() error {
+	const ofTurn = `batch_id IN (SELECT id FROM tool_batches WHERE turn_id IN ?)`
+	if err := x.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`,
+		pack([]byte(erasedResult)), hashBytes([]byte(erasedResult)), x.ids()); err != nil {
+		return err
+	}
+	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, erasedArguments, erasedMark, x.ids()); err != nil {
+		return err
+	}
+	session := chat.SessionID(x.subject.Session)
+	batches, err := all[string](x.db, `SELECT id FROM tool_batches WHERE turn_id IN ? ORDER BY id`, x.ids())
+	if err != nil {
+		return err
+	}
+	for _, id := range batches {
+		if err := reword(x.erasing, session, id, []ledger.Type{ledger.EventToolBatchProposed}, func(p *ledger.ToolBatchProposed) {
+			for i := range p.Calls {
+				c := &p.Calls[i]
+				c.Arguments, c.Name, c.UseID = erasedArguments, erasedMark, ""
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	calls, err := all[string](x.db, `SELECT id FROM tool_calls WHERE `+ofTurn+` ORDER BY id`, x.ids())
+	if err != nil {
+		return err
+	}
+	for _, id := range calls {
+		if err := reword(x.erasing, session, id, []ledger.Type{ledger.EventToolCallEnded}, func(p *ledger.ToolCallEnded) {
+			if p.Reason == "" {
+				p.Content = []byte(erasedResult)
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

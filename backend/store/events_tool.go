@@ -1,0 +1,187 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// toolEvents are those of the tool journal.
+var toolEvents = map[ledger.Type]eventKind{
+	ledger.EventToolBatchProposed: kindOf((*applier).toolsProposed, func(c *copying, d *ledger.ToolBatchProposed) {
+		idOf(c, &d.TurnID)
+		idOf(c, &d.StepID)
+		for i := range d.Calls {
+			idOf(c, &d.Calls[i].ID)
+		}
+	}),
+	ledger.EventToolCallDecided: kindOf((*applier).toolDecided, nil),
+	ledger.EventToolCallStarted: kindOf((*applier).toolStarted, nil),
+	ledger.EventToolCallEnded:   kindOf((*applier).toolEnded, nil),
+	ledger.EventToolBatchClosed: kindOf((*applier).toolsClosed, nil),
+}
+
+type batchRow struct {
+	ID          string
+	TurnID      string
+	StepID      string
+	State       string
+	CreatedAt   string
+	CommittedAt *string
+}
+
+func (batchRow) TableName() string { return "tool_batches" }
+
+type callRow struct {
+	ID             string
+	BatchID        string
+	Ordinal        int
+	CallID         string
+	Name           string
+	Effects        bool
+	StartedAt      *string
+	Arguments      string
+	Source         string
+	Tool           string
+	DefinitionHash string
+	State          string
+	Decision       string
+	DecidedAt      *string
+	Runs           int
+	EndedAt        *string
+	Reason         string
+	Redactions     string
+}
+
+func (callRow) TableName() string { return "tool_calls" }
+
+type resultRow struct {
+	ToolCallID  string
+	IsError     bool
+	CreatedAt   string
+	ContentHash []byte // of the JSON before packing
+	Content     []byte
+}
+
+func (resultRow) TableName() string { return "tool_results" }
+
+func (a *applier) toolsProposed(e ledger.Event, d ledger.ToolBatchProposed) error {
+	if _, err := a.turn(string(d.TurnID)); err != nil {
+		return err
+	}
+	if err := a.db.Create(&batchRow{
+		ID: e.Entity, TurnID: string(d.TurnID), StepID: string(d.StepID), State: string(chat.BatchOpen), CreatedAt: e.CreatedAt,
+	}).Error; err != nil {
+		return err
+	}
+	for i, c := range d.Calls {
+		if err := a.db.Create(&callRow{
+			ID: string(c.ID), BatchID: e.Entity, Ordinal: i, CallID: c.UseID, Name: c.Name, Effects: c.Effects, Arguments: c.Arguments,
+			Source: c.Source, Tool: c.Tool, DefinitionHash: c.Definition, State: string(chat.CallProposed),
+		}).Error; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *applier) toolDecided(e ledger.Event, d ledger.ToolCallDecided) error {
+	if !d.Decision.Allows() {
+		return a.set(`UPDATE tool_calls SET decision = ?, decided_at = ?, definition_hash = ? WHERE id = ?`,
+			d.Decision, e.CreatedAt, d.Definition, e.Entity)
+	}
+	return a.set(`UPDATE tool_calls SET state = 'allowed', decision = ?, decided_at = ?, definition_hash = ?, reason = '', ended_at = NULL
+		WHERE id = ?`, d.Decision, e.CreatedAt, d.Definition, e.Entity)
+}
+
+func (a *applier) toolStarted(e ledger.Event, d ledger.ToolCallStarted) error {
+	redactions, err := ledger.RedactionsText(d.Redactions)
+	if err != nil {
+		return err
+	}
+	return a.set(`UPDATE tool_calls SET state = 'started', started_at = ?, ended_at = NULL, reason = '', redactions = ?, runs = runs + 1
+		WHERE id = ?`, e.CreatedAt, redactions, e.Entity)
+}
+
+func (a *applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
+	state := chat.CallUnknown
+	if d.Reason == "" {
+		state = chat.CallDone
+	}
+	if err := a.set(`UPDATE tool_calls SET state = ?, ended_at = ?, reason = ? WHERE id = ?`, state, e.CreatedAt, d.Reason, e.Entity); err != nil {
+		return err
+	}
+	if d.Reason != "" {
+		return nil
+	}
+	return a.db.Create(&resultRow{
+		ToolCallID: e.Entity, IsError: d.IsError, CreatedAt: e.CreatedAt, ContentHash: hashBytes(d.Content), Content: pack(d.Content),
+	}).Error
+}
+
+func (a *applier) toolsClosed(e ledger.Event, d ledger.ToolBatchClosed) error {
+	return a.set(`UPDATE tool_batches SET state = ?, committed_at = ? WHERE id = ?`, d.State, e.CreatedAt, e.Entity)
+}
+
+// content is a result's JSON, unpacked.
+func (r resultRow) content() ([]byte, error) {
+	b, err := Unpack(r.Content)
+	if err == nil && b == nil {
+		err = errors.New("it has no content")
+	}
+	return b, err
+}
+
+func (r callRow) toLedgerRecord(result *resultRow, content []byte) *ledger.ToolCall {
+	c := &ledger.ToolCall{
+		BatchID: r.BatchID, Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source, Tool: r.Tool, Definition: r.DefinitionHash,
+		Effects: r.Effects, State: r.State, Decision: r.Decision, DecidedAt: text(r.DecidedAt), Runs: r.Runs, StartedAt: text(r.StartedAt),
+		EndedAt: text(r.EndedAt), Reason: r.Reason, Arguments: ledger.SumOfText(r.Arguments), Redactions: ledger.SumOfRedactions(r.Redactions),
+	}
+	if result != nil {
+		c.ResultAt, c.IsError, c.Result = result.CreatedAt, result.IsError, ledger.SumOf(content)
+	}
+	return c
+}
+
+func (r batchRow) toLedgerRecord() *ledger.ToolBatch {
+	return &ledger.ToolBatch{TurnID: r.TurnID, StepID: r.StepID, State: r.State, CreatedAt: r.CreatedAt, ClosedAt: text(r.CommittedAt)}
+}
+
+func (r batchRow) batch() chat.ToolBatch {
+	return chat.ToolBatch{
+		ID: chat.ToolBatchID(r.ID), TurnID: chat.TurnID(r.TurnID), StepID: chat.StepID(r.StepID), State: chat.BatchState(r.State),
+		CreatedAt: moment(r.CreatedAt),
+	}
+}
+
+// record is the row as others see it. Redactions and arguments that cannot be read stand as none and
+// as text: verify names them.
+func (r callRow) record() chat.CallRecord {
+	c := chat.CallRecord{
+		ID: chat.ToolCallID(r.ID), BatchID: chat.ToolBatchID(r.BatchID), Ordinal: r.Ordinal, UseID: r.CallID, Name: r.Name, Source: r.Source,
+		Tool: r.Tool, Definition: r.DefinitionHash, Effects: r.Effects, Arguments: chat.RawJSON([]byte(r.Arguments)),
+		State: chat.ToolCallState(r.State), Decision: chat.ToolDecision(r.Decision), DecidedAt: momentOrNil(r.DecidedAt), Runs: r.Runs,
+		StartedAt: momentOrNil(r.StartedAt), EndedAt: momentOrNil(r.EndedAt), Reason: chat.UnknownReason(r.Reason),
+	}
+	if strings.HasPrefix(r.Redactions, "[") {
+		_ = json.Unmarshal([]byte(r.Redactions), &c.Redactions)
+	}
+	return c
+}
+
+// result decodes a stored result for a call.
+func (r resultRow) result(useID string) (*chat.ToolResult, error) {
+	content, err := r.content()
+	if err != nil {
+		return nil, err
+	}
+	var blocks chat.Blocks
+	if err := json.Unmarshal(content, &blocks); err != nil {
+		return nil, err
+	}
+	return &chat.ToolResult{ToolUseID: useID, Content: blocks, IsError: r.IsError}, nil
+}

@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+type permissionRow struct {
+	Source         string
+	Tool           string
+	SessionID      string
+	Decision       string
+	DefinitionHash string
+	CreatedAt      string
+}
+
+func (permissionRow) TableName() string { return "tool_permissions" }
+
+func (r permissionRow) permission() chat.ToolPermission {
+	return chat.ToolPermission{
+		Source: r.Source, Tool: r.Tool, Session: chat.SessionID(r.SessionID), Decision: chat.ToolDecision(r.Decision),
+		Definition: r.DefinitionHash, CreatedAt: moment(r.CreatedAt),
+	}
+}
+
+// ToolPermissions are all decisions that hold for later calls.
+func (s *Store) ToolPermissions(ctx context.Context) ([]chat.ToolPermission, error) {
+	var out []chat.ToolPermission
+	err := s.read(ctx, "permission.list", func(db *gorm.DB) error {
+		rows, err := all[permissionRow](db, `SELECT * FROM tool_permissions ORDER BY source, tool, session_id`)
+		for _, r := range rows {
+			out = append(out, r.permission())
+		}
+		return err
+	})
+	return out, err
+}
+
+// PutToolPermission keeps a decision; it replaces the one before for the same tool and reach.
+func (s *Store) PutToolPermission(ctx context.Context, p chat.ToolPermission) error {
+	return s.write(ctx, "permission.put", func(t *tx) error {
+		switch {
+		case p.Source == "" || !p.Decision.Lasts():
+			return invalid("%q is no decision that holds for later calls of a tool.", p.Decision)
+		case (p.Decision == chat.DecisionSession) != (p.Session != ""):
+			return invalid("A decision for a session names it, and no other does.")
+		}
+		if p.Session != "" {
+			if _, err := sessionByID(t.db, p.Session); err != nil {
+				return err
+			}
+		}
+		_, err := t.exec(`INSERT INTO tool_permissions (source, tool, session_id, decision, definition_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
+			ON CONFLICT (source, tool, session_id) DO UPDATE SET decision = excluded.decision, definition_hash = excluded.definition_hash,
+			created_at = excluded.created_at`, clean(p.Source), clean(p.Tool), string(p.Session), p.Decision, p.Definition, t.stamp())
+		return err
+	})
+}
+
+// DropToolPermission takes a decision back; later calls ask again.
+func (s *Store) DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error {
+	return s.write(ctx, "permission.drop", func(t *tx) error {
+		n, err := t.exec(`DELETE FROM tool_permissions WHERE source = ? AND tool = ? AND session_id = ?`, source, tool, string(session))
+		if err == nil && n == 0 {
+			err = chat.Errorf(chat.CodeNotFound, "", "There is no such decision.").WithHint("contextinfinity tools permissions lists them")
+		}
+		return err
+	})
+}
+
+// PinnedDefinitions are the definitions that people accepted, the current ones and those
+// before them.
+func (s *Store) PinnedDefinitions(ctx context.Context) ([]chat.PinnedDefinition, error) {
+	var out []chat.PinnedDefinition
+	err := s.read(ctx, "definition.list", func(db *gorm.DB) error {
+		rows, err := all[struct {
+			Hash, AcceptedAt, Definition string
+			Current                      bool
+		}](db, `SELECT hash, accepted_at, definition, current FROM tool_definitions ORDER BY source, tool, accepted_at, hash`)
+		for _, r := range rows {
+			p := chat.PinnedDefinition{Hash: r.Hash, AcceptedAt: moment(r.AcceptedAt), Current: r.Current}
+			if json.Unmarshal([]byte(r.Definition), &p.ToolDefinition) != nil || p.ToolDefinition.Hash() != r.Hash {
+				continue // it is not what was accepted: it is asked about again
+			}
+			out = append(out, p)
+		}
+		return err
+	})
+	return out, err
+}
+
+// AcceptDefinitions pins definitions as they were shown. What is decided about tools whose
+// definition was another stays with that one.
+func (s *Store) AcceptDefinitions(ctx context.Context, list []chat.ToolDefinition) error {
+	return s.write(ctx, "definition.accept", func(t *tx) error {
+		for _, d := range list {
+			text, err := chat.MarshalJSON(d)
+			if err != nil {
+				return invalid("The definition of %s cannot be stored: %v.", d.Tool, err)
+			}
+			if _, err := t.exec(`UPDATE tool_definitions SET current = 0 WHERE source = ? AND tool = ?`, d.Source, d.Tool); err != nil {
+				return err
+			}
+			if _, err := t.exec(`INSERT INTO tool_definitions (hash, source, tool, accepted_at, current, definition) VALUES (?, ?, ?, ?, 1, ?)
+				ON CONFLICT (source, tool, hash) DO UPDATE SET current = 1, accepted_at = excluded.accepted_at`,
+				d.Hash(), d.Source, d.Tool, t.stamp(), string(text)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// ToolMarks are the hashes of the definitions that a person marked as having no effects, by
+// source and tool.
+func (s *Store) ToolMarks(ctx context.Context) (map[chat.ReadOnlyMark]string, error) {
+	out := map[chat.ReadOnlyMark]string{}
+	err := s.read(ctx, "mark.list", func(db *gorm.DB) error {
+		rows, err := all[struct{ Source, Tool, Hash string }](db, `SELECT source, tool, hash FROM tool_marks`)
+		for _, r := range rows {
+			out[chat.ReadOnlyMark{Source: r.Source, Tool: r.Tool}] = r.Hash
+		}
+		return err
+	})
+	return out, err
+}
+
+// MarkTool says that a tool has no effects, as it is defined now; an empty hash takes that
+// back.
+func (s *Store) MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error {
+	return s.write(ctx, "mark.put", func(t *tx) error {
+		_, err := t.exec(`DELETE FROM tool_marks WHERE source = ? AND tool = ?`, m.Source, m.Tool)
+		if err == nil && hash != "" {
+			_, err = t.exec(`INSERT INTO tool_marks (source, tool, hash, created_at) VALUES (?, ?, ?, ?)`, clean(m.Source), clean(m.Tool), hash, t.stamp())
+		}
+		return err
+	})
+}

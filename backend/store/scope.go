@@ -1,0 +1,250 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+)
+
+// scope is chat.Within resolved: which units a search of memory may see (SPEC 8).
+type scope struct {
+	chat.Within
+	// ownLineage is the branch's lineage up to Within.Before, nil without a branch.
+	ownLineage []segment
+	// originals are the turns of the lineage from Within.Before on.
+	originals []segment
+	// fullLineage is where units in reach can lie: own, or the whole lineage where documents
+	// of its originals are in reach.
+	fullLineage []segment
+}
+
+// scopeOf resolves a scope. Where none is named it is the narrowest that the rest
+// lets one mean: a sibling is never seen by oversight.
+func scopeOf(db *gorm.DB, in chat.Within) (scope, error) {
+	if in.Scope == "" {
+		switch {
+		case in.Branch != "":
+			in.Scope = chat.ScopeLineage
+		case in.Session != "":
+			in.Scope = chat.ScopeSession
+		default:
+			in.Scope = chat.ScopeAll
+		}
+	}
+	r := scope{Within: in}
+	if in.Branch != "" {
+		segs, err := segments(db, in.Branch)
+		if err != nil {
+			return r, err
+		}
+		if in.Scope != chat.ScopeSession || in.Session == "" {
+			r.Session = chat.SessionID(segs[0].Session)
+		}
+		r.ownLineage, r.originals = cutAt(segs, in.Before)
+		r.fullLineage = segs
+	}
+	var err error
+	if r.Beyond, err = extraTurns(db, r.originals, in.Beyond); err != nil {
+		return r, err
+	}
+	if len(r.Beyond) == 0 {
+		r.fullLineage = r.ownLineage
+	}
+	switch in.Scope {
+	case chat.ScopeLineage:
+		if in.Branch == "" {
+			return r, invalid("A search of a lineage names a branch.")
+		}
+	case chat.ScopeSession:
+		if r.Session == "" {
+			return r, invalid("A search of a session names it.")
+		}
+	case chat.ScopeAll:
+		if !in.Archived {
+			some, err := one[bool](db, "sessions", "", `SELECT EXISTS (SELECT 1 FROM sessions WHERE archived_at IS NOT NULL)`)
+			if err != nil {
+				return r, err
+			}
+			r.Archived = !some // where none is archived, none needs to be left out
+		}
+	default:
+		return r, invalid("%q is not a scope of memory.", in.Scope)
+	}
+	return r, nil
+}
+
+// extraTurns keeps the turns that are originals of the lineage: who names another one, of a
+// sibling perhaps, does not open it.
+func extraTurns(db *gorm.DB, originals []segment, turns []chat.TurnID) ([]chat.TurnID, error) {
+	if len(turns) == 0 || len(originals) == 0 {
+		return nil, nil
+	}
+	scope, err := scopeJSON(originals)
+	if err != nil {
+		return nil, err
+	}
+	list, err := chat.MarshalJSON(turns)
+	if err != nil {
+		return nil, err
+	}
+	return all[chat.TurnID](db, scopeCTE+`SELECT u.id FROM json_each(?) j CROSS JOIN turns u ON u.id = j.value WHERE `+inSegments, scope, string(list))
+}
+
+// cutAt parts a lineage before a turn_seq; 0 leaves it whole.
+func cutAt(segs []segment, before int64) (first, rest []segment) {
+	first = []segment{}
+	for _, g := range segs {
+		if before <= 0 || g.From+1 < before {
+			part := g
+			if before > 0 {
+				part.To = min(g.To, before-1)
+			}
+			first = append(first, part)
+		}
+		if before > 0 && g.To >= before {
+			part := g
+			part.From = max(g.From, before-1)
+			rest = append(rest, part)
+		}
+	}
+	return first, rest
+}
+
+// condition is SQL about units u: with stands before the SELECT, its arguments
+// first; where begins with AND.
+type condition struct {
+	with, where string
+	head, args  []any
+}
+
+func (c *condition) and(where string, args ...any) {
+	c.where += ` AND ` + where
+	c.args = append(c.args, args...)
+}
+
+const (
+	inSegments = `EXISTS (SELECT 1 FROM seg WHERE seg.branch = u.branch_id AND u.turn_seq > seg."from" AND u.turn_seq <= seg."to")`
+	// inBeyond is a unit of a document that the prompt holds only a part of.
+	inBeyond   = `(u.turn_id IN (SELECT value FROM json_each(?)) AND (SELECT file_id FROM chunks WHERE id = u.chunk_id) IS NOT NULL)`
+	unarchived = `u.session_id NOT IN (SELECT id FROM sessions WHERE archived_at IS NOT NULL)`
+)
+
+// units is the reach as a condition on units u.
+func (r scope) units() (condition, error) {
+	var c condition
+	if err := c.scope(r); err != nil {
+		return c, err
+	}
+	if len(r.ExcludeTurns) > 0 {
+		list, err := chat.MarshalJSON(r.ExcludeTurns)
+		if err != nil {
+			return c, err
+		}
+		c.and(`u.turn_id NOT IN (SELECT value FROM json_each(?))`, string(list))
+	}
+	if r.Role != "" {
+		c.and(`u.message = ?`, r.Role)
+	}
+	if len(r.Types) > 0 {
+		list, err := chat.MarshalJSON(r.Types)
+		if err != nil {
+			return c, err
+		}
+		c.and(`(SELECT chunk_type FROM chunks WHERE id = u.chunk_id) IN (SELECT value FROM json_each(?))`, string(list))
+	}
+	if !r.Since.IsZero() {
+		c.and(`(SELECT created_at FROM turns WHERE id = u.turn_id) >= ?`, chat.FormatTime(r.Since))
+	}
+	if !r.Until.IsZero() {
+		c.and(`(SELECT created_at FROM turns WHERE id = u.turn_id) < ?`, chat.FormatTime(r.Until))
+	}
+	return c, nil
+}
+
+func (c *condition) scope(r scope) error {
+	beyond, err := chat.MarshalJSON(append([]chat.TurnID{}, r.Beyond...))
+	if err != nil {
+		return err
+	}
+	list := string(beyond)
+	switch {
+	case r.Scope == chat.ScopeLineage:
+		c.and(`u.session_id = ? AND (`+inSegments+` OR `+inBeyond+`)`, r.Session, list)
+		return c.segments(r.ownLineage)
+	case r.Scope == chat.ScopeSession:
+		c.and(`u.session_id = ?`, r.Session)
+		if len(r.originals) > 0 {
+			c.and(`(NOT `+inSegments+` OR `+inBeyond+`)`, list)
+			return c.segments(r.originals)
+		}
+	case r.Branch != "" && r.Archived:
+		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE true END`, r.Session, list)
+		return c.segments(r.ownLineage)
+	case r.Branch != "":
+		c.and(`CASE WHEN u.session_id = ? THEN `+inSegments+` OR `+inBeyond+` ELSE `+unarchived+` END`, r.Session, list)
+		return c.segments(r.ownLineage)
+	case !r.Archived:
+		c.and(unarchived)
+	}
+	return nil
+}
+
+func (c *condition) segments(segs []segment) error {
+	scope, err := scopeJSON(segs)
+	c.with, c.head = scopeCTE, []any{scope}
+	return err
+}
+
+// rows are the first and last row number that units in reach can have: those of a
+// session lie together, and the text index passes over all others quickly.
+func (r scope) rows(db *gorm.DB) (first, last int64, err error) {
+	if r.Scope == chat.ScopeAll {
+		if r.Newest <= 0 {
+			return 0, allTurns, nil
+		}
+		last, err = one[int64](db, "units", "", `SELECT coalesce(max(n), -1) FROM units`)
+		return max(last-r.Newest+1, 0), last, err
+	}
+	ends, err := one[struct{ First, Last int64 }](db, "session", r.Session, `
+		SELECT coalesce((SELECT min(n) FROM units WHERE session_id = ?), 0) AS first,
+		  coalesce((SELECT max(n) FROM units WHERE session_id = ?), -1) AS last`, r.Session, r.Session)
+	return ends.First, ends.Last, err
+}
+
+// near are the turns of spans as [branch, from, to], each turn once. A span on the
+// lineage goes on over its fork points.
+func (r scope) near(spans []chat.SeqSpan) [][3]any {
+	var parts []chat.SeqSpan
+	for _, sp := range spans {
+		onLineage := slices.ContainsFunc(r.fullLineage, func(g segment) bool { return g.Branch == string(sp.Branch) })
+		if r.Scope == chat.ScopeSession || r.Scope == chat.ScopeAll && !onLineage {
+			parts = append(parts, sp)
+			continue
+		}
+		for _, g := range r.fullLineage {
+			part := chat.SeqSpan{Branch: chat.BranchID(g.Branch), From: max(sp.From, g.From+1), To: min(sp.To, g.To)}
+			if part.From <= part.To {
+				parts = append(parts, part)
+			}
+		}
+	}
+	slices.SortFunc(parts, func(a, b chat.SeqSpan) int {
+		return cmp.Or(cmp.Compare(a.Branch, b.Branch), cmp.Compare(a.From, b.From))
+	})
+	var joined []chat.SeqSpan
+	for _, p := range parts {
+		if n := len(joined); n > 0 && joined[n-1].Branch == p.Branch && p.From <= joined[n-1].To {
+			joined[n-1].To = max(p.To, joined[n-1].To)
+			continue
+		}
+		joined = append(joined, p)
+	}
+	out := make([][3]any, len(joined))
+	for i, p := range joined {
+		out[i] = [3]any{p.Branch, p.From, p.To}
+	}
+	return out
+}

@@ -1,0 +1,326 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+
+	"gorm.io/gorm"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/ledger"
+)
+
+// ProposeCalls ends a step whose model asked for tools, and records its calls: both, or
+// neither.
+func (s *Store) ProposeCalls(ctx context.Context, turn chat.TurnID, e chat.StepEnd, calls []chat.ProposedCall) (chat.ToolBatch, error) {
+	const op = "tool.propose"
+	ended, err := prepareStep(turn, &e, "")
+	if err != nil {
+		return chat.ToolBatch{}, mapError(op, err)
+	}
+	var batch chat.ToolBatch
+	err = s.write(ctx, op, func(t *tx) error {
+		if len(calls) == 0 {
+			return invalid("There are no calls to record.")
+		}
+		head, err := respondingTurn(t, turn)
+		if err != nil {
+			return err
+		}
+		if err := t.endStep(turn, ended); err != nil {
+			return err
+		}
+		batch, err = t.propose(head, e.StepID, calls)
+		return err
+	})
+	return batch, err
+}
+
+// respondingTurn is a turn that runs: it has no outcome yet.
+func respondingTurn(t *tx, id chat.TurnID) (turnRow, error) {
+	head, err := turnHead(t.db, id)
+	if err == nil && (chat.Phase(head.Phase) != chat.PhaseResponding || head.Outcome != "") {
+		err = conflict("Turn %d is not running.", head.TurnSeq)
+	}
+	return head, err
+}
+
+func (t *tx) propose(turn turnRow, step chat.StepID, calls []chat.ProposedCall) (chat.ToolBatch, error) {
+	told := ledger.ToolBatchProposed{TurnID: chat.TurnID(turn.ID), StepID: step}
+	for _, c := range calls {
+		told.Calls = append(told.Calls, ledger.ToolProposed{
+			ID: chat.ToolCallID(t.newID()), UseID: clean(c.UseID), Name: clean(c.Name), Source: clean(c.Source), Tool: clean(c.Tool),
+			Definition: c.Definition, Effects: c.Effects, Arguments: clean(string(c.Arguments)),
+		})
+	}
+	id := t.newID()
+	if err := t.record(chat.SessionID(turn.SessionID), ledger.EventToolBatchProposed, id, told); err != nil {
+		return chat.ToolBatch{}, err
+	}
+	list, err := batchesWhere(t.db, `b.id = ?`, id)
+	if err != nil || len(list) == 0 {
+		return chat.ToolBatch{}, err
+	}
+	return list[0], nil
+}
+
+// callAt is a call with the ledger it belongs to.
+type callAt struct {
+	Call    callRow `gorm:"embedded"`
+	Session string
+	Batch   string // its state
+	Seq     int64  // of the turn
+}
+
+func (t *tx) callAt(id chat.ToolCallID) (callAt, error) {
+	return one[callAt](t.db, "tool call", id, `SELECT c.*, t.session_id AS session, b.state AS batch, t.turn_seq AS seq FROM tool_calls c
+		JOIN tool_batches b ON b.id = c.batch_id JOIN turns t ON t.id = b.turn_id WHERE c.id = ?`, id)
+}
+
+// openCall is a call of a batch that is open, in one of some states.
+func (t *tx) openCall(id chat.ToolCallID, states ...chat.ToolCallState) (callAt, error) {
+	at, err := t.callAt(id)
+	if err != nil {
+		return at, err
+	}
+	if chat.BatchState(at.Batch) != chat.BatchOpen {
+		return at, conflict("The tool call is part of an answer that has ended.")
+	}
+	for _, s := range states {
+		if chat.ToolCallState(at.Call.State) == s {
+			return at, nil
+		}
+	}
+	return at, conflict("The tool call is %s already.", at.Call.State)
+}
+
+// DecideCall records a decision about a call that waits for one. One that is not allowed
+// has its result in the same transaction.
+func (s *Store) DecideCall(ctx context.Context, d chat.CallDecision) error {
+	return s.write(ctx, "tool.decide", func(t *tx) error {
+		at, err := t.openCall(d.Call, chat.CallProposed, chat.CallUnknown, chat.CallAllowed)
+		if err != nil {
+			return err
+		}
+		if d.Decision == chat.DecisionNone || d.Decision.Allows() != (d.Result == nil) {
+			return invalid("A tool call is allowed, or has a result that says that it is not.")
+		}
+		if err := t.record(chat.SessionID(at.Session), ledger.EventToolCallDecided, at.Call.ID,
+			ledger.ToolCallDecided{Decision: d.Decision, Definition: d.Definition}); err != nil || d.Result == nil {
+			return err
+		}
+		return t.endCall(at, chat.CallEnd{Call: d.Call, Result: d.Result})
+	})
+}
+
+// StartCall is durable before the tool hears of the call. A call that was started before
+// may start again only if it has no effects: another needs a new decision.
+func (s *Store) StartCall(ctx context.Context, id chat.ToolCallID, redactions []chat.CallRedaction) error {
+	return s.write(ctx, "tool.start", func(t *tx) error {
+		at, err := t.openCall(id, chat.CallAllowed, chat.CallStarted)
+		if err != nil {
+			return err
+		}
+		if at.Call.Effects && chat.ToolCallState(at.Call.State) == chat.CallStarted {
+			return conflict("The tool call was started before and may have had effects; it is not run again by itself.")
+		}
+		return t.record(chat.SessionID(at.Session), ledger.EventToolCallStarted, at.Call.ID, ledger.ToolCallStarted{Redactions: redactions})
+	})
+}
+
+// EndCall records the result of a call, or that its outcome is unknown.
+func (s *Store) EndCall(ctx context.Context, e chat.CallEnd) error {
+	return s.write(ctx, "tool.end", func(t *tx) error {
+		at, err := t.openCall(e.Call, chat.CallStarted, chat.CallUnknown)
+		if err != nil {
+			return err
+		}
+		return t.endCall(at, e)
+	})
+}
+
+func (t *tx) endCall(at callAt, e chat.CallEnd) error {
+	if (e.Result == nil) == (e.Reason == "") {
+		return invalid("A tool call ends with a result, or unknown for a reason.")
+	}
+	told := ledger.ToolCallEnded{Reason: e.Reason}
+	if e.Result != nil {
+		blocks := e.Result.Content
+		if blocks == nil {
+			blocks = chat.Blocks{}
+		}
+		content, err := chat.MarshalJSON(blocks)
+		if err != nil {
+			return invalid("The result cannot be stored: %v.", err)
+		}
+		told.IsError, told.Content = e.Result.IsError, json.RawMessage(clean(string(content)))
+	}
+	return t.record(chat.SessionID(at.Session), ledger.EventToolCallEnded, at.Call.ID, told)
+}
+
+// CommitBatch closes a batch of which every call has its result.
+func (s *Store) CommitBatch(ctx context.Context, id chat.ToolBatchID) error {
+	return s.write(ctx, "tool.commit", func(t *tx) error {
+		rows, err := batchesWhere(t.db, `b.id = ?`, id)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 || rows[0].State != chat.BatchOpen || !rows[0].Finished() {
+			return conflict("Not every tool call of the step has a result.")
+		}
+		return t.closeBatch(rows[0], chat.BatchCommitted)
+	})
+}
+
+func (t *tx) closeBatch(b chat.ToolBatch, state chat.BatchState) error {
+	return t.record(b.SessionID, ledger.EventToolBatchClosed, string(b.ID), ledger.ToolBatchClosed{State: state})
+}
+
+// AbandonBatches gives up the open batches of a turn whose step is asked again. Of one in
+// which a call was started nothing is given up here: its effects are part of the answer.
+func (s *Store) AbandonBatches(ctx context.Context, turn chat.TurnID) error {
+	return s.write(ctx, "tool.abandon", func(t *tx) error {
+		open, err := batchesWhere(t.db, `b.turn_id = ? AND b.state = 'open'`, turn)
+		for _, b := range open {
+			for _, c := range b.Calls {
+				if c.Runs > 0 {
+					return conflict("Tools of this step have run already, so it is not asked again.").
+						WithHint("decide about the calls that are open, then continue; or discard the answer")
+				}
+			}
+			if err == nil {
+				err = t.closeBatch(b, chat.BatchAbandoned)
+			}
+		}
+		return err
+	})
+}
+
+// closeBatches closes what is open with its turn.
+func (t *tx) closeBatches(turn chat.TurnID) error {
+	open, err := batchesWhere(t.db, `b.turn_id = ? AND b.state = 'open'`, turn)
+	for _, b := range open {
+		state := chat.BatchAbandoned
+		if b.Finished() {
+			state = chat.BatchCommitted
+		}
+		if err == nil {
+			err = t.closeBatch(b, state)
+		}
+	}
+	return err
+}
+
+// ToolBatches are the batches of turns, in the order of their steps, with calls and results.
+func (s *Store) ToolBatches(ctx context.Context, turns []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error) {
+	out := map[chat.TurnID][]chat.ToolBatch{}
+	if len(turns) == 0 {
+		return out, nil
+	}
+	err := s.read(ctx, "tool.batches", func(db *gorm.DB) error {
+		list, err := batchesWhere(db, `b.turn_id IN ?`, turns)
+		for _, b := range list {
+			out[b.TurnID] = append(out[b.TurnID], b)
+		}
+		return err
+	})
+	return out, err
+}
+
+// batchesWhere reads batches with their calls and results. The condition names a batch b.
+func batchesWhere(db *gorm.DB, where string, args ...any) ([]chat.ToolBatch, error) {
+	rows, err := all[struct {
+		Batch   batchRow `gorm:"embedded"`
+		Session string
+		Branch  string
+	}](db, `SELECT b.*, t.session_id AS session, t.branch_id AS branch FROM tool_batches b JOIN turns t ON t.id = b.turn_id
+		JOIN steps s ON s.id = b.step_id WHERE `+where+` ORDER BY t.n, s.step_index, s.attempt`, args...)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	out := make([]chat.ToolBatch, len(rows))
+	for i, r := range rows {
+		out[i] = r.Batch.batch()
+		out[i].SessionID, out[i].BranchID = chat.SessionID(r.Session), chat.BranchID(r.Branch)
+		if out[i].Calls, err = callsOf(db, out[i]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func callsOf(db *gorm.DB, b chat.ToolBatch) ([]chat.CallRecord, error) {
+	rows, err := all[callRow](db, `SELECT * FROM tool_calls WHERE batch_id = ? ORDER BY ordinal`, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	results, err := all[resultRow](db, `SELECT r.* FROM tool_calls c JOIN tool_results r ON r.tool_call_id = c.id WHERE c.batch_id = ?`, b.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]chat.CallRecord, len(rows))
+	for i, r := range rows {
+		out[i] = r.record()
+		out[i].TurnID = b.TurnID
+		for _, have := range results {
+			if have.ToolCallID != r.ID {
+				continue
+			}
+			if out[i].Result, err = have.result(r.CallID); err != nil {
+				return nil, corruptRecord("tool_results", r.ID, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// CallBatch is the batch that a call belongs to.
+func (s *Store) CallBatch(ctx context.Context, id chat.ToolCallID) (chat.ToolBatch, error) {
+	var b chat.ToolBatch
+	err := s.read(ctx, "tool.batch", func(db *gorm.DB) error {
+		list, err := batchesWhere(db, `b.id = (SELECT c.batch_id FROM tool_calls c WHERE c.id = ?)`, id)
+		if err == nil && len(list) == 0 {
+			err = chat.Errorf(chat.CodeNotFound, "", "There is no tool call %s.", id)
+		}
+		if err == nil {
+			b = list[0]
+		}
+		return err
+	})
+	return b, err
+}
+
+// WaitingCalls are the calls of all sessions that wait for a person, the oldest first.
+func (s *Store) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
+	var out []chat.WaitingCall
+	err := s.read(ctx, "tool.waiting", func(db *gorm.DB) error {
+		open, err := batchesWhere(db, `b.state = 'open'`)
+		if err != nil {
+			return err
+		}
+		for _, b := range open {
+			names, err := one[struct {
+				Title string
+				Seq   int64
+			}](db, "turn", b.TurnID, `SELECT s.title, t.turn_seq AS seq FROM turns t JOIN sessions s ON s.id = t.session_id WHERE t.id = ?`, b.TurnID)
+			if err != nil {
+				return err
+			}
+			for _, c := range b.Waiting() {
+				out = append(out, chat.WaitingCall{CallRecord: c, SessionID: b.SessionID, BranchID: b.BranchID, TurnSeq: names.Seq, Session: names.Title})
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+// CallIDs are calls whose id ends with a text, for people who type one.
+func (s *Store) CallIDs(ctx context.Context, suffix string) ([]chat.ToolCallID, error) {
+	var ids []chat.ToolCallID
+	err := s.read(ctx, "tool.find", func(db *gorm.DB) (err error) {
+		ids, err = all[chat.ToolCallID](db, `SELECT id FROM tool_calls WHERE substr(id, -length(?)) = ? ORDER BY id DESC LIMIT 2`, suffix, suffix)
+		return err
+	})
+	return ids, err
+}

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"contextinfinity/backend/chat"
+)
+
+// toolBatches checks the batches of the tool journal: one that is open belongs to a turn
+// that can still go on.
+func (a *audit) toolBatches() {
+	each(a, "tool_batches", "*", "id", func(r batchRow) {
+		a.times("tool_batches", r.ID, &r.CreatedAt, r.CommittedAt)
+		if t := a.have.Turns[r.TurnID]; t != nil && chat.BatchState(r.State) == chat.BatchOpen {
+			a.expect(chat.Phase(t.Phase) == chat.PhaseResponding, findPhase, "tool_batches", r.ID, "It is open in a turn that is %s.", t.Phase)
+		}
+		a.have.ToolBatches[r.ID] = r.toLedgerRecord()
+	})
+}
+
+// toolCalls checks the calls and their results.
+func (a *audit) toolCalls() {
+	type stored struct {
+		row     resultRow
+		content []byte
+	}
+	results := map[string]stored{}
+	each(a, "tool_results", "*", "tool_call_id", func(r resultRow) {
+		a.times("tool_results", r.ToolCallID, &r.CreatedAt)
+		content, err := r.content()
+		if err == nil {
+			var blocks chat.Blocks
+			err = json.Unmarshal(content, &blocks)
+		}
+		if err != nil {
+			a.add(findContent, "tool_results", r.ToolCallID, "It cannot be read.")
+			a.lost("tool_calls", r.ToolCallID)
+		}
+		a.expect(err != nil || bytes.Equal(r.ContentHash, hashBytes(content)), findContent, "tool_results", r.ToolCallID, "It does not match its hash.")
+		results[r.ToolCallID] = stored{r, content}
+	})
+	each(a, "tool_calls", "*", "batch_id, ordinal", func(r callRow) {
+		a.times("tool_calls", r.ID, r.StartedAt, r.EndedAt, r.DecidedAt)
+		a.expect(json.Valid([]byte(r.Arguments)), findContent, "tool_calls", r.ID, "Its arguments cannot be read.")
+		have, done := results[r.ID]
+		delete(results, r.ID)
+		a.expect(done == (chat.ToolCallState(r.State) == chat.CallDone), findPhase, "tool_calls", r.ID,
+			"It is %s, which does not fit whether it has a result.", r.State)
+		record := r.toLedgerRecord(nil, nil)
+		if done {
+			record = r.toLedgerRecord(&have.row, have.content)
+		}
+		a.have.ToolCalls[r.ID] = record
+	})
+	for id := range results {
+		a.add(findReplay, "tool_results", id, "There is no such call.")
+	}
+}

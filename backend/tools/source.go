@@ -1,0 +1,50 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"contextinfinity/backend/chat"
+)
+
+// Source offers tools and runs them. Its methods may be called by several goroutines.
+type Source interface {
+	// Name is unique: chat.ToolSourceBuiltin or the configured name of a server.
+	Name() string
+	// Definitions are the tools it offers now, in a stable order. It answers from memory
+	// and asks no server.
+	Definitions() []chat.ToolDefinition
+	// Call runs a tool. The error says why no readable result came; unless it wraps
+	// ErrNotStarted, whether the tool ran is not known. A tool that ran and failed is an
+	// Output with IsError.
+	Call(ctx context.Context, c Call) (Output, error)
+}
+
+// Call is a call as a source receives it.
+type Call struct {
+	ID        chat.ToolCallID
+	Session   chat.SessionID
+	Branch    chat.BranchID
+	Turn      chat.TurnID
+	Tool      string          // the name that the source knows
+	Arguments json.RawMessage // an object
+	// Progress may be called while the tool runs, and not after Call has returned; nil: nobody listens.
+	Progress func(Progress)
+}
+
+// Progress is how far a call has come. Total 0 means that nobody knows.
+type Progress struct {
+	Done, Total float64
+	Message     string
+}
+
+// Output is what a tool answered: texts and images, text of others and not to be trusted.
+type Output struct {
+	Content chat.Blocks
+	IsError bool
+}
+
+// ErrNotStarted is wrapped by errors of calls that never reached the tool: the server does
+// not run, the tool is not offered any more. Such a call may be repeated.
+var ErrNotStarted = errors.New("the tool was not started")

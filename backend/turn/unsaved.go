@@ -1,0 +1,140 @@
+package turn
+
+import (
+	"context"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/faults"
+)
+
+// UnsavedEnd is what there is of a turn whose end could not be written.
+type UnsavedEnd struct {
+	Live    // as it was shown last; zero where nothing had streamed
+	Failure *chat.Failure
+	// Whole: the answer had come to its end and becomes final by itself as soon as the
+	// database takes it. There is nothing to decide.
+	Whole bool
+}
+
+// unsaved is a turn that stays open in the database because its end could not be
+// written to it.
+type unsaved struct {
+	UnsavedEnd
+	// write writes what the run would have written, and nothing else: its metrics and
+	// its own words are in no journal. nil: only the journal tells.
+	write func(context.Context) (chat.Turn, error)
+	steps []chat.Step // whose journals go once it is final
+}
+
+// Unsaved is how many turns this program left open because their end could not be
+// written: a full disk, say. The reconciler settles them.
+func (e *Engine) Unsaved() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.unsaved)
+}
+
+// UnsavedAdded receives when there is one more of them.
+func (e *Engine) UnsavedAdded() <-chan struct{} { return e.unsavedAdded }
+
+// left notes how a run left its turn. What follows it is the run's until afterRun.
+func (e *Engine) left(r *run) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.runs, r.turn.ID)
+	e.claims[r.turn.BranchID]++
+	if _, known := e.unsaved[r.turn.ID]; r.settleErr != nil && (r.again != nil || !known) {
+		e.leaveOpen(r.turn.ID, r.remains())
+	}
+}
+
+// leaveOpen notes a turn whose end could not be written. e.mu is held.
+func (e *Engine) leaveOpen(id chat.TurnID, u unsaved) {
+	_, known := e.unsaved[id]
+	if e.unsaved[id] = u; known {
+		return
+	}
+	select {
+	case e.unsavedAdded <- struct{}{}:
+	default:
+	}
+}
+
+func (r *run) remains() unsaved {
+	u := unsaved{write: r.again, steps: append(slices.Clone(r.closed), r.step)}
+	u.Failure = r.end.failure
+	u.Live, _ = r.live()
+	u.Whole = r.again != nil && r.end.verdict == verdictFinal
+	if u.Failure == nil {
+		u.Failure = failureOf(r.settleErr)
+	}
+	return u
+}
+
+// remains is what a recovery found of a turn that it could not write.
+func (rec *recovery) remains(err error) unsaved {
+	u := unsaved{}
+	u.Blocks = join(rec.base, rec.attempt.result.Blocks)
+	u.Frame.Displayed, u.Frame.Durable = rec.visible, rec.visible
+	u.Failure = failureOf(err)
+	u.Whole = judge(rec.attempt).verdict == verdictFinal
+	return u
+}
+
+// UnsavedEnd returns what was left of a turn that is open in the database and that nobody
+// runs, until it is settled: what was shown of it stays in sight.
+func (e *Engine) UnsavedEnd(t chat.Turn) (UnsavedEnd, bool) {
+	if t.Phase != chat.PhaseResponding || t.Incomplete() || e.IsRunning(t.ID) {
+		return UnsavedEnd{}, false
+	}
+	u, ok := e.unsavedTurn(t.ID)
+	return u.UnsavedEnd, ok
+}
+
+func (e *Engine) unsavedTurn(id chat.TurnID) (unsaved, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	u, ok := e.unsaved[id]
+	return u, ok
+}
+
+// forget keeps of the unsettled turns those that are open in the database.
+func (e *Engine) forget(open []chat.Turn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for id := range e.unsaved {
+		still := slices.ContainsFunc(open, func(t chat.Turn) bool { return t.ID == id && !t.Unsent() && !t.Incomplete() })
+		if !still {
+			delete(e.unsaved, id)
+		}
+	}
+}
+
+// writeAgain writes the end of a turn as its run would have. The database may refuse it
+// for what it is, and not for the disk: then the journal decides.
+func (e *Engine) writeAgain(ctx context.Context, t chat.Turn, u unsaved) ([]chat.RecoveryItem, error) {
+	settled, err := u.write(ctx)
+	switch chat.CodeOf(err) {
+	case "":
+	case chat.CodeConflict, chat.CodeInvalid, chat.CodeNotFound:
+		e.log.Error("the end of a turn was refused; its journal is read", "turn", t.ID, "err", err)
+		return e.recoverTurn(ctx, t)
+	default:
+		return nil, err
+	}
+	if err := faults.Point("recover.settled"); err != nil {
+		return nil, err
+	}
+	kind := chat.RecoveredIncomplete
+	switch {
+	case settled.Phase.Finalized():
+		kind = chat.RecoveredCompleted
+	case settled.Phase == chat.PhaseFailed:
+		kind = chat.RecoveredFailed
+	}
+	if kind != chat.RecoveredIncomplete {
+		e.pruneAll(u.steps)
+	}
+	return []chat.RecoveryItem{chat.RecoveredTurn(settled, kind, u.Frame.Displayed)}, nil
+}

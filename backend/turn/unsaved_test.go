@@ -1,0 +1,278 @@
+package turn_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"contextinfinity/backend/branches"
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/journal"
+	"contextinfinity/backend/store"
+	"contextinfinity/backend/turn"
+)
+
+// refusing is a store that refuses so many ends of turns, and counts what it took.
+type refusing struct {
+	*store.Store
+	mu                       sync.Mutex
+	refuse, refused, written int
+}
+
+func (r *refusing) end(do func() (chat.Turn, error)) (chat.Turn, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.refuse > 0 {
+		r.refuse--
+		r.refused++
+		return chat.Turn{}, chat.Errorf(chat.CodeNoSpace, "test", "The disk is full.")
+	}
+	r.written++
+	return do()
+}
+
+func (r *refusing) Finalize(ctx context.Context, f chat.Finalization) (chat.Turn, error) {
+	return r.end(func() (chat.Turn, error) { return r.Store.Finalize(ctx, f) })
+}
+
+func (r *refusing) Interrupt(ctx context.Context, i chat.Interruption) (chat.Turn, error) {
+	return r.end(func() (chat.Turn, error) { return r.Store.Interrupt(ctx, i) })
+}
+
+func (r *refusing) FailTurn(ctx context.Context, f chat.TurnFailure) (chat.Turn, error) {
+	return r.end(func() (chat.Turn, error) { return r.Store.FailTurn(ctx, f) })
+}
+
+func (r *refusing) counts() (refused, written int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refused, r.written
+}
+
+// fullDisk is a run of a program, with its reconciler on its timer, whose database
+// refuses so many ends of turns. To be made in a bubble of synctest.
+func (w *world) fullDisk(refuse int) (s *refusing, stop func()) {
+	w.t.Helper()
+	opened, err := store.Open(context.Background(), store.Options{DataDir: w.dir, Scratch: true})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s = &refusing{Store: opened, refuse: refuse}
+	w.store = opened
+	w.journals = journal.New(journal.Options{Dir: filepath.Join(w.dir, "streams")})
+	w.jobs = jobs.NewRunner(jobs.Deps{Store: opened, Publish: w.seen, Counter: words{}, TargetTokens: func() int { return 1200 }})
+	w.branches = branches.New(opened, w.jobs, w.seen)
+	w.engine = turn.NewEngine(turn.Deps{
+		Store: s, Journals: w.journals, Models: models{w}, Branches: w.branches, Publish: w.seen, Counter: words{},
+		Settings: func() turn.Settings { return w.settings },
+	})
+	r := jobs.NewReconciler(jobs.ReconcilerDeps{Turns: w.engine, Store: opened, Runner: w.jobs, Publish: w.seen})
+	if _, err := r.Reconcile(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.jobs.Start()
+	r.Start()
+	return s, func() {
+		r.Stop()
+		w.close()
+	}
+}
+
+// newFullDisk is a world of such a program, made in the bubble that f is.
+func newFullDisk(t *testing.T, refuse int, f func(w *world, s *refusing, restart func(refuse int) *refusing)) {
+	t.Helper()
+	warm := newWorld(t) // what is made once in a process is made outside the bubble
+	warm.send("hi")
+	settings := warm.settings
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, settings: settings}
+		s, stop := w.fullDisk(refuse)
+		defer func() { stop() }()
+		var err error
+		if w.session, w.branch, err = w.store.CreateSession(context.Background(), chat.NewSession{Title: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		f(w, s, func(refuse int) *refusing {
+			stop()
+			var s *refusing
+			s, stop = w.fullDisk(refuse)
+			return s
+		})
+	})
+}
+
+// unsaved sends a message whose end is refused.
+func (w *world) unsaved(s string) chat.TurnID {
+	w.t.Helper()
+	h := w.start(s)
+	if _, err := h.Wait(context.Background()); chat.CodeOf(err) != chat.CodeNoSpace {
+		w.t.Fatalf("the end was refused, and what is told is %v", err)
+	}
+	return h.Turn.ID
+}
+
+func (w *world) now(id chat.TurnID) chat.Turn {
+	w.t.Helper()
+	t, err := w.store.Turn(context.Background(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return t
+}
+
+// TestAWholeAnswerBecomesFinalByItself: as often as the database refuses it, after pauses
+// that grow; once, with nobody asked and the provider not asked again.
+func TestAWholeAnswerBecomesFinalByItself(t *testing.T) {
+	for name, c := range map[string]struct {
+		refuse int
+		not    time.Duration // when it cannot be yet
+		then   time.Duration // when it is
+	}{
+		"once":    {1, 0, 100 * time.Millisecond},
+		"twice":   {2, 500 * time.Millisecond, 2 * time.Second},
+		"often":   {7, 55 * time.Second, 62 * time.Second},
+		"minutes": {12, 3 * time.Minute, 4 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			newFullDisk(t, c.refuse, func(w *world, s *refusing, _ func(int) *refusing) {
+				w.provider.script(call{events: []string{text("precious"), done}})
+				id := w.unsaved("hi")
+				if c.not > 0 {
+					time.Sleep(c.not)
+					synctest.Wait()
+					open := w.now(id)
+					left, ok := w.engine.UnsavedEnd(open)
+					if !ok || !left.Whole || left.Blocks.RenderedText() != "precious" || left.Failure.Code != chat.CodeNoSpace {
+						t.Errorf("meanwhile: %v %+v, the turn is %s", ok, left, open.Phase)
+					}
+				}
+				time.Sleep(c.then - c.not)
+				synctest.Wait()
+				w.is(w.now(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
+				if refused, written := s.counts(); refused != c.refuse || written != 1 {
+					t.Errorf("refused %d times, written %d times", refused, written)
+				}
+				if left, err := w.journals.List(); err != nil || len(left) != 0 || w.engine.Unsaved() != 0 || len(w.provider.sent) != 1 {
+					t.Errorf("%d journals left, %d unsettled, asked %d times, %v", len(left), w.engine.Unsaved(), len(w.provider.sent), err)
+				}
+				w.clean()
+			})
+		})
+	}
+}
+
+// TestAWholeAnswerOutlivesTheProgram: the next start makes it final from its journal, and
+// where that is refused too it goes on trying.
+func TestAWholeAnswerOutlivesTheProgram(t *testing.T) {
+	newFullDisk(t, 1000, func(w *world, _ *refusing, restart func(int) *refusing) {
+		w.provider.script(call{events: []string{text("precious"), done}})
+		id := w.unsaved("hi")
+		if err := w.store.SaveDraft(context.Background(), chat.Draft{BranchID: w.branch.ID, Message: chat.UserText("next"), Queued: true}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		s := restart(4)
+		open := w.now(id)
+		left, ok := w.engine.UnsavedEnd(open)
+		if !ok || !left.Whole || left.Blocks.RenderedText() != "precious" || left.Frame.Displayed != 8 || left.Frame.Durable != 8 {
+			t.Errorf("at the next start: %v %+v, the turn is %s", ok, left, open.Phase)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		w.is(w.now(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
+		if refused, written := s.counts(); refused != 4 || written != 1 || len(w.provider.sent) != 1 {
+			t.Errorf("refused %d times, written %d times, asked %d times", refused, written, len(w.provider.sent))
+		}
+		if d, ok, err := w.store.Draft(context.Background(), w.branch.ID); err != nil || !ok || d.Queued {
+			t.Errorf("a message of the run before is %+v, %v, %v", d, ok, err)
+		}
+		w.clean()
+	})
+}
+
+// TestAnAnswerCutShortStaysToBeDecided: what could not be written is written as it was.
+func TestAnAnswerCutShortStaysToBeDecided(t *testing.T) {
+	newFullDisk(t, 2, func(w *world, s *refusing, _ func(int) *refusing) {
+		w.provider.script(call{events: []string{text("half of")}}, call{err: context.DeadlineExceeded})
+		id := w.unsaved("hi")
+		if left, ok := w.engine.UnsavedEnd(w.now(id)); !ok || left.Whole {
+			t.Errorf("%v, whole %v", ok, left.Whole)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		cut := w.now(id)
+		w.is(cut, chat.PhaseResponding, chat.OutcomeIncomplete, "half of")
+		if want := "the connection ended before the provider said it was done"; cut.Failure == nil || !strings.Contains(cut.Failure.Message, want) {
+			t.Errorf("it says %+v, not %q", cut.Failure, want)
+		}
+		time.Sleep(time.Hour)
+		w.is(w.now(id), chat.PhaseResponding, chat.OutcomeIncomplete, "half of")
+		w.clean()
+	})
+}
+
+// TestWhatWasShownIsWrittenWithoutItsJournal: the run that brought it has it all.
+func TestWhatWasShownIsWrittenWithoutItsJournal(t *testing.T) {
+	newFullDisk(t, 3, func(w *world, _ *refusing, _ func(int) *refusing) {
+		w.provider.script(call{events: []string{text("all "), text("of it"), done}})
+		id := w.unsaved("hi")
+		if err := os.RemoveAll(filepath.Join(w.dir, "streams")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		w.is(w.now(id), chat.PhaseDone, chat.OutcomeCompleted, "all of it")
+	})
+}
+
+// TestAMessageQueuedBehindAnUnsavedAnswer is sent when that is final.
+func TestAMessageQueuedBehindAnUnsavedAnswer(t *testing.T) {
+	newFullDisk(t, 3, func(w *world, _ *refusing, _ func(int) *refusing) {
+		gate, begun := make(chan struct{}), make(chan struct{})
+		w.provider.script(call{events: []string{text("a"), done}, gate: gate, after: func(i int) {
+			if i == 0 {
+				close(begun)
+			}
+		}}, answer("b"))
+		h := w.start("one")
+		<-begun
+		if _, err := w.engine.SendOrQueue(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("two")}); err != nil {
+			t.Fatal(err)
+		}
+		close(gate)
+		if _, err := h.Wait(context.Background()); err == nil {
+			t.Fatal("the end was not refused")
+		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		last, ok, err := w.store.LastTurn(context.Background(), w.branch.ID)
+		if err != nil || !ok || last.Seq != 2 || last.User.RenderedText() != "two" || !last.Phase.Finalized() {
+			t.Errorf("the newest turn is %d %q, %s, %v", last.Seq, last.User.RenderedText(), last.Phase, err)
+		}
+		w.clean()
+	})
+}
+
+// TestKeepSavesAWholeAnswer: asked before it is tried again, it becomes what it is.
+func TestKeepSavesAWholeAnswer(t *testing.T) {
+	newFullDisk(t, 2, func(w *world, _ *refusing, _ func(int) *refusing) {
+		w.provider.script(answer("precious"))
+		id := w.unsaved("hi")
+		synctest.Wait() // and refused once more
+		kept, err := w.engine.Keep(context.Background(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.is(kept, chat.PhaseResponseFinalized, chat.OutcomeCompleted, "precious")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		w.is(w.now(id), chat.PhaseDone, chat.OutcomeCompleted, "precious")
+		w.clean()
+	})
+}
