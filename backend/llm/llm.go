@@ -70,6 +70,16 @@ func (s Secret) Reveal() string { return string(s) }
 type Request struct {
 	Endpoint Endpoint
 	Context  prompt.PreparedContext
+	// Continues, if not nil, lets the provider stand in for what it holds already: OpenAI's
+	// previous_response_id, within the steps of one turn (SRD 1.2.5). Others ignore it.
+	Continues *Continuation
+}
+
+// Continuation is an answer that the provider keeps, and which this request goes on from.
+type Continuation struct {
+	ResponseID string
+	// Messages is how many of the context's messages the provider holds with that answer.
+	Messages int
 }
 
 // Provider is one wire protocol.

@@ -54,6 +54,11 @@ type Input struct {
 	Previous  *Pinned
 	Retrieved []Artifact // best first
 	Current   chat.Message
+	// Tools are the definitions that the request offers, in a stable order.
+	Tools []chat.ToolDefinition
+	// Cycle are the steps of this turn so far: the answer of each with its tool calls, and then
+	// the results of those calls. They follow Current, and nothing parts or trims them.
+	Cycle []chat.Message
 	// Partial, if not nil, is the unfinished answer to Current that the model is
 	// asked to continue.
 	Partial *chat.Message

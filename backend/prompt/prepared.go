@@ -20,7 +20,16 @@ type PreparedContext struct {
 	maxOutput int
 	manifest  Manifest
 	texts     []Text
+	tools     []chat.ToolDefinition
+	cycle     int
 }
+
+// Tools are the definitions that the request offers, in a stable order.
+func (c PreparedContext) Tools() []chat.ToolDefinition { return c.tools }
+
+// Cycle is the number of Messages at the end that are the steps of this turn so far: an
+// answer that ends with tool calls, then a message that begins with their results.
+func (c PreparedContext) Cycle() int { return c.cycle }
 
 // Valid reports that the assembler made this context.
 func (c PreparedContext) Valid() bool { return c.ok }
@@ -60,7 +69,7 @@ type Text struct {
 // last, which is a block of its own before what the user says: roles alternate, as
 // every provider wants it.
 func (a *assembler) prepared() PreparedContext {
-	c := PreparedContext{ok: true, system: []string{joinText(a.system)}, tokens: a.used()}
+	c := PreparedContext{ok: true, system: []string{joinText(a.system)}, tokens: a.used(), tools: a.in.Tools, cycle: len(a.in.Cycle)}
 	if len(a.pinned) > 0 {
 		c.system = append(c.system, joinText(a.pinned))
 	}

@@ -8,6 +8,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm"
 	"contextinfinity/backend/prompt"
+	"contextinfinity/backend/tools"
 )
 
 // Store is what a turn needs of the database.
@@ -71,6 +72,19 @@ type Models interface {
 	Resolve(ctx context.Context, name string) (Model, error)
 	// Provider returns an adapter by name, for reading what it once wrote.
 	Provider(name string) (llm.Provider, bool)
+}
+
+// Tools is what a turn needs of the tools that there are (SPEC 10).
+type Tools interface {
+	// Offer are the definitions that models may be offered in a session now, in a stable
+	// order: those that a person accepted as they are and did not forbid.
+	Offer(context.Context, chat.SessionID) ([]chat.ToolDefinition, error)
+	// Decision is what holds for a call of a tool: DecisionNone asks a person.
+	Decision(context.Context, chat.SessionID, chat.ToolDefinition) (chat.ToolDecision, error)
+	// Remember keeps a decision that holds for later calls.
+	Remember(context.Context, chat.ToolPermission) error
+	// Source is a source by its name, whether it runs or not.
+	Source(name string) (tools.Source, bool)
 }
 
 // Brancher makes the branch on which a final turn is answered anew.
