@@ -151,6 +151,8 @@ type Tools struct {
 	ResultMaxBytes int
 	CallTimeoutS   int
 	Allow          []string
+	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
+	ProviderContinuity bool
 }
 
 // OpenAI is [openai] (SRD 11.2).
