@@ -25,6 +25,9 @@ type Config struct {
 	// ones; Models adds those.
 	Configured []Model
 
+	// Servers are the [mcp.servers.NAME] tables, by name.
+	Servers []MCPServer
+
 	// DataDir is where sessions live: the flag, else general.data_dir, else the
 	// XDG place. Absolute, not yet created.
 	DataDir string
@@ -151,6 +154,8 @@ type Tools struct {
 	ResultMaxBytes int
 	CallTimeoutS   int
 	Allow          []string
+	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
+	ProviderContinuity bool
 }
 
 // OpenAI is [openai] (SRD 11.2).

@@ -29,7 +29,7 @@ function tsShapes(source: string): Shapes {
 }
 
 const shapeFiles = (directory: string, names: string[]) => names.map((name) => readFileSync(`${directory}/${name}`, 'utf8')).join('\n');
-const ts = tsShapes(shapeFiles('src/lib/backend', ['types.ts', ...['branches', 'context', 'embedders', 'memory', 'search', 'settings', 'storage', 'transfer', 'work'].map((part) => `types_${part}.ts`)]));
+const ts = tsShapes(shapeFiles('src/lib/backend', ['types.ts', ...['branches', 'context', 'embedders', 'memory', 'search', 'settings', 'storage', 'tools', 'transfer', 'work'].map((part) => `types_${part}.ts`)]));
 
 /** Methods of a service as `name/parameters`, from the bindings the program generated and from our interface. */
 function methodsOf(source: string, pattern: RegExp): string[] {
@@ -50,7 +50,7 @@ describe('services', () => {
 
 describe('types', () => {
   it('mirror the shapes the program returns', () => {
-    const go = goShapes(shapeFiles('../backend/api', ['dto.go', ...['branches', 'context', 'embedders', 'memory', 'search', 'settings', 'storage', 'transfer', 'work'].map((part) => `dto_${part}.go`)]));
+    const go = goShapes(shapeFiles('../backend/api', ['dto.go', ...['branches', 'context', 'embedders', 'memory', 'search', 'settings', 'storage', 'tools', 'transfer', 'work'].map((part) => `dto_${part}.go`)]));
     expect(Object.keys(go).length).toBeGreaterThan(20);
     expect(ts).toEqual(go);
   });
