@@ -131,6 +131,7 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
 			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewStorage(core), api.NewWork(core),
 			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL), api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
+			api.NewPrograms(core, s.config),
 		},
 	}
 }

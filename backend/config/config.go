@@ -12,6 +12,7 @@ type Config struct {
 	Librarian  Librarian
 	Retrieval  Retrieval
 	Tools      Tools
+	MCPServer  MCPServer
 	OpenAI     OpenAI
 	Anthropic  Anthropic
 	Redaction  Redaction
@@ -30,6 +31,12 @@ type Config struct {
 	DataDir string
 
 	origin map[string]string // key -> OriginFile, OriginEnvironment; absent is the default
+}
+
+// MCPServer is [mcp.server]: other programs that use this memory over HTTP.
+type MCPServer struct {
+	HTTP bool
+	Port int
 }
 
 // General is [general].

@@ -1,7 +1,7 @@
 /** Fields of types.ts that are lists (types.test.ts checks that none is missing). */
 export const listFields: ReadonlySet<string> = new Set([
   'user', 'assistant', 'branches', 'turns', 'undone', 'images', 'blocks', 'history', 'pins', 'events', 'items', 'jobs', 'models', 'choices',
-  'settings', 'ranges', 'sections', 'shrink', 'dropped', 'redacted', 'removed', 'added', 'files', 'memories', 'chunks', 'embedders', 'uses', 'hits', 'spaces', 'degraded', 'earlier', 'runs', 'groups', 'marks', 'points', 'skipped', 'instructions', 'notices', 'parts', 'findings', 'sessions', 'backups', 'words', 'options',
+  'settings', 'ranges', 'sections', 'shrink', 'dropped', 'redacted', 'removed', 'added', 'files', 'memories', 'chunks', 'embedders', 'uses', 'hits', 'spaces', 'degraded', 'earlier', 'runs', 'groups', 'marks', 'points', 'skipped', 'instructions', 'notices', 'parts', 'findings', 'sessions', 'backups', 'words', 'options', 'clients', 'snippets', 'folders', 'accesses', 'shown',
 ]);
 
 /** An empty Go slice may arrive as null. The window never has to ask: lists are lists, all the way down. */

@@ -6,6 +6,7 @@ import type { MemoryChip } from './types_memory';
 export type * from './types_branches';
 export type * from './types_context';
 export type * from './types_embedders';
+export type * from './types_programs';
 export type * from './types_memory';
 export type * from './types_search';
 export type * from './types_settings';
@@ -497,4 +498,4 @@ export const EVENT_CHANGE = 'ci:change';
 
 /** What a Change can be about. */
 export type ChangeKind =
-  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex' | 'task';
+  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex' | 'task' | 'programs';
