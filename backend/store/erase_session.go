@@ -27,6 +27,9 @@ func (e *erasing) session() error {
 	if err := e.forgetCalibrations(); err != nil {
 		return err
 	}
+	if err := e.accesses(`session_id = ?`, id); err != nil {
+		return err
+	}
 	for _, t := range slices.Backward(sessionTables) {
 		if err := e.remove(t.name, `DELETE FROM `+t.name+` WHERE `+t.of, id); err != nil {
 			return err

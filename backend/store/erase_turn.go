@@ -21,7 +21,7 @@ type erasingTurn struct {
 func (e *erasing) turn() error {
 	x := &erasingTurn{erasing: e, sees: map[string]bool{}}
 	for _, do := range []func() error{
-		x.gather, x.contexts, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.fence,
+		x.gather, x.contexts, x.states, x.summaries, x.names, x.drafts, x.memory, x.steps, x.messages, x.programs, x.fence,
 	} {
 		if err := do(); err != nil {
 			return err

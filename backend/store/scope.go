@@ -138,6 +138,13 @@ func (r scope) units() (condition, error) {
 	if err := c.scope(r); err != nil {
 		return c, err
 	}
+	if r.Only != nil {
+		list, err := chat.MarshalJSON(r.Only)
+		if err != nil {
+			return c, err
+		}
+		c.and(`u.session_id IN (SELECT value FROM json_each(?))`, string(list))
+	}
 	if len(r.ExcludeTurns) > 0 {
 		list, err := chat.MarshalJSON(r.ExcludeTurns)
 		if err != nil {

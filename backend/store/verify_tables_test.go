@@ -30,6 +30,7 @@ var coverage = map[string]string{
 	"snapshots": byLedger, "blobs": byLedger, "retrieved": byLedger, "request_links": byLedger, "manifest_links": byLedger,
 	"tool_batches": byLedger, "tool_calls": byLedger, "tool_results": byLedger,
 	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "tags": byCopy, "calibrations": byCopy,
+	"mcp_clients": byCopy, "mcp_grants": byCopy, "mcp_accesses": byCopy, "mcp_shown": byCopy, "mcp_notes": byCopy,
 	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, versionTable: byCopy,
 	"tool_permissions": byCopy, "tool_definitions": byCopy, "tool_marks": byCopy,
 	"namespaces": byCheck, "unit_embeddings": byCheck, "sqlite_sequence": byCheck, "sqlite_schema": byCheck,
@@ -127,6 +128,11 @@ func (f *fixture) everyTable(d seeded) {
 		`INSERT INTO import_keys VALUES ('chatgpt', 'conversation/1', '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', '` + stamp + `')`,
 		`INSERT INTO pin_suggestions VALUES ('01J00000000000000000000000', '` + string(d.Session.ID) + `', '` + string(d.Main.ID) + `', '` + string(d.Turns[0].ID) + `', 1, 0, 5, NULL, NULL)`,
 		`INSERT INTO receipts VALUES ('01J00000000000000000000001', 'session 01J00000000000000000000002', '` + stamp + `', '{"erased":[]}', '[]')`,
+		`INSERT INTO mcp_clients VALUES ('Zed', 'chosen', 1, 'a hash', '` + stamp + `', 'Zed 1.0', '` + stamp + `', '` + stamp + `')`,
+		`INSERT INTO mcp_grants VALUES ('Zed', '` + string(d.Session.ID) + `', '')`,
+		`INSERT INTO mcp_accesses VALUES (7, '` + stamp + `', 'Zed', 'search_memory', 'the deadline', 'answered', 2)`,
+		`INSERT INTO mcp_shown VALUES (7, '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', 0)`,
+		`INSERT INTO mcp_notes VALUES ('Zed', 'key', '` + string(d.Session.ID) + `', '` + string(d.Turns[0].ID) + `', '` + stamp + `')`,
 		`UPDATE files SET text = 'what was read from it' WHERE turn_id IS NULL`,
 	} {
 		f.ok(f.writer.Exec(sql).Error)

@@ -6,7 +6,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView,
+  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView, ProgramAccessPage, ProgramChoice, ProgramsPanel, ProgramToken,
   RawStep, ReceiptView, RecoveryReport, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
   StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, ToolCallView, ToolDecisionRequest, ToolResolveRequest, ToolResultView, ToolsPanel, TurnPage, TurnView, WaitingCalls,
 } from './types';
@@ -153,6 +153,21 @@ export interface EmbeddersService {
   dismissOffer(): Promise<void>;
 }
 
+/** Other programs that use this memory through MCP, and what they may see. */
+export interface ProgramsService {
+  panel(): Promise<ProgramsPanel>;
+  allow(choice: ProgramChoice): Promise<ProgramsPanel>;
+  /** With its token. Its notes and the record of its accesses are kept. */
+  forget(name: string): Promise<ProgramsPanel>;
+  /** In the place of the token before. It is shown this once. */
+  makeToken(name: string): Promise<ProgramToken>;
+  revokeToken(name: string): Promise<ProgramsPanel>;
+  setHTTP(on: boolean): Promise<ProgramsPanel>;
+  /** Newest first; of one program, or of all with an empty name. */
+  accesses(client: string, before: number): Promise<ProgramAccessPage>;
+  clearAccesses(): Promise<void>;
+}
+
 export interface SettingsService {
   startup(): Promise<Startup>;
   finishFirstRun(model: string): Promise<void>;
@@ -272,6 +287,7 @@ export interface Backend {
   readonly branches: BranchesService;
   readonly search: SearchService;
   readonly embedders: EmbeddersService;
+  readonly programs: ProgramsService;
   readonly settings: SettingsService;
   readonly transfer: TransferService;
   readonly storage: StorageService;
