@@ -6,8 +6,8 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView,
-  RawStep, ReceiptView, RecoveryReport, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
+  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, ElicitationAnswer, Elicitations, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView, PromptText,
+  RawStep, ReceiptView, RecoveryReport, ResourceText, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, ServerImport, ServerImportChoice, ServerLog, ServerPrompts, ServerResources, ServerSettings, ServersPanel, ServerValue, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
   StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, ToolCallView, ToolDecisionRequest, ToolResolveRequest, ToolResultView, ToolsPanel, TurnPage, TurnView, WaitingCalls,
 } from './types';
 
@@ -251,6 +251,36 @@ export interface ToolsService {
   setSessionMode(sessionID: string, mode: string): Promise<void>;
 }
 
+/** MCP servers: what is configured, how each is, and what they offer beside tools. */
+export interface ServersService {
+  servers(): Promise<ServersPanel>;
+  addServer(settings: ServerSettings): Promise<ServersPanel>;
+  /** The server of that name, which may get another. */
+  updateServer(name: string, settings: ServerSettings): Promise<ServersPanel>;
+  /** With its secrets. */
+  removeServer(name: string): Promise<ServersPanel>;
+  enableServer(name: string, enabled: boolean): Promise<ServersPanel>;
+  /** At once. Calls that run in it have an unknown outcome then. */
+  restart(name: string): Promise<ServersPanel>;
+  logs(name: string): Promise<ServerLog>;
+  /** What was pasted. Nothing is added before applyImport. */
+  import(text: string): Promise<ServerImport>;
+  importFile(path: string): Promise<ServerImport>;
+  applyImport(choice: ServerImportChoice): Promise<ServersPanel>;
+  /** An empty value forgets it. */
+  setSecret(server: string, secret: string, value: string): Promise<ServersPanel>;
+  /** Opens the page to sign in on, and waits until that is done. */
+  signIn(name: string): Promise<ServersPanel>;
+  signOut(name: string): Promise<ServersPanel>;
+  /** Servers that are enabled are started for it. */
+  prompts(): Promise<ServerPrompts>;
+  getPrompt(server: string, name: string, args: ServerValue[]): Promise<PromptText>;
+  resources(): Promise<ServerResources>;
+  readResource(server: string, uri: string): Promise<ResourceText>;
+  elicitations(): Promise<Elicitations>;
+  answerElicitation(answer: ElicitationAnswer): Promise<Elicitations>;
+}
+
 /** Long work, and what goes on behind the window. */
 export interface WorkService {
   /** Newest first: what runs, and what ended and was not dismissed. */
@@ -276,6 +306,7 @@ export interface Backend {
   readonly transfer: TransferService;
   readonly storage: StorageService;
   readonly tools: ToolsService;
+  readonly servers: ServersService;
   readonly work: WorkService;
   /** Files that are dropped on the window arrive with their paths, as a WindowRequest; else the page has them as File objects alone. */
   readonly nativeDrops: boolean;

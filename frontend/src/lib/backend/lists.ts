@@ -1,7 +1,7 @@
 /** Fields of types.ts that are lists (types.test.ts checks that none is missing). */
 export const listFields: ReadonlySet<string> = new Set([
   'user', 'assistant', 'branches', 'turns', 'undone', 'images', 'blocks', 'history', 'pins', 'events', 'items', 'jobs', 'models', 'choices',
-  'settings', 'ranges', 'sections', 'shrink', 'dropped', 'redacted', 'removed', 'added', 'files', 'memories', 'chunks', 'embedders', 'uses', 'hits', 'spaces', 'degraded', 'earlier', 'runs', 'groups', 'marks', 'points', 'skipped', 'instructions', 'notices', 'parts', 'findings', 'sessions', 'backups', 'words', 'options', 'calls', 'definitions', 'permissions', 'problems',
+  'settings', 'ranges', 'sections', 'shrink', 'dropped', 'redacted', 'removed', 'added', 'files', 'memories', 'chunks', 'embedders', 'uses', 'hits', 'spaces', 'degraded', 'earlier', 'runs', 'groups', 'marks', 'points', 'skipped', 'instructions', 'notices', 'parts', 'findings', 'sessions', 'backups', 'words', 'options', 'calls', 'definitions', 'permissions', 'problems', 'servers', 'secrets', 'args', 'env', 'headers', 'lines', 'asks', 'answers', 'prompts', 'arguments', 'messages', 'resources', 'asked', 'fields', 'default', 'values', 'notes',
 ]);
 
 /** An empty Go slice may arrive as null. The window never has to ask: lists are lists, all the way down. */

@@ -7,6 +7,7 @@ import type { ToolCallView } from './types_tools';
 export type * from './types_branches';
 export type * from './types_context';
 export type * from './types_embedders';
+export type * from './types_mcp';
 export type * from './types_memory';
 export type * from './types_search';
 export type * from './types_settings';
