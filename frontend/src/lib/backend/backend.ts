@@ -229,8 +229,8 @@ export interface StorageService {
 export interface ToolsService {
   /** Of all sessions, oldest first. */
   waitingCalls(): Promise<WaitingCalls>;
-  /** Of a turn, in order. */
-  calls(turnID: string): Promise<ToolCallView[]>;
+  /** Of these turns, in order. */
+  calls(turnIDs: string[]): Promise<ToolCallView[]>;
   decide(request: ToolDecisionRequest): Promise<void>;
   /** What becomes of a call whose outcome is unknown. */
   resolve(request: ToolResolveRequest): Promise<void>;
@@ -240,14 +240,15 @@ export interface ToolsService {
   result(callID: string): Promise<ToolResultView>;
   panel(): Promise<ToolsPanel>;
   /** Takes a definition as it was shown; models are offered it from now on. */
-  accept(source: string, tool: string, hash: string): Promise<ToolsPanel>;
-  /** "always" or "never", for a tool or, without one, for all of a source. */
-  setPermission(source: string, tool: string, decision: string): Promise<ToolsPanel>;
+  accept(source: string, tool: string, hash: string): Promise<void>;
+  /** "always" or "session" of the definition that hash names, or "never"; an empty tool: all of the source, an empty session: all. */
+  setPermission(source: string, tool: string, sessionID: string, decision: string, hash: string): Promise<void>;
   /** Takes a decision back: it is asked again. */
-  forget(source: string, tool: string, sessionID: string): Promise<ToolsPanel>;
-  /** Whether a tool is taken to have no effects. */
-  markReadOnly(source: string, tool: string, readOnly: boolean): Promise<ToolsPanel>;
-  /** Empty: that of the settings. */
+  forget(source: string, tool: string, sessionID: string): Promise<void>;
+  /** The tool, as that definition says, has no effects; an empty hash takes that back. */
+  markReadOnly(source: string, tool: string, hash: string): Promise<void>;
+  /** A session's own mode; empty: that of the settings. */
+  sessionMode(sessionID: string): Promise<string>;
   setSessionMode(sessionID: string, mode: string): Promise<void>;
 }
 

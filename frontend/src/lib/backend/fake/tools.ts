@@ -116,10 +116,6 @@ const allows = ['once', 'session', 'always'];
 
 export function toolsService(world: World, tools: FakeTools, program: Program): ToolsService {
   const panel = (): ToolsPanel => ({ rev: world.rev, mode: program.valueOf('tools.mode'), definitions: tools.definitions, permissions: tools.permissions, problems: tools.problems });
-  const changed = (): ToolsPanel => {
-    tools.changed();
-    return panel();
-  };
   const definition = (source: string, tool: string) => {
     const found = tools.definitions.find((known) => known.source === source && known.tool === tool);
     if (!found) throw new BackendError(errorView(`There is no tool ${tool} of ${source}`, '', 'not_found'));
@@ -132,7 +128,7 @@ export function toolsService(world: World, tools: FakeTools, program: Program): 
   };
   return {
     waitingCalls: async () => ({ rev: world.rev, calls: tools.waiting() }),
-    calls: async (turnId) => world.turn(turnId).calls,
+    calls: async (turnIds) => turnIds.flatMap((id) => world.turn(id).calls),
     decide: async ({ callId, choice, server, hash }) => {
       const call = tools.call(callId);
       if (call.state !== 'proposed') throw new BackendError(errorView('This call was decided already', 'Nothing was changed.', 'conflict'));
@@ -168,21 +164,22 @@ export function toolsService(world: World, tools: FakeTools, program: Program): 
       const found = definition(source, tool);
       if (found.hash !== hash) throw new BackendError(errorView('This tool has changed since it was shown', 'Look at it once more.', 'conflict'));
       Object.assign(found, { pinned: 'accepted', before: null });
-      return changed();
+      tools.changed();
     },
-    setPermission: async (source, tool, decision) => {
-      permit({ source, tool, sessionId: '', session: '', decision });
-      return changed();
+    setPermission: async (source, tool, sessionId, decision) => {
+      permit({ source, tool, sessionId, session: sessionId === '' ? '' : world.session(sessionId).row.title, decision });
+      tools.changed();
     },
     forget: async (source, tool, sessionId) => {
       tools.permissions = tools.permissions.filter((known) => !same(known, { source, tool, sessionId }));
       for (const known of tools.definitions) if (known.source === source && (tool === '' || known.tool === tool)) Object.assign(known, { decision: '', decisionFrom: '' });
-      return changed();
+      tools.changed();
     },
-    markReadOnly: async (source, tool, readOnly) => {
-      definition(source, tool).effects = !readOnly;
-      return changed();
+    markReadOnly: async (source, tool, hash) => {
+      definition(source, tool).effects = hash === '';
+      tools.changed();
     },
+    sessionMode: async (sessionId) => tools.sessionModes.get(sessionId) ?? '',
     setSessionMode: async (sessionId, mode) => {
       tools.sessionModes.set(sessionId, mode);
       world.changed('session', sessionId, sessionId);
