@@ -53,6 +53,23 @@ export const listFields: ReadonlySet<string> = new Set([
   'folders',
   'accesses',
   'shown',
+  'servers',
+  'secrets',
+  'args',
+  'env',
+  'headers',
+  'lines',
+  'asks',
+  'answers',
+  'prompts',
+  'arguments',
+  'messages',
+  'resources',
+  'asked',
+  'fields',
+  'default',
+  'values',
+  'notes',
 ]);
 
 /** An empty Go slice may arrive as null. The window never has to ask: lists are lists, all the way down. */

@@ -34,6 +34,7 @@ const parts = [
   'branches',
   'context',
   'embedders',
+  'mcp',
   'memory',
   'programs',
   'search',
@@ -56,7 +57,22 @@ function interfaceOf(service: string): string {
 }
 
 describe('services', () => {
-  it.each(['Sessions', 'Chat', 'Inspect', 'Settings', 'Memory', 'Embedders', 'Programs', 'Branches', 'Search', 'Work', 'Transfer', 'Storage'])('%s offers what the program binds, and nothing else', (service) => {
+  it.each([
+    'Sessions',
+    'Chat',
+    'Inspect',
+    'Settings',
+    'Memory',
+    'Embedders',
+    'Programs',
+    'Branches',
+    'Search',
+    'Work',
+    'Transfer',
+    'Storage',
+    'Tools',
+    'Servers',
+  ])('%s offers what the program binds, and nothing else', (service) => {
     const bound = methodsOf(readFileSync(`wailsjs/go/api/${service}.d.ts`, 'utf8'), /export function (\w+)\((.*?)\):/g);
     expect(bound.length).toBeGreaterThan(2);
     expect(methodsOf(interfaceOf(service), /^  (\w+)\((.*?)\): Promise/gm)).toEqual(bound);

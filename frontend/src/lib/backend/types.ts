@@ -8,6 +8,7 @@ export type * from './types_branches';
 export type * from './types_context';
 export type * from './types_embedders';
 export type * from './types_programs';
+export type * from './types_mcp';
 export type * from './types_memory';
 export type * from './types_search';
 export type * from './types_settings';
