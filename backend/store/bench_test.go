@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // The sizes of SPEC 14 take minutes to build; -full builds them.
@@ -52,7 +53,7 @@ func BenchmarkFinalize(b *testing.B) {
 // bulk fills tables by the row, as no program would: the ledger stays behind.
 func (f *fixture) bulk(branch chat.Branch, turns int) {
 	f.Helper()
-	hash := hashBytes([]byte("x"))
+	hash := codec.Hash([]byte("x"))
 	f.ok(f.writer.Exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
 		INSERT INTO turns (id, session_id, branch_id, turn_seq, state_before, state_after, phase, outcome, index_status, primary_provider,
 		  primary_model, created_at, updated_at, user_hash, assistant_hash, user_message_json, final_assistant_message_json)
@@ -98,7 +99,7 @@ func BenchmarkSessions(b *testing.B) {
 // one of 1 000 and oddN in one of 100.
 func (f *fixture) bulkUnits(branch chat.Branch, turns int) {
 	f.Helper()
-	hash := hashBytes([]byte("x"))
+	hash := codec.Hash([]byte("x"))
 	f.ok(f.writer.Exec(`INSERT INTO chunks (id, session_id, branch_id, source_turn, ordinal, role, start_offset, end_offset, chunk_type, token_est,
 		  chunker_version, created_at, content_hash, rendered_text)
 		SELECT id || '-c', session_id, branch_id, id, 0, 'user', 0, 1, 'other', 1, 1, created_at, ?, 'x' FROM turns`, hash).Error)
@@ -175,13 +176,13 @@ func BenchmarkRequests(b *testing.B) {
 	sp := newSpeaker()
 	base := []byte(sp.say(50_000))
 	value := append(base[6000:len(base):len(base)], sp.say(1600)...)
-	z, err := packAgainst(base, value)
+	z, err := codec.PackAgainst(base, value)
 	if err != nil || z == nil {
 		b.Fatal(err)
 	}
 	b.Run("write", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := packAgainst(base, value); err != nil {
+			if _, err := codec.PackAgainst(base, value); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -190,7 +191,7 @@ func BenchmarkRequests(b *testing.B) {
 	b.Run("read", func(b *testing.B) {
 		for b.Loop() {
 			for range maxChain - 1 {
-				if _, err := unpackAgainst(base, z); err != nil {
+				if _, err := codec.UnpackAgainst(base, z); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -198,7 +199,7 @@ func BenchmarkRequests(b *testing.B) {
 	})
 	b.Run("alone", func(b *testing.B) {
 		for b.Loop() {
-			z = pack(value)
+			z = codec.Pack(value)
 		}
 		b.ReportMetric(float64(len(z)), "bytes")
 	})

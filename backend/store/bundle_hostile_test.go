@@ -14,6 +14,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // packed is an archive of entries, in the order of their names.
@@ -86,7 +87,7 @@ func rewrite(tb testing.TB, e map[string]string, change func(*lineOf) bool) map[
 			continue
 		}
 		ev := ledger.Event{SessionID: l.SessionID, Seq: l.Seq, Type: l.Type, Entity: l.Entity, CreatedAt: l.CreatedAt,
-			PayloadHash: hashBytes(l.Payload), PrevHash: tail.Hash}
+			PayloadHash: codec.Hash(l.Payload), PrevHash: tail.Hash}
 		l.PayloadHash, l.PrevHash, l.Hash = hex.EncodeToString(ev.PayloadHash), hex.EncodeToString(ev.PrevHash), hex.EncodeToString(ev.Sum())
 		tail = ledger.Tail{Seq: l.Seq, Hash: ev.Sum()}
 		raw, err := chat.MarshalJSON(l)
@@ -250,7 +251,7 @@ func TestHostileBundles(t *testing.T) {
 		{"a changed payload", packed(t, with(e, "events.ndjson", replaced(`"a fact"`, `"a lie"`))), corrupt, "payload does not match its hash"},
 		{"a changed moment", packed(t, with(e, "events.ndjson", replaced(`"created_at":"2026`, `"created_at":"2025`))), corrupt, "event 1 is not what it was"},
 		{"a broken chain", packed(t, with(e, "events.ndjson", replaced(`"prev_hash":"00`, `"prev_hash":"01`))), corrupt, "event 1 is not what it was"},
-		{"another head", packed(t, with(e, "meta.json", func(s string) string { return withHead(t, s, ledger.Tail{Seq: int64(last), Hash: hashBytes(nil)}) })), corrupt, "last event is not the one"},
+		{"another head", packed(t, with(e, "meta.json", func(s string) string { return withHead(t, s, ledger.Tail{Seq: int64(last), Hash: codec.Hash(nil)}) })), corrupt, "last event is not the one"},
 		{"a bad line inside", packed(t, with(e, "events.ndjson", lines(func(l []string) []string { l[2] = "{\n"; return l }))), corrupt, "event 3"},
 		{"no UTF-8 inside", packed(t, with(e, "events.ndjson", replaced("a fact", "a f\xffct"))), corrupt, "UTF-8"},
 		{"an unknown type", packed(t, entityType(t, e, ledger.EventPinAdded, "pin_polished")), newer, `"pin_polished"`},

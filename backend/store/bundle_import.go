@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/transfer"
 	"contextinfinity/backend/transfer/bundle"
 )
@@ -406,7 +407,7 @@ func (in *incoming) snapshotHolds(s *Store) bool {
 			return err
 		}
 		content, err := ledger.Snapshot{Version: ledger.SnapshotVersion, State: in.state, Memory: memory}.Encode()
-		want = hashBytes(content)
+		want = codec.Hash(content)
 		return err
 	})
 	return err == nil && bytes.Equal(sum, want)

@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -176,7 +177,7 @@ func (x *exporter) answer(e ledger.Event, p ledger.StepEnded) ([]bundle.Content,
 	}
 	var t told
 	if p.ResponseSHA256 != "" {
-		response, err := Unpack(row.ResponseJSON)
+		response, err := codec.Unpack(row.ResponseJSON)
 		t.add(bundle.Response, p.ResponseSHA256, response, err)
 	}
 	if p.EventsSHA256 != "" {

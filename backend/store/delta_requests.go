@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // Most of a request, and of the manifest that describes it, was in the one before
@@ -23,9 +24,6 @@ import (
 
 // maxChain is how many values a chain has, its key frame included.
 const maxChain = 64
-
-// linkMin is below what size a value always stands alone.
-const linkMin = 512
 
 // baseSearchDepth is how many turns back a base is looked for.
 const baseSearchDepth = 64
@@ -94,13 +92,13 @@ func (c chain) read(db *gorm.DB, id string, known *recentValues) ([]byte, error)
 // unpack decodes a value with its decoded base, if it has one, and what it quotes.
 func (c chain) unpack(base []byte, based bool, quotes []byte, quoted quotedTexts, packed []byte) ([]byte, error) {
 	if !based && quotes == nil {
-		return Unpack(packed)
+		return codec.Unpack(packed)
 	}
 	dictionary, err := c.dictionary(quotes, quoted, base)
 	if err != nil {
 		return nil, err
 	}
-	return unpackAgainst(dictionary, packed)
+	return codec.UnpackAgainst(dictionary, packed)
 }
 
 // dictionary is what a value is packed against: its quotations, then its base.
@@ -127,14 +125,14 @@ func (base linkRow) linkable() bool { return base.ID != "" && base.Depth+1 < max
 // it. The link, nil where it stands alone, is to be stored with it. What cannot be
 // read is passed by: verify names it, and nothing new depends on it.
 func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, recent *recentValues) ([]byte, *linkRow, error) {
-	if len(value) < linkMin {
-		return pack(value), nil, nil
+	if len(value) < codec.MinLinked {
+		return codec.Pack(value), nil, nil
 	}
 	link := &linkRow{}
 	var before []byte
 	if base.linkable() {
 		var err error
-		if before, err = c.read(db, base.ID, recent); err == nil && len(before) >= linkMin {
+		if before, err = c.read(db, base.ID, recent); err == nil && len(before) >= codec.MinLinked {
 			recent.put(base.ID, before)
 			link.Base, link.Depth = base.ID, base.Depth+1
 		} else {
@@ -151,11 +149,11 @@ func (c chain) pack(db *gorm.DB, base linkRow, value []byte, chunks []int64, rec
 		return nil, nil, err
 	}
 	if len(dictionary) == 0 {
-		return pack(value), nil, nil
+		return codec.Pack(value), nil, nil
 	}
-	packed, err := packAgainst(dictionary, value)
+	packed, err := codec.PackAgainst(dictionary, value)
 	if err != nil || packed == nil {
-		return pack(value), nil, nil
+		return codec.Pack(value), nil, nil
 	}
 	return packed, link, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // What was made of an erased turn: states, range summaries, titles, drafts. A line of
@@ -159,7 +160,7 @@ func (x *erasingTurn) summaries() error {
 	}
 	for _, r := range rows {
 		r.Content = x.words.without(r.Content)
-		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, hashBytes([]byte(r.Content)), r.ID); err != nil {
+		if err := x.remove("summaries", `UPDATE summaries SET content = ?, content_hash = ?, validation_json = NULL WHERE id = ?`, r.Content, codec.Hash([]byte(r.Content)), r.ID); err != nil {
 			return err
 		}
 		if err := reword(x.erasing, chat.SessionID(x.subject.Session), r.ID, []ledger.Type{ledger.EventSummaryCreated}, func(p *ledger.SummaryCreated) {

@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // reword puts other words into the payloads of the events of some types about a
@@ -82,7 +83,7 @@ func (e *erasing) tellLedger(session chat.SessionID, payloads map[int64][]byte) 
 	}
 	for _, seq := range slices.Sorted(maps.Keys(payloads)) {
 		payload := payloads[seq]
-		if err := e.remove("events", `UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, pack(payload), session, seq); err != nil {
+		if err := e.remove("events", `UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, codec.Pack(payload), session, seq); err != nil {
 			return err
 		}
 		if payload != nil {
@@ -107,7 +108,7 @@ func (e *erasing) rebase(session chat.SessionID, payloads map[int64][]byte) erro
 		return err
 	}
 	for _, r := range rows {
-		_, ref, ok := baseOf(r.Head)
+		_, ref, ok := codec.BaseOf(r.Head)
 		_, changes := payloads[ref]
 		_, itself := payloads[r.EventSeq]
 		if !ok || !changes || itself {
@@ -121,7 +122,7 @@ func (e *erasing) rebase(session chat.SessionID, payloads map[int64][]byte) erro
 		if err != nil {
 			return errors.Join(errors.New("an event that depends on the deleted content cannot be read"), err)
 		}
-		if _, err := e.exec(`UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, pack(payload), session, r.EventSeq); err != nil {
+		if _, err := e.exec(`UPDATE events SET payload = ? WHERE session_id = ? AND event_seq = ?`, codec.Pack(payload), session, r.EventSeq); err != nil {
 			return err
 		}
 	}

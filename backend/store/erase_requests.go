@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // quoted is a turn in whose contexts erased text stood.
@@ -138,7 +139,7 @@ func (e *erasing) packAlone(c chain, id string, value []byte) error {
 	if err := c.link(e.tx, id, nil); err != nil {
 		return err
 	}
-	_, err := e.exec(`UPDATE `+c.table+` SET `+c.column+` = ? WHERE id = ?`, pack(value), id)
+	_, err := e.exec(`UPDATE `+c.table+` SET `+c.column+` = ? WHERE id = ?`, codec.Pack(value), id)
 	return err
 }
 

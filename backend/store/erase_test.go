@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 const canary = "xylocanary"
@@ -81,7 +82,7 @@ func readings(v any) []string {
 		return []string{v}
 	case []byte:
 		out := []string{string(v)}
-		if text, err := Unpack(v); err == nil {
+		if text, err := codec.Unpack(v); err == nil {
 			out = append(out, string(text))
 		}
 		return out
@@ -229,7 +230,7 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 		`INSERT INTO tool_batches SELECT 'tb', t.id, s.id, 'committed', t.created_at, t.created_at FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.id = ?`,
 		`INSERT INTO tool_calls SELECT 'tc', 'tb', 0, 'c', 'tool', 1, NULL, '{"say":"xylocanary"}' FROM turns WHERE id = ?`,
 		`INSERT INTO tool_results SELECT 'tc', 0, created_at, user_hash, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
-		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, hashBytes([]byte(canary))),
+		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, codec.Hash([]byte(canary))),
 		`INSERT INTO dictionaries (session_id, created_at, content) SELECT session_id, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
 		`INSERT INTO tags SELECT session_id, 'turn', id, 'xylocanary', created_at FROM turns WHERE id = ?`,
 		`INSERT INTO import_keys SELECT 'chatgpt', 'xylocanary', session_id, id, created_at FROM turns WHERE id = ?`,

@@ -3,6 +3,7 @@ package store
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // erasedArguments and erasedResult stand in the place of what a call was given and gave.
@@ -35,7 +36,7 @@ func (x *erasingTurn) toolWords(turn string) error {
 func (x *erasingTurn) tools() error {
 	const ofTurn = `batch_id IN (SELECT id FROM tool_batches WHERE turn_id IN ?)`
 	if err := x.remove("tool_results", `UPDATE tool_results SET content = ?, content_hash = ? WHERE tool_call_id IN (SELECT id FROM tool_calls WHERE `+ofTurn+`)`,
-		pack([]byte(erasedResult)), hashBytes([]byte(erasedResult)), x.ids()); err != nil {
+		codec.Pack([]byte(erasedResult)), codec.Hash([]byte(erasedResult)), x.ids()); err != nil {
 		return err
 	}
 	if err := x.remove("tool_calls", `UPDATE tool_calls SET arguments = ?, name = ?, call_id = '' WHERE `+ofTurn, erasedArguments, erasedMark, x.ids()); err != nil {

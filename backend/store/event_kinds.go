@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -72,11 +73,11 @@ type applier struct {
 
 // record writes an event and the rows that it tells of.
 func (t *tx) record(session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return t.recordOn(deltaBase{}, session, kind, entity, data)
+	return t.recordOn(codec.Base{}, session, kind, entity, data)
 }
 
 // recordOn is record with a payload that repeats much of an earlier one.
-func (t *tx) recordOn(base deltaBase, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+func (t *tx) recordOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.stamp()}
 	if err := eventKinds[kind].apply(&applier{tx: t, session: string(session)}, e, data); err != nil {
 		return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -18,6 +19,6 @@ func (a *applier) fileAdded(e ledger.Event, d ledger.FileAdded) error {
 	}
 	_, err := a.exec(`INSERT INTO files (id, session_id, turn_id, name, media_type, size, created_at, content_hash, tokens, content, text)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, e.Entity, a.session, d.TurnID, d.Name, d.MediaType, d.Size, e.CreatedAt,
-		hashBytes(content), d.Tokens, orEmpty(content), orNull(string(words)))
+		codec.Hash(content), d.Tokens, orEmpty(content), orNull(string(words)))
 	return err
 }

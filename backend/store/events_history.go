@@ -3,6 +3,7 @@ package store
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // historyEvents are those about what stands for turns in a prompt, how models count, and
@@ -25,7 +26,7 @@ func shared(k eventKind) eventKind {
 func (a *applier) summaryCreated(e ledger.Event, d ledger.SummaryCreated) error {
 	row := rangeSummaryRow{
 		ID: e.Entity, SessionID: a.session, BranchID: string(d.BranchID), FromSeq: d.From, ToSeq: d.To, TokenCount: d.Tokens,
-		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: hashBytes([]byte(d.Content)), Content: d.Content,
+		OriginalTokens: d.OriginalTokens, GeneratedBy: d.GeneratedBy, CreatedAt: e.CreatedAt, ContentHash: codec.Hash([]byte(d.Content)), Content: d.Content,
 	}
 	if len(d.Validation) > 0 && string(d.Validation) != "null" {
 		row.ValidationJSON = orNull(string(d.Validation))

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -67,7 +68,7 @@ func (a *applier) retrieved(turn turnRow) ([]int64, error) {
 
 func (a *applier) keepRecord(record []byte) error {
 	_, err := a.exec(`INSERT OR IGNORE INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, ?, ?, ?, ?)`,
-		a.session, hashBytes(record), retrievedElsewhere, len(record), a.stamp(), record)
+		a.session, codec.Hash(record), retrievedElsewhere, len(record), a.stamp(), record)
 	return err
 }
 
@@ -225,7 +226,7 @@ func (a *applier) unit(turn turnRow, chunk chunkRow, ordinal int, u ledger.Index
 	}
 	row := unitRow{
 		ID: string(u.ID), ChunkID: chunk.ID, SessionID: a.session, BranchID: turn.BranchID, TurnID: turn.ID, TurnSeq: turn.TurnSeq, Ordinal: ordinal,
-		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: hashBytes([]byte(body)), Text: body, Pairs: pairsOf(body),
+		Message: chunk.Role, StartOffset: u.Start, EndOffset: u.End, Tokens: u.Tokens, ContentHash: codec.Hash([]byte(body)), Text: body, Pairs: pairsOf(body),
 	}
 	if inside && from.said != "" && strings.HasSuffix(body, from.text[u.Start:u.End]) {
 		row.Text, row.Said = strings.TrimSuffix(body, from.text[u.Start:u.End]), true

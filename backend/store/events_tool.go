@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // toolEvents are those of the tool journal.
@@ -118,7 +119,7 @@ func (a *applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
 		return nil
 	}
 	return a.db.Create(&resultRow{
-		ToolCallID: e.Entity, IsError: d.IsError, CreatedAt: e.CreatedAt, ContentHash: hashBytes(d.Content), Content: pack(d.Content),
+		ToolCallID: e.Entity, IsError: d.IsError, CreatedAt: e.CreatedAt, ContentHash: codec.Hash(d.Content), Content: codec.Pack(d.Content),
 	}).Error
 }
 
@@ -128,7 +129,7 @@ func (a *applier) toolsClosed(e ledger.Event, d ledger.ToolBatchClosed) error {
 
 // content is a result's JSON, unpacked.
 func (r resultRow) content() ([]byte, error) {
-	b, err := Unpack(r.Content)
+	b, err := codec.Unpack(r.Content)
 	if err == nil && b == nil {
 		err = errors.New("it has no content")
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -51,7 +52,7 @@ func (a *applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
 	if err := a.db.Create(&turnRow{
 		ID: e.Entity, N: n, SessionID: a.session, BranchID: string(d.BranchID), TurnSeq: d.Seq, StateBefore: string(d.StateBefore),
 		Phase: string(chat.PhaseAccepted), PrimaryProvider: d.Provider, PrimaryModel: d.Model, RetryOf: orNull(d.RetryOf),
-		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: hashBytes([]byte(message)),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: codec.Hash([]byte(message)),
 	}).Error; err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (a *applier) turnFinalized(e ledger.Event, d ledger.TurnFinalized) error {
 	}
 	if err := a.set(`UPDATE turns SET phase = 'ResponseFinalized', outcome = ?, final_assistant_message_json = ?, assistant_hash = ?,
 		usage_json = coalesce(?, usage_json), error_json = NULL, updated_at = ? WHERE id = ? AND session_id = ?`,
-		d.Outcome, message, hashBytes([]byte(message)), usage, e.CreatedAt, e.Entity, a.session); err != nil {
+		d.Outcome, message, codec.Hash([]byte(message)), usage, e.CreatedAt, e.Entity, a.session); err != nil {
 		return err
 	}
 	return a.touch(a.session)

@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // Attached documents. A file belongs to a session and is kept once there, by its
@@ -53,7 +54,7 @@ func (s *Store) AddFile(ctx context.Context, n chat.NewFile) (chat.File, error) 
 		if _, err := sessionByID(t.db, n.SessionID); err != nil {
 			return err
 		}
-		sum := hashBytes(n.Content)
+		sum := codec.Hash(n.Content)
 		there, err := all[fileRow](t.db, `SELECT `+fileColumns+` FROM files WHERE session_id = ? AND content_hash = ?`, n.SessionID, sum)
 		if err != nil {
 			return err
@@ -128,7 +129,7 @@ func (s *Store) FileContent(ctx context.Context, id chat.FileID) ([]byte, error)
 	var content []byte
 	err := s.read(ctx, "file.read", func(db *gorm.DB) error {
 		row, err := one[struct{ Content, ContentHash []byte }](db, "document", id, `SELECT content, content_hash FROM files WHERE id = ?`, id)
-		if err == nil && !bytes.Equal(hashBytes(row.Content), row.ContentHash) {
+		if err == nil && !bytes.Equal(codec.Hash(row.Content), row.ContentHash) {
 			err = corruptRecord("files", string(id), nil)
 		}
 		content = row.Content

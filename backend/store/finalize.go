@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // Finalize is TX-A: the answer is final, its step closed, summarize_turn queued
@@ -78,7 +79,7 @@ var finalOutcomes = map[chat.Outcome]bool{
 // endedTurn is a turn without an answer that is long.
 func endedTurn(db *gorm.DB, id chat.TurnID) (turnRow, error) {
 	columns := strings.Replace(turnColumns, "t.final_assistant_message_json",
-		`CASE WHEN octet_length(t.final_assistant_message_json) <= `+strconv.Itoa(maxEventsWhole)+`
+		`CASE WHEN octet_length(t.final_assistant_message_json) <= `+strconv.Itoa(codec.MaxWhole)+`
 			THEN t.final_assistant_message_json END AS final_assistant_message_json`, 1)
 	return one[turnRow](db, "turn", id, `SELECT `+columns+` FROM turns t WHERE t.id = ?`, id)
 }
@@ -104,7 +105,7 @@ func prepareFinal(f chat.Finalization) (p finalization, err error) {
 	if err := f.Message.WriteJSON(&size); err != nil {
 		return p, invalid("The message cannot be stored: %v.", err)
 	}
-	if isLong(int(size)) {
+	if codec.IsLong(int(size)) {
 		told := ledger.TurnFinalized{Outcome: f.Outcome, Assistant: json.RawMessage(longMark), Usage: f.Usage}
 		p.payload, err = longPayload(told, longMark, f.Message.WriteJSON)
 	} else {

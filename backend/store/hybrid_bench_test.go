@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/embedding"
 	"contextinfinity/backend/embedding/local"
 	"contextinfinity/backend/retrieval"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/vectorindex"
 )
 
@@ -130,7 +131,7 @@ func (f *fixture) distinct() {
 			}
 			for sql, args := range map[string][]any{
 				`UPDATE turns SET user_message_json = ? WHERE id = ?`:                                                             {message, turn.ID},
-				`UPDATE chunks SET rendered_text = '', end_offset = 1000, content_hash = ? WHERE source_turn = ?`:                 {hashBytes([]byte(words)), turn.ID},
+				`UPDATE chunks SET rendered_text = '', end_offset = 1000, content_hash = ? WHERE source_turn = ?`:                 {codec.Hash([]byte(words)), turn.ID},
 				`UPDATE units SET start_offset = 500 * ordinal, end_offset = 500 * ordinal + 500, tokens = 125 WHERE turn_id = ?`: {turn.ID},
 			} {
 				if _, err := t.exec(sql, args...); err != nil {

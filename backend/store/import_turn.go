@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/backend/transfer"
 )
 
@@ -175,7 +176,7 @@ func (w *importTx) document(d chat.Document) (chat.Block, error) {
 	}
 	excerpt, tokens := w.m.rules.Excerpt(words)
 	d.Name, d.Text, d.Tokens, d.Whole = clean(d.Name), excerpt, tokens, excerpt == words
-	sum := hashBytes([]byte(words))
+	sum := codec.Hash([]byte(words))
 	there, err := all[chat.FileID](w.db, `SELECT id FROM files WHERE session_id = ? AND content_hash = ?`, w.m.session, sum)
 	if err != nil {
 		return nil, err

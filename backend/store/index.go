@@ -7,6 +7,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 type chunkRow struct {
@@ -115,7 +116,7 @@ func (t *tx) tellIndexed(session chat.SessionID, turn string, told ledger.TurnIn
 			words += len(u.Text)
 		}
 	}
-	if isLong(words) {
+	if codec.IsLong(words) {
 		p, err := indexedPayload(told)
 		if err != nil {
 			return err
@@ -302,7 +303,7 @@ func (t *tx) insertChunks(turn turnRow, chunks []chat.Chunk, from map[sourceOf]c
 // newChunk is a chunk's row. Its text is bytes start to end of its source, as
 // checkSource saw, and is stored there alone: rendered_text stays empty.
 func newChunk(t *tx, turn turnRow, c chat.Chunk) (chunkRow, error) {
-	sum := hashBytes([]byte(c.Text))
+	sum := codec.Hash([]byte(c.Text))
 	if c.ContentHash != "" && c.ContentHash != hex.EncodeToString(sum) {
 		return chunkRow{}, invalid("A chunk of turn %d does not match its hash.", turn.TurnSeq)
 	}

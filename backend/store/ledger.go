@@ -6,6 +6,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 type eventRow struct {
@@ -38,18 +39,18 @@ func (r eventRow) event(payload []byte) ledger.Event {
 
 // event appends to the session's ledger, in the transaction of the change.
 func (t *tx) event(session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	return t.eventOn(deltaBase{}, session, kind, entity, data)
+	return t.eventOn(codec.Base{}, session, kind, entity, data)
 }
 
 // eventOn is event with a payload that repeats much of an earlier one.
-func (t *tx) eventOn(base deltaBase, session chat.SessionID, kind ledger.Type, entity string, data any) error {
+func (t *tx) eventOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
 	told, err := ledger.Payload(data)
 	if err != nil {
 		return fmt.Errorf("encoding %s event: %w", kind, err)
 	}
-	p := payload{packed: base.on(told), hash: hashBytes(told)}
+	p := payload{packed: base.PackOn(told), hash: codec.Hash(told)}
 	if p.packed == nil {
-		p.packed = pack(told)
+		p.packed = codec.Pack(told)
 	}
 	return t.append(session, kind, entity, p)
 }
@@ -86,4 +87,4 @@ func (t *tx) tail(session chat.SessionID) (ledgerTail, error) {
 	return rows[0], nil
 }
 
-func hexHash(b []byte) string { return hex.EncodeToString(hashBytes(b)) }
+func hexHash(b []byte) string { return hex.EncodeToString(codec.Hash(b)) }

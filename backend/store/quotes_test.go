@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // recordMove prepares a turn whose memory is these chunks, each whole, and sends it.
@@ -24,7 +25,7 @@ func (f *fixture) remember(turn chat.Turn, common string, chunks ...chat.ChunkTe
 		text := fmt.Sprintf("<m>[%s] %s: %s\n", c.At.UTC().Format("2 January 2006"), c.Role, words)
 		memory.WriteString(text)
 		manifest = fmt.Appendf(manifest, `{"source":"chunk","id":"%s","turn":"%s","form":"full","score":0.%d,"tokens":%d,"bytes":%d,"sha256":"%x"},`,
-			c.ID, c.SourceTurn, 1000+i, c.Tokens, len(text), hashBytes([]byte(text)))
+			c.ID, c.SourceTurn, 1000+i, c.Tokens, len(text), codec.Hash([]byte(text)))
 		list = append(list, chat.Retrieval{Chunk: c.ID, Score: 0.5, Rank: i + 1, Packed: chat.PackedFull, Tokens: c.Tokens})
 	}
 	manifest = append(bytes.TrimSuffix(manifest, []byte(",")), `]}]}`...)
@@ -104,7 +105,7 @@ func TestWhatMemoryQuotesIsNotStoredAgain(t *testing.T) {
 	if _, depth := f.stored(all[maxChain].step.ID); depth != 0 {
 		t.Errorf("the key frame is link %d", depth)
 	}
-	if size, _ := f.stored(all[maxChain].step.ID); size > len(pack([]byte(common)))+1000 {
+	if size, _ := f.stored(all[maxChain].step.ID); size > len(codec.Pack([]byte(common)))+1000 {
 		t.Errorf("a key frame takes %d bytes: it quotes nothing", size)
 	}
 }

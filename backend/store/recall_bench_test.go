@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // recallBench is a history of many units: 50 000 turns of two units of 500 characters
@@ -137,7 +138,7 @@ func BenchmarkVectorRows(b *testing.B) {
 		id.Dimension = dimension
 		ns, err := f.OpenNamespace(f.ctx, id)
 		f.ok(err)
-		vector, err := quantize(vectorOf("any", dimension), dimension)
+		vector, err := codec.Quantize(vectorOf("any", dimension), dimension)
 		f.ok(err)
 		f.ok(f.writer.Exec(`INSERT INTO unit_embeddings (unit_n, namespace_id, vector) SELECT n, ?, ? FROM units`, ns.ID, vector).Error)
 		f.ok(f.ServeNamespace(f.ctx, ns.ID))

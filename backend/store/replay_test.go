@@ -12,6 +12,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // long brings a session to a number of turns, of which some fail, stop, fork or pin,
@@ -228,7 +229,7 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	foreign, err := one[snapshotRow](f.reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
 	f.ok(err)
 	newest, older := rows[0], rows[1]
-	content, err := Unpack(newest.Content)
+	content, err := codec.Unpack(newest.Content)
 	f.ok(err)
 	flipped := bytes.Clone(content)
 	flipped[len(flipped)/2] ^= 1
@@ -243,14 +244,14 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	}{
 		{"torn", newest.Content[:len(newest.Content)/2], newest.ContentHash},
 		{"empty", []byte{}, newest.ContentHash},
-		{"a byte flipped", pack(flipped), newest.ContentHash},
+		{"a byte flipped", codec.Pack(flipped), newest.ContentHash},
 		{"another hash", newest.Content, older.ContentHash},
-		{"of another version", pack(version), hashBytes(version)},
+		{"of another version", codec.Pack(version), codec.Hash(version)},
 		{"of another session", foreign.Content, foreign.ContentHash},
 		{"of an earlier event", older.Content, older.ContentHash},
-		{"of another ledger", pack(branched), hashBytes(branched)},
-		{"not JSON", pack([]byte("words")), hashBytes([]byte("words"))},
-		{"of no state", pack([]byte(`{"v":1}`)), hashBytes([]byte(`{"v":1}`))},
+		{"of another ledger", codec.Pack(branched), codec.Hash(branched)},
+		{"not JSON", codec.Pack([]byte("words")), codec.Hash([]byte("words"))},
+		{"of no state", codec.Pack([]byte(`{"v":1}`)), codec.Hash([]byte(`{"v":1}`))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			put(newest, c.content, c.hash)
@@ -264,7 +265,7 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 		})
 	}
 	forged := bytes.Replace(content, []byte(`"phase":"Done"`), []byte(`"phase":"Failed"`), 1)
-	put(newest, pack(forged), hashBytes(forged))
+	put(newest, codec.Pack(forged), codec.Hash(forged))
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
 	if len(found) != 1 || found[0].Table != "snapshots" {

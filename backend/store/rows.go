@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // The rows of the database as they are stored, and their translation. A row
@@ -95,7 +96,7 @@ const stateSchema = 1
 
 // hash covers what a state says.
 func (r stateRow) hash() []byte {
-	return hashBytes([]byte(r.Summary), []byte{0}, []byte(r.PinnedFacts))
+	return codec.Hash([]byte(r.Summary), []byte{0}, []byte(r.PinnedFacts))
 }
 
 func (r stateRow) state() chat.State {

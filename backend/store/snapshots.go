@@ -11,6 +11,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // A snapshot is taken of a ledger that has grown by snapshotEvery events since the last
@@ -35,11 +36,11 @@ func (snapshotRow) TableName() string { return "snapshots" }
 // snapshot reads what the row holds; one that is damaged, or of another ledger than
 // the one at hand, is an error and not used.
 func (r snapshotRow) snapshot(db *gorm.DB) (ledger.Snapshot, error) {
-	content, err := Unpack(r.Content)
+	content, err := codec.Unpack(r.Content)
 	if err != nil {
 		return ledger.Snapshot{}, err
 	}
-	if !bytes.Equal(hashBytes(content), r.ContentHash) {
+	if !bytes.Equal(codec.Hash(content), r.ContentHash) {
 		return ledger.Snapshot{}, errors.New("it does not match its hash")
 	}
 	snap, err := ledger.DecodeSnapshot(content)
@@ -219,7 +220,7 @@ func newSnapshot(db *gorm.DB, state *ledger.State) (snapshotRow, error) {
 	if err != nil {
 		return snapshotRow{}, err
 	}
-	return snapshotRow{SessionID: state.SessionID, EventSeq: state.EventSeq, ContentHash: hashBytes(content), Content: pack(content)}, nil
+	return snapshotRow{SessionID: state.SessionID, EventSeq: state.EventSeq, ContentHash: codec.Hash(content), Content: codec.Pack(content)}, nil
 }
 
 func memoryOf(db *gorm.DB, state *ledger.State) (ledger.Memory, error) {

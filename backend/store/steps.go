@@ -9,6 +9,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // BeginStep opens an attempt of a provider call. Its row, request included, is
@@ -206,12 +207,12 @@ func prepareStep(turn chat.TurnID, e *chat.StepEnd, answer string) (*endedStep, 
 	}
 	p.row.NormalizedItemsJSON = items
 	p.told = endedEvent(turn, *e)
-	var base deltaBase
-	if !isLong(len(items)) {
+	var base codec.Base
+	if !codec.IsLong(len(items)) {
 		p.told.Items = json.RawMessage(items)
 		base = p.row.restItems([]byte(answer))
 	}
-	if p.row.RawEvents, p.told.EventsSHA256, err = packEvents(e.Events, base); err != nil || !isLong(len(items)) {
+	if p.row.RawEvents, p.told.EventsSHA256, err = packEvents(e.Events, base); err != nil || !codec.IsLong(len(items)) {
 		return p, err
 	}
 	p.told.Items = json.RawMessage(longMark)
@@ -227,7 +228,7 @@ func endedRow(e chat.StepEnd) (stepRow, error) {
 	}
 	usage, err := encodeOptional(e.Usage)
 	return stepRow{
-		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), UsageJSON: usage, ResponseJSON: pack(e.Response),
+		Status: string(e.Outcome.Status), OutcomeJSON: string(outcome), UsageJSON: usage, ResponseJSON: codec.Pack(e.Response),
 	}, err
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // A range summary belongs to the branch that owns the last turn of its range: it
@@ -48,7 +49,7 @@ func (r rangeSummaryRow) summary() chat.RangeSummary {
 
 // intact reports that the content is what was stored.
 func (r rangeSummaryRow) intact() bool {
-	return slices.Equal(r.ContentHash, hashBytes([]byte(r.Content)))
+	return slices.Equal(r.ContentHash, codec.Hash([]byte(r.Content)))
 }
 
 func summariesOf(rows []rangeSummaryRow) []chat.RangeSummary {
@@ -98,7 +99,7 @@ func (t *tx) addSummary(n chat.NewSummary) (rangeSummaryRow, error) {
 	row := rangeSummaryRow{
 		ID: t.newID(), SessionID: own.Session, BranchID: own.Branch, FromSeq: n.From, ToSeq: n.To, TokenCount: n.TokenCount,
 		OriginalTokens: n.OriginalTokens, GeneratedBy: clean(n.GeneratedBy), CreatedAt: t.stamp(),
-		ContentHash: hashBytes([]byte(body)), Content: body, ValidationJSON: orNull(string(n.Validation)),
+		ContentHash: codec.Hash([]byte(body)), Content: body, ValidationJSON: orNull(string(n.Validation)),
 	}
 	if err := t.supersede(row, n.Supersedes); err != nil {
 		return row, err

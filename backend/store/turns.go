@@ -11,6 +11,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -268,7 +269,7 @@ func (s *Store) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayloa
 		if err != nil {
 			return err
 		}
-		if p.Response, err = Unpack(row.ResponseJSON); err == nil {
+		if p.Response, err = codec.Unpack(row.ResponseJSON); err == nil {
 			p.Request, err = requestChain.read(db, string(id), nil)
 		}
 		if err != nil {
@@ -281,7 +282,7 @@ func (s *Store) StepBodies(ctx context.Context, id chat.StepID) (chat.StepPayloa
 
 // payload is all but the request, which is read through its chain.
 func (r stepRow) payload() (p chat.StepPayload, err error) {
-	if p.Response, err = Unpack(r.ResponseJSON); err != nil {
+	if p.Response, err = codec.Unpack(r.ResponseJSON); err != nil {
 		return p, err
 	}
 	err = r.eachEvent(func(e chat.RawEvent) error {
@@ -404,7 +405,7 @@ func (s *Store) unpackStates(ctx context.Context, db *gorm.DB, rows []stateRow) 
 			continue
 		}
 		if i+1 < len(rows) && text(r.ParentID) == rows[i+1].ID {
-			if value, err := unpackOn([]byte(rows[i+1].Summary), r.SummaryZ); err == nil {
+			if value, err := codec.UnpackOn([]byte(rows[i+1].Summary), r.SummaryZ); err == nil {
 				r.Summary = string(value)
 				continue
 			}

@@ -9,6 +9,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // VectorGeneration changes when whoever keeps the serving namespace's vectors in
@@ -57,7 +58,7 @@ func (s *Store) VectorRows(ctx context.Context, ns int64, within chat.SessionID,
 			if string(branch) != string(r.Branch) {
 				r.Branch = chat.BranchID(branch)
 			}
-			r.Codes, _, _ = codesOf(vector, dimension) // nil means damaged
+			r.Codes, _, _ = codec.CodesOf(vector, dimension) // nil means damaged
 			if err := yield(r); err != nil {
 				return err
 			}
@@ -113,7 +114,7 @@ func vectorsOf(db *gorm.DB, ns int64, dimension int, units []int64, out map[int6
 		if err := rows.Scan(&n, &b); err != nil {
 			return err
 		}
-		if v, err := dequantize(b, dimension); err == nil {
+		if v, err := codec.Dequantize(b, dimension); err == nil {
 			out[n] = v
 		}
 	}
@@ -235,7 +236,7 @@ func (s *Store) VectorsByHash(ctx context.Context, ns int64, hashes [][32]byte) 
 			CROSS JOIN units u ON substr(u.content_hash, 1, 8) = unhex(substr(j.value, 1, 16)) AND u.content_hash = unhex(j.value)
 			CROSS JOIN unit_embeddings e ON e.namespace_id = ? AND e.unit_n = u.n GROUP BY u.content_hash`, string(list), ns)
 		for _, r := range rows {
-			if v, err := dequantize(r.Vector, dimension); err == nil {
+			if v, err := codec.Dequantize(r.Vector, dimension); err == nil {
 				out[[32]byte(r.ContentHash)] = v
 			}
 		}
@@ -266,7 +267,7 @@ func (t *tx) putVectors(ns int64, vectors []chat.UnitVector, there string) error
 	}
 	behind := false
 	for _, v := range vectors {
-		b, err := quantize(v.Vector, space.Dimension)
+		b, err := codec.Quantize(v.Vector, space.Dimension)
 		if err != nil {
 			return invalid("The embedder %s answered %v.", space.Identity, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // embedder is an identity with vectors that a text alone decides.
@@ -352,4 +353,11 @@ func TestADamagedVectorIsSkipped(t *testing.T) {
 	}
 }
 
-func hash32(s string) [32]byte { return [32]byte(hashBytes([]byte(s))) }
+func hash32(s string) [32]byte { return [32]byte(codec.Hash([]byte(s))) }
+
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // turnSequences: the turns of a branch go on from its fork without a gap.
@@ -140,7 +141,7 @@ func (a *audit) chunks() {
 			message = document
 		}
 		said := chunkText(message, r)
-		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(said))), findContent, "chunks", r.ID, "Its text does not match its hash.")
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(said))), findContent, "chunks", r.ID, "Its text does not match its hash.")
 		a.expect(spans(message, r.StartOffset, r.EndOffset, said), findIndex, "chunks", r.ID, "It is not what its message says there.")
 		a.have.Chunks[r.ID] = r.toLedgerRecord(said)
 	})
@@ -165,7 +166,7 @@ const unitText = `(SELECT x.text FROM unit_texts x WHERE x.n = units.n) AS text`
 // units against their chunks, and the text index's rows against them.
 func (a *audit) units() {
 	each(a, "units", "n, id, chunk_id, session_id, branch_id, turn_id, turn_seq, ordinal, message, start_offset, end_offset, tokens, content_hash, pairs, "+unitText, "n", func(r unitRow) {
-		a.expect(bytes.Equal(r.ContentHash, hashBytes([]byte(r.Text))), findContent, "units", r.ID, "Its text does not match its hash.")
+		a.expect(bytes.Equal(r.ContentHash, codec.Hash([]byte(r.Text))), findContent, "units", r.ID, "Its text does not match its hash.")
 		a.expect(text(r.Pairs) == text(pairsOf(r.Text)), findIndex, "units", r.ID, "Its indexed form is not that of its text.")
 		a.have.Units[r.ID] = &ledger.Unit{TurnID: r.TurnID, ChunkID: r.ChunkID, Start: r.StartOffset, End: r.EndOffset,
 			Tokens: r.Tokens, Text: ledger.SumOfText(r.Text)}

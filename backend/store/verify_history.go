@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // summaries against their turns, each other and the replay.
@@ -102,7 +103,7 @@ func (ca *chainAudit) decode(a *audit, id string, packed []byte) ([]byte, error)
 func (ca *chainAudit) unpack(a *audit, id string, packed []byte) ([]byte, error) {
 	link, linked := ca.links[id]
 	if !linked {
-		return Unpack(packed)
+		return codec.Unpack(packed)
 	}
 	quoted, err := readQuoted(a.db, link.Quotes)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"contextinfinity/backend/internal/heap"
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // replays checks the sessions one by one: the chain of each ledger, its snapshots, the
@@ -94,7 +95,7 @@ func (a *audit) ledger() {
 	tail := ledger.Genesis()
 	each(a, "events", "*", "event_seq", func(r eventRow) {
 		payload, err := a.payload(r)
-		if isLong(len(payload)) && a.loosen == nil {
+		if codec.IsLong(len(payload)) && a.loosen == nil {
 			a.loosen = heap.Tighten()
 		}
 		e := r.event(payload)
@@ -156,9 +157,9 @@ func (v *recentValues) payload(db *gorm.DB, e eventRow) ([]byte, error) {
 	name := func(seq int64) string { return e.SessionID + "/" + itoa(seq) }
 	var payload []byte
 	var err error
-	_, ref, rests := baseOf(e.Payload)
+	_, ref, rests := codec.BaseOf(e.Payload)
 	if base, ok := v.get(name(ref)); rests && ok {
-		payload, err = unpackOn(base, e.Payload)
+		payload, err = codec.UnpackOn(base, e.Payload)
 	} else {
 		payload, err = unpackPayload(db, e.SessionID, e.Payload)
 	}

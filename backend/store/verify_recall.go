@@ -2,6 +2,7 @@ package store
 
 import (
 	"contextinfinity/backend/ledger"
+	"contextinfinity/backend/store/codec"
 )
 
 // namespaces against each other and what they hold.
@@ -44,7 +45,7 @@ func (a *audit) vectors() {
 			a.add(findVector, "unit_embeddings", id, "It is the vector of a unit, or in a namespace, that is not there.")
 			return
 		}
-		a.expect(intactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; deleted, it is made again.")
+		a.expect(codec.IntactVector(r.Vector, *r.Dimension), findVector, "unit_embeddings", id, "It cannot be read; deleted, it is made again.")
 	}, `SELECT e.namespace_id, e.unit_n, e.vector, s.dimension, u.id FROM unit_embeddings e
 		LEFT JOIN namespaces s ON s.id = e.namespace_id LEFT JOIN units u ON u.n = e.unit_n ORDER BY e.namespace_id, e.unit_n`)
 	a.expect(err == nil, findUnreadable, "unit_embeddings", "", "Vectors cannot be read; deleted, they are made again.")

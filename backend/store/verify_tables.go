@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"regexp"
 	"strconv"
+
+	"contextinfinity/backend/store/codec"
 )
 
 // indexLine is a line of SQLite's integrity check about an index: with the number of a row
@@ -63,7 +65,7 @@ func (a *audit) counters() {
 func (a *audit) blobs() {
 	type record struct{ Hash, Content []byte }
 	err := stream(a.db, func(r record) {
-		a.expect(bytes.Equal(hashBytes(r.Content), r.Hash), findContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")
+		a.expect(bytes.Equal(codec.Hash(r.Content), r.Hash), findContent, "blobs", hex.EncodeToString(r.Hash), "It does not match its hash.")
 	}, `SELECT hash, content FROM blobs`)
 	a.expect(err == nil, findUnreadable, "blobs", "", "The table cannot be read.")
 }

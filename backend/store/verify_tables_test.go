@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/codec"
 )
 
 // How verification notices that a byte of a table changed.
@@ -126,7 +127,7 @@ func (f *fixture) everyTable(d seeded) {
 		f.ok(f.writer.Exec(sql).Error)
 	}
 	content := []byte("a record that stands whole")
-	f.ok(f.writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, hashBytes(content), len(content), stamp, content).Error)
+	f.ok(f.writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, codec.Hash(content), len(content), stamp, content).Error)
 	f.clock.Advance(time.Second)
 }
 
