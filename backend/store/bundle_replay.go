@@ -6,6 +6,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -15,7 +16,7 @@ import (
 
 // play makes what an event tells, at the moment of the event.
 func (a *applier) play(e ledger.Event, contents []bundle.Content) error {
-	a.now, a.contents = moment(e.CreatedAt), contents
+	a.Now, a.contents = moment(e.CreatedAt), contents
 	if err := a.settleStep(e); err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (a *applier) keep(e ledger.Event) error {
 	if packed == nil {
 		packed = codec.Pack(e.Payload)
 	}
-	return a.db.Create(&eventRow{
+	return a.DB.Create(&eventRow{
 		SessionID: e.SessionID, EventSeq: e.Seq, Type: string(e.Type), EntityID: e.Entity, CreatedAt: e.CreatedAt,
 		PayloadHash: e.PayloadHash, PrevHash: e.PrevHash, Hash: e.Hash, Payload: packed,
 	}).Error
@@ -55,7 +56,7 @@ func (a *applier) baseOf(e ledger.Event) (codec.Base, error) {
 	session := chat.SessionID(a.session)
 	switch e.Type {
 	case ledger.EventTurnFinalized:
-		steps, err := all[string](a.db, `SELECT id FROM steps WHERE turn_id = ? ORDER BY step_index DESC, attempt DESC LIMIT 1`, e.Entity)
+		steps, err := sqlite.All[string](a.DB, `SELECT id FROM steps WHERE turn_id = ? ORDER BY step_index DESC, attempt DESC LIMIT 1`, e.Entity)
 		if err != nil || len(steps) == 0 {
 			return codec.Base{}, err
 		}

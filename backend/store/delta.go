@@ -9,6 +9,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A state's summary repeats most of its parent's, and an event that ends something
@@ -27,7 +28,7 @@ func unpackPayload(db *gorm.DB, session string, packed []byte) ([]byte, error) {
 	if !ok {
 		return codec.Unpack(packed)
 	}
-	base, err := all[struct{ Payload []byte }](db, `SELECT payload FROM events WHERE session_id = ? AND event_seq = ?`, session, ref)
+	base, err := sqlite.All[struct{ Payload []byte }](db, `SELECT payload FROM events WHERE session_id = ? AND event_seq = ?`, session, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -50,13 +51,13 @@ func (t *tx) payloadOf(session chat.SessionID, kind ledger.Type, entity string) 
 	if entity == "" {
 		return codec.Base{}, nil
 	}
-	rows, err := all[eventRow](t.db, `SELECT event_seq, payload FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
+	rows, err := sqlite.All[eventRow](t.DB, `SELECT event_seq, payload FROM events WHERE entity_id = ? AND session_id = ? AND type = ?
 		AND length(payload) <= ? ORDER BY event_seq DESC LIMIT 1`, entity, session, kind, codec.MaxWhole)
 	if err != nil || len(rows) == 0 || codec.UnpacksLong(rows[0].Payload) {
 		return codec.Base{}, err
 	}
 	depth, _, _ := codec.BaseOf(rows[0].Payload)
-	value, err := unpackPayload(t.db, string(session), rows[0].Payload)
+	value, err := unpackPayload(t.DB, string(session), rows[0].Payload)
 	if err != nil {
 		return codec.Base{}, nil
 	}
@@ -69,12 +70,12 @@ func (r stateRow) packed(t *tx) (stateRow, error) {
 	if r.ParentID == nil || len(r.Summary) < codec.MinLinked {
 		return r, nil
 	}
-	parent, err := one[stateRow](t.db, "state", *r.ParentID, `SELECT * FROM states WHERE id = ?`, *r.ParentID)
+	parent, err := sqlite.One[stateRow](t.DB, "state", *r.ParentID, `SELECT * FROM states WHERE id = ?`, *r.ParentID)
 	if err != nil {
 		return r, err
 	}
 	depth, _, _ := codec.BaseOf(parent.SummaryZ)
-	if err := parent.unpack(t.db); err != nil {
+	if err := parent.unpack(t.DB); err != nil {
 		return r, nil // verify names it; this state does not rest on it
 	}
 	if z := (codec.Base{Value: []byte(parent.Summary), Depth: depth}).PackOn([]byte(r.Summary)); z != nil {
@@ -89,7 +90,7 @@ func (r *stateRow) unpack(db *gorm.DB) error {
 	if r.SummaryZ == nil {
 		return nil
 	}
-	rows, err := all[stateRow](db, `
+	rows, err := sqlite.All[stateRow](db, `
 		WITH RECURSIVE up (id, depth) AS (
 		  SELECT ?, 0 UNION ALL SELECT s.parent_id, up.depth + 1 FROM up JOIN states s ON s.id = up.id
 		  WHERE s.summary_z IS NOT NULL AND up.depth < ?)
@@ -99,11 +100,11 @@ func (r *stateRow) unpack(db *gorm.DB) error {
 	}
 	value := []byte(rows[0].Summary)
 	if rows[0].SummaryZ != nil {
-		return corruptRecord("states", r.ID, errors.New("its summary rests on too many others"))
+		return sqlite.CorruptRecord("states", r.ID, errors.New("its summary rests on too many others"))
 	}
 	for _, up := range rows[1:] {
 		if value, err = codec.UnpackOn(value, up.SummaryZ); err != nil {
-			return corruptRecord("states", r.ID, err)
+			return sqlite.CorruptRecord("states", r.ID, err)
 		}
 	}
 	r.Summary = string(value)

@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -78,7 +79,7 @@ func (t *tx) record(session chat.SessionID, kind ledger.Type, entity string, dat
 
 // recordOn is record with a payload that repeats much of an earlier one.
 func (t *tx) recordOn(base codec.Base, session chat.SessionID, kind ledger.Type, entity string, data any) error {
-	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.stamp()}
+	e := ledger.Event{SessionID: string(session), Type: kind, Entity: entity, CreatedAt: t.Stamp()}
 	if err := eventKinds[kind].apply(&applier{tx: t, session: string(session)}, e, data); err != nil {
 		return err
 	}
@@ -87,9 +88,9 @@ func (t *tx) recordOn(base codec.Base, session chat.SessionID, kind ledger.Type,
 
 // set changes rows; one that is not there is an error.
 func (a *applier) set(query string, args ...any) error {
-	n, err := a.exec(query, args...)
+	n, err := a.Exec(query, args...)
 	if err == nil && n == 0 {
-		err = invalid("What it changes is not there.")
+		err = sqlite.Invalid("What it changes is not there.")
 	}
 	return err
 }

@@ -37,7 +37,7 @@ func (a *applier) stepStarted(e ledger.Event, d ledger.StepStarted) error {
 		return err
 	}
 	row.RequestJSON = packed
-	if err := a.db.Create(&row).Error; err != nil || link == nil {
+	if err := a.DB.Create(&row).Error; err != nil || link == nil {
 		return err
 	}
 	return requestChain.link(a.tx, row.ID, link)

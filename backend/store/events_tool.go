@@ -73,13 +73,13 @@ func (a *applier) toolsProposed(e ledger.Event, d ledger.ToolBatchProposed) erro
 	if _, err := a.turn(string(d.TurnID)); err != nil {
 		return err
 	}
-	if err := a.db.Create(&batchRow{
+	if err := a.DB.Create(&batchRow{
 		ID: e.Entity, TurnID: string(d.TurnID), StepID: string(d.StepID), State: string(chat.BatchOpen), CreatedAt: e.CreatedAt,
 	}).Error; err != nil {
 		return err
 	}
 	for i, c := range d.Calls {
-		if err := a.db.Create(&callRow{
+		if err := a.DB.Create(&callRow{
 			ID: string(c.ID), BatchID: e.Entity, Ordinal: i, CallID: c.UseID, Name: c.Name, Effects: c.Effects, Arguments: c.Arguments,
 			Source: c.Source, Tool: c.Tool, DefinitionHash: c.Definition, State: string(chat.CallProposed),
 		}).Error; err != nil {
@@ -118,7 +118,7 @@ func (a *applier) toolEnded(e ledger.Event, d ledger.ToolCallEnded) error {
 	if d.Reason != "" {
 		return nil
 	}
-	return a.db.Create(&resultRow{
+	return a.DB.Create(&resultRow{
 		ToolCallID: e.Entity, IsError: d.IsError, CreatedAt: e.CreatedAt, ContentHash: codec.Hash(d.Content), Content: codec.Pack(d.Content),
 	}).Error
 }

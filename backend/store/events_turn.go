@@ -4,6 +4,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 	"contextinfinity/backend/transfer/bundle"
 )
 
@@ -36,20 +37,20 @@ func copyAccepted(c *copying, d *ledger.TurnAccepted) {
 
 // turn is a turn of the session that an earlier event made.
 func (a *applier) turn(id string) (turnRow, error) {
-	row, err := turnHead(a.db, chat.TurnID(id))
+	row, err := turnHead(a.DB, chat.TurnID(id))
 	if err == nil && row.SessionID != a.session {
-		err = invalid("Turn %s is of another session.", id)
+		err = sqlite.Invalid("Turn %s is of another session.", id)
 	}
 	return row, err
 }
 
 func (a *applier) turnAccepted(e ledger.Event, d ledger.TurnAccepted) error {
-	n, err := one[int64](a.db, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
+	n, err := sqlite.One[int64](a.DB, "turns", "", `SELECT coalesce(max(n), 0) + 1 FROM turns`)
 	if err != nil {
 		return err
 	}
 	message := string(d.User)
-	if err := a.db.Create(&turnRow{
+	if err := a.DB.Create(&turnRow{
 		ID: e.Entity, N: n, SessionID: a.session, BranchID: string(d.BranchID), TurnSeq: d.Seq, StateBefore: string(d.StateBefore),
 		Phase: string(chat.PhaseAccepted), PrimaryProvider: d.Provider, PrimaryModel: d.Model, RetryOf: orNull(d.RetryOf),
 		CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, UserMessageJSON: message, UserHash: codec.Hash([]byte(message)),

@@ -10,13 +10,14 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/internal/lexical"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // FuzzMatch: whatever is looked for, the text index is asked in its own syntax, and
 // finds a text by each of its words.
 func FuzzMatch(f *testing.F) {
 	store := newFixture(f)
-	store.ok(store.writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
+	store.ok(store.db.Writer.Exec(`CREATE VIRTUAL TABLE fuzzed USING fts5(text, tokenize='porter unicode61')`).Error)
 	for _, s := range []string{
 		`"`, `""`, `a" OR "b`, "NEAR(a b)", "a*", "-a", "text:a", "{text} : a", "^a", "(", "AND", "NOT", "我爱猫", "GPT模型", "猫", "a\x00b", "\xff", "'; --", "c++",
 		"ﬃ", "e\u0301", "٣", "\u1100\u1161", "a + b", "+猫+", "ー",
@@ -31,12 +32,12 @@ func FuzzMatch(f *testing.F) {
 		if !utf8.ValidString(query) || strings.Contains(query, "\x00") {
 			t.Fatalf("%q and %q make the query %q", term, other, query)
 		}
-		tx := store.writer.Begin()
+		tx := store.db.Writer.Begin()
 		defer tx.Rollback()
 		if err := tx.Exec(`INSERT INTO fuzzed VALUES (?)`, lexical.IndexText(clean(term+" "+other))).Error; err != nil {
 			t.Fatal(err)
 		}
-		n, err := all[int](tx, `SELECT count(*) FROM fuzzed WHERE fuzzed MATCH ?`, query)
+		n, err := sqlite.All[int](tx, `SELECT count(*) FROM fuzzed WHERE fuzzed MATCH ?`, query)
 		if err != nil {
 			t.Fatalf("%q and %q make the query %q: %v", term, other, query, err)
 		}

@@ -7,6 +7,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 type eventRow struct {
@@ -66,10 +67,10 @@ func (t *tx) append(session chat.SessionID, kind ledger.Type, entity string, p p
 	}
 	row := eventRow{
 		SessionID: string(session), EventSeq: tail.EventSeq + 1, Type: string(kind), EntityID: entity,
-		CreatedAt: t.stamp(), PayloadHash: p.hash, PrevHash: tail.Hash, Payload: p.packed,
+		CreatedAt: t.Stamp(), PayloadHash: p.hash, PrevHash: tail.Hash, Payload: p.packed,
 	}
 	row.Hash = row.event(nil).Sum()
-	if err := t.db.Create(&row).Error; err != nil {
+	if err := t.DB.Create(&row).Error; err != nil {
 		return err
 	}
 	t.tails[session] = ledgerTail{row.EventSeq, row.Hash}
@@ -80,7 +81,7 @@ func (t *tx) tail(session chat.SessionID) (ledgerTail, error) {
 	if tail, ok := t.tails[session]; ok {
 		return tail, nil
 	}
-	rows, err := all[ledgerTail](t.db, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, session)
+	rows, err := sqlite.All[ledgerTail](t.DB, `SELECT event_seq, hash FROM events WHERE session_id = ? ORDER BY event_seq DESC LIMIT 1`, session)
 	if err != nil || len(rows) == 0 {
 		return ledgerTail{Hash: ledger.Genesis().Hash}, err
 	}

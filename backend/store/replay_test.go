@@ -13,6 +13,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // long brings a session to a number of turns, of which some fail, stop, fork or pin,
@@ -73,7 +74,7 @@ func (f *fixture) fromTheBeginning(s chat.SessionID) *ledger.State {
 	state := ledger.NewState(string(s))
 	f.ok(f.read(f.ctx, "test", func(db *gorm.DB) error {
 		var decoded recentValues
-		rows, err := all[eventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
+		rows, err := sqlite.All[eventRow](db, `SELECT * FROM events WHERE session_id = ? ORDER BY event_seq`, s)
 		f.ok(err)
 		tail := ledger.Genesis()
 		for _, r := range rows {
@@ -115,7 +116,7 @@ func TestReplayOfALedgerGivesByteEqualDerivedState(t *testing.T) {
 	if how.From == 0 || how.Events >= snapshotEvery+40 || len(how.Ignored) > 0 {
 		t.Errorf("replayed %+v", how)
 	}
-	kept, err := all[int64](f.reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
+	kept, err := sqlite.All[int64](f.db.Reader, `SELECT event_seq FROM snapshots ORDER BY event_seq`)
 	f.ok(err)
 	if len(kept) != snapshotsKept || kept[1]-kept[0] < snapshotEvery || kept[1] != how.From {
 		t.Errorf("snapshots at %v, replayed from %d", kept, how.From)
@@ -177,7 +178,7 @@ func TestSnapshotsAreTakenWhenTheyAreDue(t *testing.T) {
 	}
 	grow(s.ID, snapshotEvery)
 	grow(broken.ID, snapshotEvery)
-	f.ok(f.writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
+	f.ok(f.db.Writer.Exec(`DELETE FROM events WHERE session_id = ? AND event_seq = 9`, broken.ID).Error)
 	n, _, err := f.Snapshot(f.ctx)
 	f.refused(err, chat.CodeCorrupt)
 	if n != 1 {
@@ -202,9 +203,9 @@ func TestASnapshotSaysWhatIsDurablyKnown(t *testing.T) {
 		"it rains\n\n## Decisions\n- we use Go\n\n## Constraints\n- no network\n\n## Open tasks\n- write the importer\n- test it\n"})
 	f.ok(err)
 	f.takeSnapshot(string(s.ID))
-	rows, err := all[snapshotRow](f.reader, `SELECT * FROM snapshots`)
+	rows, err := sqlite.All[snapshotRow](f.db.Reader, `SELECT * FROM snapshots`)
 	f.ok(err)
-	snap, err := rows[0].snapshot(f.reader)
+	snap, err := rows[0].snapshot(f.db.Reader)
 	f.ok(err)
 	if got, want := fmt.Sprintf("%q", snap.Memory), `{["the deadline is Friday" "it rains"] ["we use Go"] ["write the importer" "test it"]}`; got != want {
 		t.Errorf("memory %s, want %s", got, want)
@@ -224,9 +225,9 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	f.takeSnapshot(string(other.ID))
 	f.full(b.ID, "three", "third answer")
 	want := f.encoded(f.derived(s.ID))
-	rows, err := all[snapshotRow](f.reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
+	rows, err := sqlite.All[snapshotRow](f.db.Reader, `SELECT * FROM snapshots WHERE session_id = ? ORDER BY event_seq DESC`, s.ID)
 	f.ok(err)
-	foreign, err := one[snapshotRow](f.reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
+	foreign, err := sqlite.One[snapshotRow](f.db.Reader, "snapshot", other.ID, `SELECT * FROM snapshots WHERE session_id = ?`, other.ID)
 	f.ok(err)
 	newest, older := rows[0], rows[1]
 	content, err := codec.Unpack(newest.Content)
@@ -236,7 +237,7 @@ func TestADamagedSnapshotIsPassedBy(t *testing.T) {
 	version := bytes.Replace(content, []byte(`{"v":1,`), []byte(`{"v":9,`), 1)
 	branched := bytes.Replace(content, []byte(`"event_hash":"`), []byte(`"event_hash":"0`), 1)
 	put := func(r snapshotRow, content, hash []byte) {
-		f.ok(f.writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
+		f.ok(f.db.Writer.Exec(`UPDATE snapshots SET content = ?, content_hash = ? WHERE session_id = ? AND event_seq = ?`, content, hash, s.ID, r.EventSeq).Error)
 	}
 	for _, c := range []struct {
 		name          string
@@ -284,7 +285,7 @@ func (f *fixture) passedBy(t *testing.T, s chat.SessionID, want []byte, from int
 	found, err := f.Verify(f.ctx)
 	f.ok(err)
 	for _, seq := range ignored {
-		id := string(s) + "/" + itoa(seq)
+		id := string(s) + "/" + sqlite.Itoa(seq)
 		if !(replacer{strings.NewReplacer()}).in(found, "snapshots", id) {
 			t.Errorf("verify does not name %s: %v", id, found)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // The rows of the database as they are stored, and their translation. A row
@@ -297,7 +298,7 @@ func (r jobRow) job() chat.Job {
 func encodeMessage(m chat.Message) (string, []byte, error) {
 	text, hash, err := encodeText(m)
 	if err != nil {
-		return "", nil, invalid("The message cannot be stored: %v.", err)
+		return "", nil, sqlite.Invalid("The message cannot be stored: %v.", err)
 	}
 	return text, hash, nil
 }

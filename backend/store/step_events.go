@@ -16,6 +16,7 @@ import (
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/ledger"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // storedEvent is a raw event as it is stored: its bytes as text where they are
@@ -184,9 +185,9 @@ func (r stepRow) eventsSum() (ledger.Sum, error) {
 func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.RawEvent) error) error {
 	var row stepRow
 	err := s.read(ctx, "step.events", func(db *gorm.DB) (err error) {
-		row, err = one[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
+		row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events FROM steps WHERE id = ?`, id)
 		if _, _, rests := codec.BaseOf(row.RawEvents); err == nil && rests {
-			row, err = one[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
+			row, err = sqlite.One[stepRow](db, "step", id, `SELECT raw_events, `+itemColumns+` FROM steps WHERE id = ?`, id)
 		}
 		return err
 	})
@@ -199,7 +200,7 @@ func (s *Store) StepEvents(ctx context.Context, id chat.StepID, yield func(chat.
 		return own.error
 	}
 	if err != nil {
-		return corruptRecord("steps", string(id), err)
+		return sqlite.CorruptRecord("steps", string(id), err)
 	}
 	return nil
 }

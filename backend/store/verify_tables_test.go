@@ -13,6 +13,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/store/codec"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // How verification notices that a byte of a table changed.
@@ -42,12 +43,12 @@ func TestEveryTableIsCovered(t *testing.T) {
 	f := newFixture(t)
 	f.everyTable(seed(f))
 	f.verifyClean()
-	tables, err := all[string](f.reader, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
+	tables, err := sqlite.All[string](f.db.Reader, `SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name`)
 	f.ok(err)
 	f.allCopied()
 	pages := map[string][]int{}
 	for _, table := range tables {
-		if pages[table], err = all[int](f.reader, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow') AND unused < pgsize - 8`, table); err != nil {
+		if pages[table], err = sqlite.All[int](f.db.Reader, `SELECT pageno FROM dbstat WHERE name = ? AND pagetype IN ('leaf', 'overflow') AND unused < pgsize - 8`, table); err != nil {
 			t.Fatal(err)
 		}
 		if table == "units_fts_idx" && len(pages[table]) == 0 {
@@ -97,7 +98,7 @@ func (f *fixture) allCopied() {
 		if how != byCopy {
 			continue
 		}
-		lacking, err := all[string](f.reader, `SELECT name FROM pragma_table_xinfo(?) WHERE name NOT IN
+		lacking, err := sqlite.All[string](f.db.Reader, `SELECT name FROM pragma_table_xinfo(?) WHERE name NOT IN
 			(SELECT coalesce(name, '') FROM pragma_index_xinfo(?))`, table, "idx_"+table+"_copy")
 		f.ok(err)
 		if len(lacking) > 0 {
@@ -111,7 +112,7 @@ func (f *fixture) everyTable(d seeded) {
 	f.Helper()
 	f.documented(d.Archived)
 	f.file(d.Session.ID, "unsent.txt", "a document that was never sent")
-	sessions, err := all[string](f.reader, `SELECT id FROM sessions`)
+	sessions, err := sqlite.All[string](f.db.Reader, `SELECT id FROM sessions`)
 	f.ok(err)
 	for _, id := range sessions {
 		f.takeSnapshot(id)
@@ -124,10 +125,10 @@ func (f *fixture) everyTable(d seeded) {
 		`INSERT INTO receipts VALUES ('01J00000000000000000000001', 'session 01J00000000000000000000002', '` + stamp + `', '{"erased":[]}', '[]')`,
 		`UPDATE files SET text = 'what was read from it' WHERE turn_id IS NULL`,
 	} {
-		f.ok(f.writer.Exec(sql).Error)
+		f.ok(f.db.Writer.Exec(sql).Error)
 	}
 	content := []byte("a record that stands whole")
-	f.ok(f.writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, codec.Hash(content), len(content), stamp, content).Error)
+	f.ok(f.db.Writer.Exec(`INSERT INTO blobs (session_id, hash, media_type, size, created_at, content) VALUES (?, ?, 'text/plain', ?, ?, ?)`, d.Session.ID, codec.Hash(content), len(content), stamp, content).Error)
 	f.clock.Advance(time.Second)
 }
 
@@ -150,7 +151,7 @@ func rowByte(whole []byte, pages []int, random *rand.Rand) int {
 // flip flips bits of a byte of a database: nil if that is found, else what reads otherwise.
 func (f *fixture) flip(whole []byte, want map[string]string, at int, bit byte) []string {
 	f.Helper()
-	path := filepath.Join(f.TempDir(), DatabaseFile)
+	path := filepath.Join(f.TempDir(), sqlite.DatabaseFile)
 	flipped := bytes.Clone(whole)
 	flipped[at] ^= bit
 	f.ok(os.WriteFile(path, flipped, 0o600))
@@ -169,7 +170,7 @@ func TestCountersThatAreTooLow(t *testing.T) {
 		`DELETE FROM sqlite_sequence WHERE name = '` + versionTable + `'`:        versionTable,
 		`UPDATE sqlite_sequence SET seq = 0 WHERE name = '` + versionTable + `'`: versionTable,
 	} {
-		db := f.writer.Begin()
+		db := f.db.Writer.Begin()
 		f.ok(db.Exec(sql).Error)
 		a := newAudit()
 		a.db = db

@@ -18,7 +18,7 @@ import (
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/llm/llmtest"
-	"contextinfinity/backend/store"
+	"contextinfinity/backend/store/codec"
 	"contextinfinity/test/harness"
 )
 
