@@ -1,4 +1,4 @@
-// breaks: rooms of the store, adapters
+// breaks: rooms of the store
 
 package turn
 
