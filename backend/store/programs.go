@@ -8,6 +8,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 type clientRow struct {
@@ -62,14 +63,14 @@ func clientByName(db *gorm.DB, name string) (chat.Client, error) {
 }
 
 func clients(db *gorm.DB, where string, args ...any) ([]chat.Client, error) {
-	rows, err := all[clientRow](db, `SELECT * FROM mcp_clients WHERE `+where+` ORDER BY name`, args...)
+	rows, err := sqlite.All[clientRow](db, `SELECT * FROM mcp_clients WHERE `+where+` ORDER BY name`, args...)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]chat.Client, len(rows))
 	for i, r := range rows {
 		out[i] = r.client()
-		grants, err := all[grantRow](db, `SELECT client, session_id, folder FROM mcp_grants WHERE client = ? ORDER BY session_id, folder`, r.Name)
+		grants, err := sqlite.All[grantRow](db, `SELECT client, session_id, folder FROM mcp_grants WHERE client = ? ORDER BY session_id, folder`, r.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +91,7 @@ func clients(db *gorm.DB, where string, args ...any) ([]chat.Client, error) {
 // notesOf is the session that a program's notes go into; empty: there is none, or it was
 // archived, and the next note begins another.
 func notesOf(db *gorm.DB, client string) (chat.SessionID, error) {
-	ids, err := all[chat.SessionID](db, `SELECT n.session_id FROM mcp_notes n JOIN sessions s ON s.id = n.session_id
+	ids, err := sqlite.All[chat.SessionID](db, `SELECT n.session_id FROM mcp_notes n JOIN sessions s ON s.id = n.session_id
 		WHERE n.client = ? AND s.archived_at IS NULL ORDER BY n.created_at DESC, n.turn_id DESC LIMIT 1`, client)
 	if err != nil || len(ids) == 0 {
 		return "", err
@@ -106,10 +107,10 @@ func (s *Store) SeeClient(ctx context.Context, v chat.ClientVisit) (chat.Client,
 		if err := t.makeClient(v.Name); err != nil {
 			return err
 		}
-		_, err := t.exec(`UPDATE mcp_clients SET seen_at = ?, claims = CASE WHEN ? = '' THEN claims ELSE ? END WHERE name = ?`,
-			t.stamp(), v.Claims, shortText(v.Claims, chat.MaxTitleRunes), v.Name)
+		_, err := t.Exec(`UPDATE mcp_clients SET seen_at = ?, claims = CASE WHEN ? = '' THEN claims ELSE ? END WHERE name = ?`,
+			t.Stamp(), v.Claims, shortText(v.Claims, chat.MaxTitleRunes), v.Name)
 		if err == nil {
-			out, err = clientByName(t.db, v.Name)
+			out, err = clientByName(t.DB, v.Name)
 		}
 		return err
 	})
@@ -121,15 +122,15 @@ func (t *tx) makeClient(name string) error {
 	if err := chat.CheckClientName(name); err != nil {
 		return err
 	}
-	if known, err := all[string](t.db, `SELECT name FROM mcp_clients WHERE name = ?`, name); err != nil || len(known) > 0 {
+	if known, err := sqlite.All[string](t.DB, `SELECT name FROM mcp_clients WHERE name = ?`, name); err != nil || len(known) > 0 {
 		return err
 	}
-	n, err := one[int](t.db, "mcp_clients", "", `SELECT count(*) FROM mcp_clients`)
+	n, err := sqlite.One[int](t.DB, "mcp_clients", "", `SELECT count(*) FROM mcp_clients`)
 	if err == nil && n >= chat.MaxClients {
 		err = chat.Errorf(chat.CodeTooLarge, "", "The list of programs holds %d, and no more.", n).WithHint("remove one: contextinfinity mcp clients forget NAME")
 	}
 	if err == nil {
-		_, err = t.exec(`INSERT INTO mcp_clients (name, scope, created_at) VALUES (?, ?, ?)`, name, chat.ClientAsked, t.stamp())
+		_, err = t.Exec(`INSERT INTO mcp_clients (name, scope, created_at) VALUES (?, ?, ?)`, name, chat.ClientAsked, t.Stamp())
 	}
 	return err
 }
@@ -138,22 +139,22 @@ func (t *tx) makeClient(name string) error {
 func (s *Store) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 	return s.write(ctx, "client.allow", func(t *tx) error {
 		if !slices.Contains([]chat.ClientScope{chat.ClientNone, chat.ClientAll, chat.ClientChosen}, c.Scope) {
-			return invalid("%q is not what a program may see: none, all or chosen.", c.Scope)
+			return sqlite.Invalid("%q is not what a program may see: none, all or chosen.", c.Scope)
 		}
 		if len(c.Sessions)+len(c.Folders) > chat.MaxGrants {
-			return invalid("A program is given at most %d sessions and folders; nothing was changed.", chat.MaxGrants).WithHint("put sessions into a folder, or allow all")
+			return sqlite.Invalid("A program is given at most %d sessions and folders; nothing was changed.", chat.MaxGrants).WithHint("put sessions into a folder, or allow all")
 		}
 		if err := t.makeClient(c.Name); err != nil {
 			return err
 		}
-		if _, err := t.exec(`UPDATE mcp_clients SET scope = ?, remember = ? WHERE name = ?`, c.Scope, c.Remember, c.Name); err != nil {
+		if _, err := t.Exec(`UPDATE mcp_clients SET scope = ?, remember = ? WHERE name = ?`, c.Scope, c.Remember, c.Name); err != nil {
 			return err
 		}
-		if _, err := t.exec(`DELETE FROM mcp_grants WHERE client = ?`, c.Name); err != nil || c.Scope != chat.ClientChosen {
+		if _, err := t.Exec(`DELETE FROM mcp_grants WHERE client = ?`, c.Name); err != nil || c.Scope != chat.ClientChosen {
 			return err
 		}
 		for _, id := range c.Sessions {
-			if _, err := sessionByID(t.db, id); err != nil {
+			if _, err := sessionByID(t.DB, id); err != nil {
 				return err
 			}
 			if err := t.grant(c.Name, string(id), ""); err != nil {
@@ -162,7 +163,7 @@ func (s *Store) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 		}
 		for _, folder := range c.Folders {
 			if folder = clean(folder); folder == "" {
-				return invalid("A folder has a name; nothing was changed.")
+				return sqlite.Invalid("A folder has a name; nothing was changed.")
 			}
 			if err := t.grant(c.Name, "", folder); err != nil {
 				return err
@@ -173,7 +174,7 @@ func (s *Store) AllowClient(ctx context.Context, c chat.ClientChoice) error {
 }
 
 func (t *tx) grant(client, session, folder string) error {
-	_, err := t.exec(`INSERT INTO mcp_grants (client, session_id, folder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, client, session, folder)
+	_, err := t.Exec(`INSERT INTO mcp_grants (client, session_id, folder) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`, client, session, folder)
 	return err
 }
 
@@ -181,13 +182,13 @@ func (t *tx) grant(client, session, folder string) error {
 // notes and the record of its accesses stay.
 func (s *Store) ForgetClient(ctx context.Context, name string) error {
 	return s.write(ctx, "client.forget", func(t *tx) error {
-		if _, err := clientByName(t.db, name); err != nil {
+		if _, err := clientByName(t.DB, name); err != nil {
 			return err
 		}
-		if _, err := t.exec(`DELETE FROM mcp_grants WHERE client = ?`, name); err != nil {
+		if _, err := t.Exec(`DELETE FROM mcp_grants WHERE client = ?`, name); err != nil {
 			return err
 		}
-		_, err := t.exec(`DELETE FROM mcp_clients WHERE name = ?`, name)
+		_, err := t.Exec(`DELETE FROM mcp_clients WHERE name = ?`, name)
 		return err
 	})
 }
@@ -196,17 +197,17 @@ func (s *Store) ForgetClient(ctx context.Context, name string) error {
 // revokes it. A program that is not in the list is put there.
 func (s *Store) SetClientToken(ctx context.Context, name, hash string) error {
 	return s.write(ctx, "client.token", func(t *tx) error {
-		made := t.stamp()
+		made := t.Stamp()
 		at := &made
 		if hash == "" {
-			if _, err := clientByName(t.db, name); err != nil {
+			if _, err := clientByName(t.DB, name); err != nil {
 				return err
 			}
 			at = nil
 		} else if err := t.makeClient(name); err != nil {
 			return err
 		}
-		_, err := t.exec(`UPDATE mcp_clients SET token_hash = ?, token_at = ? WHERE name = ?`, hash, at, name)
+		_, err := t.Exec(`UPDATE mcp_clients SET token_hash = ?, token_at = ? WHERE name = ?`, hash, at, name)
 		return err
 	})
 }
@@ -215,7 +216,7 @@ func (s *Store) SetClientToken(ctx context.Context, name, hash string) error {
 func (s *Store) ClientByToken(ctx context.Context, hash string) (string, bool, error) {
 	var names []string
 	err := s.read(ctx, "client.token", func(db *gorm.DB) (err error) {
-		names, err = all[string](db, `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
+		names, err = sqlite.All[string](db, `SELECT name FROM mcp_clients WHERE token_hash = ? AND token_hash <> ''`, hash)
 		return err
 	})
 	if err != nil || len(names) == 0 {
@@ -232,7 +233,7 @@ func (s *Store) SessionsIn(ctx context.Context, folders []string) ([]chat.Sessio
 	}
 	var out []chat.SessionID
 	err = s.read(ctx, "session.folders", func(db *gorm.DB) (err error) {
-		out, err = all[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NULL AND folder <> ''
+		out, err = sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NULL AND folder <> ''
 			AND folder IN (SELECT value FROM json_each(?)) ORDER BY id`, string(list))
 		return err
 	})
@@ -252,24 +253,24 @@ func shortText(s string, runes int) string {
 func (s *Store) RecordAccess(ctx context.Context, a chat.ClientAccess) error {
 	return s.write(ctx, "access.record", func(t *tx) error {
 		shown := a.Shown[:min(len(a.Shown), chat.MaxShown)]
-		id, err := one[int64](t.db, "mcp_accesses", "", `SELECT coalesce(max(id), 0) + 1 FROM mcp_accesses`)
+		id, err := sqlite.One[int64](t.DB, "mcp_accesses", "", `SELECT coalesce(max(id), 0) + 1 FROM mcp_accesses`)
 		if err != nil {
 			return err
 		}
-		if _, err := t.exec(`INSERT INTO mcp_accesses (id, at, client, tool, query, outcome, more) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-			id, t.stamp(), a.Client, shortText(a.Tool, 64), shortText(a.Query, chat.MaxQueryRunes), a.Outcome, a.More+len(a.Shown)-len(shown)); err != nil {
+		if _, err := t.Exec(`INSERT INTO mcp_accesses (id, at, client, tool, query, outcome, more) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+			id, t.Stamp(), a.Client, shortText(a.Tool, 64), shortText(a.Query, chat.MaxQueryRunes), a.Outcome, a.More+len(a.Shown)-len(shown)); err != nil {
 			return err
 		}
 		for i, x := range shown {
-			if _, err := t.exec(`INSERT INTO mcp_shown (access_id, session_id, turn_id, place) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, id, x.Session, x.Turn, i); err != nil {
+			if _, err := t.Exec(`INSERT INTO mcp_shown (access_id, session_id, turn_id, place) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`, id, x.Session, x.Turn, i); err != nil {
 				return err
 			}
 		}
 		oldest := id - chat.MaxAccesses
-		if _, err := t.exec(`DELETE FROM mcp_shown WHERE access_id <= ?`, oldest); err != nil {
+		if _, err := t.Exec(`DELETE FROM mcp_shown WHERE access_id <= ?`, oldest); err != nil {
 			return err
 		}
-		_, err = t.exec(`DELETE FROM mcp_accesses WHERE id <= ?`, oldest)
+		_, err = t.Exec(`DELETE FROM mcp_accesses WHERE id <= ?`, oldest)
 		return err
 	})
 }
@@ -290,7 +291,7 @@ func (s *Store) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Client
 	}
 	var out []chat.ClientAccess
 	err := s.read(ctx, "access.list", func(db *gorm.DB) error {
-		rows, err := all[accessRow](db, `SELECT a.*, w.session_id, w.turn_id, s.title FROM
+		rows, err := sqlite.All[accessRow](db, `SELECT a.*, w.session_id, w.turn_id, s.title FROM
 			  (SELECT * FROM mcp_accesses WHERE (? = '' OR client = ?) AND (? = 0 OR id < ?) ORDER BY id DESC LIMIT ?) a
 			LEFT JOIN mcp_shown w ON w.access_id = a.id LEFT JOIN sessions s ON s.id = w.session_id ORDER BY a.id DESC, w.place`,
 			q.Client, q.Client, q.Before, q.Before, limit)
@@ -311,10 +312,10 @@ func (s *Store) Accesses(ctx context.Context, q chat.AccessQuery) ([]chat.Client
 // ClearAccesses empties the access record.
 func (s *Store) ClearAccesses(ctx context.Context) error {
 	return s.write(ctx, "access.clear", func(t *tx) error {
-		if _, err := t.exec(`DELETE FROM mcp_shown`); err != nil {
+		if _, err := t.Exec(`DELETE FROM mcp_shown`); err != nil {
 			return err
 		}
-		_, err := t.exec(`DELETE FROM mcp_accesses`)
+		_, err := t.Exec(`DELETE FROM mcp_accesses`)
 		return err
 	})
 }
@@ -330,12 +331,12 @@ const sourceProgram = "mcp"
 func (s *Store) AddNote(ctx context.Context, n chat.ClientNote) (turn chat.Turn, made bool, err error) {
 	var row turnRow
 	err = s.write(ctx, "note.add", func(t *tx) error {
-		before, err := all[chat.TurnID](t.db, `SELECT n.turn_id FROM mcp_notes n JOIN turns u ON u.id = n.turn_id WHERE n.client = ? AND n.key = ?`, n.Client, n.Key)
+		before, err := sqlite.All[chat.TurnID](t.DB, `SELECT n.turn_id FROM mcp_notes n JOIN turns u ON u.id = n.turn_id WHERE n.client = ? AND n.key = ?`, n.Client, n.Key)
 		if err != nil {
 			return err
 		}
 		if len(before) > 0 {
-			row, err = turnByID(t.db, before[0])
+			row, err = turnByID(t.DB, before[0])
 			return err
 		}
 		made = true
@@ -365,15 +366,15 @@ func (s *Store) addNote(t *tx, n chat.ClientNote) (turnRow, error) {
 	if err != nil {
 		return row, err
 	}
-	_, err = t.exec(`INSERT INTO mcp_notes (client, key, session_id, turn_id, created_at) VALUES (?, ?, ?, ?, ?)
+	_, err = t.Exec(`INSERT INTO mcp_notes (client, key, session_id, turn_id, created_at) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (client, key) DO UPDATE SET session_id = excluded.session_id, turn_id = excluded.turn_id, created_at = excluded.created_at`,
-		n.Client, n.Key, row.SessionID, row.ID, t.stamp())
+		n.Client, n.Key, row.SessionID, row.ID, t.Stamp())
 	return row, err
 }
 
 // noteBranch is the branch that a program's notes go to.
 func (t *tx) noteBranch(client string) (chat.BranchID, error) {
-	id, err := notesOf(t.db, client)
+	id, err := notesOf(t.DB, client)
 	if err != nil {
 		return "", err
 	}
@@ -381,6 +382,6 @@ func (t *tx) noteBranch(client string) (chat.BranchID, error) {
 		_, branch, err := t.createSession(chat.NewSession{Title: "Notes from " + client, Source: sourceProgram})
 		return chat.BranchID(branch.ID), err
 	}
-	session, err := sessionByID(t.db, id)
+	session, err := sessionByID(t.DB, id)
 	return chat.BranchID(session.ActiveBranch), err
 }

@@ -6,6 +6,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // scopeFilter is a scope by branches. It never changes once made.
@@ -64,7 +65,7 @@ func (s *Store) ScopeFilter(ctx context.Context, in chat.Within) (chat.ScopeFilt
 			if in.Archived {
 				return nil
 			}
-			hidden, err := all[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL`)
+			hidden, err := sqlite.All[chat.SessionID](db, `SELECT id FROM sessions WHERE archived_at IS NOT NULL`)
 			for _, id := range hidden {
 				v.archived[id] = true
 			}
