@@ -64,7 +64,7 @@ func (s *Programs) Panel() (ProgramsPanel, error) {
 	for _, f := range folders {
 		v.Folders = append(v.Folders, f.Name)
 	}
-	v.HTTP.On = s.config.Config().MCPServer.HTTP
+	v.HTTP.On = s.config.Config().Programs.HTTP
 	v.HTTP.Running, v.HTTP.URL, v.HTTP.Problem = s.c.Programs.Status()
 	v.Snippets = s.c.Programs.Snippets("")
 	return v, nil

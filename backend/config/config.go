@@ -12,7 +12,7 @@ type Config struct {
 	Librarian  Librarian
 	Retrieval  Retrieval
 	Tools      Tools
-	MCPServer  MCPServer
+	Programs   Programs
 	OpenAI     OpenAI
 	Anthropic  Anthropic
 	Redaction  Redaction
@@ -26,6 +26,9 @@ type Config struct {
 	// ones; Models adds those.
 	Configured []Model
 
+	// Servers are the [mcp.servers.NAME] tables, by name.
+	Servers []MCPServer
+
 	// DataDir is where sessions live: the flag, else general.data_dir, else the
 	// XDG place. Absolute, not yet created.
 	DataDir string
@@ -33,8 +36,8 @@ type Config struct {
 	origin map[string]string // key -> OriginFile, OriginEnvironment; absent is the default
 }
 
-// MCPServer is [mcp.server]: other programs that use this memory over HTTP.
-type MCPServer struct {
+// Programs is [mcp.server]: other programs that use this memory over HTTP.
+type Programs struct {
 	HTTP bool
 	Port int
 }
@@ -158,6 +161,8 @@ type Tools struct {
 	ResultMaxBytes int
 	CallTimeoutS   int
 	Allow          []string
+	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
+	ProviderContinuity bool
 }
 
 // OpenAI is [openai] (SRD 11.2).

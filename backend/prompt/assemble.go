@@ -141,7 +141,7 @@ type assembler struct {
 	again     []rendered // lines of ranges that the state summary said and says no longer
 	retrieved []rendered // best first, as in.Retrieved
 	now       []rendered // the line of date and time
-	last      []rendered // the message, and for a continuation the partial answer
+	last      []rendered // the message, the steps of its turn so far, and for a continuation the partial answer
 
 	dropped []int64 // turn_seqs of pending turns that step 3 took away
 	steps   []string
@@ -328,15 +328,16 @@ func (a *assembler) renderNow() []rendered {
 }
 
 func (a *assembler) renderCurrent() []rendered {
-	current := a.message(a.in.Current, Part{Source: "message", Role: string(chat.RoleUser)})
+	last := []rendered{a.message(a.in.Current, Part{Source: "message", Role: string(chat.RoleUser)})}
+	for _, m := range a.in.Cycle {
+		last = append(last, a.message(m, Part{Source: "step", Role: string(m.Role)}))
+	}
 	if a.in.Partial == nil {
-		return []rendered{current}
+		return last
 	}
-	return []rendered{
-		current,
+	return append(last,
 		a.message(replayable(*a.in.Partial), Part{Source: "partial", Role: string(chat.RoleAssistant)}),
-		a.message(chat.UserText(continueInstruction), Part{Source: "config", Role: string(chat.RoleUser)}),
-	}
+		a.message(chat.UserText(continueInstruction), Part{Source: "config", Role: string(chat.RoleUser)}))
 }
 
 // message renders a message: secrets are taken out first, then it is measured

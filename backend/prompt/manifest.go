@@ -62,7 +62,7 @@ type Section struct {
 // Part is one item of a section. Bytes are of its text as sent.
 type Part struct {
 	// Source is "config", "pin", "summary", "extract", "turn", "state", "chunk",
-	// "day", "now", "message" or "partial".
+	// "day", "now", "message", "step" or "partial".
 	Source string `json:"source"`
 	ID     string `json:"id,omitempty"`
 	Turn   string `json:"turn,omitempty"` // of a chunk

@@ -225,10 +225,9 @@ func (f *fixture) secretDerived(b chat.BranchID, turns []chat.Turn) {
 	f.ok(err)
 	_, err = f.FailTurn(f.ctx, chat.TurnFailure{TurnID: turn.ID, Outcome: chat.OutcomeFailed, Failure: &chat.Failure{Code: chat.CodeInvalid, Message: canary}})
 	f.ok(err)
+	f.answerWithTools(b, "write it down", `{"say":"`+canary+`"}`, "written: "+canary, "I wrote it down.")
+	f.permits(turns[0].SessionID)
 	for _, statement := range []string{
-		`INSERT INTO tool_batches SELECT 'tb', t.id, s.id, 'committed', t.created_at, t.created_at FROM turns t JOIN steps s ON s.turn_id = t.id WHERE t.id = ?`,
-		`INSERT INTO tool_calls SELECT 'tc', 'tb', 0, 'c', 'tool', 1, NULL, '{"say":"xylocanary"}' FROM turns WHERE id = ?`,
-		`INSERT INTO tool_results SELECT 'tc', 0, created_at, user_hash, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
 		fmt.Sprintf(`INSERT INTO blobs SELECT x'%x', session_id, 'image/png', 3, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`, hashBytes([]byte(canary))),
 		`INSERT INTO dictionaries (session_id, created_at, content) SELECT session_id, created_at, CAST('xylocanary' AS BLOB) FROM turns WHERE id = ?`,
 		`INSERT INTO tags SELECT session_id, 'turn', id, 'xylocanary', created_at FROM turns WHERE id = ?`,

@@ -28,12 +28,14 @@ var coverage = map[string]string{
 	"sessions": byLedger, "branches": byLedger, "states": byLedger, "turns": byLedger, "steps": byLedger, "summaries": byLedger,
 	"files": byLedger, "chunks": byLedger, "units": byLedger, "pins": byLedger, "pin_orders": byLedger, "events": byLedger,
 	"snapshots": byLedger, "blobs": byLedger, "retrieved": byLedger, "request_links": byLedger, "manifest_links": byLedger,
+	"tool_batches": byLedger, "tool_calls": byLedger, "tool_results": byLedger,
 	"jobs": byCopy, "metrics": byCopy, "import_keys": byCopy, "settings": byCopy, "drafts": byCopy, "tags": byCopy, "calibrations": byCopy,
 	"mcp_clients": byCopy, "mcp_grants": byCopy, "mcp_accesses": byCopy, "mcp_shown": byCopy, "mcp_notes": byCopy,
 	"receipts": byCopy, "pin_suggestions": byCopy, "turn_tokens": byCopy, "vector_generation": byCopy, versionTable: byCopy,
+	"tool_permissions": byCopy, "tool_definitions": byCopy, "tool_marks": byCopy,
 	"namespaces": byCheck, "unit_embeddings": byCheck, "sqlite_sequence": byCheck, "sqlite_schema": byCheck,
 	"units_fts_data": byIndex, "units_fts_idx": byIndex, "units_fts_docsize": byIndex, "units_fts_config": byIndex,
-	"dictionaries": byNothing, "tool_batches": byNothing, "tool_calls": byNothing, "tool_results": byNothing,
+	"dictionaries": byNothing,
 }
 
 // TestEveryTableIsCovered flips bytes in the rows of every table: each is found, or changes
@@ -111,6 +113,10 @@ func (f *fixture) everyTable(d seeded) {
 	f.Helper()
 	f.documented(d.Archived)
 	f.file(d.Session.ID, "unsent.txt", "a document that was never sent")
+	f.permits(d.Session.ID)
+	_, tooled := f.session("tooled")
+	f.answerWithTools(tooled.ID, "write it down", `{"path":"a"}`, "it is written", "I wrote it down.")
+	f.proposes(f.accept(tooled.ID, "and that"), "I write that too.", `{"path":"b"}`)
 	sessions, err := all[string](f.reader, `SELECT id FROM sessions`)
 	f.ok(err)
 	for _, id := range sessions {

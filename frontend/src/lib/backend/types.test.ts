@@ -29,7 +29,22 @@ function tsShapes(source: string): Shapes {
 }
 
 const shapeFiles = (directory: string, names: string[]) => names.map((name) => readFileSync(`${directory}/${name}`, 'utf8')).join('\n');
-const ts = tsShapes(shapeFiles('src/lib/backend', ['types.ts', ...['branches', 'context', 'embedders', 'memory', 'programs', 'search', 'settings', 'storage', 'transfer', 'work'].map((part) => `types_${part}.ts`)]));
+/** The parts that the shapes are divided into: dto_NAME.go, and types_NAME.ts. */
+const parts = [
+  'branches',
+  'context',
+  'embedders',
+  'memory',
+  'programs',
+  'search',
+  'settings',
+  'storage',
+  'tools',
+  'transfer',
+  'work',
+];
+
+const ts = tsShapes(shapeFiles('src/lib/backend', ['types.ts', ...parts.map((part) => `types_${part}.ts`)]));
 
 /** Methods of a service as `name/parameters`, from the bindings the program generated and from our interface. */
 function methodsOf(source: string, pattern: RegExp): string[] {
@@ -50,7 +65,7 @@ describe('services', () => {
 
 describe('types', () => {
   it('mirror the shapes the program returns', () => {
-    const go = goShapes(shapeFiles('../backend/api', ['dto.go', ...['branches', 'context', 'embedders', 'memory', 'programs', 'search', 'settings', 'storage', 'transfer', 'work'].map((part) => `dto_${part}.go`)]));
+    const go = goShapes(shapeFiles('../backend/api', ['dto.go', ...parts.map((part) => `dto_${part}.go`)]));
     expect(Object.keys(go).length).toBeGreaterThan(20);
     expect(ts).toEqual(go);
   });
