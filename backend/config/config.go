@@ -12,6 +12,7 @@ type Config struct {
 	Librarian  Librarian
 	Retrieval  Retrieval
 	Tools      Tools
+	Programs   Programs
 	OpenAI     OpenAI
 	Anthropic  Anthropic
 	Redaction  Redaction
@@ -33,6 +34,12 @@ type Config struct {
 	DataDir string
 
 	origin map[string]string // key -> OriginFile, OriginEnvironment; absent is the default
+}
+
+// Programs is [mcp.server]: other programs that use this memory over HTTP.
+type Programs struct {
+	HTTP bool
+	Port int
 }
 
 // General is [general].

@@ -124,7 +124,7 @@ func TestTable(t *testing.T) {
 	c := Default()
 	for i := range table {
 		k := &table[i]
-		if seen[k.name] || strings.Count(k.name, ".") != 1 {
+		if dots := strings.Count(k.name, "."); seen[k.name] || dots < 1 || dots > 2 {
 			t.Errorf("name %q is doubled or not section.key", k.name)
 		}
 		seen[k.name] = true
