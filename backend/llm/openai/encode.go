@@ -12,7 +12,7 @@ import (
 // Encode implements llm.Provider: the body of POST /responses with the
 // parameters SRD 11.2 wants explicit, and provider_options over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
-	groups, err := wire.Conversation(r, Name)
+	groups, err := wire.Conversation(r, Name, wire.PlainIDs)
 	if err != nil {
 		return nil, err
 	}
