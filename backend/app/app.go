@@ -33,6 +33,7 @@ import (
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tokens"
+	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
 
@@ -47,6 +48,7 @@ type app struct {
 	upkeep   *jobs.Reconciler
 	branches *branches.Service
 	imports  *importing.Service
+	tools    *tools.Registry
 	fanout   *fanout
 	server   *handover.Server // nil: nobody else is served
 	tasks    *tasks.Manager   // nil: there is no window to begin any
@@ -149,6 +151,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
 	})
 	a.branches = branches.New(a.store, a.jobs, o.Publish)
+	a.tools = a.newTools(o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,

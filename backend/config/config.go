@@ -25,6 +25,9 @@ type Config struct {
 	// ones; Models adds those.
 	Configured []Model
 
+	// Servers are the [mcp.servers.NAME] tables, by name.
+	Servers []MCPServer
+
 	// DataDir is where sessions live: the flag, else general.data_dir, else the
 	// XDG place. Absolute, not yet created.
 	DataDir string

@@ -99,6 +99,7 @@ func (r *reader) read() {
 	}
 	r.unknownKeys()
 	r.readModels()
+	r.readServers()
 	r.checkTogether()
 }
 
@@ -111,9 +112,10 @@ func (r *reader) set(path []string, s spec, field, raw any) {
 	s.assign(field, value)
 }
 
-// unknownKeys reports everything the table does not name. [models] has its own.
+// unknownKeys reports everything the table does not name. [models] and [mcp.servers] have
+// their own.
 func (r *reader) unknownKeys() {
-	sections := map[string][]string{}
+	sections := map[string][]string{"mcp": {serversKey}}
 	for i := range table {
 		section, name, _ := strings.Cut(table[i].name, ".")
 		sections[section] = append(sections[section], name)

@@ -46,8 +46,8 @@ func (s *Store) PutToolPermission(ctx context.Context, p chat.ToolPermission) er
 		switch {
 		case p.Source == "" || !p.Decision.Lasts():
 			return invalid("%q is no decision that holds for later calls of a tool.", p.Decision)
-		case (p.Decision == chat.DecisionSession) != (p.Session != ""):
-			return invalid("A decision for a session names it, and no other does.")
+		case p.Decision == chat.DecisionSession && p.Session == "", p.Decision == chat.DecisionAlways && p.Session != "":
+			return invalid("A decision for a session names it; one that holds always names none.")
 		}
 		if p.Session != "" {
 			if _, err := sessionByID(t.db, p.Session); err != nil {

@@ -307,7 +307,7 @@ func (s *Store) WaitingCalls(ctx context.Context) ([]chat.WaitingCall, error) {
 				return err
 			}
 			for _, c := range b.Waiting() {
-				out = append(out, chat.WaitingCall{CallRecord: c, SessionID: b.SessionID, BranchID: b.BranchID, TurnSeq: names.Seq, Session: names.Title})
+				out = append(out, chat.WaitingCall{CallRecord: c, StepID: b.StepID, AskedAt: b.CreatedAt, SessionID: b.SessionID, BranchID: b.BranchID, TurnSeq: names.Seq, Session: names.Title})
 			}
 		}
 		return nil

@@ -8,7 +8,7 @@ import { getContext, setContext } from 'svelte';
 import type {
   ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView,
   RawStep, ReceiptView, RecoveryReport, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
-  StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, TurnPage, TurnView,
+  StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, ToolCallView, ToolDecisionRequest, ToolResolveRequest, ToolResultView, ToolsPanel, TurnPage, TurnView, WaitingCalls,
 } from './types';
 
 export interface SessionsService {
@@ -225,6 +225,32 @@ export interface StorageService {
   reopen(): Promise<void>;
 }
 
+/** Calls of tools: what waits for a person, what is decided about it, and what tools there are. */
+export interface ToolsService {
+  /** Of all sessions, oldest first. */
+  waitingCalls(): Promise<WaitingCalls>;
+  /** Of a turn, in order. */
+  calls(turnID: string): Promise<ToolCallView[]>;
+  decide(request: ToolDecisionRequest): Promise<void>;
+  /** What becomes of a call whose outcome is unknown. */
+  resolve(request: ToolResolveRequest): Promise<void>;
+  /** Of a call that runs; with effects, its outcome is unknown afterwards. */
+  cancel(callID: string): Promise<void>;
+  /** The whole result. */
+  result(callID: string): Promise<ToolResultView>;
+  panel(): Promise<ToolsPanel>;
+  /** Takes a definition as it was shown; models are offered it from now on. */
+  accept(source: string, tool: string, hash: string): Promise<ToolsPanel>;
+  /** "always" or "never", for a tool or, without one, for all of a source. */
+  setPermission(source: string, tool: string, decision: string): Promise<ToolsPanel>;
+  /** Takes a decision back: it is asked again. */
+  forget(source: string, tool: string, sessionID: string): Promise<ToolsPanel>;
+  /** Whether a tool is taken to have no effects. */
+  markReadOnly(source: string, tool: string, readOnly: boolean): Promise<ToolsPanel>;
+  /** Empty: that of the settings. */
+  setSessionMode(sessionID: string, mode: string): Promise<void>;
+}
+
 /** Long work, and what goes on behind the window. */
 export interface WorkService {
   /** Newest first: what runs, and what ended and was not dismissed. */
@@ -249,6 +275,7 @@ export interface Backend {
   readonly settings: SettingsService;
   readonly transfer: TransferService;
   readonly storage: StorageService;
+  readonly tools: ToolsService;
   readonly work: WorkService;
   /** Files that are dropped on the window arrive with their paths, as a WindowRequest; else the page has them as File objects alone. */
   readonly nativeDrops: boolean;

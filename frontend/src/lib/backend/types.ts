@@ -501,4 +501,4 @@ export const EVENT_CHANGE = 'ci:change';
 
 /** What a Change can be about. */
 export type ChangeKind =
-  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex' | 'task';
+  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex' | 'task' | 'call' | 'tools' | 'servers';

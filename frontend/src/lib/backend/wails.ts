@@ -2,7 +2,7 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type { Backend, BranchesService, ChatService, EmbeddersService, InspectService, MemoryService, SearchService, SessionsService, SettingsService, StorageService, TransferService, WorkService } from './backend';
+import type { Backend, BranchesService, ChatService, EmbeddersService, InspectService, MemoryService, SearchService, SessionsService, SettingsService, StorageService, ToolsService, TransferService, WorkService } from './backend';
 import { answerClose } from './window';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
@@ -26,6 +26,7 @@ const listMethods: Record<string, readonly string[]> = {
   Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
   Transfer: ['inspect', 'pickFiles', 'importFiles'],
   Storage: ['backups', 'receipts'],
+  Tools: ['calls'],
   Work: ['tasks', 'windowRequests'],
 };
 
@@ -53,6 +54,7 @@ export function wailsBackend(): Backend {
     settings: service<SettingsService>('Settings'),
     transfer: service<TransferService>('Transfer'),
     storage: service<StorageService>('Storage'),
+    tools: service<ToolsService>('Tools'),
     work: service<WorkService>('Work'),
     nativeDrops: inWindow(),
     dragFile,
