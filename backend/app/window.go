@@ -129,10 +129,20 @@ func bind(core *api.Core, s setup, page Page) desktop.Window {
 		Assets: page.Assets, Handler: api.DragHandler(core), Icon: page.Icon, FormatError: core.FormatError,
 		Ready: func(func(string, any)) {}, Close: func() {},
 		Bind: []any{
-			api.NewSessions(core), api.NewChat(core), api.NewInspect(core), api.NewMemory(core),
-			api.NewBranches(core), api.NewSearch(core), api.NewTransfer(core), api.NewStorage(core), api.NewWork(core), api.NewTools(core),
-			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL), api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
+			api.NewSessions(core),
+			api.NewChat(core),
+			api.NewInspect(core),
+			api.NewMemory(core),
+			api.NewBranches(core),
+			api.NewSearch(core),
+			api.NewTransfer(core),
+			api.NewStorage(core),
+			api.NewWork(core),
+			api.NewTools(core),
+			api.NewSettings(core, s.config, s.catalog, s.keys, desktop.OpenURL),
+			api.NewEmbedders(core, s.config, s.catalog.EmbedderOptions),
 			api.NewServers(core, s.config),
+			api.NewPrograms(core, s.config),
 		},
 	}
 }

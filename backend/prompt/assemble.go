@@ -10,7 +10,7 @@ import (
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
-const AssemblerVersion = 7
+const AssemblerVersion = 8
 
 // messageOverhead is the tokens that role markers and framing cost a message.
 const messageOverhead = 4

@@ -117,7 +117,9 @@ var inAttribute = strings.NewReplacer("\"", "&quot;", ">", "&gt;")
 
 // replayable is an assistant's message as it may be sent again: a call that was
 // shown and never run has no result to go with it, and no provider accepts one
-// without the other, so it becomes a line of text.
+// without the other, so it becomes a line of text. What goes back only while its turn
+// runs is left out: a provider's members of a call, and thoughts in the protocol that has
+// none in its messages.
 func replayable(m chat.Message) chat.Message {
 	answered := map[string]bool{}
 	for _, b := range m.Blocks {
@@ -127,8 +129,18 @@ func replayable(m chat.Message) chat.Message {
 	}
 	out := chat.Message{Role: m.Role, Blocks: make(chat.Blocks, 0, len(m.Blocks))}
 	for _, b := range m.Blocks {
-		if u, ok := b.(chat.ToolUse); ok && !answered[u.ToolUseID] {
-			b = chat.Text{Text: fmt.Sprintf("[The tool call %s(%s) was shown to the user and not run.]", u.Name, u.Input)}
+		switch t := b.(type) {
+		case chat.ToolUse:
+			if !answered[t.ToolUseID] {
+				b = chat.Text{Text: fmt.Sprintf("[The tool call %s(%s) was shown to the user and not run.]", t.Name, t.Input)}
+				break
+			}
+			t.Provider, t.Extra = "", nil
+			b = t
+		case chat.Reasoning:
+			if t.Provider == oneText {
+				continue
+			}
 		}
 		out.Blocks = append(out.Blocks, b)
 	}
@@ -163,6 +175,11 @@ func sendable(blocks chat.Blocks, provider string) chat.Blocks {
 				out[last] = withText(out[last], textOf(out[last])+"\n\n")
 			}
 			last = len(out)
+		case chat.ToolUse:
+			if t.Provider != provider {
+				t.Provider, t.Extra = "", nil
+				b = t
+			}
 		case chat.Reasoning:
 			if t.Provider != provider {
 				continue

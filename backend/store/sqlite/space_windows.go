@@ -1,9 +1,9 @@
-package store
+package sqlite
 
 import "golang.org/x/sys/windows"
 
-// freeSpace is how many bytes this user may still write in a directory.
-func freeSpace(dir string) (int64, error) {
+// FreeSpace is how many bytes this user may still write in a directory.
+func FreeSpace(dir string) (int64, error) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, err

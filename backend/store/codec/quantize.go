@@ -1,4 +1,4 @@
-package store
+package codec
 
 import (
 	"encoding/binary"
@@ -13,11 +13,11 @@ import (
 
 const (
 	quantized     byte = 1 // the only format so far
-	quantizedHead int  = 5
+	QuantizedHead int  = 5
 )
 
-// quantize packs a vector of a dimension. One that has no direction is refused.
-func quantize(v []float32, dimension int) ([]byte, error) {
+// Quantize packs a vector of a dimension. One that has no direction is refused.
+func Quantize(v []float32, dimension int) ([]byte, error) {
 	if len(v) != dimension {
 		return nil, fmt.Errorf("a vector of %d dimensions where %d are due", len(v), dimension)
 	}
@@ -32,12 +32,12 @@ func quantize(v []float32, dimension int) ([]byte, error) {
 	if largest == 0 {
 		return nil, errors.New("a vector of length zero")
 	}
-	out := make([]byte, quantizedHead+len(v))
+	out := make([]byte, QuantizedHead+len(v))
 	out[0] = quantized
 	var square float64
 	for i, x := range v {
 		q := math.Round(float64(x) / largest * math.MaxInt8)
-		out[quantizedHead+i] = byte(int8(q))
+		out[QuantizedHead+i] = byte(int8(q))
 		square += q * q
 	}
 	binary.LittleEndian.PutUint32(out[1:], math.Float32bits(scaleOf(square)))
@@ -47,10 +47,10 @@ func quantize(v []float32, dimension int) ([]byte, error) {
 // scaleOf is the scale of a vector whose bytes have this sum of squares.
 func scaleOf(square float64) float32 { return float32(1 / math.Sqrt(square)) }
 
-// intactVector reports that a stored vector is exactly as quantize made it: any byte that
+// IntactVector reports that a stored vector is exactly as quantize made it: any byte that
 // changes, unless to its negative, gives another scale.
-func intactVector(b []byte, dimension int) bool {
-	codes, scale, err := codesOf(b, dimension)
+func IntactVector(b []byte, dimension int) bool {
+	codes, scale, err := CodesOf(b, dimension)
 	if err != nil {
 		return false
 	}
@@ -64,10 +64,10 @@ func intactVector(b []byte, dimension int) bool {
 // lengthTolerance is by how much a vector that was read may miss length 1.
 const lengthTolerance = 1e-4
 
-// dequantize reads a vector; an error says that it is damaged or of another
+// Dequantize reads a vector; an error says that it is damaged or of another
 // dimension.
-func dequantize(b []byte, dimension int) ([]float32, error) {
-	codes, scale, err := codesOf(b, dimension)
+func Dequantize(b []byte, dimension int) ([]float32, error) {
+	codes, scale, err := CodesOf(b, dimension)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +78,9 @@ func dequantize(b []byte, dimension int) ([]float32, error) {
 	return v, nil
 }
 
-// codesOf reads a vector's bytes and their scale, and checks them as dequantize does.
-func codesOf(b []byte, dimension int) (codes []int8, scale float32, err error) {
-	if len(b) != quantizedHead+dimension || dimension == 0 {
+// CodesOf reads a vector's bytes and their scale, and checks them as dequantize does.
+func CodesOf(b []byte, dimension int) (codes []int8, scale float32, err error) {
+	if len(b) != QuantizedHead+dimension || dimension == 0 {
 		return nil, 0, fmt.Errorf("%d bytes are no vector of %d dimensions", len(b), dimension)
 	}
 	if b[0] != quantized {
@@ -89,7 +89,7 @@ func codesOf(b []byte, dimension int) (codes []int8, scale float32, err error) {
 	scale = math.Float32frombits(binary.LittleEndian.Uint32(b[1:]))
 	codes = make([]int8, dimension)
 	square := 0
-	for i, q := range b[quantizedHead:] {
+	for i, q := range b[QuantizedHead:] {
 		n := int(int8(q))
 		square += n * n
 		codes[i] = int8(q) //nolint:gosec // signed bytes are what was stored

@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"io"
@@ -12,10 +12,10 @@ import (
 	"contextinfinity/backend/internal/faultfs"
 )
 
-// fileLock is the writer's lock (SPEC 4). The operating system's lock decides;
+// FileLock is the writer's lock (SPEC 4). The operating system's lock decides;
 // the pid in the file is only for people, since pids are used again. The directory
 // is locked too, where the system can: whoever deletes the file has no second one.
-type fileLock struct {
+type FileLock struct {
 	file *faultfs.File
 	dir  *os.File
 }
@@ -27,9 +27,9 @@ type descriptor interface{ Fd() uintptr }
 // collected is closed, and closing it would drop the lock of a living writer.
 var held sync.Map
 
-// lockWriter takes the lock of a data directory, or answers CodeLocked naming the
+// LockWriter takes the lock of a data directory, or answers CodeLocked naming the
 // holder. The address is where the holder can be asked, empty if nowhere.
-func lockWriter(dir, address string) (*fileLock, error) {
+func LockWriter(dir, address string) (*FileLock, error) {
 	const op = "store.lock"
 	path := filepath.Join(dir, LockFile)
 	if what := notAFile(path); what != "" { // a link would have its target emptied
@@ -38,15 +38,15 @@ func lockWriter(dir, address string) (*fileLock, error) {
 	}
 	f, err := faultfs.OpenFile(faultfs.Lock, path, os.O_RDWR|os.O_CREATE|faultfs.NoFollow, 0o600)
 	if err != nil {
-		return nil, mapError(op, err)
+		return nil, MapError(op, err)
 	}
-	l := &fileLock{file: f}
+	l := &FileLock{file: f}
 	err = tryLock(f)
 	if err == nil {
 		l.dir, err = tryLockDir(dir)
 	}
 	if err != nil {
-		holder := readHolder(f).name()
+		holder := ReadHolder(f).name()
 		_ = f.Close()
 		if !isLocked(err) {
 			return nil, chat.WrapError(chat.CodeInternal, op, err, "This file system cannot lock files, so the data cannot be opened safely.").
@@ -57,14 +57,14 @@ func lockWriter(dir, address string) (*fileLock, error) {
 	}
 	held.Store(l, true)
 	if err := l.writeHolder(address); err != nil {
-		_ = l.release()
-		return nil, mapError(op, err)
+		_ = l.Release()
+		return nil, MapError(op, err)
 	}
 	return l, nil
 }
 
 // writeHolder replaces the file's text. Only the holder writes.
-func (l *fileLock) writeHolder(address string) error {
+func (l *FileLock) writeHolder(address string) error {
 	if err := l.file.Truncate(0); err != nil {
 		return err
 	}
@@ -76,9 +76,9 @@ func (l *fileLock) writeHolder(address string) error {
 	return err
 }
 
-// release drops the lock. The file stays: removing it would let a third process
+// Release drops the lock. The file stays: removing it would let a third process
 // lock a new file while a second one waits on the old.
-func (l *fileLock) release() error {
+func (l *FileLock) Release() error {
 	if l == nil || l.file == nil {
 		return nil
 	}
@@ -93,38 +93,39 @@ func (l *fileLock) release() error {
 	return f.Close()
 }
 
-// holder is what a writer says of itself.
-type holder struct {
-	pid     int    // 0: not told
-	address string // where it can be asked; empty: nowhere
+// Holder is what a writer says of itself.
+type Holder struct {
+	Pid     int    // 0: not told
+	Address string // where it can be asked; empty: nowhere
 }
 
-// maxHolder bounds what is read of a lock file, in bytes.
-const maxHolder = 4096
+// MaxHolder bounds what is read of a lock file, in bytes.
+const MaxHolder = 4096
 
-func readHolder(f io.ReaderAt) holder {
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, maxHolder))
+// ReadHolder reads what a writer says of itself; the zero value where it says nothing.
+func ReadHolder(f io.ReaderAt) Holder {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, MaxHolder))
 	if err != nil {
-		return holder{}
+		return Holder{}
 	}
 	first, rest, whole := strings.Cut(string(text), "\n")
 	pid, err := strconv.Atoi(strings.TrimSpace(first))
 	if err != nil || pid <= 0 {
-		return holder{}
+		return Holder{}
 	}
-	h := holder{pid: pid}
+	h := Holder{Pid: pid}
 	if address, ended, _ := strings.Cut(rest, "\n"); whole && strings.HasSuffix(rest, "\n") && ended == "" {
-		h.address = address
+		h.Address = address
 	}
 	return h
 }
 
 // name is " (pid N)", or nothing where the file does not tell.
-func (h holder) name() string {
-	if h.pid == 0 {
+func (h Holder) name() string {
+	if h.Pid == 0 {
 		return ""
 	}
-	return " (pid " + strconv.Itoa(h.pid) + ")"
+	return " (pid " + strconv.Itoa(h.Pid) + ")"
 }
 
 // WriterAddress is where the writer of a data directory said that it can be asked,
@@ -135,15 +136,15 @@ func WriterAddress(dir string) string {
 		return ""
 	}
 	defer func() { _ = f.Close() }()
-	return readHolder(f).address
+	return ReadHolder(f).Address
 }
 
 // WriterAlive reports that a process has a data directory open for writing.
 func WriterAlive(dir string) bool {
-	if !exists(dir, LockFile) {
+	if !Exists(dir, LockFile) {
 		return false
 	}
-	lock, err := lockWriter(dir, "")
-	_ = lock.release()
+	lock, err := LockWriter(dir, "")
+	_ = lock.Release()
 	return chat.CodeOf(err) == chat.CodeLocked
 }

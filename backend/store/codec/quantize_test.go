@@ -1,4 +1,4 @@
-package store
+package codec
 
 import (
 	"math"
@@ -11,14 +11,14 @@ func TestQuantizeKeepsDirection(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		v := rapid.SliceOfN(rapid.Float32Range(-1e6, 1e6), 2, 600).Draw(rt, "vector")
 		v[0] += 1 // of some length
-		b, err := quantize(v, len(v))
+		b, err := Quantize(v, len(v))
 		if err != nil {
 			if allZero(v) {
 				return
 			}
 			rt.Fatal(err)
 		}
-		got, err := dequantize(b, len(v))
+		got, err := Dequantize(b, len(v))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -57,15 +57,15 @@ func TestQuantizeRefuses(t *testing.T) {
 		"none": {nil, 3}, "too short": {[]float32{1, 0}, 3}, "too long": {[]float32{1, 0, 0, 0}, 3},
 		"NaN": {[]float32{1, nan, 0}, 3}, "infinite": {[]float32{1, -inf, 0}, 3}, "zero": {[]float32{0, 0, 0}, 3},
 	} {
-		if _, err := quantize(c.v, c.dim); err == nil {
+		if _, err := Quantize(c.v, c.dim); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	good, err := quantize([]float32{1, -2, 3}, 3)
+	good, err := Quantize([]float32{1, -2, 3}, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dequantize(good, 3); err != nil {
+	if _, err := Dequantize(good, 3); err != nil {
 		t.Fatal(err)
 	}
 	for name, damage := range map[string]func([]byte) []byte{
@@ -75,9 +75,9 @@ func TestQuantizeRefuses(t *testing.T) {
 		"of another scale":     func(b []byte) []byte { b[4] ^= 1; return b },
 		"with a byte changed":  func(b []byte) []byte { b[6] ^= 0x40; return b },
 		"with scale NaN":       func(b []byte) []byte { b[3], b[4] = 0xff, 0x7f; return b },
-		"zero":                 func(b []byte) []byte { clear(b[quantizedHead:]); return b },
+		"zero":                 func(b []byte) []byte { clear(b[QuantizedHead:]); return b },
 	} {
-		if _, err := dequantize(damage(append([]byte(nil), good...)), 3); err == nil {
+		if _, err := Dequantize(damage(append([]byte(nil), good...)), 3); err == nil {
 			t.Errorf("a vector %s is read", name)
 		}
 	}
@@ -86,7 +86,7 @@ func TestQuantizeRefuses(t *testing.T) {
 func FuzzDequantize(f *testing.F) {
 	f.Add([]byte{1, 0, 0, 128, 63, 127}, 1)
 	f.Fuzz(func(t *testing.T, b []byte, dimension int) {
-		v, err := dequantize(b, dimension)
+		v, err := Dequantize(b, dimension)
 		if err == nil && (len(v) != dimension || math.Abs(dot(v, v)-1) > 1e-3) {
 			t.Errorf("%v", v)
 		}

@@ -1,4 +1,6 @@
-package store
+// Package codec turns values into the bytes that columns hold, and back: packed alone, packed
+// against an earlier value, and vectors in eight bits a dimension. Pure: it knows no database.
+package codec
 
 import (
 	"bytes"
@@ -12,43 +14,43 @@ import (
 
 // How a packed column begins: one byte that says what follows.
 const (
-	packedPlain  byte = 0 // the bytes themselves
-	packedZstd   byte = 1 // a zstd frame with its content checksum
-	packedLinked byte = 2 // the same, made with an earlier value as dictionary (links.go)
-	packedOn     byte = 3 // the same, behind how many values it rests on and which (rests.go)
+	PackedPlain  byte = 0 // the bytes themselves
+	PackedZstd   byte = 1 // a zstd frame with its content checksum
+	PackedLinked byte = 2 // the same, made with an earlier value as dictionary
+	PackedOn     byte = 3 // the same, behind how many values it rests on and which
 )
 
 // packMin is below what size compression is not tried.
 const packMin = 64
 
-// unpackMax bounds what a damaged frame may claim to hold.
-const unpackMax = 1 << 30
+// UnpackMax bounds what a damaged frame may claim to hold.
+const UnpackMax = 1 << 30
 
 var codec = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
 	if err != nil {
 		panic(err) // options are constants
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(unpackMax))
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderMaxMemory(UnpackMax))
 	if err != nil {
 		panic(err)
 	}
 	return enc, dec
 })
 
-// pack encodes a column's bytes. Nil stays nil, which is stored as NULL.
-func pack(b []byte) []byte {
+// Pack encodes a column's bytes. Nil stays nil, which is stored as NULL.
+func Pack(b []byte) []byte {
 	if b == nil {
 		return nil
 	}
 	if len(b) >= packMin {
 		enc, _ := codec()
-		z := enc.EncodeAll(b, append(make([]byte, 0, len(b)/2+64), packedZstd))
+		z := enc.EncodeAll(b, append(make([]byte, 0, len(b)/2+64), PackedZstd))
 		if len(z) < len(b)+1 {
 			return z
 		}
 	}
-	return append([]byte{packedPlain}, b...)
+	return append([]byte{PackedPlain}, b...)
 }
 
 // Unpack decodes a packed column that stands alone: response, raw events, ledger
@@ -61,16 +63,16 @@ func Unpack(b []byte) ([]byte, error) {
 		return nil, errors.New("packed value without its format byte")
 	}
 	switch b[0] {
-	case packedPlain:
+	case PackedPlain:
 		return bytes.Clone(b[1:]), nil
-	case packedZstd:
+	case PackedZstd:
 		_, dec := codec()
 		size, err := unpackedSize(b)
 		if err != nil {
 			return nil, err
 		}
 		return dec.DecodeAll(b[1:], make([]byte, 0, size))
-	case packedLinked, packedOn:
+	case PackedLinked, PackedOn:
 		return nil, errors.New("packed value without the one it was made with")
 	}
 	return nil, fmt.Errorf("packed value of unknown format %d", b[0])
@@ -79,9 +81,9 @@ func Unpack(b []byte) ([]byte, error) {
 // dictionaryID marks frames made with another value as dictionary.
 const dictionaryID = 1
 
-// packAgainst encodes b with an earlier value as zstd's dictionary; nil when that
+// PackAgainst encodes b with an earlier value as zstd's dictionary; nil when that
 // saves little over encoding it alone.
-func packAgainst(base, b []byte) ([]byte, error) {
+func PackAgainst(base, b []byte) ([]byte, error) {
 	window := zstd.MinWindowSize
 	for window < len(base)+len(b) && window < zstd.MaxWindowSize {
 		window *= 2 // all of the dictionary stays in reach
@@ -91,11 +93,11 @@ func packAgainst(base, b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	z := enc.EncodeAll(b, append(make([]byte, 0, len(b)/8+64), packedLinked))
+	z := enc.EncodeAll(b, append(make([]byte, 0, len(b)/8+64), PackedLinked))
 	if len(z) < len(b)/surelySmall {
 		return z, nil
 	}
-	if alone := pack(b); len(z) > len(alone)-len(alone)/4 {
+	if alone := Pack(b); len(z) > len(alone)-len(alone)/4 {
 		return nil, nil
 	}
 	return z, nil
@@ -104,12 +106,12 @@ func packAgainst(base, b []byte) ([]byte, error) {
 // surelySmall is the ratio beyond what text reaches when it is packed alone.
 const surelySmall = 16
 
-// unpackAgainst decodes what packAgainst made with the same base.
-func unpackAgainst(base, z []byte) ([]byte, error) {
-	if len(z) == 0 || z[0] != packedLinked {
+// UnpackAgainst decodes what packAgainst made with the same base.
+func UnpackAgainst(base, z []byte) ([]byte, error) {
+	if len(z) == 0 || z[0] != PackedLinked {
 		return nil, errors.New("packed value names a base it was not made with")
 	}
-	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(unpackMax),
+	dec, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(UnpackMax),
 		zstd.WithDecoderDictRaw(dictionaryID, base))
 	if err != nil {
 		return nil, err
@@ -118,8 +120,8 @@ func unpackAgainst(base, z []byte) ([]byte, error) {
 	return dec.DecodeAll(z[1:], nil)
 }
 
-// hashBytes is SHA-256 as stored in hash columns.
-func hashBytes(parts ...[]byte) []byte {
+// Hash is SHA-256 as stored in hash columns.
+func Hash(parts ...[]byte) []byte {
 	h := sha256.New()
 	for _, p := range parts {
 		h.Write(p)

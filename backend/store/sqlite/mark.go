@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gorm.io/gorm"
-
 	"contextinfinity/backend/internal/faultfs"
+
+	"gorm.io/gorm"
 )
 
-// confirmedFile says up to where SQLite's write-ahead log held confirmed commits. SQLite
+// ConfirmedFile says up to where SQLite's write-ahead log held confirmed commits. SQLite
 // reads a log up to the first frame whose checksum does not hold and drops the rest in
 // silence: without this file nobody could tell a damaged log from one that ended there.
-const confirmedFile = "confirmed.mark"
+const ConfirmedFile = "confirmed.mark"
 
 // logPosition is a place in a write-ahead log. The zero value is the beginning of none.
 type logPosition struct {
@@ -36,10 +36,10 @@ func (p logPosition) String() string {
 	return fmt.Sprintf("%s %08x\n", text, crc32.ChecksumIEEE([]byte(text)))
 }
 
-// readConfirmed reads the mark of a data directory. None, or one that was cut off before it
+// ReadConfirmed reads the mark of a data directory. None, or one that was cut off before it
 // was first written out, is the zero position.
-func readConfirmed(dir string) (p logPosition, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, confirmedFile))
+func ReadConfirmed(dir string) (p logPosition, err error) {
+	text, err := os.ReadFile(filepath.Join(dir, ConfirmedFile))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(text) == 0 {
 		return p, nil
 	}
@@ -65,19 +65,6 @@ type logMark struct {
 	failed atomic.Bool // and logged
 }
 
-// beginMark opens the mark and brings it up to date. A mark that cannot be opened keeps
-// nobody from writing.
-func (s *Store) beginMark() {
-	if s.scratch || s.copied {
-		return
-	}
-	if err := s.confirmed.begin(filepath.Join(s.dir, confirmedFile), s.path()); err != nil {
-		s.unmarked(err)
-		return
-	}
-	s.confirm()
-}
-
 func (m *logMark) begin(path, database string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,26 +75,12 @@ func (m *logMark) begin(path, database string) error {
 	if err != nil {
 		return err
 	}
-	pool, err := connect(database, append([]string{"query_only(1)", "cache_size(-64)"}, commonPragmas...), 1)
+	pool, err := Connect(database, append([]string{"query_only(1)", "cache_size(-64)"}, CommonPragmas...), 1)
 	if err != nil {
 		return errors.Join(err, f.Close())
 	}
 	m.file, m.pool, m.log = f, pool, database+"-wal"
 	return nil
-}
-
-// confirm moves the mark to the end of the log. A commit does not fail for it: a mark that
-// cannot be written says less than it could.
-func (s *Store) confirm() {
-	if err := s.confirmed.move(); err != nil {
-		s.unmarked(err)
-	}
-}
-
-func (s *Store) unmarked(err error) {
-	if s.confirmed.failed.CompareAndSwap(false, true) {
-		s.log.Warn("the end of the write-ahead log could not be noted; damage to it may go unnoticed", "err", err)
-	}
 }
 
 func (m *logMark) move() error {
@@ -142,13 +115,13 @@ func endOfLog(pool *sql.DB, path string) (p logPosition, err error) {
 		return p, err
 	}
 	defer func() { _ = f.Close() }()
-	var head [logHeader]byte
-	var frame [frameHeader]byte
+	var head [LogHeader]byte
+	var frame [FrameHeader]byte
 	if _, err := f.ReadAt(head[:], 0); err != nil {
 		return p, err
 	}
 	size := int64(binary.BigEndian.Uint32(head[8:]))
-	if _, err := f.ReadAt(frame[:], logHeader+(frames-1)*(frameHeader+size)); err != nil {
+	if _, err := f.ReadAt(frame[:], LogHeader+(frames-1)*(FrameHeader+size)); err != nil {
 		return p, err
 	}
 	p.Frame = uint32(frames) //nolint:gosec // SQLite counts frames in 32 bits
@@ -162,7 +135,7 @@ func endOfLog(pool *sql.DB, path string) (p logPosition, err error) {
 func (m *logMark) close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	err := disconnect(m.pool)
+	err := Disconnect(m.pool)
 	m.pool = nil
 	if m.file != nil {
 		err = errors.Join(err, m.file.Close())
@@ -173,8 +146,8 @@ func (m *logMark) close() error {
 
 // Sizes of the parts of a write-ahead log, in bytes. https://www.sqlite.org/fileformat2.html#walformat
 const (
-	logHeader   = 32
-	frameHeader = 24
+	LogHeader   = 32
+	FrameHeader = 24
 )
 
 func pair(b []byte) [2]uint32 {
@@ -201,11 +174,11 @@ func (s *logSum) add(b []byte) {
 	s.sum = [2]uint32{x, y}
 }
 
-// damageTo says what of a log is damaged up to a position, as a sentence; empty: nothing is,
+// DamageTo says what of a log is damaged up to a position, as a sentence; empty: nothing is,
 // or the log is another one than the position is of.
-func damageTo(log io.Reader, to logPosition) (string, error) {
+func DamageTo(log io.Reader, to logPosition) (string, error) {
 	lost := fmt.Sprintf("Changes were confirmed up to frame %d; those from the damaged place on cannot be read.", to.Frame)
-	var head [logHeader]byte
+	var head [LogHeader]byte
 	switch n, err := io.ReadFull(log, head[:]); {
 	case n == 0 && errors.Is(err, io.EOF): // removed, or emptied by whoever brought it into the database
 		return "", nil
@@ -221,7 +194,7 @@ func damageTo(log io.Reader, to logPosition) (string, error) {
 	if sound && pair(head[16:]) != to.Salt {
 		return "", nil
 	}
-	var frame [frameHeader]byte
+	var frame [FrameHeader]byte
 	if !sound {
 		if _, err := io.ReadFull(log, frame[:]); err != nil || pair(frame[8:]) != to.Salt && pair(head[16:]) != to.Salt {
 			return "", nil // the power went while it was begun again: what was in it is in the database

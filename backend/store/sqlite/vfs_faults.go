@@ -1,6 +1,6 @@
 //go:build faults
 
-package store
+package sqlite
 
 import (
 	"os"

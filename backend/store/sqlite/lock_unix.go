@@ -1,6 +1,6 @@
 //go:build unix
 
-package store
+package sqlite
 
 import (
 	"errors"
@@ -36,8 +36,8 @@ func tryLockDir(path string) (*os.File, error) {
 	return d, nil
 }
 
-// shareDir keeps writers out of a directory, and no other reader, until it is closed.
-func shareDir(path string) (*os.File, error) {
+// ShareDir keeps writers out of a directory, and no other reader, until it is closed.
+func ShareDir(path string) (*os.File, error) {
 	d, err := os.Open(path)
 	if err != nil {
 		return nil, err

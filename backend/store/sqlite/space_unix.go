@@ -1,11 +1,11 @@
 //go:build unix
 
-package store
+package sqlite
 
 import "golang.org/x/sys/unix"
 
-// freeSpace is how many bytes this user may still write in a directory.
-func freeSpace(dir string) (int64, error) {
+// FreeSpace is how many bytes this user may still write in a directory.
+func FreeSpace(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, err

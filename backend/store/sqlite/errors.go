@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"context"
@@ -18,16 +18,16 @@ const (
 	sqliteBusy      = 5
 	sqliteReadOnly  = 8
 	sqliteInterrupt = 9
-	sqliteIOErr     = 10
-	sqliteCorrupt   = 11
+	ResultIOErr     = 10
+	ResultCorrupt   = 11
 	sqliteFull      = 13
 	sqliteCantOpen  = 14
-	sqliteNotADB    = 26
+	ResultNotADB    = 26
 )
 
-// mapError gives err a code, words and the operation. A chat.Error keeps its own
+// MapError gives err a code, words and the operation. A chat.Error keeps its own
 // and gains the operation if it has none.
-func mapError(op string, err error) error {
+func MapError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func mapSQLite(op string, err error) error {
 	switch e.Code() & 0xff {
 	case sqliteFull:
 		return noSpace(op, err)
-	case sqliteCorrupt, sqliteNotADB:
+	case ResultCorrupt, ResultNotADB:
 		return chat.WrapError(chat.CodeCorrupt, op, err, "A part of the database cannot be read. Nothing was overwritten.").
 			WithHint("run verify to see which records; a backup may hold them")
 	case sqliteBusy:
@@ -86,7 +86,7 @@ func mapSQLite(op string, err error) error {
 	case sqliteReadOnly, sqliteCantOpen:
 		return chat.WrapError(chat.CodeConfig, op, err, "The database's files cannot be opened or written; nothing was changed.").
 			WithHint("check the rights on the data directory, and its disk")
-	case sqliteIOErr:
+	case ResultIOErr:
 		return broken(op, err)
 	}
 	return chat.WrapError(chat.CodeInternal, op, err, "The database refused the operation; nothing was changed.")
@@ -111,16 +111,18 @@ func pathReason(err error) string {
 	return err.Error()
 }
 
-func conflict(format string, args ...any) *chat.Error {
+// Conflict is a refusal because of what else is stored.
+func Conflict(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeConflict, "", format, args...)
 }
 
-func invalid(format string, args ...any) *chat.Error {
+// Invalid is a refusal of what was asked for.
+func Invalid(format string, args ...any) *chat.Error {
 	return chat.Errorf(chat.CodeInvalid, "", format, args...)
 }
 
-// corruptRecord names a stored record that cannot be read.
-func corruptRecord(table, id string, err error) *chat.Error {
+// CorruptRecord names a stored record that cannot be read.
+func CorruptRecord(table, id string, err error) *chat.Error {
 	e := chat.Errorf(chat.CodeCorrupt, "", "The record %s %s cannot be read.", table, id).
 		WithHint("everything else is intact; a backup may hold it")
 	e.Err = err

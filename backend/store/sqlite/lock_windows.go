@@ -1,6 +1,6 @@
 //go:build windows
 
-package store
+package sqlite
 
 import (
 	"errors"
@@ -33,5 +33,5 @@ func lockRange() *windows.Overlapped { return &windows.Overlapped{Offset: lockOf
 // tryLockDir has nothing to do: an open file cannot be deleted here.
 func tryLockDir(string) (*os.File, error) { return nil, nil }
 
-// shareDir has nothing to do, as tryLockDir.
-func shareDir(string) (*os.File, error) { return nil, nil }
+// ShareDir has nothing to do, as tryLockDir.
+func ShareDir(string) (*os.File, error) { return nil, nil }

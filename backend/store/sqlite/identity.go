@@ -1,4 +1,4 @@
-package store
+package sqlite
 
 import (
 	"os"
@@ -7,9 +7,9 @@ import (
 	"contextinfinity/backend/chat"
 )
 
-// smallest is the size, in bytes, below which a database that was opened is none any more:
+// MinSize is the size, in bytes, below which a database that was opened is none any more:
 // its header.
-const smallest = 512
+const MinSize = 512
 
 // identity is the file that was opened. Who removes or replaces it while the program runs
 // leaves SQLite writing into a file that nobody finds again; so each commit looks whether
@@ -22,8 +22,8 @@ type identity struct {
 	lost error       // once it was another: no write is taken after that
 }
 
-// take remembers the file that is there now.
-func (i *identity) take(path string) error {
+// Take remembers the file that is there now.
+func (i *identity) Take(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
@@ -63,7 +63,7 @@ func (i *identity) look() error {
 		return err
 	case !os.SameFile(i.file, now):
 		what = "replaced"
-	case now.Size() < smallest:
+	case now.Size() < MinSize:
 		what = "truncated"
 	default:
 		return nil
