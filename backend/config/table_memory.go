@@ -220,12 +220,12 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Tools.ProviderContinuity }},
 
 	{spec{
-		name: "mcp.server.http", group: groupPrograms, label: "Serve other programs over HTTP", def: false, reserved: true,
+		name: "mcp.server.http", group: groupPrograms, label: "Serve other programs over HTTP", def: false,
 		help: "Lets programs on this computer that have a token read this memory over HTTP while the window is open. " +
 			"It listens on this computer alone. Programs that start contextinfinity mcp do not need it.",
 	}, func(c *Config) any { return &c.Programs.HTTP }},
 	{spec{
-		name: "mcp.server.port", group: groupPrograms, label: "Port", def: 7468, min: 1024, max: 65535, reserved: true,
+		name: "mcp.server.port", group: groupPrograms, label: "Port", def: 7468, min: 1024, max: 65535,
 		help: "Where the server over HTTP listens. Programs have it in their configuration.",
 	}, func(c *Config) any { return &c.Programs.Port }},
 
