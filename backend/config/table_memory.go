@@ -304,6 +304,18 @@ var memoryTable = []key{
 		help: "Size of code, relative to the text size.",
 	}, func(c *Config) any { return &c.Appearance.CodeSize }},
 	{spec{
+		name: "appearance.code_wrap", group: groupAppearance, label: "Wrap long lines of code", def: false,
+		help: "Off, code scrolls sideways. Each code block has its own switch.",
+	}, func(c *Config) any { return &c.Appearance.CodeWrap }},
+	{spec{
+		name: "appearance.code_numbers", group: groupAppearance, label: "Line numbers in code", def: false,
+		help: "They are not copied with the code.",
+	}, func(c *Config) any { return &c.Appearance.CodeNums }},
+	{spec{
+		name: "appearance.previews", group: groupAppearance, label: "Preview diagrams, SVG and HTML", def: true,
+		help: "Code blocks in Mermaid, SVG and HTML get a Preview button. What it shows runs no script and opens no connection.",
+	}, func(c *Config) any { return &c.Appearance.Previews }},
+	{spec{
 		name: "appearance.message_width", group: groupAppearance, label: "Message width", def: "normal",
 		choices: []string{"narrow", "normal", "wide", "full"},
 		help:    "Maximum line width of the conversation.",
