@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -286,5 +287,36 @@ func (s *suite) refusals(t *testing.T) {
 	_, err = s.run(t, t.Context(), s.errorStep("previous_response_not_found", "Previous response with id 'resp_1' not found."))
 	if e := asError(t, err); !e.Forgotten || e.NoTools || e.Retryable() {
 		t.Errorf("%+v", e)
+	}
+}
+
+// goesBack sends an answer back: in the turns before the next one, and, if it stopped for its
+// calls or was paused, while its own turn runs. Both bodies obey the provider's rules.
+func goesBack(t *testing.T, h Harness, r llm.Result) {
+	t.Helper()
+	p := h.New(nil)
+	ask, answer := chat.UserText("Hello?"), chat.Message{Role: chat.RoleAssistant, Blocks: r.Blocks}
+	contexts := map[string]Context{"a later turn": {Messages: []chat.Message{ask, answer, chat.UserText("Go on.")}, Stable: 2}}
+	answered := []chat.Message{ask, answer}
+	if results := results(r.Blocks, said); len(results.Blocks) > 0 {
+		answered = append(answered, results)
+		contexts["a later turn, answered"] = Context{Messages: append(slices.Clone(answered), chat.AssistantText("Done."), chat.UserText("Go on."))}
+	}
+	if r.Status == chat.StepPaused {
+		contexts["the same turn"] = Context{Messages: answered, Cycle: len(answered) - 1}
+	}
+	for when, c := range contexts {
+		c.Tools = []chat.ToolDefinition{Weather}
+		for _, mode := range []llm.ToolsMode{llm.ToolsEnabled, llm.ToolsDisabled} {
+			ep := h.Endpoint("")
+			ep.ToolsMode = mode
+			body, err := p.Encode(llm.Request{Endpoint: ep, Context: Prepare(t, c)})
+			if err == nil {
+				err = Breach(p.Name(), body)
+			}
+			if err != nil {
+				t.Errorf("sent back in %s, tools %s: %v\n%s", when, mode, err, body)
+			}
+		}
 	}
 }
