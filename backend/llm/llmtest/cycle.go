@@ -175,6 +175,14 @@ func (s *suite) cycles(t *testing.T) {
 			t.Errorf("%d steps, the last holds\n%s", len(c.bodies), last)
 		}
 	})
+	t.Run("two calls of one id", func(t *testing.T) {
+		twice := berlin("resp_1")
+		twice.Calls[1].ID = twice.Calls[0].ID
+		c := s.turn(t, ask, nil, said, s.script(twice, ToolStep{ID: "resp_2", Text: "Done."}))
+		if last := c.bodies[1]; bytes.Count(last, []byte("result of ")) != 2 || len(c.said[1].Blocks) != 2 {
+			t.Errorf("both results do not go back: %s", last)
+		}
+	})
 	t.Run("a refusal after results", func(t *testing.T) {
 		c := s.turn(t, ask, nil, said, append(s.script(berlin("resp_1")), Stream(s.Wire.Refusal...)))
 		if r := c.answers[1]; !r.Refused || r.Status != chat.StepCompleted {
