@@ -6,7 +6,7 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView,
+  ActivityPanel, AddedModel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, CostView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, OfferView, PendingView, PinSuggestion, PinView, PlaceView, PresetView,
   RawStep, ReceiptView, RecoveryReport, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
   StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, TurnPage, TurnView,
 } from './types';
@@ -169,6 +169,18 @@ export interface SettingsService {
   /** An empty provider is found out by the key's form; an empty key means the stored one. */
   testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
   localServers(): Promise<LocalServer[]>;
+  presets(): Promise<PresetView[]>;
+  /** Providers with a key, servers of configured models, and servers that answer on this machine. */
+  modelPlaces(): Promise<PlaceView[]>;
+  /** Asks the place for its models. */
+  offeredModels(place: string): Promise<OfferView[]>;
+  /** Configures a model of a place, or names the configured one that is it. */
+  addOffered(place: string, modelID: string): Promise<AddedModel>;
+  setFavourite(name: string, favourite: boolean): Promise<ModelView[]>;
+  /** What a person says of a model's window, in tokens. */
+  setWindow(name: string, tokens: number): Promise<ModelView[]>;
+  /** Of the newest turn of a session, the session and this month. */
+  costs(sessionID: string): Promise<CostView>;
   /** http and https only, in the system's browser. */
   openExternal(url: string): Promise<void>;
   version(): Promise<string>;
