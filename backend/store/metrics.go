@@ -214,7 +214,7 @@ func (s *Store) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.Mod
 	}
 	var rows []modelUsageRow
 	err := s.read(ctx, "usage.read", func(db *gorm.DB) (err error) {
-		rows, err = all[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
+		rows, err = sqlite.All[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
 			number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
 			number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
 			FROM turns t JOIN sessions s ON s.id = t.session_id
