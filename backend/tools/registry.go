@@ -94,6 +94,9 @@ func (r *Registry) set(do func()) {
 	r.notify()
 }
 
+// Changed says that a source or the configuration offers something else now.
+func (r *Registry) Changed() { r.notify() }
+
 func (r *Registry) notify() {
 	r.mu.RLock()
 	fn := r.changed
