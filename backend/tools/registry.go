@@ -111,8 +111,17 @@ func (r *Registry) sources() (builtin, servers []Source) {
 	return r.builtin, r.servers
 }
 
-// Source implements turn.Tools.
+// Source implements turn.Tools. Its definitions are those that models are offered and people
+// see, so that a hash means the same everywhere.
 func (r *Registry) Source(name string) (Source, bool) {
+	s, ok := r.source(name)
+	if !ok {
+		return nil, false
+	}
+	return asOffered{s, r}, true
+}
+
+func (r *Registry) source(name string) (Source, bool) {
 	builtin, servers := r.sources()
 	for _, s := range slices.Concat(builtin, servers) {
 		if s.Name() == name {
@@ -120,6 +129,27 @@ func (r *Registry) Source(name string) (Source, bool) {
 		}
 	}
 	return nil, false
+}
+
+// asOffered is a source with its definitions as the registry makes them.
+type asOffered struct {
+	Source
+	r *Registry
+}
+
+// Definitions implements Source. If what people decided cannot be read, there are none.
+func (s asOffered) Definitions() []chat.ToolDefinition {
+	v, err := s.r.view(context.Background())
+	if err != nil {
+		return nil
+	}
+	var out []chat.ToolDefinition
+	for _, o := range v.tools {
+		if o.Source == s.Name() {
+			out = append(out, o.ToolDefinition)
+		}
+	}
+	return out
 }
 
 // Offer implements turn.Tools: the definitions that are accepted and not forbidden, within
