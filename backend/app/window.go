@@ -51,6 +51,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 		core.Importer, core.Exporter = api.Imports(a.imports), api.Exports(a.exporter())
 		core.Recollection = api.Recollection{Engine: a.engine, Vectors: a.vectors, Connect: a.connect, Retrieves: s.retrieves}
 		core.Tools = a.toolPorts()
+		core.Programs = a.programAccess()
 		hub.Listen(func(c chat.Change) {
 			if c.Kind == chat.ChangeTurn {
 				a.jobs.Wake()
@@ -62,6 +63,7 @@ func window(o cli.OpenOptions, page Page) desktop.Window {
 			a.warm()
 			work = a.desk(hub)
 			a.serve(func(asked cli.OpenOptions) { raise(); handleOpen(hub, asked) })
+			a.serveHTTP()
 		}
 		a.notices(hub)
 		handleOpen(hub, o)

@@ -210,6 +210,9 @@ type Appearance struct {
 	Motion   string // "system", "reduced"
 	CodeSize int    // percent of the size code has by default
 	Width    string // of messages: "narrow", "normal", "wide", "full"
+	CodeWrap bool   // long lines of code are wrapped
+	CodeNums bool   // lines of code are numbered
+	Previews bool   // diagrams, pictures and pages of answers can be shown as what they draw
 }
 
 // Desktop is [desktop]: the program among others (UX, Around it).

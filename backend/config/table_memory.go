@@ -228,12 +228,12 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Tools.ProviderContinuity }},
 
 	{spec{
-		name: "mcp.server.http", group: groupPrograms, label: "Serve other programs over HTTP", def: false, reserved: true,
+		name: "mcp.server.http", group: groupPrograms, label: "Serve other programs over HTTP", def: false,
 		help: "Lets programs on this computer that have a token read this memory over HTTP while the window is open. " +
 			"It listens on this computer alone. Programs that start contextinfinity mcp do not need it.",
 	}, func(c *Config) any { return &c.Programs.HTTP }},
 	{spec{
-		name: "mcp.server.port", group: groupPrograms, label: "Port", def: 7468, min: 1024, max: 65535, reserved: true,
+		name: "mcp.server.port", group: groupPrograms, label: "Port", def: 7468, min: 1024, max: 65535,
 		help: "Where the server over HTTP listens. Programs have it in their configuration.",
 	}, func(c *Config) any { return &c.Programs.Port }},
 
@@ -311,6 +311,18 @@ var memoryTable = []key{
 		def: 100, min: 75, max: 175,
 		help: "Size of code, relative to the text size.",
 	}, func(c *Config) any { return &c.Appearance.CodeSize }},
+	{spec{
+		name: "appearance.code_wrap", group: groupAppearance, label: "Wrap long lines of code", def: false,
+		help: "Off, code scrolls sideways. Each code block has its own switch.",
+	}, func(c *Config) any { return &c.Appearance.CodeWrap }},
+	{spec{
+		name: "appearance.code_numbers", group: groupAppearance, label: "Line numbers in code", def: false,
+		help: "They are not copied with the code.",
+	}, func(c *Config) any { return &c.Appearance.CodeNums }},
+	{spec{
+		name: "appearance.previews", group: groupAppearance, label: "Preview diagrams, SVG and HTML", def: true,
+		help: "Code blocks in Mermaid, SVG and HTML get a Preview button. What it shows runs no script and opens no connection.",
+	}, func(c *Config) any { return &c.Appearance.Previews }},
 	{spec{
 		name: "appearance.message_width", group: groupAppearance, label: "Message width", def: "normal",
 		choices: []string{"narrow", "normal", "wide", "full"},

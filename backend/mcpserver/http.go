@@ -33,6 +33,9 @@ const (
 // Path is where the protocol is served.
 const Path = "/mcp"
 
+// URL is where the protocol is served at a port.
+func URL(port int) string { return fmt.Sprintf("http://127.0.0.1:%d%s", port, Path) }
+
 // stateless is the first revision of the protocol without sessions.
 const stateless = "2026-07-28"
 

@@ -38,6 +38,7 @@ const rememberSchema = `{"type":"object","properties":{"text":{"type":"string","
 func newServer(o Options) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "contextinfinity", Title: "ContextInfinity", Version: o.Version}, &mcp.ServerOptions{
 		Instructions: instructions, Logger: o.Log, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}},
+		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" },
 	})
 	no := false
 	for _, t := range o.Tools {

@@ -171,6 +171,10 @@ func results(blocks chat.Blocks) map[string]chat.Block {
 	return out
 }
 
+// ErrorMark begins the result of a call that failed, where a protocol has no other way to
+// say so.
+const ErrorMark = "[Error] "
+
 // SystemText joins the parts of the system prompt. It adds nothing between them:
 // every byte that is sent is one that the context's manifest shows (SPEC 6).
 func SystemText(parts []string) string {

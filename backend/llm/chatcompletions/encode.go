@@ -190,7 +190,7 @@ func resultText(b chat.ToolResult) string {
 	}
 	text = strings.TrimPrefix(text, "\n")
 	if b.IsError {
-		return strings.TrimRight("[Error] "+text, " ")
+		return wire.ErrorMark + text
 	}
 	return text
 }

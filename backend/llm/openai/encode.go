@@ -231,8 +231,13 @@ func (in *input) outputType(callID string) string {
 	return "function_call_output"
 }
 
+// encodeOutput is a result as text, or as a list if there are images in it.
 func encodeOutput(b chat.ToolResult) any {
 	var parts []any
+	mark := ""
+	if b.IsError {
+		mark = wire.ErrorMark
+	}
 	onlyText := true
 	for _, c := range b.Content {
 		switch c := c.(type) {
@@ -246,7 +251,10 @@ func encodeOutput(b chat.ToolResult) any {
 		}
 	}
 	if onlyText {
-		return b.Content.RenderedText()
+		return mark + b.Content.RenderedText()
+	}
+	if mark != "" {
+		parts = append([]any{map[string]any{"type": "input_text", "text": mark}}, parts...)
 	}
 	return parts
 }

@@ -43,15 +43,14 @@ type View struct {
 	Session chat.SessionID // where the caller is; empty: nowhere
 	Branch  chat.BranchID
 	Turn    chat.TurnID // the one that asks: it is not part of the past
-	// May says which sessions may be shown; nil: all in scope.
-	May func(chat.Session) bool
+	// Only, if it is not nil, are the sessions that may be shown.
+	Only []chat.SessionID
 }
 
 // Found is what a reader answers, and what it showed.
 type Found struct {
-	Text     string
-	Sessions []chat.SessionID
-	Turns    []chat.TurnID
+	Text  string
+	Shown []chat.ShownTurn
 }
 
 // Bounds of what the readers answer.
@@ -59,6 +58,7 @@ const (
 	maxQuery    = 4 << 10
 	maxHits     = 20
 	usualHits   = 8
+	maxSkipped  = 180
 	maxHitText  = 1500
 	maxTurnText = 24 << 10 // bytes of each side of a turn
 	maxListed   = 100
@@ -67,11 +67,12 @@ const (
 
 // SearchArguments are those of search_memory.
 type SearchArguments struct {
-	Query string `json:"query"`
-	Limit int    `json:"limit,omitempty"`
-	Since string `json:"since,omitempty"` // a day, 2026-05-31
-	Until string `json:"until,omitempty"`
-	Role  string `json:"role,omitempty"`
+	Query  string `json:"query"`
+	Limit  int    `json:"limit,omitempty"`
+	Offset int    `json:"offset,omitempty"`
+	Since  string `json:"since,omitempty"` // a day, 2026-05-31
+	Until  string `json:"until,omitempty"`
+	Role   string `json:"role,omitempty"`
 }
 
 // TurnArguments are those of get_turn.
@@ -94,6 +95,7 @@ const (
 	SearchSchema = `{"type":"object","properties":{
 		"query":{"type":"string","description":"What to look for: names, numbers, rare words, or a question."},
 		"limit":{"type":"integer","minimum":1,"maximum":20,"description":"How many results; 8 if absent."},
+		"offset":{"type":"integer","minimum":0,"maximum":180,"description":"How many results to leave out, for the next page."},
 		"since":{"type":"string","description":"Only what was said on this day or later, as 2026-05-31."},
 		"until":{"type":"string","description":"Only what was said on this day or earlier."},
 		"role":{"type":"string","enum":["user","assistant"],"description":"Only what the user, or the assistant, said."}},
@@ -193,34 +195,41 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (F
 		return Found{}, refusal("the query is empty, or longer than %d bytes", maxQuery)
 	}
 	limit := bounded(a.Limit, usualHits, maxHits)
-	ask := limit
-	if v.May != nil { // some of what is found may not be shown
-		ask = 5 * maxHits
+	if a.Offset < 0 || a.Offset > maxSkipped {
+		return Found{}, refusal("the offset is from 0 to %d", maxSkipped)
 	}
-	found, err := m.Search.Search(ctx, retrieval.Query{Text: a.Query, Within: within, Limit: ask, WordsAlone: true})
+	upTo := a.Offset + limit
+	found, err := m.Search.Search(ctx, retrieval.Query{Text: a.Query, Within: within, Limit: upTo + 1, WordsAlone: true})
 	if err != nil {
 		return Found{}, err
 	}
-	hits, err := m.permitted(ctx, v, found.Hits, limit)
+	hits, err := m.permitted(ctx, v, found.Hits, upTo+1)
 	if err != nil {
 		return Found{}, err
 	}
+	more := len(hits) > upTo
+	hits = hits[min(a.Offset, len(hits)):min(upTo, len(hits))]
 	var out Found
 	var b strings.Builder
-	if len(hits) == 0 {
+	if len(hits) == 0 && a.Offset > 0 {
+		b.WriteString("There are no more results.")
+	} else if len(hits) == 0 {
 		b.WriteString("Nothing was found. Try a name, a number or a rarer word.")
 	}
 	for i, h := range hits {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		fmt.Fprintf(&b, "%d. Session %q (session_id %s), turn #%d (turn_id %s), %s, %s", i+1, display.OneLine(display.Clip(h.SessionTitle, 120)),
+		fmt.Fprintf(&b, "%d. Session %q (session_id %s), turn #%d (turn_id %s), %s, %s", a.Offset+i+1, display.OneLine(display.Clip(h.SessionTitle, 120)),
 			h.SessionID, h.TurnSeq, h.SourceTurn, speaker(h.ChunkText), day(h.At))
 		if h.File != nil {
 			fmt.Fprintf(&b, ", in the document %q", display.OneLine(display.Clip(h.File.Name, 120)))
 		}
 		b.WriteString("\n" + excerpt(h))
 		out.note(h.SessionID, h.SourceTurn)
+	}
+	if more {
+		fmt.Fprintf(&b, "\n\n[There are more: call search_memory again with offset %d]", upTo)
 	}
 	if found.Warning != "" {
 		b.WriteString("\n\nOnly words were compared: the search by meaning did not answer.")
@@ -230,17 +239,14 @@ func (m *Memory) SearchMemory(ctx context.Context, v View, a SearchArguments) (F
 }
 
 func (f *Found) note(s chat.SessionID, t chat.TurnID) {
-	if !slices.Contains(f.Sessions, s) {
-		f.Sessions = append(f.Sessions, s)
-	}
-	if t != "" && !slices.Contains(f.Turns, t) {
-		f.Turns = append(f.Turns, t)
+	if shown := (chat.ShownTurn{Session: s, Turn: t}); !slices.Contains(f.Shown, shown) {
+		f.Shown = append(f.Shown, shown)
 	}
 }
 
 // within is where a search looks.
 func (a SearchArguments) within(v View) (chat.Within, error) {
-	in := chat.Within{Scope: v.Scope, Branch: v.Branch, Session: v.Session, Role: chat.Role(a.Role)}
+	in := chat.Within{Scope: v.Scope, Branch: v.Branch, Session: v.Session, Role: chat.Role(a.Role), Only: v.Only}
 	if v.Turn != "" {
 		in.ExcludeTurns = []chat.TurnID{v.Turn}
 	}
@@ -299,7 +305,7 @@ func (m *Memory) permitted(ctx context.Context, v View, hits []retrieval.Hit, li
 // caller is in it.
 func (v View) may(s chat.Session) bool {
 	switch {
-	case v.May != nil && !v.May(s):
+	case v.Only != nil && !slices.Contains(v.Only, s.ID):
 		return false
 	case s.ID == v.Session:
 		return true

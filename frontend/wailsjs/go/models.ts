@@ -4018,6 +4018,9 @@ export namespace api {
 	    theme: string;
 	    textZoom: number;
 	    codeSize: number;
+	    codeWrap: boolean;
+	    codeNumbers: boolean;
+	    previews: boolean;
 	    messageWidth: string;
 	    motion: string;
 	    durability: string;
@@ -4041,6 +4044,9 @@ export namespace api {
 	        this.theme = source["theme"];
 	        this.textZoom = source["textZoom"];
 	        this.codeSize = source["codeSize"];
+	        this.codeWrap = source["codeWrap"];
+	        this.codeNumbers = source["codeNumbers"];
+	        this.previews = source["previews"];
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
 	        this.durability = source["durability"];

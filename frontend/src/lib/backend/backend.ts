@@ -274,6 +274,8 @@ export interface TransferService {
   /** The picture in the clipboard, for pages that are not given one that is pasted; without data there is none. */
   pastedPicture(): Promise<ImageUpload>;
   /** Shows a file in the system's file manager. */
+  /** Asks where to and saves a text there; an empty path: the dialog was closed. */
+  saveText(name: string, text: string): Promise<string>;
   reveal(path: string): Promise<void>;
   /** Attaches files by their paths to the draft of a branch. */
   attach(branchID: string, path: string): Promise<AttachResult>;
