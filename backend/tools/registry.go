@@ -62,11 +62,12 @@ type Registry struct {
 	servers []Source
 	granted map[chat.SessionID]map[string]int // names allowed for one message, see AllowFor
 	changed func()
+	needed  func(context.Context)
 }
 
 // NewRegistry returns a registry without sources.
 func NewRegistry(store Store, settings func() Settings) *Registry {
-	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}}
+	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}, needed: func(context.Context) {}}
 }
 
 // OnChange has fn called after what is offered, accepted or permitted changed.
@@ -74,6 +75,22 @@ func (r *Registry) OnChange(fn func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.changed = fn
+}
+
+// OnNeed has fn called before tools are offered. It starts servers that do not run yet, and
+// waits for them a bounded time.
+func (r *Registry) OnNeed(fn func(context.Context)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.needed = fn
+}
+
+// Ensure has the servers started whose tools are to be listed.
+func (r *Registry) Ensure(ctx context.Context) {
+	r.mu.RLock()
+	fn := r.needed
+	r.mu.RUnlock()
+	fn(ctx)
 }
 
 // SetBuiltin sets the program's own sources. Their definitions need no acceptance.
@@ -155,6 +172,7 @@ func (s asOffered) Definitions() []chat.ToolDefinition {
 // Offer implements turn.Tools: the definitions that are accepted and not forbidden, within
 // what providers take.
 func (r *Registry) Offer(ctx context.Context, session chat.SessionID) ([]chat.ToolDefinition, error) {
+	r.Ensure(ctx)
 	v, err := r.view(ctx)
 	if err != nil {
 		return nil, err
