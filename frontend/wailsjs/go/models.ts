@@ -399,6 +399,7 @@ export namespace api {
 	    why: string;
 	    effects: boolean;
 	    arguments: string;
+	    preview: string;
 	    redactions: number;
 	    result: string;
 	    resultMore: boolean;
@@ -435,6 +436,7 @@ export namespace api {
 	        this.why = source["why"];
 	        this.effects = source["effects"];
 	        this.arguments = source["arguments"];
+	        this.preview = source["preview"];
 	        this.redactions = source["redactions"];
 	        this.result = source["result"];
 	        this.resultMore = source["resultMore"];
@@ -2634,6 +2636,271 @@ export namespace api {
 	    }
 	}
 	
+	export class ProgramShownView {
+	    sessionId: string;
+	    session: string;
+	    turnId: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramShownView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.session = source["session"];
+	        this.turnId = source["turnId"];
+	    }
+	}
+	export class ProgramAccessView {
+	    id: number;
+	    at: number;
+	    client: string;
+	    tool: string;
+	    query: string;
+	    outcome: string;
+	    shown: ProgramShownView[];
+	    more: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramAccessView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.at = source["at"];
+	        this.client = source["client"];
+	        this.tool = source["tool"];
+	        this.query = source["query"];
+	        this.outcome = source["outcome"];
+	        this.shown = this.convertValues(source["shown"], ProgramShownView);
+	        this.more = source["more"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProgramAccessPage {
+	    accesses: ProgramAccessView[];
+	    next: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramAccessPage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.accesses = this.convertValues(source["accesses"], ProgramAccessView);
+	        this.next = source["next"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class ProgramChoice {
+	    name: string;
+	    scope: string;
+	    sessions: string[];
+	    folders: string[];
+	    remember: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramChoice(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.scope = source["scope"];
+	        this.sessions = source["sessions"];
+	        this.folders = source["folders"];
+	        this.remember = source["remember"];
+	    }
+	}
+	export class ProgramSessionView {
+	    id: string;
+	    title: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramSessionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.title = source["title"];
+	    }
+	}
+	export class ProgramClientView {
+	    name: string;
+	    scope: string;
+	    sessions: ProgramSessionView[];
+	    folders: string[];
+	    remember: boolean;
+	    claims: string;
+	    tokenAt: number;
+	    createdAt: number;
+	    seenAt: number;
+	    notes: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramClientView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.scope = source["scope"];
+	        this.sessions = this.convertValues(source["sessions"], ProgramSessionView);
+	        this.folders = source["folders"];
+	        this.remember = source["remember"];
+	        this.claims = source["claims"];
+	        this.tokenAt = source["tokenAt"];
+	        this.createdAt = source["createdAt"];
+	        this.seenAt = source["seenAt"];
+	        this.notes = source["notes"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
+	export class ProgramSnippetView {
+	    program: string;
+	    file: string;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramSnippetView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.program = source["program"];
+	        this.file = source["file"];
+	        this.text = source["text"];
+	    }
+	}
+	export class ProgramToken {
+	    name: string;
+	    token: string;
+	    snippet: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramToken(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.token = source["token"];
+	        this.snippet = source["snippet"];
+	    }
+	}
+	export class ProgramsHTTPView {
+	    on: boolean;
+	    running: boolean;
+	    url: string;
+	    problem: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramsHTTPView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.on = source["on"];
+	        this.running = source["running"];
+	        this.url = source["url"];
+	        this.problem = source["problem"];
+	    }
+	}
+	export class ProgramsPanel {
+	    rev: number;
+	    http: ProgramsHTTPView;
+	    clients: ProgramClientView[];
+	    snippets: ProgramSnippetView[];
+	    folders: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramsPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.http = this.convertValues(source["http"], ProgramsHTTPView);
+	        this.clients = this.convertValues(source["clients"], ProgramClientView);
+	        this.snippets = this.convertValues(source["snippets"], ProgramSnippetView);
+	        this.folders = source["folders"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class PromptArgumentView {
 	    name: string;
 	    title: string;
@@ -3751,6 +4018,9 @@ export namespace api {
 	    theme: string;
 	    textZoom: number;
 	    codeSize: number;
+	    codeWrap: boolean;
+	    codeNumbers: boolean;
+	    previews: boolean;
 	    messageWidth: string;
 	    motion: string;
 	    durability: string;
@@ -3774,6 +4044,9 @@ export namespace api {
 	        this.theme = source["theme"];
 	        this.textZoom = source["textZoom"];
 	        this.codeSize = source["codeSize"];
+	        this.codeWrap = source["codeWrap"];
+	        this.codeNumbers = source["codeNumbers"];
+	        this.previews = source["previews"];
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
 	        this.durability = source["durability"];
@@ -4138,6 +4411,210 @@ export namespace api {
 		}
 	}
 	
+	export class ToolDecisionRequest {
+	    callId: string;
+	    choice: string;
+	    server: boolean;
+	    hash: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolDecisionRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.callId = source["callId"];
+	        this.choice = source["choice"];
+	        this.server = source["server"];
+	        this.hash = source["hash"];
+	    }
+	}
+	export class ToolDefinitionView {
+	    source: string;
+	    tool: string;
+	    name: string;
+	    title: string;
+	    description: string;
+	    schema: string;
+	    annotations: string;
+	    hash: string;
+	    effects: boolean;
+	    builtIn: boolean;
+	    pinned: string;
+	    before?: ToolDefinitionView;
+	    decision: string;
+	    decisionFrom: string;
+	    asksEachCall: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolDefinitionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.source = source["source"];
+	        this.tool = source["tool"];
+	        this.name = source["name"];
+	        this.title = source["title"];
+	        this.description = source["description"];
+	        this.schema = source["schema"];
+	        this.annotations = source["annotations"];
+	        this.hash = source["hash"];
+	        this.effects = source["effects"];
+	        this.builtIn = source["builtIn"];
+	        this.pinned = source["pinned"];
+	        this.before = this.convertValues(source["before"], ToolDefinitionView);
+	        this.decision = source["decision"];
+	        this.decisionFrom = source["decisionFrom"];
+	        this.asksEachCall = source["asksEachCall"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ToolPermissionView {
+	    source: string;
+	    tool: string;
+	    sessionId: string;
+	    session: string;
+	    decision: string;
+	    createdAt: number;
+	    fromConfig: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolPermissionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.source = source["source"];
+	        this.tool = source["tool"];
+	        this.sessionId = source["sessionId"];
+	        this.session = source["session"];
+	        this.decision = source["decision"];
+	        this.createdAt = source["createdAt"];
+	        this.fromConfig = source["fromConfig"];
+	    }
+	}
+	export class ToolProblemView {
+	    source: string;
+	    tool: string;
+	    message: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolProblemView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.source = source["source"];
+	        this.tool = source["tool"];
+	        this.message = source["message"];
+	    }
+	}
+	export class ToolResolveRequest {
+	    callId: string;
+	    choice: string;
+	    text: string;
+	    isError: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolResolveRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.callId = source["callId"];
+	        this.choice = source["choice"];
+	        this.text = source["text"];
+	        this.isError = source["isError"];
+	    }
+	}
+	export class ToolResultView {
+	    blocks: BlockView[];
+	    isError: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolResultView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.blocks = this.convertValues(source["blocks"], BlockView);
+	        this.isError = source["isError"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ToolsPanel {
+	    rev: number;
+	    mode: string;
+	    definitions: ToolDefinitionView[];
+	    permissions: ToolPermissionView[];
+	    problems: ToolProblemView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolsPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.mode = source["mode"];
+	        this.definitions = this.convertValues(source["definitions"], ToolDefinitionView);
+	        this.permissions = this.convertValues(source["permissions"], ToolPermissionView);
+	        this.problems = this.convertValues(source["problems"], ToolProblemView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	
 	
 	
@@ -4174,6 +4651,78 @@ export namespace api {
 		}
 	}
 	
+	export class WaitingCallView {
+	    call: ToolCallView;
+	    sessionId: string;
+	    branchId: string;
+	    session: string;
+	    turnSeq: number;
+	    definition?: ToolDefinitionView;
+	
+	    static createFrom(source: any = {}) {
+	        return new WaitingCallView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.call = this.convertValues(source["call"], ToolCallView);
+	        this.sessionId = source["sessionId"];
+	        this.branchId = source["branchId"];
+	        this.session = source["session"];
+	        this.turnSeq = source["turnSeq"];
+	        this.definition = this.convertValues(source["definition"], ToolDefinitionView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class WaitingCalls {
+	    rev: number;
+	    calls: WaitingCallView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new WaitingCalls(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.calls = this.convertValues(source["calls"], WaitingCallView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class WindowRequest {
 	    kind: string;
 	    sessionId: string;
