@@ -289,6 +289,21 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Export.Format }},
 
 	{spec{
+		name: "cost.estimate", group: groupCost, label: "Estimate costs", def: true,
+		help: "Uses the price list that the program ships with, in US dollars, for models without prices of their own. An estimate: prices change.",
+	}, func(c *Config) any { return &c.Cost.Estimate }},
+	{spec{
+		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget", unit: "currency of the prices",
+		def: 0.0, min: 0, max: 1e6,
+		help: "A warning appears when the answers of a calendar month cost this much. Nothing is stopped. 0 is no budget.",
+	}, func(c *Config) any { return &c.Cost.Budget }},
+	{spec{
+		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
+		def: 0.8, min: 0.1, max: 1,
+		help: "The share of the monthly budget from which on the warning appears.",
+	}, func(c *Config) any { return &c.Cost.WarnAt }},
+
+	{spec{
 		name: "appearance.theme", group: groupAppearance, label: "Theme", def: "system",
 		choices: []string{"system", "light", "dark", "contrast"},
 		help:    "system follows the desktop.",
@@ -303,6 +318,18 @@ var memoryTable = []key{
 		def: 100, min: 75, max: 175,
 		help: "Size of code, relative to the text size.",
 	}, func(c *Config) any { return &c.Appearance.CodeSize }},
+	{spec{
+		name: "appearance.code_wrap", group: groupAppearance, label: "Wrap long lines of code", def: false,
+		help: "Off, code scrolls sideways. Each code block has its own switch.",
+	}, func(c *Config) any { return &c.Appearance.CodeWrap }},
+	{spec{
+		name: "appearance.code_numbers", group: groupAppearance, label: "Line numbers in code", def: false,
+		help: "They are not copied with the code.",
+	}, func(c *Config) any { return &c.Appearance.CodeNums }},
+	{spec{
+		name: "appearance.previews", group: groupAppearance, label: "Preview diagrams, SVG and HTML", def: true,
+		help: "Code blocks in Mermaid, SVG and HTML get a Preview button. What it shows runs no script and opens no connection.",
+	}, func(c *Config) any { return &c.Appearance.Previews }},
 	{spec{
 		name: "appearance.message_width", group: groupAppearance, label: "Message width", def: "normal",
 		choices: []string{"narrow", "normal", "wide", "full"},

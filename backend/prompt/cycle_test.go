@@ -29,7 +29,10 @@ func TestStepsOfTheTurnFollowItsMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := len(before.Messages())
-	if !reflect.DeepEqual(c.Messages()[:n], before.Messages()) || !reflect.DeepEqual(c.Messages()[n:], in.Cycle) {
+	want := []chat.Message{in.Cycle[0], {Role: chat.RoleUser, Blocks: chat.Blocks{chat.ToolResult{
+		ToolUseID: "1", Content: chat.Blocks{chat.Text{Text: "<tool_output>\nfound it\n</tool_output>"}},
+	}}}}
+	if !reflect.DeepEqual(c.Messages()[:n], before.Messages()) || !reflect.DeepEqual(c.Messages()[n:], want) {
 		t.Errorf("the messages are %+v", c.Messages())
 	}
 	if c.Cycle() != 2 || c.StablePrefix() != before.StablePrefix() || len(c.Tools()) != 1 {

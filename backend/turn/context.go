@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/librarian"
@@ -18,10 +19,10 @@ type assembly struct {
 	seq     int64          // turns before it are history; 0: all
 	model   Model
 	current chat.Message
-	base    chat.Blocks // the partial answer of a turn that is to be continued
-	reduce  float64     // after a provider rejected the request for its size
-	step    int         // index of the step it is for
-	turn    *chat.Turn  // nil for a preview: nothing is asked of a model then
+	earlier brought    // what the steps of the turn before this one brought
+	reduce  float64    // after a provider rejected the request for its size
+	step    int        // index of the step it is for
+	turn    *chat.Turn // nil for a preview: nothing is asked of a model then
 	memory  *memorySelection
 	cut     *chat.Cut // as a fork there would see the branch; nil: as it is
 }
@@ -99,8 +100,9 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 		Policy: e.settings().Policy.OrDefault(), Current: a.current, Reduce: a.reduce, Count: e.count(a.model), Redact: e.redact,
 		RedactionRules: e.settings().RedactionRules,
 	}
-	if len(a.base) > 0 {
-		in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: a.base}
+	in.Cycle, in.ResultMaxBytes = a.earlier.cycle, e.settings().ResultMaxBytes
+	if len(a.earlier.partial) > 0 {
+		in.Partial = &chat.Message{Role: chat.RoleAssistant, Blocks: a.earlier.partial}
 	}
 	b, err := e.store.Branch(ctx, a.branch)
 	if err != nil {
@@ -109,6 +111,9 @@ func (e *Engine) contextInput(ctx context.Context, a *assembly) (prompt.Input, e
 	a.here = b.SessionID
 	s, err := e.store.Session(ctx, b.SessionID)
 	if err != nil {
+		return in, err
+	}
+	if in.Tools, err = e.offer(ctx, a.model, s.ID); err != nil {
 		return in, err
 	}
 	if in.Provider != recallModel {
@@ -226,7 +231,8 @@ func (e *Engine) fetch(ctx context.Context, branch chat.BranchID, from, to int64
 // sizes weighs the lineage before turn_seq seq. What was not counted yet is
 // counted once and kept.
 func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m Model) ([]prompt.Size, error) {
-	encoding := e.counter.Encoding(m.Endpoint.ModelID)
+	// What a turn weighs follows from how it is rendered.
+	encoding := fmt.Sprintf("%s/%d", e.counter.Encoding(m.Endpoint.ModelID), prompt.AssemblerVersion)
 	all, err := e.store.Sizes(ctx, branch, encoding)
 	if err != nil {
 		return nil, err

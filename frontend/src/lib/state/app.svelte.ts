@@ -32,6 +32,7 @@ import { PinSuggestionsState } from './pinSuggestions.svelte';
 import { PaletteState } from './palette.svelte';
 import { Refresh } from './refresh';
 import { SearchState } from './search.svelte';
+import { ServersState } from './servers.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
 import { StartupState } from './startup.svelte';
@@ -77,6 +78,7 @@ export class App {
   readonly temporary: TemporaryConversation;
   readonly work: WorkState;
   readonly tools: ToolsState;
+  readonly servers: ServersState;
   readonly importing: ImportState;
   readonly exporting: ExportState;
   readonly dragOut: DragOut;
@@ -124,6 +126,7 @@ export class App {
     this.goTo = new GoToState(this.conversation);
     this.work = new WorkState(backend, this.changes, this.toasts);
     this.tools = new ToolsState(backend, this.changes, this.conversation);
+    this.servers = new ServersState(backend, this.changes);
     this.importing = new ImportState(backend, this.work);
     this.exporting = new ExportState(backend, this.work);
     this.dragOut = new DragOut(backend, this.exporting);
@@ -162,7 +165,7 @@ export class App {
 
   /** Long work of before, and what was asked of the page while it was not there. */
   async #heed(): Promise<void> {
-    await Promise.all([this.work.load(), this.tools.load(), this.#exportRefresh.now(), this.erasing.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.#exportRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
@@ -315,6 +318,7 @@ export class App {
     this.#exportRefresh.cancel();
     this.work.stop();
     this.tools.stop();
+    this.servers.stop();
     this.dropping.stop();
     this.erasing.stop();
     this.sessions.stop();

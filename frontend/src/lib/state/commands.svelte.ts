@@ -7,7 +7,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'backend' | 'branches' | 'composer' | 'conversation' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'sessions' | 'sessionSettings'
+  | 'backend' | 'branches' | 'composer' | 'conversation' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'servers' | 'sessions' | 'sessionSettings'
   | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
@@ -64,7 +64,7 @@ export class CommandRunner {
   }
 
   #acts(): Partial<Record<CommandId, (argument: string) => unknown>> {
-    const { backend, branches, composer, conversation, find, inspector, layout, memory, palette, search, sessions, sessionSettings, temporary, theme, toasts, turnActions, undo } = this.#parts;
+    const { backend, branches, composer, conversation, find, inspector, layout, memory, palette, search, servers, sessions, sessionSettings, temporary, theme, toasts, tools, turnActions, undo } = this.#parts;
     const { sessionId, branchId } = conversation;
     const zoom = (by: number) => theme.setZoom(Math.max(zoomMin, Math.min(zoomMax, theme.zoom + by)));
     return {
@@ -73,7 +73,7 @@ export class CommandRunner {
       undo: () => undo.undo(),
       new: () => this.#parts.newSession(),
       temporary: () => this.#parts.newTemporary(),
-      decide: () => this.#parts.tools.show(),
+      decide: () => (tools.waiting.length === 0 && servers.asked.length > 0 ? servers.answer() : tools.show()),
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),
