@@ -149,6 +149,8 @@ type Core struct {
 	Exporter Exporter
 	// Data is the data directory as a whole; it is there where the data cannot be opened too.
 	Data DataFolder
+	// Programs are other programs that use this memory.
+	Programs ProgramAccess
 	// Shell is the system around the window.
 	Shell   Shell
 	Log     *slog.Logger

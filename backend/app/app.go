@@ -26,6 +26,7 @@ import (
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/llm/openai"
 	"contextinfinity/backend/llm/recall"
+	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/redact"
@@ -42,16 +43,18 @@ import (
 type app struct {
 	setup
 
-	store    *store.Store
-	turns    *turn.Engine
-	jobs     *jobs.Runner
-	upkeep   *jobs.Reconciler
-	branches *branches.Service
-	imports  *importing.Service
-	tools    *tools.Registry
-	fanout   *fanout
-	server   *handover.Server // nil: nobody else is served
-	tasks    *tasks.Manager   // nil: there is no window to begin any
+	store     *store.Store
+	turns     *turn.Engine
+	jobs      *jobs.Runner
+	upkeep    *jobs.Reconciler
+	branches  *branches.Service
+	imports   *importing.Service
+	tools     *tools.Registry
+	fanout    *fanout
+	server    *handover.Server // nil: nobody else is served
+	http      *mcpserver.HTTP  // nil: there is no window that serves other programs
+	leaveHTTP func()
+	tasks     *tasks.Manager // nil: there is no window to begin any
 	recollection
 	backups  backupNotice
 	readOnly bool
@@ -282,6 +285,7 @@ func (a *app) close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		a.stopServing(ctx)
+		a.stopHTTP()
 		a.stopTasks(ctx)
 		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
@@ -337,7 +341,7 @@ func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
 		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
-		Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
+		MemoryTools: memoryTools(), Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)
 		},
@@ -368,7 +372,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(),
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }

@@ -10,6 +10,7 @@ const (
 	groupLibrarian  = "Librarian"
 	groupRetrieval  = "Memory and search"
 	groupTools      = "Tools"
+	groupPrograms   = "Other programs"
 	groupProviders  = "Providers"
 	groupPrivacy    = "Privacy and redaction"
 	groupStorage    = "Storage and backup"
@@ -42,7 +43,7 @@ var coreTable = []key{
 
 	{spec{
 		name: "context.infinity", group: groupBudget, label: "Unlimited history", def: true,
-		help: "Off is plain chat: still kept durably, but nothing is summarised or remembered, and a conversation " +
+		help: "Off is plain chat: still kept durably, but nothing is summarised or remembered, and a session " +
 			"that outgrows the model's window is an error. CONTEXTINFINITY=0 or 1 in the environment comes before the file.",
 	}, func(c *Config) any { return &c.Context.Infinity }},
 	{spec{

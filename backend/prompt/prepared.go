@@ -173,10 +173,24 @@ func (a *assembler) dayItem(day string) rendered {
 // canonicalHash is over the context's own JSON; the wire form, which an
 // adapter shapes, is hashed apart.
 func canonicalHash(c PreparedContext) string {
+	return c.hashOf(len(c.messages))
+}
+
+// HashOfFirst is the hash that a context of the same definitions, system text and so many
+// of the same messages has: its manifest's SHA256 (SRD 1.2.5).
+func (c PreparedContext) HashOfFirst(messages int) string {
+	if messages < 0 || messages > len(c.messages) {
+		return ""
+	}
+	return c.hashOf(messages)
+}
+
+func (c PreparedContext) hashOf(messages int) string {
 	raw, err := chat.MarshalJSON(struct {
 		System   []string       `json:"system"`
+		Tools    []sentTool     `json:"tools,omitempty"`
 		Messages []chat.Message `json:"messages"`
-	}{c.system, c.messages})
+	}{c.system, sentTools(c.tools), c.messages[:messages]})
 	if err != nil {
 		return "" // blocks come from storage, which only holds what encodes
 	}

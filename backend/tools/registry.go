@@ -45,6 +45,12 @@ type Previewer interface {
 	Preview(ctx context.Context, c Call) (string, error)
 }
 
+// Complaining is implemented by sources that have something to say about tools that they
+// cannot offer.
+type Complaining interface {
+	Problems() []Problem
+}
+
 // Registry knows the tools that there are, and what people decided about them. It is
 // turn.Tools. Its methods may be called by several goroutines.
 type Registry struct {

@@ -2636,6 +2636,271 @@ export namespace api {
 	    }
 	}
 	
+	export class ProgramShownView {
+	    sessionId: string;
+	    session: string;
+	    turnId: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramShownView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.session = source["session"];
+	        this.turnId = source["turnId"];
+	    }
+	}
+	export class ProgramAccessView {
+	    id: number;
+	    at: number;
+	    client: string;
+	    tool: string;
+	    query: string;
+	    outcome: string;
+	    shown: ProgramShownView[];
+	    more: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramAccessView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.at = source["at"];
+	        this.client = source["client"];
+	        this.tool = source["tool"];
+	        this.query = source["query"];
+	        this.outcome = source["outcome"];
+	        this.shown = this.convertValues(source["shown"], ProgramShownView);
+	        this.more = source["more"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProgramAccessPage {
+	    accesses: ProgramAccessView[];
+	    next: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramAccessPage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.accesses = this.convertValues(source["accesses"], ProgramAccessView);
+	        this.next = source["next"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class ProgramChoice {
+	    name: string;
+	    scope: string;
+	    sessions: string[];
+	    folders: string[];
+	    remember: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramChoice(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.scope = source["scope"];
+	        this.sessions = source["sessions"];
+	        this.folders = source["folders"];
+	        this.remember = source["remember"];
+	    }
+	}
+	export class ProgramSessionView {
+	    id: string;
+	    title: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramSessionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.title = source["title"];
+	    }
+	}
+	export class ProgramClientView {
+	    name: string;
+	    scope: string;
+	    sessions: ProgramSessionView[];
+	    folders: string[];
+	    remember: boolean;
+	    claims: string;
+	    tokenAt: number;
+	    createdAt: number;
+	    seenAt: number;
+	    notes: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramClientView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.scope = source["scope"];
+	        this.sessions = this.convertValues(source["sessions"], ProgramSessionView);
+	        this.folders = source["folders"];
+	        this.remember = source["remember"];
+	        this.claims = source["claims"];
+	        this.tokenAt = source["tokenAt"];
+	        this.createdAt = source["createdAt"];
+	        this.seenAt = source["seenAt"];
+	        this.notes = source["notes"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
+	export class ProgramSnippetView {
+	    program: string;
+	    file: string;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramSnippetView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.program = source["program"];
+	        this.file = source["file"];
+	        this.text = source["text"];
+	    }
+	}
+	export class ProgramToken {
+	    name: string;
+	    token: string;
+	    snippet: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramToken(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.token = source["token"];
+	        this.snippet = source["snippet"];
+	    }
+	}
+	export class ProgramsHTTPView {
+	    on: boolean;
+	    running: boolean;
+	    url: string;
+	    problem: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramsHTTPView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.on = source["on"];
+	        this.running = source["running"];
+	        this.url = source["url"];
+	        this.problem = source["problem"];
+	    }
+	}
+	export class ProgramsPanel {
+	    rev: number;
+	    http: ProgramsHTTPView;
+	    clients: ProgramClientView[];
+	    snippets: ProgramSnippetView[];
+	    folders: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramsPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.http = this.convertValues(source["http"], ProgramsHTTPView);
+	        this.clients = this.convertValues(source["clients"], ProgramClientView);
+	        this.snippets = this.convertValues(source["snippets"], ProgramSnippetView);
+	        this.folders = source["folders"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class PromptArgumentView {
 	    name: string;
 	    title: string;
@@ -3753,6 +4018,9 @@ export namespace api {
 	    theme: string;
 	    textZoom: number;
 	    codeSize: number;
+	    codeWrap: boolean;
+	    codeNumbers: boolean;
+	    previews: boolean;
 	    messageWidth: string;
 	    motion: string;
 	    durability: string;
@@ -3776,6 +4044,9 @@ export namespace api {
 	        this.theme = source["theme"];
 	        this.textZoom = source["textZoom"];
 	        this.codeSize = source["codeSize"];
+	        this.codeWrap = source["codeWrap"];
+	        this.codeNumbers = source["codeNumbers"];
+	        this.previews = source["previews"];
 	        this.messageWidth = source["messageWidth"];
 	        this.motion = source["motion"];
 	        this.durability = source["durability"];

@@ -6,8 +6,77 @@
  */
 import { getContext, setContext } from 'svelte';
 import type {
-  ActivityPanel, AttachPart, AttachResult, Background, BackupView, BranchComparison, BranchTree, BranchView, Change, ChunkDetail, ChunkPage, ContextDiff, ContextView, DeletePreview, DocumentView, DraggedFile, Draft, EmbedderEstimate, EmbeddersView, ExportPlan, ExportRequest, FindResult, Folder, Frame, DroppedFile, ElicitationAnswer, Elicitations, Header, ImageUpload, ImportedInstructions, IndexStatus, KeyTest, KeyView, LocalServer, MemoryChip, MemoryFilter, MemorySearch, MetricsQuery, MetricsSeries, ModelView, MovePreview, PendingView, PinSuggestion, PinView, PromptText,
-  RawStep, ReceiptView, RecoveryReport, ResourceText, RestorePreview, SearchQuery, SearchResult, SendRequest, SendResult, ServerImport, ServerImportChoice, ServerLog, ServerPrompts, ServerResources, ServerSettings, ServersPanel, ServerValue, SessionRow, SessionSettings, SessionSnapshot, SettingsView, Startup,
+  ActivityPanel,
+  AttachPart,
+  AttachResult,
+  Background,
+  BackupView,
+  BranchComparison,
+  BranchTree,
+  BranchView,
+  Change,
+  ChunkDetail,
+  ChunkPage,
+  ContextDiff,
+  ContextView,
+  DeletePreview,
+  DocumentView,
+  Draft,
+  DraggedFile,
+  DroppedFile,
+  ElicitationAnswer,
+  Elicitations,
+  EmbedderEstimate,
+  EmbeddersView,
+  ExportPlan,
+  ExportRequest,
+  FindResult,
+  Folder,
+  Frame,
+  Header,
+  ImageUpload,
+  ImportedInstructions,
+  IndexStatus,
+  KeyTest,
+  KeyView,
+  LocalServer,
+  MemoryChip,
+  MemoryFilter,
+  MemorySearch,
+  MetricsQuery,
+  MetricsSeries,
+  ModelView,
+  MovePreview,
+  PendingView,
+  PinSuggestion,
+  PinView,
+  ProgramAccessPage,
+  ProgramChoice,
+  ProgramToken,
+  ProgramsPanel,
+  PromptText,
+  RawStep,
+  ReceiptView,
+  RecoveryReport,
+  ResourceText,
+  RestorePreview,
+  SearchQuery,
+  SearchResult,
+  SendRequest,
+  SendResult,
+  ServerImport,
+  ServerImportChoice,
+  ServerLog,
+  ServerPrompts,
+  ServerResources,
+  ServerSettings,
+  ServerValue,
+  ServersPanel,
+  SessionRow,
+  SessionSettings,
+  SessionSnapshot,
+  SettingsView,
+  Startup,
   StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, ToolCallView, ToolDecisionRequest, ToolResolveRequest, ToolResultView, ToolsPanel, TurnPage, TurnView, WaitingCalls,
 } from './types';
 
@@ -153,6 +222,21 @@ export interface EmbeddersService {
   dismissOffer(): Promise<void>;
 }
 
+/** Other programs that use this memory through MCP, and what they may see. */
+export interface ProgramsService {
+  panel(): Promise<ProgramsPanel>;
+  allow(choice: ProgramChoice): Promise<ProgramsPanel>;
+  /** With its token. Its notes and the record of its accesses are kept. */
+  forget(name: string): Promise<ProgramsPanel>;
+  /** In the place of the token before. It is shown this once. */
+  makeToken(name: string): Promise<ProgramToken>;
+  revokeToken(name: string): Promise<ProgramsPanel>;
+  setHTTP(on: boolean): Promise<ProgramsPanel>;
+  /** Newest first; of one program, or of all with an empty name. */
+  accesses(client: string, before: number): Promise<ProgramAccessPage>;
+  clearAccesses(): Promise<void>;
+}
+
 export interface SettingsService {
   startup(): Promise<Startup>;
   finishFirstRun(model: string): Promise<void>;
@@ -190,6 +274,8 @@ export interface TransferService {
   /** The picture in the clipboard, for pages that are not given one that is pasted; without data there is none. */
   pastedPicture(): Promise<ImageUpload>;
   /** Shows a file in the system's file manager. */
+  /** Asks where to and saves a text there; an empty path: the dialog was closed. */
+  saveText(name: string, text: string): Promise<string>;
   reveal(path: string): Promise<void>;
   /** Attaches files by their paths to the draft of a branch. */
   attach(branchID: string, path: string): Promise<AttachResult>;
@@ -303,6 +389,7 @@ export interface Backend {
   readonly branches: BranchesService;
   readonly search: SearchService;
   readonly embedders: EmbeddersService;
+  readonly programs: ProgramsService;
   readonly settings: SettingsService;
   readonly transfer: TransferService;
   readonly storage: StorageService;

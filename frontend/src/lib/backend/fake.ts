@@ -12,6 +12,7 @@ import { seedForks } from './fake/forks';
 import { inspectService } from './fake/inspect';
 import { memoryBlocks, memoryService } from './fake/memory';
 import { Program, type ProgramSeed } from './fake/program';
+import { programsService } from './fake/programs';
 import { searchService } from './fake/search';
 import { seed, seedMany } from './fake/seed';
 import { block, errorView } from './fake/shapes';
@@ -95,6 +96,7 @@ export function fakeBackend(options: Partial<FakeOptions> = {}): FakeBackend {
     branches: watch.service('branches', branchesService(world)),
     memory: watch.service('memory', memoryService(world)),
     embedders: watch.service('embedders', embeddersService(world, options.embedders ?? [])),
+    programs: watch.service('programs', programsService(world)),
     search: watch.service('search', searchService(world)),
     settings: watch.service('settings', settingsService(world, program)),
     transfer: watch.service('transfer', transferService(world, tasks, files, () => program.valueOf('export.format'))),

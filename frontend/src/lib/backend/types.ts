@@ -7,6 +7,7 @@ import type { ToolCallView } from './types_tools';
 export type * from './types_branches';
 export type * from './types_context';
 export type * from './types_embedders';
+export type * from './types_programs';
 export type * from './types_mcp';
 export type * from './types_memory';
 export type * from './types_search';
@@ -502,4 +503,18 @@ export const EVENT_CHANGE = 'ci:change';
 
 /** What a Change can be about. */
 export type ChangeKind =
-  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex' | 'task' | 'call' | 'tools' | 'servers';
+  | 'sessions'
+  | 'session'
+  | 'turn'
+  | 'head'
+  | 'jobs'
+  | 'pins'
+  | 'draft'
+  | 'settings'
+  | 'recovery'
+  | 'reindex'
+  | 'task'
+  | 'call'
+  | 'tools'
+  | 'servers'
+  | 'programs';

@@ -2,7 +2,23 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type { Backend, BranchesService, ChatService, EmbeddersService, InspectService, MemoryService, SearchService, ServersService, SessionsService, SettingsService, StorageService, ToolsService, TransferService, WorkService } from './backend';
+import type {
+  Backend,
+  BranchesService,
+  ChatService,
+  EmbeddersService,
+  InspectService,
+  MemoryService,
+  ProgramsService,
+  SearchService,
+  ServersService,
+  SessionsService,
+  SettingsService,
+  StorageService,
+  ToolsService,
+  TransferService,
+  WorkService,
+} from './backend';
 import { answerClose } from './window';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
@@ -51,6 +67,7 @@ export function wailsBackend(): Backend {
     branches: service<BranchesService>('Branches'),
     search: service<SearchService>('Search'),
     embedders: service<EmbeddersService>('Embedders'),
+    programs: service<ProgramsService>('Programs'),
     settings: service<SettingsService>('Settings'),
     transfer: service<TransferService>('Transfer'),
     storage: service<StorageService>('Storage'),
