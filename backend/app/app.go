@@ -188,7 +188,9 @@ func (a *app) turnSettings() turn.Settings {
 	c := a.config.Config()
 	return turn.Settings{
 		IdleTimeout: c.Stream.IdleTimeout(), FrameEvery: 16 * time.Millisecond, Backoff: turn.DefaultBackoff,
-		ToolsMode: llm.ToolsMode(c.Tools.Mode), Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
+		ToolsMode: llm.ToolsMode(c.Tools.Mode), MaxSteps: c.Tools.MaxSteps, ResultMaxBytes: c.Tools.ResultMaxBytes,
+		CallTimeout: time.Duration(c.Tools.CallTimeoutS) * time.Second, AllowParallel: c.Tools.AllowParallel, Continuity: c.Tools.ProviderContinuity,
+		Policy: models.Policy(c), RedactionRules: a.outbound.rules(),
 		MaxAnswerBytes: c.Stream.MaxAnswerBytes, MaxAnswerTokens: c.Stream.MaxAnswerTokens,
 		Scope: chat.Scope(c.Retrieval.Scope), EmbedsRemotely: c.Retrieval.Embedder != config.EmbedderLocal,
 	}
