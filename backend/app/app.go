@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -139,6 +140,9 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		return nil, err
 	}
 	a.memory.store = a.store
+	if !o.ReadOnly {
+		a.catalog.Remember(cardMemory{a.store, a.log})
+	}
 	a.recollection = newRecollection(recollectionDeps{
 		store: a.store, config: a.config.Config, keys: a.keys, redact: a.redactText, publish: reindexing(o.Publish.Change), log: a.log,
 	})
@@ -385,14 +389,45 @@ func (a *app) stats(ctx context.Context) ([]cli.Stat, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []cli.Stat{
+	out := []cli.Stat{
 		{Name: "sessions", Value: st.Sessions}, {Name: "branches", Value: st.Branches}, {Name: "turns", Value: st.Turns},
 		{Name: "pending", Value: st.Pending}, {Name: "states", Value: st.States}, {Name: "pins", Value: st.Pins},
 		{Name: "chunks", Value: st.Chunks}, {Name: "units", Value: st.Units},
 		{Name: "vectors", Value: st.Vectors}, {Name: "namespaces", Value: st.Spaces}, {Name: "events", Value: st.Events},
 		{Name: "jobs", Value: st.Jobs}, {Name: "dead_jobs", Value: st.DeadJobs}, {Name: "schema", Value: st.Schema},
 		{Name: "bytes", Value: st.Bytes},
-	}, nil
+	}
+	now := time.Now()
+	used, err := a.store.UsageByModel(ctx, chat.UsageQuery{Since: time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, now.Location())})
+	spent := a.catalog.Spent(used)
+	return append(out,
+		cli.Stat{Name: "cost_this_month", Value: math.Round(spent.Amount*1e4) / 1e4}, cli.Stat{Name: "cost_is_estimate", Value: spent.Estimate},
+		cli.Stat{Name: "turns_without_price", Value: spent.Unpriced}), err
+}
+
+// cardMemory keeps what servers say of their models among the settings of the store.
+type cardMemory struct {
+	store *store.Store
+	log   *slog.Logger
+}
+
+// learnedModels is the setting that it is kept under.
+const learnedModels = "models.learned"
+
+// Load implements models.Memory.
+func (m cardMemory) Load() []byte {
+	text, _, err := m.store.Setting(context.Background(), learnedModels)
+	if err != nil {
+		m.log.Warn("what servers said of their models could not be read", "err", err)
+	}
+	return []byte(text)
+}
+
+// Save implements models.Memory. Losing it costs one request to the server.
+func (m cardMemory) Save(raw []byte) {
+	if err := m.store.PutSetting(context.Background(), learnedModels, string(raw)); err != nil {
+		m.log.Warn("what servers say of their models was not kept", "err", err)
+	}
 }
 
 // verbModels is the catalog as the command line wants it.
@@ -405,6 +440,7 @@ func (m verbModels) List(context.Context) ([]cli.ModelInfo, error) {
 			Name: in.Name, Provider: in.Provider, ModelID: in.ModelID, BaseURL: in.BaseURL, Window: in.Limits.ContextLimit,
 			Output: in.Limits.MaxOutput, Source: in.Source, Ceiling: in.Ceiling, Stream: in.Stream, Usable: in.Usable,
 			Why: in.Why, Default: in.Default, BuiltIn: in.BuiltIn,
+			Images: string(in.Can.Images), Tools: string(in.Can.Tools), Reasoning: string(in.Can.Reasoning), Favourite: in.Favourite, Price: cli.PriceInfo(in.Price, in.Priced),
 		})
 	}
 	return out, nil

@@ -65,7 +65,7 @@ func TestReadsTheExampleOfTheSRD(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Default()
-	want.General = General{DefaultModel: "sonnet", DataDir: "~/.contextinfinity"}
+	want.General.DefaultModel, want.General.DataDir = "sonnet", "~/.contextinfinity"
 	want.Retrieval.EnableMMR = true // ours is measured: it gains nothing
 	want.Configured = []Model{
 		{Name: "sonnet", Provider: "anthropic", ModelID: "claude-sonnet-4-20250514", ContextLimit: 200000, APIKeyEnv: "ANTHROPIC_API_KEY", Stream: true, omit: []string{}},

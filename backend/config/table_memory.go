@@ -297,6 +297,21 @@ var memoryTable = []key{
 	}, func(c *Config) any { return &c.Export.Format }},
 
 	{spec{
+		name: "cost.estimate", group: groupCost, label: "Estimate costs", def: true,
+		help: "Uses the price list that the program ships with, in US dollars, for models without prices of their own. An estimate: prices change.",
+	}, func(c *Config) any { return &c.Cost.Estimate }},
+	{spec{
+		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget", unit: "currency of the prices",
+		def: 0.0, min: 0, max: 1e6,
+		help: "A warning appears when the answers of a calendar month cost this much. Nothing is stopped. 0 is no budget.",
+	}, func(c *Config) any { return &c.Cost.Budget }},
+	{spec{
+		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
+		def: 0.8, min: 0.1, max: 1,
+		help: "The share of the monthly budget from which on the warning appears.",
+	}, func(c *Config) any { return &c.Cost.WarnAt }},
+
+	{spec{
 		name: "appearance.theme", group: groupAppearance, label: "Theme", def: "system",
 		choices: []string{"system", "light", "dark", "contrast"},
 		help:    "system follows the desktop.",

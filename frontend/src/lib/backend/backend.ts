@@ -7,6 +7,7 @@
 import { getContext, setContext } from 'svelte';
 import type {
   ActivityPanel,
+  AddedModel,
   AttachPart,
   AttachResult,
   Background,
@@ -19,6 +20,7 @@ import type {
   ChunkPage,
   ContextDiff,
   ContextView,
+  CostView,
   DeletePreview,
   DocumentView,
   Draft,
@@ -47,9 +49,12 @@ import type {
   MetricsSeries,
   ModelView,
   MovePreview,
+  OfferView,
   PendingView,
   PinSuggestion,
   PinView,
+  PlaceView,
+  PresetView,
   ProgramAccessPage,
   ProgramChoice,
   ProgramToken,
@@ -77,7 +82,22 @@ import type {
   SessionSnapshot,
   SettingsView,
   Startup,
-  StatePanel, StateView, StepView, StorageView, StreamState, WindowRequest, SwitchPreview, TaskView, ToolCallView, ToolDecisionRequest, ToolResolveRequest, ToolResultView, ToolsPanel, TurnPage, TurnView, WaitingCalls,
+  StatePanel,
+  StateView,
+  StepView,
+  StorageView,
+  StreamState,
+  SwitchPreview,
+  TaskView,
+  ToolCallView,
+  ToolDecisionRequest,
+  ToolResolveRequest,
+  ToolResultView,
+  ToolsPanel,
+  TurnPage,
+  TurnView,
+  WaitingCalls,
+  WindowRequest,
 } from './types';
 
 export interface SessionsService {
@@ -253,6 +273,18 @@ export interface SettingsService {
   /** An empty provider is found out by the key's form; an empty key means the stored one. */
   testKey(provider: string, key: string, baseURL: string): Promise<KeyTest>;
   localServers(): Promise<LocalServer[]>;
+  presets(): Promise<PresetView[]>;
+  /** Providers with a key, servers of configured models, and servers that answer on this machine. */
+  modelPlaces(): Promise<PlaceView[]>;
+  /** Asks the place for its models. */
+  offeredModels(place: string): Promise<OfferView[]>;
+  /** Configures a model of a place, or names the configured one that is it. */
+  addOffered(place: string, modelID: string): Promise<AddedModel>;
+  setFavourite(name: string, favourite: boolean): Promise<ModelView[]>;
+  /** What a person says of a model's window, in tokens. */
+  setWindow(name: string, tokens: number): Promise<ModelView[]>;
+  /** Of the newest turn of a session, the session and this month. */
+  costs(sessionID: string): Promise<CostView>;
   /** http and https only, in the system's browser. */
   openExternal(url: string): Promise<void>;
   version(): Promise<string>;
