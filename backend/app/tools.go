@@ -35,8 +35,16 @@ func (a *app) ownPlaces() []string {
 	return []string{a.config.Config().DataDir, filepath.Dir(a.config.Path())}
 }
 
+// resumeTools continues answers between whose steps an earlier run of the program ended.
+func (a *app) resumeTools() {
+	a.behind.Go(func() {
+		if _, err := a.turns.ResumeTools(a.life); err != nil && a.life.Err() == nil {
+			a.log.Warn("tool calls of an earlier run could not be looked for", "err", err)
+		}
+	})
+}
+
 // toolPorts are what the window's service works with.
 func (a *app) toolPorts() api.ToolPorts {
-	turns, _ := any(a.turns).(api.ToolTurns)
-	return api.ToolPorts{Registry: a.tools, Turns: turns, Mode: func() string { return a.config.Config().Tools.Mode }}
+	return api.ToolPorts{Registry: a.tools, Turns: a.turns, Mode: func() string { return a.config.Config().Tools.Mode }}
 }

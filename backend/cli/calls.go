@@ -313,7 +313,7 @@ func (c *call) continued(ctx context.Context, s *Services, st *stream, id chat.T
 	var h *turn.Handle
 	runs := false
 	if err == nil {
-		h, runs, err = s.Turns.Follow(ctx, id)
+		h, runs = s.Turns.Follow(id)
 	}
 	if err == nil && runs {
 		return c.follow(ctx, s, st, h, base)
