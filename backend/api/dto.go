@@ -466,7 +466,8 @@ const (
 	ChangeDraft    = "draft" // ID is the branch
 	ChangeSettings = "settings"
 	ChangeRecovery = "recovery"
-	ChangeReindex  = "reindex" // of vectors; ID is "done/total"
-	ChangeCall     = "call"    // a tool call moved, or its progress; ID is the call
-	ChangeTools    = "tools"   // what is offered, accepted or permitted
+	ChangeReindex  = "reindex"  // of vectors; ID is "done/total"
+	ChangeCall     = "call"     // a tool call moved, or its progress; ID is the call
+	ChangeTools    = "tools"    // what is offered, accepted or permitted
+	ChangePrograms = "programs" // other programs that use this memory
 )

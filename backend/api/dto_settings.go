@@ -178,6 +178,9 @@ type Startup struct {
 	TextZoom    int    `json:"textZoom"`
 	// of code beside the rest of the text, percent
 	CodeSize     int    `json:"codeSize"`
+	CodeWrap     bool   `json:"codeWrap"`     // long lines of code are wrapped
+	CodeNumbers  bool   `json:"codeNumbers"`  // lines of code are numbered
+	Previews     bool   `json:"previews"`     // code can be shown as what it draws
 	MessageWidth string `json:"messageWidth"` // narrow, normal, wide, full
 	Motion       string `json:"motion"`       // system, reduced
 	Durability   string `json:"durability"`   // buffered, write_ahead

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/documents"
+	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/filetype"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/transfer"
@@ -88,6 +90,27 @@ func (s *Transfer) PickTarget(suggested string) (string, error) {
 		return "", noShell("transfer.pick_target")
 	}
 	return s.c.Shell.PickTarget(suggested)
+}
+
+// mostSaved bounds a text that is saved as a file.
+const mostSaved = 16 << 20
+
+// SaveText asks where to and saves a text there, such as the code of an answer. It returns the path; empty: the dialog was
+// closed, and nothing was written.
+func (s *Transfer) SaveText(name, text string) (string, error) {
+	const op = "transfer.save_text"
+	if s.c.Shell.PickTarget == nil {
+		return "", chat.Errorf(chat.CodeUnavailable, op, "This system offers no dialog to save a file.").WithHint("copy the text instead")
+	}
+	if len(text) > mostSaved {
+		return "", chat.Errorf(chat.CodeInvalid, op, "The text is longer than the %d MB that are saved at once; nothing was written.", mostSaved>>20).WithHint("export the turn instead")
+	}
+	ext := filepath.Ext(name)
+	path, err := s.c.Shell.PickTarget(exporting.FileName(strings.TrimSuffix(name, ext)) + ext)
+	if err != nil || path == "" {
+		return "", err
+	}
+	return path, exporting.SaveText(s.c.ctx(), path, text)
 }
 
 // Reveal shows a file in the system's file manager.

@@ -403,3 +403,27 @@ func TestTasksAreTold(t *testing.T) {
 		t.Errorf("%v", told)
 	}
 }
+
+// A text of the page is saved where the person says, whole, and under a name that is none but a name.
+func TestSaveText(t *testing.T) {
+	d := newDesk(t)
+	if _, err := d.transfer.SaveText("a.go", "x"); chat.CodeOf(err) != chat.CodeUnavailable || chat.AsError(err).Hint == "" {
+		t.Errorf("without a dialog: %v", err)
+	}
+	dir, suggested := t.TempDir(), ""
+	d.core.Shell.PickTarget = func(s string) (string, error) { suggested = s; return filepath.Join(dir, "here.go"), nil }
+	for _, text := range []string{"package a\n", "package b\n"} { // the second replaces the first: the dialog asked
+		path, err := d.transfer.SaveText("../../etc/pass\u202ewd.go", text)
+		got, rerr := os.ReadFile(path)
+		if err != nil || rerr != nil || string(got) != text || strings.ContainsAny(suggested, "/\\\u202e") || filepath.Ext(suggested) != ".go" {
+			t.Errorf("%q at %q, suggested %q, %v %v", got, path, suggested, err, rerr)
+		}
+	}
+	if _, err := d.transfer.SaveText("a.txt", strings.Repeat("x", mostSaved+1)); chat.CodeOf(err) != chat.CodeInvalid {
+		t.Errorf("too much: %v", err)
+	}
+	d.core.Shell.PickTarget = func(string) (string, error) { return "", nil }
+	if path, err := d.transfer.SaveText("a.go", "x"); path != "" || err != nil {
+		t.Errorf("closed: %q, %v", path, err)
+	}
+}

@@ -27,6 +27,7 @@ import (
 	"contextinfinity/backend/llm/chatcompletions"
 	"contextinfinity/backend/llm/openai"
 	"contextinfinity/backend/llm/recall"
+	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/prompt"
 	"contextinfinity/backend/redact"
@@ -34,6 +35,7 @@ import (
 	"contextinfinity/backend/store"
 	"contextinfinity/backend/tasks"
 	"contextinfinity/backend/tokens"
+	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
 
@@ -42,15 +44,18 @@ import (
 type app struct {
 	setup
 
-	store    *store.Store
-	turns    *turn.Engine
-	jobs     *jobs.Runner
-	upkeep   *jobs.Reconciler
-	branches *branches.Service
-	imports  *importing.Service
-	fanout   *fanout
-	server   *handover.Server // nil: nobody else is served
-	tasks    *tasks.Manager   // nil: there is no window to begin any
+	store     *store.Store
+	turns     *turn.Engine
+	jobs      *jobs.Runner
+	upkeep    *jobs.Reconciler
+	branches  *branches.Service
+	imports   *importing.Service
+	tools     *tools.Registry
+	fanout    *fanout
+	server    *handover.Server // nil: nobody else is served
+	http      *mcpserver.HTTP  // nil: there is no window that serves other programs
+	leaveHTTP func()
+	tasks     *tasks.Manager // nil: there is no window to begin any
 	recollection
 	backups  backupNotice
 	readOnly bool
@@ -153,6 +158,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 		RangeTarget:  func(ctx context.Context, b chat.BranchID, n int) int { return a.turns.RangeTarget(ctx, b, n) },
 	})
 	a.branches = branches.New(a.store, a.jobs, o.Publish)
+	a.tools = a.newTools(o.Publish)
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
@@ -283,6 +289,7 @@ func (a *app) close() error {
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		a.stopServing(ctx)
+		a.stopHTTP()
 		a.stopTasks(ctx)
 		err = errors.Join(a.turns.Close(ctx), a.endBehind(), a.stopJobs(), a.closeIndex(), a.store.Close())
 	})
@@ -338,7 +345,7 @@ func commandLine() cli.App {
 	keys := secrets.New()
 	return cli.App{
 		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Redact: keys.Redactor().Redact,
-		Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
+		MemoryTools: memoryTools(), Documents: documentReader(), HandOver: handOver, OpenCopies: openCopies,
 		Open: func(ctx context.Context, o cli.OpenOptions) (*cli.Services, error) {
 			return openForVerb(ctx, o, keys)
 		},
@@ -369,7 +376,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
-		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), ConfigFault: a.config.Err(),
+		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/mcpserver"
 	"contextinfinity/backend/models"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/turn"
@@ -170,6 +171,8 @@ type Services struct {
 	Memory Memory
 	// Exports writes what is kept to files.
 	Exports *exporting.Exporter
+	// Programs are other programs that use this memory.
+	Programs Programs
 	// Stats is what `stats` prints, in order.
 	Stats func(context.Context) ([]Stat, error)
 	// AfterSend is how long background work may run after an answer was printed; nil: not at all.
@@ -230,6 +233,8 @@ type App struct {
 	// HandOver has the program that is the writer carry out a command line, and
 	// returns its exit code; false if it serves nobody. nil: nobody is asked.
 	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)
+	// MemoryTools are what other programs are offered to read memory with.
+	MemoryTools []mcpserver.Tool
 	// Documents reads files that are attached.
 	Documents documents.Reader
 	// Redact takes secrets out of a text; nil leaves it as it is.

@@ -12,6 +12,7 @@ type Config struct {
 	Librarian  Librarian
 	Retrieval  Retrieval
 	Tools      Tools
+	Programs   Programs
 	OpenAI     OpenAI
 	Anthropic  Anthropic
 	Redaction  Redaction
@@ -26,11 +27,20 @@ type Config struct {
 	// ones; Models adds those.
 	Configured []Model
 
+	// Servers are the [mcp.servers.NAME] tables, by name.
+	Servers []MCPServer
+
 	// DataDir is where sessions live: the flag, else general.data_dir, else the
 	// XDG place. Absolute, not yet created.
 	DataDir string
 
 	origin map[string]string // key -> OriginFile, OriginEnvironment; absent is the default
+}
+
+// Programs is [mcp.server]: other programs that use this memory over HTTP.
+type Programs struct {
+	HTTP bool
+	Port int
 }
 
 // General is [general].
@@ -153,6 +163,8 @@ type Tools struct {
 	ResultMaxBytes int
 	CallTimeoutS   int
 	Allow          []string
+	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
+	ProviderContinuity bool
 }
 
 // OpenAI is [openai] (SRD 11.2).
@@ -205,6 +217,9 @@ type Appearance struct {
 	Motion   string // "system", "reduced"
 	CodeSize int    // percent of the size code has by default
 	Width    string // of messages: "narrow", "normal", "wide", "full"
+	CodeWrap bool   // long lines of code are wrapped
+	CodeNums bool   // lines of code are numbered
+	Previews bool   // diagrams, pictures and pages of answers can be shown as what they draw
 }
 
 // Desktop is [desktop]: the program among others (UX, Around it).

@@ -10,6 +10,7 @@ const (
 	groupLibrarian  = "Librarian"
 	groupRetrieval  = "Memory and search"
 	groupTools      = "Tools"
+	groupPrograms   = "Other programs"
 	groupProviders  = "Providers"
 	groupPrivacy    = "Privacy and redaction"
 	groupStorage    = "Storage and backup"

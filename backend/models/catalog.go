@@ -174,6 +174,7 @@ func (c *Catalog) endpoint(cfg *config.Config, m config.Model, l Limits) llm.End
 	if m.Provider == config.ProviderAnthropic {
 		parallel = !cfg.Anthropic.DisableParallelToolUse
 	}
+	parallel = parallel || cfg.Tools.AllowParallel
 	return llm.Endpoint{
 		Name: m.Name, Provider: m.Provider, ModelID: m.ModelID, BaseURL: m.BaseURL, Key: key, AllowPlainHTTP: m.AllowPlainHTTP, Options: m.Options,
 		Stream: m.Stream, ToolsMode: llm.ToolsMode(cfg.Tools.Mode), MaxOutput: l.MaxOutput, MaxAnswerBytes: cfg.Stream.MaxAnswerBytes,

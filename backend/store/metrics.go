@@ -7,6 +7,7 @@ import (
 	"gorm.io/gorm"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/store/sqlite"
 )
 
 // A turn's metrics arrive in parts: what was measured while assembling, at the
@@ -42,7 +43,7 @@ func (t *tx) mergePrepared(p chat.Preparation) error {
 
 // turnMetrics are a turn's own, zero where there are none yet or none that can be read.
 func (t *tx) turnMetrics(turn chat.TurnID) (chat.TurnMetrics, error) {
-	old, err := all[string](t.db, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
+	old, err := sqlite.All[string](t.DB, `SELECT metrics_json FROM metrics WHERE turn_id = ? AND step_id = ''`, turn)
 	var m chat.TurnMetrics
 	if len(old) > 0 && json.Unmarshal([]byte(old[0]), &m) != nil {
 		m = chat.TurnMetrics{}
@@ -83,9 +84,9 @@ func (t *tx) putMetrics(turn chat.TurnID, step string, m any) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.exec(`INSERT INTO metrics (turn_id, step_id, created_at, updated_at, metrics_json) VALUES (?, ?, ?, ?, ?)
+	_, err = t.Exec(`INSERT INTO metrics (turn_id, step_id, created_at, updated_at, metrics_json) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (turn_id, step_id) DO UPDATE SET metrics_json = excluded.metrics_json, updated_at = excluded.updated_at`,
-		turn, step, t.stamp(), t.stamp(), string(b))
+		turn, step, t.Stamp(), t.Stamp(), string(b))
 	return err
 }
 
@@ -146,7 +147,7 @@ func (s *Store) Measures(ctx context.Context, q chat.MeasureQuery) ([]chat.TurnM
 		if err != nil || from == "" {
 			return err
 		}
-		rows, err = all[measureRow](db, with+`SELECT `+metricColumns+`, t.session_id, s.title, t.primary_model AS model, t.created_at
+		rows, err = sqlite.All[measureRow](db, with+`SELECT `+metricColumns+`, t.session_id, s.title, t.primary_model AS model, t.created_at
 			`+from, args...)
 		return err
 	})
@@ -213,7 +214,7 @@ func (s *Store) UsageByModel(ctx context.Context, q chat.UsageQuery) ([]chat.Mod
 	}
 	var rows []modelUsageRow
 	err := s.read(ctx, "usage.read", func(db *gorm.DB) (err error) {
-		rows, err = all[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
+		rows, err = sqlite.All[modelUsageRow](db, `SELECT t.primary_model AS model, count(*) AS turns, `+
 			number("input_tokens")+` AS input, `+number("output_tokens")+` AS output, `+number("cached_input_tokens")+` AS cached, `+
 			number("cache_write_tokens")+` AS writes, `+number("reasoning_tokens")+` AS reasoning
 			FROM turns t JOIN sessions s ON s.id = t.session_id

@@ -20,6 +20,7 @@ export function windowShortcut(event: KeyboardEvent): CommandId | null {
   if (!command || event.altKey) return null;
   if (event.shiftKey && event.key.toLowerCase() === 'f') return 'searchAll';
   switch (event.key.toLowerCase()) {
+    case 'a': return event.shiftKey ? 'decide' : null;
     case 'k': return event.shiftKey ? null : 'palette';
     case '/': return 'help';
     case 'z': return event.shiftKey || isTyping(event.target) ? null : 'undo';

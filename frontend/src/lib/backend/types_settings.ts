@@ -217,6 +217,12 @@ export interface Startup {
   textZoom: number;
   /** of code beside the rest of the text, percent */
   codeSize: number;
+  /** long lines of code are wrapped */
+  codeWrap: boolean;
+  /** lines of code are numbered */
+  codeNumbers: boolean;
+  /** code can be shown as what it draws */
+  previews: boolean;
   /** narrow, normal, wide, full */
   messageWidth: string;
   /** system, reduced */

@@ -39,6 +39,7 @@ import { StorageState } from './storage.svelte';
 import { TemporaryConversation } from './temporary.svelte';
 import { ThemeState } from './theme.svelte';
 import { setToasts, ToastsState } from './toasts.svelte';
+import { ToolsState } from './tools.svelte';
 import { TurnActions } from './turnActions';
 import { UndoState } from './undo.svelte';
 import { WorkState } from './work.svelte';
@@ -75,6 +76,7 @@ export class App {
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
   readonly work: WorkState;
+  readonly tools: ToolsState;
   readonly importing: ImportState;
   readonly exporting: ExportState;
   readonly dragOut: DragOut;
@@ -121,6 +123,7 @@ export class App {
     this.find = new FindState(this);
     this.goTo = new GoToState(this.conversation);
     this.work = new WorkState(backend, this.changes, this.toasts);
+    this.tools = new ToolsState(backend, this.changes, this.conversation);
     this.importing = new ImportState(backend, this.work);
     this.exporting = new ExportState(backend, this.work);
     this.dragOut = new DragOut(backend, this.exporting);
@@ -159,7 +162,7 @@ export class App {
 
   /** Long work of before, and what was asked of the page while it was not there. */
   async #heed(): Promise<void> {
-    await Promise.all([this.work.load(), this.#exportRefresh.now(), this.erasing.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.#exportRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
@@ -311,6 +314,7 @@ export class App {
     this.#modelsRefresh.cancel();
     this.#exportRefresh.cancel();
     this.work.stop();
+    this.tools.stop();
     this.dropping.stop();
     this.erasing.stop();
     this.sessions.stop();

@@ -8,7 +8,7 @@ import { zoomMax, zoomMin } from './theme.svelte';
 type Parts = Pick<
   App,
   | 'backend' | 'branches' | 'composer' | 'conversation' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'palette' | 'search' | 'sessions' | 'sessionSettings'
-  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
+  | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
 const zoomStep = 10;
@@ -73,6 +73,7 @@ export class CommandRunner {
       undo: () => undo.undo(),
       new: () => this.#parts.newSession(),
       temporary: () => this.#parts.newTemporary(),
+      decide: () => this.#parts.tools.show(),
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),

@@ -37,3 +37,7 @@ export function Plan(arg1) {
 export function Reveal(arg1) {
   return window['go']['api']['Transfer']['Reveal'](arg1);
 }
+
+export function SaveText(arg1, arg2) {
+  return window['go']['api']['Transfer']['SaveText'](arg1, arg2);
+}
