@@ -3,7 +3,7 @@
  * under window.go.api, events arrive through window.runtime.
  */
 import type { Backend, BranchesService, ChatService, EmbeddersService, InspectService, MemoryService, SearchService, SessionsService, SettingsService, StorageService, TransferService, WorkService } from './backend';
-import { answerClose } from './window';
+import { answerClose, leaveWindow } from './window';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
 import { EVENT_CHANGE, EVENT_FRAME, EVENT_SUMMONS, type Change, type DraggedFile, type ExportRequest, type Frame, type WindowRequest } from './types';
@@ -57,6 +57,7 @@ export function wailsBackend(): Backend {
     nativeDrops: inWindow(),
     dragFile,
     closeWindow: answerClose,
+    leaveWindow: () => inWindow() && leaveWindow(),
     onFrame: (listener) => subscribe<Frame>(EVENT_FRAME, listener),
     onChange: (listener) => subscribe<Change>(EVENT_CHANGE, listener),
     onWindowRequest: (listener) => subscribe<WindowRequest>(EVENT_SUMMONS, listener),
