@@ -17,10 +17,13 @@ type ToolCallView struct {
 	// its turn was ended before).
 	Decision string `json:"decision"`
 	// Reason is why the outcome is unknown: "cancelled", "timeout", "ended", "unreadable", "crash".
-	Reason     string `json:"reason"`
-	Why        string `json:"why"` // the same in words; empty unless it waits
-	Effects    bool   `json:"effects"`
-	Arguments  string `json:"arguments"`  // JSON, indented
+	Reason    string `json:"reason"`
+	Why       string `json:"why"` // the same in words; empty unless it waits
+	Effects   bool   `json:"effects"`
+	Arguments string `json:"arguments"` // JSON, indented
+	// Preview is what a call that waits would change: a line diff, its lines begin with "+", "-" or
+	// a space. Empty: its source cannot say.
+	Preview    string `json:"preview"`
 	Redactions int    `json:"redactions"` // secrets taken out of the arguments as they left
 	Result     string `json:"result"`     // the first part of its text
 	ResultMore bool   `json:"resultMore"` // there is more: Tools.Result has all of it
@@ -75,6 +78,8 @@ type ToolDefinitionView struct {
 	// Decision is "" (ask), "always" or "never"; DecisionFrom is "tool", "server", "config", "builtin" or "".
 	Decision     string `json:"decision"`
 	DecisionFrom string `json:"decisionFrom"`
+	// AsksEachCall: each call is asked about, so only "once", "deny" and "never" can be chosen.
+	AsksEachCall bool `json:"asksEachCall"`
 }
 
 // ToolPermissionView is a decision that holds for later calls.
@@ -83,7 +88,7 @@ type ToolPermissionView struct {
 	Tool      string `json:"tool"`      // empty: all tools of the source
 	SessionID string `json:"sessionId"` // empty: in all sessions
 	Session   string `json:"session"`   // title
-	Decision  string `json:"decision"`  // session, always, never
+	Decision  string `json:"decision"`  // session, always; never, also in one session alone
 	CreatedAt int64  `json:"createdAt"`
 	// FromConfig: it stands in config.toml (tools.allow), and is taken back there.
 	FromConfig bool `json:"fromConfig"`

@@ -12,6 +12,7 @@ import (
 	"contextinfinity/backend/documents"
 	"contextinfinity/backend/jobs"
 	"contextinfinity/backend/tasks"
+	"contextinfinity/backend/tools"
 	"contextinfinity/backend/turn"
 )
 
@@ -35,6 +36,7 @@ type Store interface {
 	BranchesApart(ctx context.Context, left, right chat.BranchID) (chat.BranchesApart, error)
 	Find(context.Context, chat.FindQuery) (chat.Found, error)
 	SearchText(context.Context, chat.TextQuery) (chat.TextResult, error)
+	UsageByModel(context.Context, chat.UsageQuery) ([]chat.ModelUsage, error)
 	Measures(context.Context, chat.MeasureQuery) ([]chat.TurnMeasure, error)
 	RenameBranch(context.Context, chat.BranchID, string) error
 	Turn(context.Context, chat.TurnID) (chat.Turn, error)
@@ -86,6 +88,36 @@ type Store interface {
 	Receipts(context.Context) ([]chat.Receipt, error)
 	Verify(context.Context) ([]chat.Finding, error)
 	ErasedTurns(context.Context, chat.SessionID, []chat.TurnID) (map[chat.TurnID]time.Time, error)
+	WaitingCalls(context.Context) ([]chat.WaitingCall, error)
+	ToolBatches(context.Context, []chat.TurnID) (map[chat.TurnID][]chat.ToolBatch, error)
+	CallBatch(context.Context, chat.ToolCallID) (chat.ToolBatch, error)
+}
+
+// ToolRegistry is what the window asks of the tools that there are. It is tools.Registry.
+type ToolRegistry interface {
+	Panel(context.Context) (tools.Panel, error)
+	Accept(ctx context.Context, source, tool, hash string) error
+	Permit(context.Context, chat.ToolPermission) error
+	Forget(ctx context.Context, source, tool string, session chat.SessionID) error
+	MarkReadOnly(ctx context.Context, source, tool, hash string) error
+	// Preview is what a call would change, as a line diff.
+	Preview(ctx context.Context, source string, c tools.Call) string
+}
+
+// ToolTurns carries out decisions about calls. It is turn.Engine.
+type ToolTurns interface {
+	DecideCall(context.Context, turn.CallChoice) error
+	ResolveCall(context.Context, turn.CallResolution) error
+	CancelCall(context.Context, chat.ToolCallID) error
+	// CallProgress is of a call that runs in this process.
+	CallProgress(chat.ToolCallID) (tools.Progress, bool)
+}
+
+// ToolPorts are what the service Tools works with.
+type ToolPorts struct {
+	Registry ToolRegistry
+	Turns    ToolTurns
+	Mode     func() string // tools.mode
 }
 
 // Counter counts tokens as the given model would.
@@ -105,7 +137,9 @@ type Core struct {
 	// Documents reads files that are attached.
 	Documents    documents.Reader
 	Recollection Recollection
-	// Cost is what a call cost by the configured prices; false without any.
+	// Tools are those that models may call.
+	Tools ToolPorts
+	// Cost is what calls of a model cost, by configured prices or as an estimate; false where no price is known.
 	Cost func(model string, u chat.Usage) (float64, bool)
 	// Upkeep puts in order what crashes leave, and keeps what it found.
 	Upkeep *jobs.Reconciler
@@ -116,6 +150,8 @@ type Core struct {
 	Exporter Exporter
 	// Data is the data directory as a whole; it is there where the data cannot be opened too.
 	Data DataFolder
+	// Programs are other programs that use this memory.
+	Programs ProgramAccess
 	// Shell is the system around the window.
 	Shell   Shell
 	Log     *slog.Logger

@@ -34,3 +34,11 @@ func TestRecoveryViewLeavesOutWhatIsSettled(t *testing.T) {
 		}
 	}
 }
+
+func TestRecoveryViewGroupsCounts(t *testing.T) {
+	items := []chat.RecoveryItem{{Kind: chat.RecoveredUnreadable, Message: "40000 records could not be read."}}
+	v := recoveryView(chat.RecoveryReport{Items: items}, nil, func(chat.SessionID) string { return "" })
+	if want := "40\u202f000 records could not be read."; v.Summary != want || v.Items[0].Message != want {
+		t.Errorf("%q, %q", v.Summary, v.Items[0].Message)
+	}
+}

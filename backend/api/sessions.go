@@ -428,7 +428,11 @@ func (s *Sessions) ImportedInstructions(sessionID string) (ImportedInstructions,
 // SetSessionSettings changes them, from the next message on.
 func (s *Sessions) SetSessionSettings(sessionID string, v SessionSettings) error {
 	return s.change(sessionID, func(ctx context.Context, id chat.SessionID) error {
-		set := chat.SessionSettings{SystemPrompt: v.SystemPrompt, Effort: v.Effort}
+		sess, err := s.c.Store.Session(ctx, id)
+		if err != nil {
+			return err
+		}
+		set := chat.SessionSettings{SystemPrompt: v.SystemPrompt, Effort: v.Effort, ToolsMode: sess.ToolsMode}
 		if text := strings.TrimSpace(v.Temperature); text != "" {
 			t, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", "."), 64)
 			if err != nil || t < 0 || t > 2 {

@@ -183,14 +183,14 @@ func stateView(s chat.State, head chat.StateID, turnSeq int64) StateView {
 // recoveryView is the report as of now: what was decided or deleted since is left out.
 func recoveryView(r chat.RecoveryReport, turn func(chat.TurnID) (chat.Turn, error), titles func(chat.SessionID) string) RecoveryReport {
 	now := r.AsOfNow(turn)
-	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Summary: now.Summary(), Items: []RecoveryItem{}}
+	v := RecoveryReport{At: ms(r.At), Clean: r.Clean(), Summary: groupedCounts(now.Summary()), Items: []RecoveryItem{}}
 	if now.Clean() && !r.Clean() {
 		v.Summary = chat.Settled
 	}
 	for _, it := range now.Items {
 		v.Items = append(v.Items, RecoveryItem{
 			Kind: string(it.Kind), SessionID: string(it.SessionID), Session: titles(it.SessionID),
-			TurnID: string(it.TurnID), TurnSeq: it.TurnSeq, Bytes: it.Bytes, Count: it.Count, Message: it.Message,
+			TurnID: string(it.TurnID), TurnSeq: it.TurnSeq, Bytes: it.Bytes, Count: it.Count, Message: groupedCounts(it.Message),
 		})
 	}
 	return v

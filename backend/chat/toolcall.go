@@ -177,6 +177,8 @@ type CallEnd struct {
 // WaitingCall is a call that waits for a person, with where it belongs.
 type WaitingCall struct {
 	CallRecord
+	StepID    StepID    `json:"step_id"`
+	AskedAt   time.Time `json:"asked_at"`
 	SessionID SessionID `json:"session_id"`
 	BranchID  BranchID  `json:"branch_id"`
 	TurnSeq   int64     `json:"turn_seq"`
@@ -189,7 +191,7 @@ type ToolPermission struct {
 	Source     string       `json:"source"`
 	Tool       string       `json:"tool,omitempty"`    // empty: all of the source
 	Session    SessionID    `json:"session,omitempty"` // empty: in all sessions
-	Decision   ToolDecision `json:"decision"`          // session, always, never
+	Decision   ToolDecision `json:"decision"`          // session, always; never, also in one session alone
 	Definition string       `json:"definition_hash,omitempty"`
 	CreatedAt  time.Time    `json:"created_at"`
 }

@@ -157,6 +157,11 @@ type Session struct {
 	ArchivedAt   *time.Time `json:"archived_at,omitempty"`
 }
 
+// Settings are the session's own choices.
+func (s Session) Settings() SessionSettings {
+	return SessionSettings{SystemPrompt: s.SystemPrompt, Temperature: s.Temperature, Effort: s.Effort, ToolsMode: s.ToolsMode}
+}
+
 // Branch is a line of turns. Its lineage is its own turns and its ancestors' up
 // to each fork point.
 type Branch struct {

@@ -14,6 +14,8 @@ import (
 	"contextinfinity/backend/evaluation"
 	"contextinfinity/backend/exporting"
 	"contextinfinity/backend/jobs"
+	"contextinfinity/backend/mcpserver"
+	"contextinfinity/backend/models"
 	"contextinfinity/backend/retrieval"
 	"contextinfinity/backend/turn"
 )
@@ -92,6 +94,12 @@ type Models interface {
 	// Test tries a key that need not be stored yet with its provider, without
 	// sending a prompt, and says in words what it found.
 	Test(ctx context.Context, provider, key string) (string, error)
+	// Price is what a configured model costs; false where nobody knows.
+	PriceOf(name string) (models.Price, bool)
+	Places(context.Context) []models.Place
+	Offers(ctx context.Context, place string) ([]models.Offer, error)
+	// Add configures a model of a place and returns its name; an empty name is made from the model's id.
+	Add(ctx context.Context, to models.Saver, place, modelID, name string) (string, error)
 }
 
 // ModelInfo is a line of `models`; lengths in tokens.
@@ -102,13 +110,28 @@ type ModelInfo struct {
 	BaseURL  string `json:"base_url"`
 	Window   int    `json:"context_limit"`
 	Output   int    `json:"max_output"`
-	Source   string `json:"limit_source"` // "configured", "table: " and the matched prefix, "unknown window"
+	Source   string `json:"limit_source"` // "configured", "table: " and the matched prefix, "server", "unknown window"
 	Ceiling  int    `json:"ceiling"`      // the working set the model gets
 	Stream   bool   `json:"stream"`
 	Usable   bool   `json:"usable"`
 	Why      string `json:"why"` // if not usable
 	Default  bool   `json:"default"`
 	BuiltIn  bool   `json:"built_in"`
+	// What it can do: "yes", "no", or "" where nobody knows.
+	Images    string      `json:"images"`
+	Tools     string      `json:"tools"`
+	Reasoning string      `json:"reasoning"`
+	Favourite bool        `json:"favourite"`
+	Price     *ModelPrice `json:"price,omitempty"`
+}
+
+// ModelPrice is what a model's tokens cost, per million.
+type ModelPrice struct {
+	Input    float64 `json:"input"`
+	Cached   float64 `json:"cached"`
+	Output   float64 `json:"output"`
+	Source   string  `json:"source"` // "configured", "server", or "list " and its day
+	Estimate bool    `json:"estimate"`
 }
 
 // Keys is where keys are kept. None of its results holds one.
@@ -148,6 +171,8 @@ type Services struct {
 	Memory Memory
 	// Exports writes what is kept to files.
 	Exports *exporting.Exporter
+	// Programs are other programs that use this memory.
+	Programs Programs
 	// Stats is what `stats` prints, in order.
 	Stats func(context.Context) ([]Stat, error)
 	// AfterSend is how long background work may run after an answer was printed; nil: not at all.
@@ -208,6 +233,8 @@ type App struct {
 	// HandOver has the program that is the writer carry out a command line, and
 	// returns its exit code; false if it serves nobody. nil: nobody is asked.
 	HandOver func(context.Context, OpenOptions, Handover) (int, bool, error)
+	// MemoryTools are what other programs are offered to read memory with.
+	MemoryTools []mcpserver.Tool
 	// Documents reads files that are attached.
 	Documents documents.Reader
 	// Redact takes secrets out of a text; nil leaves it as it is.

@@ -65,6 +65,7 @@ func (c *call) verbs() []*cobra.Command {
 		c.modelsCommand(), c.keysCommand(), c.configCommand(),
 		c.jobsCommand(), c.reconcileCommand(), c.verifyCommand(), c.statsCommand(), c.metricsCommand(),
 		c.backupCommand(), c.backupsCommand(), c.restoreCommand(), c.deleteCommand(), c.receiptsCommand(), c.exportCommand(), c.importCommand(),
+		c.mcpCommand(),
 		c.versionCommand(), c.completionCommand(),
 	}
 }

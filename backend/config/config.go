@@ -12,18 +12,23 @@ type Config struct {
 	Librarian  Librarian
 	Retrieval  Retrieval
 	Tools      Tools
+	Programs   Programs
 	OpenAI     OpenAI
 	Anthropic  Anthropic
 	Redaction  Redaction
 	Backup     Backup
 	Storage    Storage
 	Export     Export
+	Cost       Cost
 	Appearance Appearance
 	Desktop    Desktop
 
 	// Configured are the [models.NAME] tables in file order, without the built-in
 	// ones; Models adds those.
 	Configured []Model
+
+	// Servers are the [mcp.servers.NAME] tables, by name.
+	Servers []MCPServer
 
 	// DataDir is where sessions live: the flag, else general.data_dir, else the
 	// XDG place. Absolute, not yet created.
@@ -32,9 +37,16 @@ type Config struct {
 	origin map[string]string // key -> OriginFile, OriginEnvironment; absent is the default
 }
 
+// Programs is [mcp.server]: other programs that use this memory over HTTP.
+type Programs struct {
+	HTTP bool
+	Port int
+}
+
 // General is [general].
 type General struct {
 	DefaultModel string
+	Favourites   []string // names of models
 	DataDir      string
 }
 
@@ -151,6 +163,8 @@ type Tools struct {
 	ResultMaxBytes int
 	CallTimeoutS   int
 	Allow          []string
+	// ProviderContinuity lets OpenAI keep what the steps of one turn share (SRD 1.2.5).
+	ProviderContinuity bool
 }
 
 // OpenAI is [openai] (SRD 11.2).
@@ -187,6 +201,13 @@ type Storage struct {
 // Export is [export].
 type Export struct {
 	Format string // "bundle", "md", "json", "html"
+}
+
+// Cost is [cost]: what calls cost, and what they may.
+type Cost struct {
+	Estimate bool    // by the shipped price list, where no price is configured
+	Budget   float64 // a month, in the currency of the prices; 0: none
+	WarnAt   float64 // share of the budget
 }
 
 // Appearance is [appearance].

@@ -70,7 +70,7 @@ func TestWrongOverrides(t *testing.T) {
 		"budget.compact_at=soon":         "must be a number",
 		"budget.compact_at=7":            "must be between",
 		"budget.compact_at=0.2":          "budget.compact_to must be below budget.compact_at",
-		"tools.mode=enabled":             "not in this version",
+		"tools.mode=all":                 "must be one of",
 		"general.default_model=nothing":  "names no model",
 		"models.m.1.context_limit=-1":    "must be between",
 		"models.other.context_limit=100": "no setting of that name",

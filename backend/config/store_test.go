@@ -91,7 +91,7 @@ func TestSetRefusesBadValuesAndChangesNothing(t *testing.T) {
 	for key, value := range map[string]string{
 		"budget.compact_at": "2", "budget.compact_to": "0.92", "budget.working_set_tokens": "many",
 		"stream.durability": "sometimes", "context.infinity": "perhaps", "redaction.patterns": `["("]`,
-		"general.default_model": "nobody", "tools.mode": "enabled", "budget.compact": "1", "retrieval.vector_weight": "0.1",
+		"general.default_model": "nobody", "tools.mode": "all", "budget.compact": "1", "retrieval.vector_weight": "0.1",
 	} {
 		err := s.Set(key, value)
 		if chat.CodeOf(err) != chat.CodeInvalid || !strings.Contains(err.Error(), "nothing was changed") {

@@ -10,10 +10,12 @@ const (
 	groupLibrarian  = "Librarian"
 	groupRetrieval  = "Memory and search"
 	groupTools      = "Tools"
+	groupPrograms   = "Other programs"
 	groupProviders  = "Providers"
 	groupPrivacy    = "Privacy and redaction"
 	groupStorage    = "Storage and backup"
 	groupExport     = "Export"
+	groupCost       = "Cost"
 	groupAppearance = "Appearance"
 )
 
@@ -35,6 +37,10 @@ var coreTable = []key{
 			"Its window sets the token budget.",
 	}, func(c *Config) any { return &c.General.DefaultModel }},
 	{spec{
+		name: "general.favourite_models", group: groupGeneral, label: "Favourite models", def: []string{},
+		help: "The names of models that stand first where one is chosen.",
+	}, func(c *Config) any { return &c.General.Favourites }},
+	{spec{
 		name: "general.data_dir", group: groupGeneral, label: "Data directory", def: "", check: checkDataDir,
 		help: "Where sessions, journals and backups are kept. Empty is the system's place for application data. " +
 			"Takes effect at the next start and moves nothing.",
@@ -42,7 +48,7 @@ var coreTable = []key{
 
 	{spec{
 		name: "context.infinity", group: groupBudget, label: "Unlimited history", def: true,
-		help: "Off is plain chat: still kept durably, but nothing is summarised or remembered, and a conversation " +
+		help: "Off is plain chat: still kept durably, but nothing is summarised or remembered, and a session " +
 			"that outgrows the model's window is an error. CONTEXTINFINITY=0 or 1 in the environment comes before the file.",
 	}, func(c *Config) any { return &c.Context.Infinity }},
 	{spec{

@@ -187,33 +187,47 @@ var memoryTable = []key{
 
 	{spec{
 		name: "tools.mode", group: groupTools, label: "Tools", def: "disabled",
-		choices: []string{"disabled", "parse_only"},
-		absent:  map[string]string{"enabled": notInThisVersion + ": use disabled or parse_only"},
-		help:    "disabled offers no tools and treats a call as an error. parse_only shows calls and runs none. Tool definitions count towards the request.",
+		choices: []string{"disabled", "parse_only", "enabled"},
+		help: "disabled offers no tools and treats a call as an error. parse_only shows calls and runs none. enabled offers models the tools " +
+			"that you accepted, and asks you before one runs. Tool definitions count towards the request.",
 	}, func(c *Config) any { return &c.Tools.Mode }},
 	{spec{
-		name: "tools.allow_parallel", group: groupTools, label: "Parallel calls", def: false, reserved: true,
-		help: "Whether a model may ask for several tools at once.",
+		name: "tools.allow_parallel", group: groupTools, label: "Parallel calls", def: false,
+		help: "Models may ask for several tools at once, and those without effects run side by side.",
 	}, func(c *Config) any { return &c.Tools.AllowParallel }},
 	{spec{
 		name: "tools.max_steps", group: groupTools, label: "Steps a turn", unit: "steps",
-		def: 16, min: 1, max: 1000, reserved: true,
-		help: "After this many provider calls in one turn the tool loop stops.",
+		def: 16, min: 1, max: 1000,
+		help: "After this many steps with tool calls the model is asked to answer with what it has.",
 	}, func(c *Config) any { return &c.Tools.MaxSteps }},
 	{spec{
 		name: "tools.result_max_bytes", group: groupTools, label: "Result size", unit: "bytes",
-		def: 65536, min: 256, max: maxBytes, reserved: true,
+		def: 65536, min: 256, max: maxBytes,
 		help: "How much of a tool's result the model sees; the whole is kept.",
 	}, func(c *Config) any { return &c.Tools.ResultMaxBytes }},
 	{spec{
 		name: "tools.call_timeout_s", group: groupTools, label: "Give up after", unit: "s",
-		def: 60, min: 1, max: 3600, reserved: true,
-		help: "How long one tool call may take.",
+		def: 60, min: 1, max: 3600,
+		help: "How long one tool call may take. Of one with effects nobody knows then how it ended, and you decide.",
 	}, func(c *Config) any { return &c.Tools.CallTimeoutS }},
 	{spec{
-		name: "tools.allow", group: groupTools, label: "Allowed without asking", def: []string{}, reserved: true,
-		help: "Tools that run without approval, as server.tool.",
+		name: "tools.allow", group: groupTools, label: "Allowed without asking", def: []string{},
+		help: "Tools that run without asking, as server__tool, or all tools of a server by its name.",
 	}, func(c *Config) any { return &c.Tools.Allow }},
+	{spec{
+		name: "tools.provider_continuity", group: groupTools, label: "Continue at the provider", def: false,
+		help: "Between the steps of one turn, OpenAI is sent only what is new and keeps the rest itself. It then stores these responses.",
+	}, func(c *Config) any { return &c.Tools.ProviderContinuity }},
+
+	{spec{
+		name: "mcp.server.http", group: groupPrograms, label: "Serve other programs over HTTP", def: false,
+		help: "Lets programs on this computer that have a token read this memory over HTTP while the window is open. " +
+			"It listens on this computer alone. Programs that start contextinfinity mcp do not need it.",
+	}, func(c *Config) any { return &c.Programs.HTTP }},
+	{spec{
+		name: "mcp.server.port", group: groupPrograms, label: "Port", def: 7468, min: 1024, max: 65535,
+		help: "Where the server over HTTP listens. Programs have it in their configuration.",
+	}, func(c *Config) any { return &c.Programs.Port }},
 
 	{spec{
 		name: "openai.truncation", group: groupProviders, label: "OpenAI: truncation", def: "disabled",
@@ -225,12 +239,12 @@ var memoryTable = []key{
 		help: "Whether OpenAI may store responses on its side.",
 	}, func(c *Config) any { return &c.OpenAI.Store }},
 	{spec{
-		name: "openai.parallel_tool_calls", group: groupProviders, label: "OpenAI: parallel tool calls", def: false, reserved: true,
-		help: "Sent with tool definitions only.",
+		name: "openai.parallel_tool_calls", group: groupProviders, label: "OpenAI: parallel tool calls", def: false,
+		help: "OpenAI models may ask for several tools at once, also where tools.allow_parallel is off.",
 	}, func(c *Config) any { return &c.OpenAI.ParallelToolCalls }},
 	{spec{
-		name: "anthropic.disable_parallel_tool_use", group: groupProviders, label: "Anthropic: one tool at a time", def: true, reserved: true,
-		help: "Sent with tool definitions only.",
+		name: "anthropic.disable_parallel_tool_use", group: groupProviders, label: "Anthropic: one tool at a time", def: true,
+		help: "Anthropic models ask for one tool at a time, unless tools.allow_parallel is on.",
 	}, func(c *Config) any { return &c.Anthropic.DisableParallelToolUse }},
 
 	{spec{
@@ -273,6 +287,21 @@ var memoryTable = []key{
 		choices: []string{"bundle", "md", "json", "html"},
 		help:    "What export writes and what dragging a session out of the window makes; a branch or a turn is never a bundle, but Markdown.",
 	}, func(c *Config) any { return &c.Export.Format }},
+
+	{spec{
+		name: "cost.estimate", group: groupCost, label: "Estimate costs", def: true,
+		help: "Uses the price list that the program ships with, in US dollars, for models without prices of their own. An estimate: prices change.",
+	}, func(c *Config) any { return &c.Cost.Estimate }},
+	{spec{
+		name: "cost.monthly_budget", group: groupCost, label: "Monthly budget", unit: "currency of the prices",
+		def: 0.0, min: 0, max: 1e6,
+		help: "A warning appears when the answers of a calendar month cost this much. Nothing is stopped. 0 is no budget.",
+	}, func(c *Config) any { return &c.Cost.Budget }},
+	{spec{
+		name: "cost.warn_at", group: groupCost, label: "Warn at", unit: "share of the budget",
+		def: 0.8, min: 0.1, max: 1,
+		help: "The share of the monthly budget from which on the warning appears.",
+	}, func(c *Config) any { return &c.Cost.WarnAt }},
 
 	{spec{
 		name: "appearance.theme", group: groupAppearance, label: "Theme", def: "system",

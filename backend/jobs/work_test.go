@@ -81,7 +81,7 @@ func TestADefectFailsItsJobAlone(t *testing.T) {
 	b.must(err)
 	job, _, err := b.store.JobFor(t.Context(), s.turn, chat.JobIndexTurn)
 	b.must(err)
-	if strings.Contains(job.LastError, "secret") || !strings.Contains(job.LastError, "defect") {
+	if strings.Contains(job.LastError, "secret") || !strings.Contains(job.LastError, "Internal error") {
 		t.Errorf("the job says %q", job.LastError)
 	}
 }

@@ -71,14 +71,17 @@ type Request struct {
 	Endpoint Endpoint
 	Context  prompt.PreparedContext
 	// Continues, if not nil, lets the provider stand in for what it holds already: OpenAI's
-	// previous_response_id, within the steps of one turn (SRD 1.2.5). Others ignore it.
+	// previous_response_id, within the steps of one turn (SRD 1.2.5). The answer that it names
+	// must have been asked for with Store. Others ignore it, and where the whole request has to
+	// be sent all the same, the body says so by having no previous_response_id.
 	Continues *Continuation
 }
 
 // Continuation is an answer that the provider keeps, and which this request goes on from.
 type Continuation struct {
 	ResponseID string
-	// Messages is how many of the context's messages the provider holds with that answer.
+	// Messages is how many of the context's messages, from the first, the provider holds with
+	// that answer, the answer itself among them.
 	Messages int
 }
 
@@ -170,7 +173,13 @@ type Error struct {
 	// Of a request refused for its size: the most input tokens that the provider takes,
 	// and how many it counted; 0 where it names no number.
 	SizeLimit, SizeCounted int
-	Err                    error
+	// Forgotten: the provider does not hold the answer that the request continues, or keeps
+	// none at all. The whole request, without Continues, may succeed.
+	Forgotten bool
+	// NoTools: the model, or the server as it was started, takes no tools. The same request
+	// without definitions may succeed.
+	NoTools bool
+	Err     error
 }
 
 func (e *Error) Error() string {

@@ -10,7 +10,7 @@ import (
 )
 
 // AssemblerVersion changes whenever the same input gives other bytes.
-const AssemblerVersion = 7
+const AssemblerVersion = 8
 
 // messageOverhead is the tokens that role markers and framing cost a message.
 const messageOverhead = 4
@@ -59,6 +59,8 @@ type Input struct {
 	// Cycle are the steps of this turn so far: the answer of each with its tool calls, and then
 	// the results of those calls. They follow Current, and nothing parts or trims them.
 	Cycle []chat.Message
+	// ResultMaxBytes is how much of a result in Cycle the model sees; 0: DefaultResultBytes.
+	ResultMaxBytes int
 	// Partial, if not nil, is the unfinished answer to Current that the model is
 	// asked to continue.
 	Partial *chat.Message
@@ -133,6 +135,7 @@ type assembler struct {
 	pieces []Piece
 
 	system    []rendered
+	tools     []rendered // definitions
 	pinned    []rendered
 	summaries []rendered
 	originals []rendered
@@ -141,13 +144,14 @@ type assembler struct {
 	again     []rendered // lines of ranges that the state summary said and says no longer
 	retrieved []rendered // best first, as in.Retrieved
 	now       []rendered // the line of date and time
-	last      []rendered // the message, and for a continuation the partial answer
+	last      []rendered // the message, the steps of its turn so far, and for a continuation the partial answer
 
-	dropped []int64 // turn_seqs of pending turns that step 3 took away
+	limits  []ResultLimit // of the results in in.Cycle, in order
+	dropped []int64       // turn_seqs of pending turns that step 3 took away
 	steps   []string
 	notes   []string // what else is not as the caps foresee, in words
 	// What was redacted, apart for what is rendered again; found is the one in use.
-	redactedFixed, redactedRecalled, redactedHistory []Redaction
+	redactedFixed, redactedRecalled, redactedHistory, redactedLast []Redaction
 
 	found *[]Redaction
 	days  map[string]rendered // lines of days that were rendered
@@ -170,8 +174,11 @@ func newAssembler(in Input) *assembler {
 		in.Redact = func(s string) (string, []Redaction) { return s, nil }
 	}
 	in.Policy = in.Policy.OrDefault()
+	tools := renderTools(in.Tools, in.Count)
+	in.Limits.Tools = total(tools)
 	b := NewBudget(in.Limits, in.Policy, in.Calibration)
-	a := &assembler{in: in, budget: b, full: b.Ceiling}
+	a := &assembler{in: in, tools: tools, budget: b, full: b.Ceiling}
+	a.limits = a.cycleLimits()
 	a.found = &a.redactedFixed
 	if in.Reduce > 0 && in.Reduce < 1 {
 		a.budget.Ceiling = int(float64(b.Ceiling) * in.Reduce)
@@ -249,14 +256,14 @@ func (a *assembler) renderTurn(t chat.Turn) []rendered {
 	}
 	items := []rendered{
 		a.message(user, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleUser), Seq: t.Seq}),
-		a.message(answer, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleAssistant), Seq: t.Seq}),
+		a.past(answer, Part{Source: "turn", ID: string(t.ID), Role: string(chat.RoleAssistant), Seq: t.Seq}),
 	}
 	items[0].turn, items[1].turn = t.Seq, t.Seq
 	return items
 }
 
 // TurnMessages are a finalized turn's two messages as every provider may be sent
-// them; ok is false for a turn without an answer.
+// them, with the results of tools whole; ok is false for a turn without an answer.
 func TurnMessages(t chat.Turn, provider string) (user, answer chat.Message, ok bool) {
 	if t.Assistant == nil {
 		return user, answer, false
@@ -276,7 +283,7 @@ func Measure(t chat.Turn, count func(string) int) int {
 		return 0
 	}
 	n := 0
-	for _, m := range []chat.Message{user, answer} {
+	for _, m := range []chat.Message{user, withResults(pastCalls(answer), pastLimits(answer))} {
 		text, images := messageText(m)
 		n += count(text) + messageOverhead + images*ImageTokens
 	}
@@ -327,22 +334,37 @@ func (a *assembler) renderNow() []rendered {
 	return []rendered{a.frameItem("now", nowText(a.in.Now))}
 }
 
+// renderLast renders the current message again with what follows it.
+func (a *assembler) renderLast() {
+	a.redactedLast, a.found = nil, &a.redactedLast
+	a.last = a.renderCurrent()
+}
+
 func (a *assembler) renderCurrent() []rendered {
-	current := a.message(a.in.Current, Part{Source: "message", Role: string(chat.RoleUser)})
+	last := []rendered{a.message(a.in.Current, Part{Source: "message", Role: string(chat.RoleUser)})}
+	last = append(last, a.renderCycle()...)
 	if a.in.Partial == nil {
-		return []rendered{current}
+		return last
 	}
-	return []rendered{
-		current,
+	return append(last,
 		a.message(replayable(*a.in.Partial), Part{Source: "partial", Role: string(chat.RoleAssistant)}),
-		a.message(chat.UserText(continueInstruction), Part{Source: "config", Role: string(chat.RoleUser)}),
-	}
+		a.message(chat.UserText(continueInstruction), Part{Source: "config", Role: string(chat.RoleUser)}))
 }
 
 // message renders a message: secrets are taken out first, then it is measured
 // and hashed as it will be sent.
 func (a *assembler) message(m chat.Message, source Part) rendered {
-	m = a.redactMessage(m)
+	return a.messageWith(m, source, nil)
+}
+
+// past is message for the answer of a turn that is history.
+func (a *assembler) past(m chat.Message, source Part) rendered {
+	return a.messageWith(pastCalls(m), source, pastLimits(m))
+}
+
+// messageWith is message with how much of the results in it the model sees.
+func (a *assembler) messageWith(m chat.Message, source Part, limits []ResultLimit) rendered {
+	m = withResults(a.redactMessage(m), limits)
 	text, images := messageText(m)
 	tokens := a.in.Count(text) + messageOverhead + images*ImageTokens
 	source.Tokens, source.Bytes, source.SHA256 = tokens, len(text), chat.HashText(text)
@@ -382,6 +404,12 @@ func (a *assembler) redactMessage(m chat.Message) chat.Message {
 		case chat.Refusal:
 			t.Text = a.redact(t.Text)
 			b = t
+		case chat.ToolUse:
+			t.Input = RedactJSON(t.Input, a.redact)
+			b = t
+		case chat.ToolResult:
+			t.Content = a.redactMessage(chat.Message{Blocks: t.Content}).Blocks
+			b = t
 		}
 		out.Blocks = append(out.Blocks, b)
 	}
@@ -401,13 +429,22 @@ func messageText(m chat.Message) (text string, images int) {
 			sb.WriteString(documentText(b))
 		case chat.Image:
 			images++
+		case chat.ToolResult:
+			t, n := messageText(chat.Message{Blocks: b.Content})
+			images += n
+			b.Content = chat.Blocks{chat.Text{Text: t}}
+			writeJSON(&sb, b)
 		default:
-			if raw, err := chat.MarshalJSON(b); err == nil {
-				sb.Write(raw)
-			}
+			writeJSON(&sb, b)
 		}
 	}
 	return sb.String(), images
+}
+
+func writeJSON(sb *strings.Builder, b chat.Block) {
+	if raw, err := chat.MarshalJSON(b); err == nil {
+		sb.Write(raw)
+	}
 }
 
 // ImageTokens is what one image is reckoned to cost: the upper end of what the

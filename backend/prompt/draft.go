@@ -89,7 +89,7 @@ func (a *assembler) buildFixed() error {
 	a.pinned = a.renderPins()
 	a.state = a.renderState()
 	a.now = a.renderNow()
-	a.last = a.renderCurrent()
+	a.renderLast()
 	a.renderRetrieved()
 	reduced := a.budget.Ceiling
 	a.budget.Ceiling = a.full
@@ -116,7 +116,7 @@ func (a *assembler) makePlan() Plan {
 
 // outsideHistory is what the sections but history take.
 func (a *assembler) outsideHistory() int {
-	return total(a.system) + total(a.pinned) + total(a.memory()) + total(a.last)
+	return total(a.system) + total(a.tools) + total(a.pinned) + total(a.memory()) + total(a.last)
 }
 
 // noteSizes says which sections are not what their caps foresee, and leaves the
@@ -129,7 +129,7 @@ func (a *assembler) noteSizes() {
 	if a.in.HeadCapped && len(a.state) > 0 {
 		a.note("The state summary is shortened to its cap of %d tokens.", a.budget.Caps.State)
 	}
-	if n := total(a.last); n > a.budget.Caps.Message {
+	if n := a.last[0].tokens; n > a.budget.Caps.Message {
 		a.note("The message takes %d tokens, over its cap of %d: it uses what the other sections leave.", n, a.budget.Caps.Message)
 	}
 	if a.plan.Cut == 0 && a.in.Policy.History == HistoryElastic && len(a.originals) > 0 && len(a.state) > 0 && a.used() > a.full {

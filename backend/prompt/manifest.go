@@ -48,6 +48,10 @@ type Inputs struct {
 	RedactionRules string `json:"redaction_rules,omitempty"`
 	// RetrievalError is why memory was not searched, in words.
 	RetrievalError string `json:"retrieval_error,omitempty"`
+	// Tools are the definitions that were offered; Results how much the model saw of each
+	// result of the turn's earlier steps, in order.
+	Tools   []chat.ToolDefinition `json:"tools,omitempty"`
+	Results []ResultLimit         `json:"results,omitempty"`
 }
 
 // Section is one of the sections of SPEC 6 that is present.
@@ -62,7 +66,7 @@ type Section struct {
 // Part is one item of a section. Bytes are of its text as sent.
 type Part struct {
 	// Source is "config", "pin", "summary", "extract", "turn", "state", "chunk",
-	// "day", "now", "message" or "partial".
+	// "day", "now", "tool", "message", "step" or "partial".
 	Source string `json:"source"`
 	ID     string `json:"id,omitempty"`
 	Turn   string `json:"turn,omitempty"` // of a chunk
@@ -103,7 +107,7 @@ func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 	m := Manifest{
 		AssemblerVersion: AssemblerVersion, Model: a.in.Model, Provider: a.in.Provider, Limits: a.in.Limits,
 		Policy: a.in.Policy, Budget: a.budget, Shrink: append([]string{}, a.steps...), Notes: a.notes, DroppedPending: a.dropped,
-		Redactions: slices.Concat(a.redactedFixed, a.redactedRecalled, a.redactedHistory), TotalTokens: c.tokens, MaxOutput: c.maxOutput, SHA256: canonicalHash(c),
+		Redactions: slices.Concat(a.redactedFixed, a.redactedRecalled, a.redactedHistory, a.redactedLast), TotalTokens: c.tokens, MaxOutput: c.maxOutput, SHA256: canonicalHash(c),
 		History: Pinned{Cut: a.plan.Cut, Allowance: a.budget.Allowance, Ranges: a.plan.Ranges, Pieces: a.pieces},
 		Inputs:  a.inputs(),
 	}
@@ -123,6 +127,7 @@ func (a *assembler) manifest(c PreparedContext) (Manifest, []Text) {
 	}
 	caps := a.budget.Caps
 	add(SectionSystem, caps.System, a.system)
+	add(SectionTools, caps.Tools, a.tools)
 	add(SectionPinned, caps.Pinned, a.pinned)
 	add(SectionSummaries, a.budget.Summaries, a.framed(a.summaries, summariesFrame))
 	history := a.budget.Allowance
@@ -176,7 +181,7 @@ func (a *assembler) inputs() Inputs {
 	in := Inputs{
 		System: a.in.System, HeadState: string(a.in.Head.ID), HeadShrunk: a.in.HeadShrunk, Reduce: a.in.Reduce,
 		Now: a.in.Now, Partial: a.in.Partial != nil, StepIndex: a.in.StepIndex, ModelID: a.in.ModelID, RedactionRules: a.in.RedactionRules,
-		RetrievalError: a.in.RetrievalError,
+		RetrievalError: a.in.RetrievalError, Tools: a.in.Tools, Results: a.limits,
 	}
 	if a.in.HeadCapped && in.HeadShrunk == "" {
 		in.HeadShrunk = a.in.Head.Summary

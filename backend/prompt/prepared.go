@@ -28,7 +28,8 @@ type PreparedContext struct {
 func (c PreparedContext) Tools() []chat.ToolDefinition { return c.tools }
 
 // Cycle is the number of Messages at the end that are the steps of this turn so far: an
-// answer that ends with tool calls, then a message that begins with their results.
+// answer that ends with tool calls, then a message that begins with their results. In a
+// continuation the partial answer and the request to continue it count as well.
 func (c PreparedContext) Cycle() int { return c.cycle }
 
 // Valid reports that the assembler made this context.
@@ -39,7 +40,7 @@ func (c PreparedContext) Valid() bool { return c.ok }
 func (c PreparedContext) System() []string { return c.system }
 
 // Messages alternate between user and assistant, user first, and end with the
-// user's message. The caller must not change them.
+// user's message, or with the results of the calls that followed it. The caller must not change them.
 func (c PreparedContext) Messages() []chat.Message { return c.messages }
 
 // StablePrefix is how many of Messages belong to sections 1 to 6: the prefix a
@@ -69,7 +70,10 @@ type Text struct {
 // last, which is a block of its own before what the user says: roles alternate, as
 // every provider wants it.
 func (a *assembler) prepared() PreparedContext {
-	c := PreparedContext{ok: true, system: []string{joinText(a.system)}, tokens: a.used(), tools: a.in.Tools, cycle: len(a.in.Cycle)}
+	c := PreparedContext{ok: true, system: []string{joinText(a.system)}, tokens: a.used(), tools: a.in.Tools}
+	if len(a.in.Cycle) > 0 {
+		c.cycle = len(a.last) - 1
+	}
 	if len(a.pinned) > 0 {
 		c.system = append(c.system, joinText(a.pinned))
 	}
@@ -169,10 +173,24 @@ func (a *assembler) dayItem(day string) rendered {
 // canonicalHash is over the context's own JSON; the wire form, which an
 // adapter shapes, is hashed apart.
 func canonicalHash(c PreparedContext) string {
+	return c.hashOf(len(c.messages))
+}
+
+// HashOfFirst is the hash that a context of the same definitions, system text and so many
+// of the same messages has: its manifest's SHA256 (SRD 1.2.5).
+func (c PreparedContext) HashOfFirst(messages int) string {
+	if messages < 0 || messages > len(c.messages) {
+		return ""
+	}
+	return c.hashOf(messages)
+}
+
+func (c PreparedContext) hashOf(messages int) string {
 	raw, err := chat.MarshalJSON(struct {
 		System   []string       `json:"system"`
+		Tools    []sentTool     `json:"tools,omitempty"`
 		Messages []chat.Message `json:"messages"`
-	}{c.system, c.messages})
+	}{c.system, sentTools(c.tools), c.messages[:messages]})
 	if err != nil {
 		return "" // blocks come from storage, which only holds what encodes
 	}

@@ -21,14 +21,22 @@ func (e *NeedsSummaryShrink) Error() string {
 
 // OverBudgetError says by how much a context does not fit, all in tokens.
 type OverBudgetError struct {
-	Required, Ceiling                            int
-	System, Pinned, State, History, Pending, Msg int
-	PendingTurns                                 int
+	Required, Ceiling                                   int
+	System, Tools, Pinned, State, History, Pending, Msg int
+	Steps                                               int // of the turn so far, and their results
+	PendingTurns                                        int
 }
 
 func (e *OverBudgetError) Error() string {
-	return fmt.Sprintf("the context needs %d tokens and may have %d: system %d, pinned facts %d, state %d, history %d, %d pending turns %d, message %d",
+	s := fmt.Sprintf("the context needs %d tokens and may have %d: system %d, pinned facts %d, state %d, history %d, %d pending turns %d, message %d",
 		e.Required, e.Ceiling, e.System, e.Pinned, e.State, e.History, e.PendingTurns, e.Pending, e.Msg)
+	if e.Tools > 0 {
+		s += fmt.Sprintf(", definitions of tools %d", e.Tools)
+	}
+	if e.Steps > 0 {
+		s += fmt.Sprintf(", tool calls of this turn and their results %d", e.Steps)
+	}
+	return s
 }
 
 // RecentMessagesTooLarge: the newest messages, which always stay original, do
@@ -102,9 +110,12 @@ const minStateTokens = 64
 // chat is not shrunk: what does not fit is an error (SPEC 16).
 func (a *assembler) shrink() error {
 	if a.in.Policy.History == HistoryOff && !a.fits() {
+		if err := a.shrinkCycle(); err != nil || a.fits() {
+			return err
+		}
 		return a.overBudget()
 	}
-	for _, step := range []func() error{func() error { return a.shrinkHistory(0) }, a.dropAgain, a.dropRetrieved, a.summarizeRetrieved, a.dropPending, a.shrinkState} {
+	for _, step := range []func() error{func() error { return a.shrinkHistory(0) }, a.dropAgain, a.dropRetrieved, a.summarizeRetrieved, a.shrinkCycle, a.dropPending, a.shrinkState} {
 		if a.fits() {
 			return nil
 		}
@@ -233,7 +244,11 @@ func (a *assembler) overBudget() error {
 	e := &OverBudgetError{
 		Required: a.used(), Ceiling: a.budget.Ceiling, System: total(a.system), Pinned: total(a.pinned),
 		State: total(a.memory()), History: total(a.framed(a.summaries, summariesFrame)) + total(a.originals),
-		Pending: total(a.pending), Msg: total(a.last), PendingTurns: len(a.pending) / 2,
+		Pending: total(a.pending), Msg: total(a.last), Tools: total(a.tools), PendingTurns: len(a.pending) / 2,
+	}
+	if len(a.in.Cycle) > 0 {
+		e.Steps = total(a.last[1 : 1+len(a.in.Cycle)])
+		e.Msg -= e.Steps
 	}
 	if a.in.Policy.History == HistoryOff {
 		return chat.WrapError(chat.CodeOverBudget, "prompt.assemble", e, e.Error()).
@@ -252,6 +267,10 @@ func advice(e *OverBudgetError) string {
 	switch {
 	case e.Ceiling <= 0:
 		return "lower budget.response_reserve_tokens or budget.safety_margin_tokens: they leave nothing of the model's window"
+	case e.Steps > e.Ceiling/2:
+		return "discard the answer and ask for less at once, or choose a model with a larger window"
+	case e.Tools > e.Ceiling/2:
+		return "turn off tools or tool servers, raise budget.working_set_tokens, or choose a model with a larger window"
 	case e.Msg > e.Ceiling/2:
 		return "shorten the message, or choose a model with a larger window"
 	case e.Pinned > e.Ceiling/2:

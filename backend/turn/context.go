@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"contextinfinity/backend/chat"
 	"contextinfinity/backend/librarian"
@@ -226,7 +227,8 @@ func (e *Engine) fetch(ctx context.Context, branch chat.BranchID, from, to int64
 // sizes weighs the lineage before turn_seq seq. What was not counted yet is
 // counted once and kept.
 func (e *Engine) sizes(ctx context.Context, branch chat.BranchID, seq int64, m Model) ([]prompt.Size, error) {
-	encoding := e.counter.Encoding(m.Endpoint.ModelID)
+	// What a turn weighs follows from how it is rendered.
+	encoding := fmt.Sprintf("%s/%d", e.counter.Encoding(m.Endpoint.ModelID), prompt.AssemblerVersion)
 	all, err := e.store.Sizes(ctx, branch, encoding)
 	if err != nil {
 		return nil, err

@@ -94,6 +94,12 @@ var onlyRules = []only{
 		reason:  "verbs are a thin edge over the services the window uses",
 	},
 	{
+		name: "rooms of the store", tests: true,
+		imports: []string{module + "/backend/store/codec", module + "/backend/store/sqlite"},
+		places:  []string{"backend/store", "test/process"},
+		reason:  "whoever needs the store calls package store; how it keeps things is its own affair",
+	},
+	{
 		name:    "adapters",
 		imports: []string{module + "/backend/store", module + "/backend/vectorindex"},
 		places:  []string{"backend/app", "backend/store", "backend/vectorindex"},

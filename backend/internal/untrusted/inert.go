@@ -81,7 +81,7 @@ func opensTag(r rune) bool {
 }
 
 // frames are the tags of the program's frames.
-var frames = map[string]bool{"document": true, "memory": true, "artifact": true, "state_summary": true, "turns": true}
+var frames = map[string]bool{"document": true, "memory": true, "artifact": true, "state_summary": true, "turns": true, "tool_output": true}
 
 const longestFrame = len("state_summary")
 

@@ -16,12 +16,20 @@ type Group struct {
 	// Stable is how many of Blocks, from the first, belong to the prefix that
 	// a prompt cache can keep.
 	Stable int
+	// Held is how many of Blocks, from the first, the provider holds already
+	// (llm.Request.Continues).
+	Held int
+	// Cycle: the group belongs to the steps of the turn so far, so what the model thought
+	// on its way to a call goes back with the call.
+	Cycle bool
+	// Renamed: a call of the group could not keep the id that its provider gave it.
+	Renamed bool
 }
 
 type spoken struct {
-	role   chat.Role
-	block  chat.Block
-	stable bool
+	role                chat.Role
+	block               chat.Block
+	stable, held, cycle bool
 }
 
 // Conversation puts a prepared context into the order that providers demand
@@ -29,7 +37,8 @@ type spoken struct {
 // first in its message. Opaque blocks of another producer and empty ones are
 // dropped. Every provider refuses half a pair: a call without its result is told in
 // words, and a result without its call gets one (see withCalls). Names and ids of calls
-// that providers refuse are replaced (see ToolName).
+// that providers refuse are replaced (see ToolName). The last group is the user's, or an
+// unfinished answer of the cycle that its provider paused and is sent back as it is.
 func Conversation(r llm.Request, provider string) ([]Group, error) {
 	if !r.Context.Valid() {
 		return nil, &llm.Error{
@@ -37,29 +46,39 @@ func Conversation(r llm.Request, provider string) ([]Group, error) {
 			Message: "only an assembled context can be sent; nothing was sent",
 		}
 	}
-	var flat []spoken
-	for i, m := range r.Context.Messages() {
-		for _, b := range m.Blocks {
-			if s, ok := speak(m.Role, b, provider); ok {
-				s.stable = i < r.Context.StablePrefix()
-				flat = append(flat, s)
-			}
-		}
-	}
-	groups := group(withCalls(group(flat)))
+	groups := group(withCalls(group(said(r, provider))))
 	for i := range groups {
 		pairTools(groups, i)
 	}
 	groups = group(flatten(groups))
-	nameCalls(groups, definedTools(r.Endpoint.Options))
-	if len(groups) == 0 || groups[len(groups)-1].Role != chat.RoleUser {
+	nameCalls(groups, definedTools(r))
+	if len(groups) == 0 || groups[len(groups)-1].Role != chat.RoleUser && !groups[len(groups)-1].Cycle {
 		return nil, &llm.Error{Code: chat.CodeInvalid, Message: "the message is empty; nothing was sent"}
 	}
 	return groups, nil
 }
 
+// said is every block that the provider may see, with who says it.
+func said(r llm.Request, provider string) []spoken {
+	var flat []spoken
+	messages, held := r.Context.Messages(), 0
+	if r.Continues != nil {
+		held = r.Continues.Messages
+	}
+	for i, m := range messages {
+		cycle := i >= len(messages)-r.Context.Cycle()
+		for _, b := range m.Blocks {
+			if s, ok := speak(m.Role, b, provider, cycle); ok {
+				s.stable, s.held, s.cycle = i < r.Context.StablePrefix(), i < held, cycle
+				flat = append(flat, s)
+			}
+		}
+	}
+	return flat
+}
+
 // speak decides who says a block and whether this provider may see it.
-func speak(role chat.Role, b chat.Block, provider string) (spoken, bool) {
+func speak(role chat.Role, b chat.Block, provider string, cycle bool) (spoken, bool) {
 	s := spoken{role: role, block: b}
 	switch b := b.(type) {
 	case chat.Text:
@@ -73,7 +92,10 @@ func speak(role chat.Role, b chat.Block, provider string) (spoken, bool) {
 	case chat.Image:
 		return s, role == chat.RoleUser
 	case chat.ToolUse:
-		s.role = chat.RoleAssistant
+		if b.Provider != provider || !cycle {
+			b.Provider, b.Extra = "", nil
+		}
+		s.role, s.block = chat.RoleAssistant, b
 	case chat.ToolResult:
 		s.role = chat.RoleUser
 	}
@@ -84,12 +106,16 @@ func group(flat []spoken) []Group {
 	var out []Group
 	for _, s := range flat {
 		if len(out) == 0 || out[len(out)-1].Role != s.role {
-			out = append(out, Group{Role: s.role})
+			out = append(out, Group{Role: s.role, Cycle: s.cycle})
 		}
 		g := &out[len(out)-1]
 		if s.stable && g.Stable == len(g.Blocks) {
 			g.Stable++
 		}
+		if s.held && g.Held == len(g.Blocks) {
+			g.Held++
+		}
+		g.Cycle = g.Cycle && s.cycle
 		g.Blocks = append(g.Blocks, s.block)
 	}
 	return out
@@ -99,7 +125,7 @@ func flatten(groups []Group) []spoken {
 	var out []spoken
 	for _, g := range groups {
 		for i, b := range g.Blocks {
-			out = append(out, spoken{role: g.Role, block: b, stable: i < g.Stable})
+			out = append(out, spoken{role: g.Role, block: b, stable: i < g.Stable, held: i < g.Held, cycle: g.Cycle})
 		}
 	}
 	return out
@@ -144,6 +170,10 @@ func results(blocks chat.Blocks) map[string]chat.Block {
 	}
 	return out
 }
+
+// ErrorMark begins the result of a call that failed, where a protocol has no other way to
+// say so.
+const ErrorMark = "[Error] "
 
 // SystemText joins the parts of the system prompt. It adds nothing between them:
 // every byte that is sent is one that the context's manifest shows (SPEC 6).

@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"contextinfinity/backend/chat"
@@ -28,13 +30,15 @@ type Part struct {
 	Annotations []json.RawMessage
 	ID, Name    string // of a tool call
 	Input       json.RawMessage
-	FreeText    bool // a tool's arguments are text and no JSON
+	FreeText    bool            // a tool's arguments are text and no JSON
+	Extra       json.RawMessage // of a tool call: chat.ToolUse.Extra
 	Encrypted   string
 	Raw         []byte
 
 	placed bool
 	block  int
 	named  bool
+	callID string // as NameCalls chose it
 }
 
 // Draft collects the parts of one answer. A part takes its place among the
@@ -136,10 +140,53 @@ func (d *Draft) Block(p *Part) chat.Block {
 	case PartRefusal:
 		return chat.Refusal{Text: p.Text.String()}
 	case PartTool:
-		return chat.ToolUse{ToolUseID: p.ID, Name: p.Name, Input: p.Arguments()}
+		use := chat.ToolUse{ToolUseID: p.CallID(), Name: p.Name, Input: p.Arguments()}
+		if len(p.Extra) > 0 {
+			use.Provider, use.Extra = d.Provider, p.Extra
+		}
+		return use
 	default:
 		return chat.Unknown{Provider: d.Provider, Raw: p.Raw}
 	}
+}
+
+// NameCalls gives an id to every call that came without one, and another to those that have
+// the id of a call before them, as some local servers write them: a result is matched to
+// its call by the id. The same answer always gives the same ids.
+func (d *Draft) NameCalls() {
+	taken := map[string]bool{}
+	for _, p := range d.parts {
+		if p.Kind == PartTool {
+			taken[p.ID] = true
+		}
+	}
+	given, n := map[string]bool{}, 0
+	for _, p := range d.parts {
+		if p.Kind != PartTool {
+			continue
+		}
+		n++
+		p.callID = p.ID
+		for k := n; p.callID == "" || given[p.callID] || p.callID != p.ID && taken[p.callID]; k++ {
+			p.callID = "call-" + strconv.Itoa(k)
+		}
+		given[p.callID] = true
+	}
+}
+
+// CallID is the id of a tool call, as NameCalls left it.
+func (p *Part) CallID() string {
+	if p.callID != "" {
+		return p.callID
+	}
+	return p.ID
+}
+
+// Take sets a call's whole arguments, which came at once, and shows them.
+func (d *Draft) Take(p *Part, input json.RawMessage) []llm.Delta {
+	deltas := d.Settle(p, string(input))
+	p.Input = bytes.Clone(input)
+	return deltas
 }
 
 // Arguments are a tool's arguments: always valid JSON.

@@ -27,6 +27,7 @@ type Words struct {
 	Type    string
 	Code    string
 	Message string
+	Param   string // what of the request is refused
 }
 
 // ReadWords finds a provider's words in a JSON body. ok is false if the body
@@ -38,6 +39,7 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		Detail  json.RawMessage `json:"detail"`
 		Type    json.RawMessage `json:"type"`
 		Code    json.RawMessage `json:"code"`
+		Param   json.RawMessage `json:"param"`
 	}
 	if !Decodes(body, &top) {
 		return Words{}, false
@@ -46,14 +48,15 @@ func ReadWords(body []byte) (w Words, ok bool) {
 		Message json.RawMessage `json:"message"`
 		Type    json.RawMessage `json:"type"`
 		Code    json.RawMessage `json:"code"`
+		Param   json.RawMessage `json:"param"`
 	}
 	switch {
 	case len(top.Error) > 0 && top.Error[0] == '{' && Decodes(top.Error, &inner):
-		return Words{Unquote(inner.Type), scalar(inner.Code), Unquote(inner.Message)}, true
+		return Words{Unquote(inner.Type), scalar(inner.Code), Unquote(inner.Message), Unquote(inner.Param)}, true
 	case len(top.Error) > 0 && top.Error[0] == '"':
-		return Words{Code: scalar(top.Code), Message: Unquote(top.Error)}, true
+		return Words{Code: scalar(top.Code), Message: Unquote(top.Error), Param: Unquote(top.Param)}, true
 	case Unquote(top.Message) != "":
-		return Words{Unquote(top.Type), scalar(top.Code), Unquote(top.Message)}, true
+		return Words{Unquote(top.Type), scalar(top.Code), Unquote(top.Message), Unquote(top.Param)}, true
 	case len(top.Detail) > 0:
 		if s := Unquote(top.Detail); s != "" {
 			return Words{Message: s}, true
@@ -195,7 +198,34 @@ func classify(status int, w Words) *llm.Error {
 	default:
 		e.Code = chat.CodeProvider
 	}
+	if e.Code == chat.CodeProvider || e.Code == chat.CodeUnavailable {
+		e.Forgotten, e.NoTools = isForgotten(w), isWithoutTools(w)
+		if e.Forgotten || e.NoTools { // llama.cpp refuses tools with 500, vLLM what it does not keep with 501
+			e.Code, e.Retry = chat.CodeProvider, false
+		}
+	}
 	return e
+}
+
+// forgotten recognises the words for an answer that is not held, or for a server that holds
+// none.
+var forgotten = regexp.MustCompile(`(?i)previous_response_(id|not_found)|previous response.{0,120}not found|response with id.{0,120}not found|store *= *true.{0,40}not supported`)
+
+func isForgotten(w Words) bool {
+	text := w.Code + " " + w.Param + " " + w.Message
+	return forgotten.MatchString(text[:min(len(text), maxRefusal)])
+}
+
+// withoutTools recognises the words of vendors and servers for a model that takes no tools.
+// "parallel_tool_calls" and other parameters with "tool" in their name do not count.
+var withoutTools = regexp.MustCompile(`(?i)(does not|doesn't|do not|don't|not) (currently )?support (the )?(use of )?` + toolWords +
+	`|\b` + toolWords + `['"\x60]? (is|are) (not supported|unsupported|not enabled|not available|disabled)` +
+	`|endpoints found that support tool use|--enable-auto-tool-choice|tools param requires --jinja`)
+
+const toolWords = `['"\x60]?(tools?|tool[ -]?(use|calls?|calling)|function[ -]?(calls?|calling))\b`
+
+func isWithoutTools(w Words) bool {
+	return withoutTools.MatchString(w.Message[:min(len(w.Message), maxRefusal)])
 }
 
 // isQuota recognises limits that waiting does not lift.

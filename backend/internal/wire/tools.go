@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
 )
 
 // Providers take names and ids of tool calls of 1 to 64 of these characters:
@@ -94,14 +95,18 @@ func OriginalToolName(sent string) string {
 	return sent
 }
 
-// definedTools are the names of the tools that a model's options define.
-func definedTools(options map[string]any) map[string]string {
+// definedTools are the names of the tools that the request defines: those it offers, and
+// those of the model's options.
+func definedTools(r llm.Request) map[string]string {
 	var tools []struct {
 		Name     string
 		Function struct{ Name string }
 	}
 	taken := map[string]string{}
-	raw, err := json.Marshal(options["tools"])
+	for _, d := range Definitions(r) {
+		taken[d.Name] = d.Name
+	}
+	raw, err := json.Marshal(r.Endpoint.Options["tools"])
 	if err != nil || json.Unmarshal(raw, &tools) != nil {
 		return taken
 	}
@@ -141,6 +146,7 @@ func nameCalls(groups []Group, taken map[string]string) {
 			for n := calls; !acceptable(id) || ids[id]; n++ {
 				id = "call-" + strconv.Itoa(n)
 			}
+			groups[i].Renamed = groups[i].Renamed || id != use.ToolUseID
 			ids[id], renamed[use.ToolUseID] = true, id
 			use.ToolUseID = id
 			g.Blocks[k] = use
@@ -223,7 +229,7 @@ func recorded(said []spoken, first bool, n int) []spoken {
 				continue
 			}
 			res.ToolUseID = noCall + "-" + strconv.Itoa(n+k)
-			out = append(out, spoken{role: chat.RoleAssistant, stable: s.stable, block: chat.ToolUse{
+			out = append(out, spoken{role: chat.RoleAssistant, stable: s.stable, held: s.held, cycle: s.cycle, block: chat.ToolUse{
 				ToolUseID: res.ToolUseID, Name: noCall, Input: json.RawMessage("{}"),
 			}})
 			s.block = res

@@ -248,12 +248,12 @@ func TestTooLarge(t *testing.T) {
 
 func TestReadWords(t *testing.T) {
 	for body, want := range map[string]Words{
-		`{"error":{"message":"m","type":"t","code":"c"}}`: {"t", "c", "m"},
-		`{"error":{"message":"m","code":404}}`:            {"", "404", "m"},
-		`{"error":"just text"}`:                           {"", "", "just text"},
-		`{"object":"error","message":"m","type":"t"}`:     {"t", "", "m"},
-		`{"detail":"d"}`:                                  {"", "", "d"},
-		`{"detail":[{"msg":"d"}]}`:                        {"", "", `[{"msg":"d"}]`},
+		`{"error":{"message":"m","type":"t","code":"c"}}`:  {Type: "t", Code: "c", Message: "m"},
+		`{"error":{"message":"m","code":404,"param":"p"}}`: {Code: "404", Message: "m", Param: "p"},
+		`{"error":"just text"}`:                            {Message: "just text"},
+		`{"object":"error","message":"m","type":"t"}`:      {Type: "t", Message: "m"},
+		`{"detail":"d"}`:                                   {Message: "d"},
+		`{"detail":[{"msg":"d"}]}`:                         {Message: `[{"msg":"d"}]`},
 	} {
 		if got, ok := ReadWords([]byte(body)); !ok || got != want {
 			t.Errorf("%s gives %+v, %v", body, got, ok)

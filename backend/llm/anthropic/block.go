@@ -59,6 +59,7 @@ func (d *decoder) blockStart(m *message, index int, raw json.RawMessage) []llm.D
 		b.part.Encrypted, b.part.Raw = body.Data, b.start
 	case "tool_use":
 		b.part.ID, b.part.Name, b.part.Input = body.ID, wire.OriginalToolName(body.Name), objectOrNil(body.Input)
+		b.part.Extra = wire.Extra(nil, raw, "type", "id", "name", "input")
 		return d.draft.Announce(b.part)
 	default:
 		b.part.Raw = b.start
@@ -192,6 +193,10 @@ func (d *decoder) blockStop(index int) []llm.Delta {
 		if b.kind == "thinking" {
 			b.part.Raw = b.with("thinking", b.part.Text.String(), "signature", b.signature.String())
 		}
+	case wire.PartTool:
+		if b.part.Input != nil {
+			return d.draft.Take(b.part, b.part.Input)
+		}
 	case wire.PartOpaque:
 		b.part.Raw = b.assembled()
 	}
@@ -310,7 +315,7 @@ func (d *decoder) messageItems(m *message) chat.Items {
 				EncryptedContent: b.part.Encrypted, Summary: b.part.Text.String(), Raw: b.part.Raw,
 			})
 		case wire.PartTool:
-			out = append(out, chat.ToolCall{CallID: b.part.ID, Name: b.part.Name, Arguments: b.part.Arguments()})
+			out = append(out, chat.ToolCall{CallID: b.part.CallID(), Name: b.part.Name, Arguments: b.part.Arguments()})
 		default:
 			out = append(out, opaqueItem(b))
 		}

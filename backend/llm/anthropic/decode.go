@@ -196,6 +196,7 @@ func (d *decoder) fail(data []byte) {
 // Result implements llm.Decoder.
 func (d *decoder) Result() llm.Result {
 	d.cite()
+	d.draft.NameCalls()
 	r := llm.Result{
 		Blocks: d.draft.Blocks(), Items: d.items(), Usage: d.usage(),
 		Terminal: d.terminal, Err: d.err,

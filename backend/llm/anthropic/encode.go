@@ -11,8 +11,8 @@ import (
 )
 
 // Encode implements llm.Provider: the body of POST /v1/messages with the system
-// prompt at the top level (SRD 11.3), cache breakpoints at the end of the system
-// prompt and of the stable prefix, and provider_options over it.
+// prompt at the top level (SRD 11.3), cache breakpoints at the end of the tools, of the
+// system prompt, of the stable prefix and of the steps so far, and provider_options over it.
 func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	groups, err := wire.Conversation(r, Name)
 	if err != nil {
@@ -23,13 +23,15 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 		return nil, err
 	}
 	ep := r.Endpoint
+	messages, cacheable := encodeMessages(groups)
 	body := map[string]any{
 		"model":      ep.ModelID,
 		"max_tokens": limit,
-		"messages":   encodeMessages(groups),
+		"messages":   messages,
 		"stream":     ep.Stream,
 	}
-	if system := encodeSystem(r.Context.System()); len(system) > 0 {
+	system, last := encodeSystem(r.Context.System())
+	if len(system) > 0 {
 		body["system"] = system
 	}
 	if ep.Temperature != nil {
@@ -39,8 +41,73 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 		body["output_config"] = map[string]any{"effort": ep.Effort}
 	}
 	body = wire.Merge(body, ep.Options)
+	tool := wire.AddTools(body, r, encodeDefinition)
+	setBreakpoints(breakpoints(ep.Options), last, cacheable.stable, cacheable.cycle, tool)
 	setParallel(body, ep.ParallelToolCalls)
+	declareTools(body, groups)
 	return wire.Marshal(body)
+}
+
+func encodeDefinition(d chat.ToolDefinition) map[string]any {
+	return map[string]any{"name": d.Name, "description": d.Description, "input_schema": wire.Schema(d.Schema)}
+}
+
+// declareTools defines the tools of calls that the conversation holds where the request
+// offers none (tools are off, or the calls come from another program): the API does not
+// promise to take calls without any definition. The model is told to call none of them.
+func declareTools(body map[string]any, groups []wire.Group) {
+	if wire.HasTools(body) {
+		return
+	}
+	named := map[string]bool{}
+	var tools []any
+	for _, g := range groups {
+		for _, b := range g.Blocks {
+			if use, ok := b.(chat.ToolUse); ok && !named[use.Name] {
+				named[use.Name] = true
+				tools = append(tools, map[string]any{
+					"name": use.Name, "description": "Not available any more.", "input_schema": wire.Schema(nil),
+				})
+			}
+		}
+	}
+	if len(tools) > 0 {
+		body["tools"], body["tool_choice"] = tools, map[string]any{"type": "none"}
+	}
+}
+
+// maxBreakpoints is how many breakpoints the API takes in a request.
+const maxBreakpoints = 4
+
+// breakpoints counts those that the options set.
+func breakpoints(v any) int {
+	n := 0
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if name == "cache_control" && member != nil {
+				n++
+			} else {
+				n += breakpoints(member)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			n += breakpoints(item)
+		}
+	}
+	return n
+}
+
+// setBreakpoints marks the blocks that end a part worth caching, the most useful first,
+// as far as the API takes them beside those that there are.
+func setBreakpoints(there int, blocks ...map[string]any) {
+	for _, b := range blocks {
+		if b != nil && there < maxBreakpoints {
+			b["cache_control"] = map[string]any{"type": "ephemeral"}
+			there++
+		}
+	}
 }
 
 // setParallel states the tool policy, where tools are sent and the options do
@@ -64,46 +131,61 @@ func setParallel(body map[string]any, parallel bool) {
 	body["tool_choice"] = choice
 }
 
-func breakpoint() map[string]any { return map[string]any{"type": "ephemeral"} }
-
-func encodeSystem(parts []string) []any {
-	var blocks []any
+func encodeSystem(parts []string) (blocks []any, last map[string]any) {
 	for _, text := range parts {
 		if strings.TrimSpace(text) != "" {
-			blocks = append(blocks, textBlock(text))
+			last = textBlock(text)
+			blocks = append(blocks, last)
 		}
 	}
-	if n := len(blocks); n > 0 {
-		last, _ := blocks[n-1].(map[string]any)
-		last["cache_control"] = breakpoint()
-	}
-	return blocks
+	return blocks, last
 }
 
-func encodeMessages(groups []wire.Group) []any {
+// cacheableBlocks are the last blocks of parts worth caching that may carry a breakpoint.
+type cacheableBlocks struct {
+	stable map[string]any // of the stable prefix
+	cycle  map[string]any // of the steps of the turn so far, which the next step repeats
+}
+
+func encodeMessages(groups []wire.Group) ([]any, cacheableBlocks) {
 	messages := []any{}
-	var cacheable map[string]any // the last block of the stable prefix that may carry a breakpoint
-	for _, g := range groups {
+	var cacheable cacheableBlocks
+	for at, g := range groups {
 		content := []any{}
 		whole := hostedPairs(g.Blocks)
+		if at == len(groups)-1 && g.Role == chat.RoleAssistant {
+			whole = func(chat.Unknown) bool { return true } // a paused answer goes back as it is
+		}
 		for i, b := range g.Blocks {
 			block := encodeBlock(b)
 			if u, opaque := b.(chat.Unknown); block == nil || opaque && !whole(u) {
 				continue
 			}
 			if m, ok := block.(map[string]any); ok && i < g.Stable {
-				cacheable = m
+				cacheable.stable = m
+			} else if ok && g.Cycle {
+				cacheable.cycle = m
 			}
 			content = append(content, block)
 		}
 		if len(content) > 0 {
-			messages = append(messages, map[string]any{"role": string(g.Role), "content": content})
+			messages = say(messages, g.Role, content)
 		}
 	}
-	if cacheable != nil {
-		cacheable["cache_control"] = breakpoint()
+	return messages, cacheable
+}
+
+// say adds what a side says. Where nothing of what the other side said between can be sent,
+// it goes on from what it said before.
+func say(messages []any, role chat.Role, content []any) []any {
+	if len(messages) > 0 {
+		last, _ := messages[len(messages)-1].(map[string]any)
+		if before, ok := last["content"].([]any); ok && last["role"] == string(role) {
+			last["content"] = append(before, content...)
+			return messages
+		}
 	}
-	return messages
+	return append(messages, map[string]any{"role": string(role), "content": content})
 }
 
 // hostedHead is what pairs a call that the provider ran with its result.
@@ -162,7 +244,9 @@ func encodeBlock(b chat.Block) any {
 			return block
 		}
 	case chat.ToolUse:
-		return map[string]any{"type": "tool_use", "id": b.ToolUseID, "name": b.Name, "input": inputObject(b.Input)}
+		call := wire.WithExtra(b)
+		call["type"], call["id"], call["name"], call["input"] = "tool_use", b.ToolUseID, b.Name, wire.Arguments(b.Input)
+		return call
 	case chat.ToolResult:
 		return encodeResult(b)
 	case chat.Reasoning:
@@ -188,18 +272,6 @@ func encodeImage(b chat.Image) map[string]any {
 		return map[string]any{"type": "image", "source": map[string]any{"type": "url", "url": src.URL}}
 	}
 	return nil
-}
-
-// inputObject is a call's input as an object, which is all the API takes; what
-// a model garbled is handed back as text inside one.
-func inputObject(input json.RawMessage) any {
-	if len(input) > 0 && input[0] == '{' && json.Valid(input) {
-		return input
-	}
-	if len(input) == 0 {
-		return map[string]any{}
-	}
-	return map[string]any{"input": input}
 }
 
 func encodeResult(b chat.ToolResult) map[string]any {

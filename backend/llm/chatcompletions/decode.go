@@ -18,6 +18,7 @@ type decoder struct {
 	text      *wire.Part
 	reasoning *wire.Part
 	refusal   *wire.Part
+	thoughts  thoughts
 	calls     map[int]*wire.Part
 	id, model string
 	finish    string
@@ -49,9 +50,10 @@ type choice struct {
 type messageBody struct {
 	Content          json.RawMessage   `json:"content"`
 	Refusal          json.RawMessage   `json:"refusal"`
-	ReasoningContent json.RawMessage   `json:"reasoning_content"` // DeepSeek, vLLM, llama.cpp
-	Reasoning        json.RawMessage   `json:"reasoning"`         // Ollama, OpenRouter
-	ToolCalls        []callBody        `json:"tool_calls"`
+	ReasoningContent json.RawMessage   `json:"reasoning_content"`
+	Reasoning        json.RawMessage   `json:"reasoning"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"` // OpenRouter
+	ToolCalls        []json.RawMessage `json:"tool_calls"`
 	FunctionCall     *functionBody     `json:"function_call"`
 	Annotations      []json.RawMessage `json:"annotations"`
 }
@@ -132,21 +134,36 @@ func (d *decoder) countUsage(u *usageBody) {
 }
 
 func (d *decoder) message(m messageBody) []llm.Delta {
-	thought := m.ReasoningContent
-	if wire.Unquote(thought) == "" {
-		thought = m.Reasoning
-	}
-	deltas := d.append(&d.reasoning, wire.PartReasoning, thought)
+	deltas := d.thought(m)
 	deltas = append(deltas, d.content(m.Content)...)
 	deltas = append(deltas, d.append(&d.refusal, wire.PartRefusal, m.Refusal)...)
-	for i, call := range m.ToolCalls {
-		deltas = append(deltas, d.call(i, call)...)
+	for i, raw := range m.ToolCalls {
+		var call callBody
+		if len(raw) > 0 && raw[0] == '{' && wire.Decodes(raw, &call) {
+			deltas = append(deltas, d.call(i, call, raw)...)
+		}
 	}
 	if m.FunctionCall != nil { // the form before tool_calls
-		deltas = append(deltas, d.call(0, callBody{Function: *m.FunctionCall})...)
+		deltas = append(deltas, d.call(0, callBody{Function: *m.FunctionCall}, nil)...)
 	}
 	if len(m.Annotations) > 0 {
 		d.part(&d.text, wire.PartText).Annotations = m.Annotations
+	}
+	return deltas
+}
+
+// thought takes what the model thinks, and in which form its server says so.
+func (d *decoder) thought(m messageBody) []llm.Delta {
+	member, text := memberContent, m.ReasoningContent
+	if wire.Unquote(text) == "" {
+		member, text = memberPlain, m.Reasoning
+	}
+	deltas := d.append(&d.reasoning, wire.PartReasoning, text)
+	if len(deltas) > 0 {
+		d.thoughts.member = member
+	}
+	if d.thoughts.add(m.ReasoningDetails); len(d.thoughts.details) > 0 { // what is encrypted shows no text
+		d.draft.Place(d.part(&d.reasoning, wire.PartReasoning))
 	}
 	return deltas
 }
@@ -204,13 +221,13 @@ func (d *decoder) contentPart(raw json.RawMessage) []llm.Delta {
 	return nil
 }
 
-func (d *decoder) call(place int, body callBody) []llm.Delta {
+func (d *decoder) call(place int, body callBody, raw json.RawMessage) []llm.Delta {
 	if body.Index != nil {
 		place = *body.Index
 	}
 	p := d.calls[place]
-	if p == nil || (body.ID != "" && p.ID != "" && body.ID != p.ID) {
-		// Some servers give every call the index 0; a new id is a new call.
+	if p == nil || another(p, body) {
+		// Some servers give every call the index 0.
 		if p != nil {
 			d.calls[-len(d.calls)-1] = p
 		}
@@ -223,17 +240,40 @@ func (d *decoder) call(place int, body callBody) []llm.Delta {
 	if p.Name == "" {
 		p.Name = wire.OriginalToolName(body.Function.Name)
 	}
+	// Gemini's thought_signature is in a member of its own, and has to come back with the call.
+	p.Extra = wire.Extra(p.Extra, raw, "index", "id", "type", "function")
 	deltas := d.draft.Announce(p)
 	args := body.Function.Arguments
 	if len(args) > 0 && args[0] == '{' { // an object where the protocol says text
-		p.Input = bytes.Clone(args)
-		return deltas
+		return append(deltas, d.draft.Take(p, args)...)
+	}
+	if body.Function.Name != "" && complete(p) && wire.Unquote(args) == p.Text.String() {
+		return deltas // the call once more, whole
 	}
 	return append(deltas, d.draft.Append(p, args)...)
 }
 
+// another reports that a piece begins a call other than p: it has another id, or, where the
+// server gives no ids, a name of its own while p has another name or is whole.
+func another(p *wire.Part, body callBody) bool {
+	if body.ID != "" {
+		return p.ID != "" && body.ID != p.ID
+	}
+	name := wire.OriginalToolName(body.Function.Name)
+	return name != "" && p.Name != "" && p.ID == "" && (name != p.Name || complete(p))
+}
+
+// complete reports that a call has its arguments.
+func complete(p *wire.Part) bool {
+	return p.Input != nil || p.Text.Len() > 0 && json.Valid([]byte(p.Text.String()))
+}
+
 // Result implements llm.Decoder.
 func (d *decoder) Result() llm.Result {
+	d.draft.NameCalls()
+	if d.reasoning != nil {
+		d.reasoning.Raw = d.thoughts.raw()
+	}
 	r := llm.Result{
 		Blocks: d.draft.Blocks(), Usage: d.usage, ResponseID: d.id, Model: d.model,
 		Terminal: d.done || d.finish != "" || d.err != nil, Err: d.err,
@@ -286,7 +326,7 @@ func (d *decoder) items(blocks chat.Blocks) chat.Items {
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case chat.Reasoning:
-			items = append(items, chat.ReasoningItem{Summary: b.Summary})
+			items = append(items, chat.ReasoningItem{Summary: b.Summary, Raw: b.Raw})
 		case chat.ToolUse:
 			calls = append(calls, chat.ToolCall{CallID: b.ToolUseID, Name: b.Name, Arguments: b.Input})
 		case chat.Unknown:

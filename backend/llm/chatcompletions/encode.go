@@ -41,6 +41,7 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 	if ep.Options["max_completion_tokens"] != nil && ep.Options["max_tokens"] == nil {
 		delete(body, "max_tokens")
 	}
+	wire.AddTools(body, r, encodeDefinition)
 	if _, set := ep.Options["parallel_tool_calls"]; !set && wire.HasTools(body) {
 		body["parallel_tool_calls"] = ep.ParallelToolCalls
 	}
@@ -54,7 +55,7 @@ func encodeMessages(system []string, groups []wire.Group) []any {
 	}
 	for _, g := range groups {
 		if g.Role == chat.RoleAssistant {
-			messages = append(messages, encodeAssistant(g.Blocks))
+			messages = append(messages, encodeAssistant(g))
 			continue
 		}
 		messages = append(messages, encodeUser(g.Blocks)...)
@@ -62,10 +63,20 @@ func encodeMessages(system []string, groups []wire.Group) []any {
 	return messages
 }
 
-// encodeAssistant is one message: its text, and its calls beside it.
-func encodeAssistant(blocks chat.Blocks) map[string]any {
+// encodeDefinition is a tool as this protocol has it. It does not say "strict": not every
+// server knows the member, and the schemas are those of others.
+func encodeDefinition(d chat.ToolDefinition) map[string]any {
+	return map[string]any{"type": "function", "function": map[string]any{
+		"name": d.Name, "description": d.Description, "parameters": wire.Schema(d.Schema),
+	}}
+}
+
+// encodeAssistant is one message: its text, and its calls beside it. What the model thought
+// on its way to them goes back while the turn runs.
+func encodeAssistant(g wire.Group) map[string]any {
+	m := map[string]any{"role": "assistant", "content": nil}
 	var texts, opaque, calls []any
-	for _, b := range blocks {
+	for _, b := range g.Blocks {
 		switch b := b.(type) {
 		case chat.Text:
 			texts = append(texts, textPart(b.Text))
@@ -75,13 +86,16 @@ func encodeAssistant(blocks chat.Blocks) map[string]any {
 			calls = append(calls, encodeCall(b))
 		case chat.Unknown:
 			opaque = append(opaque, json.RawMessage(b.Raw))
+		case chat.Reasoning:
+			if g.Cycle {
+				giveBack(m, b)
+			}
 		}
 	}
-	m := map[string]any{"role": "assistant", "content": nil}
 	if len(opaque) > 0 {
 		m["content"] = append(texts, opaque...)
 	} else if len(texts) > 0 {
-		m["content"] = joined(blocks)
+		m["content"] = joined(g.Blocks)
 	}
 	if len(calls) > 0 {
 		m["tool_calls"] = calls
@@ -92,10 +106,10 @@ func encodeAssistant(blocks chat.Blocks) map[string]any {
 }
 
 func encodeCall(b chat.ToolUse) map[string]any {
-	return map[string]any{
-		"id": b.ToolUseID, "type": "function",
-		"function": map[string]any{"name": b.Name, "arguments": string(b.Input)},
-	}
+	call := wire.WithExtra(b)
+	call["id"], call["type"] = b.ToolUseID, "function"
+	call["function"] = map[string]any{"name": b.Name, "arguments": string(wire.Arguments(b.Input))}
+	return call
 }
 
 // joined is all text of the blocks, with no byte between them that the context's
@@ -114,27 +128,37 @@ func joined(blocks chat.Blocks) string {
 }
 
 // encodeUser is the results of calls, one message each and first, then what the
-// user says: plain text where that is all, since some servers take no parts.
+// user says: plain text where that is all, since some servers take no parts. A result is
+// text alone in this protocol, so the images of results follow in the user's message.
 func encodeUser(blocks chat.Blocks) []any {
 	var messages, parts []any
 	var texts []string
 	plain := true
+	image := func(b chat.Image) bool {
+		url := wire.ImageURL(b)
+		if url != "" {
+			plain = false
+			parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]any{"url": url}})
+		}
+		return url != ""
+	}
 	for _, b := range blocks {
 		switch b := b.(type) {
 		case chat.ToolResult:
 			messages = append(messages, map[string]any{
 				"role": "tool", "tool_call_id": b.ToolUseID, "content": resultText(b),
 			})
+			for _, c := range b.Content {
+				if img, ok := c.(chat.Image); ok && wire.ImageURL(img) != "" {
+					parts = append(parts, textPart("[An image from the result of the tool call "+b.ToolUseID+":]"))
+					image(img)
+				}
+			}
 		case chat.Text:
 			texts = append(texts, b.Text)
 			parts = append(parts, textPart(b.Text))
 		case chat.Image:
-			if url := wire.ImageURL(b); url != "" {
-				plain = false
-				parts = append(parts, map[string]any{
-					"type": "image_url", "image_url": map[string]any{"url": url},
-				})
-			}
+			image(b)
 		case chat.Unknown:
 			plain = false
 			parts = append(parts, json.RawMessage(b.Raw))
@@ -150,13 +174,23 @@ func encodeUser(blocks chat.Blocks) []any {
 	return messages
 }
 
-// resultText is all this protocol takes of a result; an image in it is named.
+// resultText is all this protocol takes of a result: its text, after a word that it is an
+// error, for which there is no member. An image in it is named.
 func resultText(b chat.ToolResult) string {
 	text := b.Content.RenderedText()
 	for _, c := range b.Content {
-		if img, ok := c.(chat.Image); ok {
+		img, ok := c.(chat.Image)
+		switch {
+		case !ok:
+		case wire.ImageURL(img) == "":
 			text += "\n[image " + img.MediaType + " not shown]"
+		default:
+			text += "\n[image " + img.MediaType + ": it follows in the next message]"
 		}
+	}
+	text = strings.TrimPrefix(text, "\n")
+	if b.IsError {
+		return wire.ErrorMark + text
 	}
 	return text
 }

@@ -15,6 +15,8 @@ type Context struct {
 	Messages  []chat.Message
 	Stable    int
 	MaxOutput int // 0 is 1024
+	Tools     []chat.ToolDefinition
+	Cycle     int // of Messages
 }
 
 // Prepare makes a prepared context without the assembler, so that golden bytes
@@ -40,6 +42,8 @@ func Prepare(t testing.TB, c Context) prompt.PreparedContext {
 	set("messages", c.Messages)
 	set("stable", c.Stable)
 	set("maxOutput", c.MaxOutput)
+	set("tools", c.Tools)
+	set("cycle", c.Cycle)
 	return p
 }
 

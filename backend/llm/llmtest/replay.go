@@ -237,7 +237,11 @@ func describeBlock(b chat.Block) string {
 	case chat.Text:
 		return fmt.Sprintf("text phase=%q annotations=%d %s", b.Phase, len(b.Annotations), short(b.Text))
 	case chat.ToolUse:
-		return fmt.Sprintf("tool_use %s %s %s", b.ToolUseID, b.Name, short(string(b.Input)))
+		line := fmt.Sprintf("tool_use %s %s %s", b.ToolUseID, b.Name, short(string(b.Input)))
+		if len(b.Extra) > 0 {
+			line += " extra=" + short(string(b.Extra))
+		}
+		return line
 	case chat.Reasoning:
 		return fmt.Sprintf("reasoning encrypted=%d raw=%d %s", len(b.EncryptedContent), len(b.Raw), short(b.Summary))
 	case chat.Refusal:

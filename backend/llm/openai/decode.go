@@ -298,6 +298,7 @@ func (d *decoder) fail(err *llm.Error) {
 
 // Result implements llm.Decoder.
 func (d *decoder) Result() llm.Result {
+	d.draft.NameCalls()
 	r := llm.Result{
 		Blocks: d.draft.Blocks(), Items: d.items(), Usage: d.usage(), Model: d.model,
 		Terminal: d.terminal, Status: d.status, Reason: d.reason, Err: d.err,

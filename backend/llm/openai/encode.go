@@ -21,13 +21,20 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 		return nil, err
 	}
 	ep := r.Endpoint
+	continues := r.Continues != nil && continuable(groups)
+	if continues {
+		ep.Store = true // an answer that is not kept cannot be gone on from
+	}
 	body := map[string]any{
 		"model":             ep.ModelID,
-		"input":             encodeInput(groups, ep.Store),
+		"input":             encodeInput(groups, r, ep.Store, continues),
 		"max_output_tokens": limit,
 		"truncation":        "disabled",
 		"store":             ep.Store,
 		"stream":            ep.Stream,
+	}
+	if continues {
+		body["previous_response_id"] = r.Continues.ResponseID
 	}
 	if ep.Truncation != "" {
 		body["truncation"] = ep.Truncation
@@ -49,10 +56,35 @@ func (*Provider) Encode(r llm.Request) (json.RawMessage, error) {
 		body["include"] = []any{"reasoning.encrypted_content"}
 	}
 	body = wire.Merge(body, ep.Options)
+	wire.AddTools(body, r, encodeDefinition)
 	if _, set := ep.Options["parallel_tool_calls"]; !set && wire.HasTools(body) {
 		body["parallel_tool_calls"] = ep.ParallelToolCalls
 	}
 	return wire.Marshal(body)
+}
+
+// encodeDefinition is a tool as this protocol has it. The schemas are those of others, so
+// the model is not held to them word for word: a strict schema has no optional members.
+func encodeDefinition(d chat.ToolDefinition) map[string]any {
+	return map[string]any{
+		"type": "function", "name": d.Name, "description": d.Description,
+		"parameters": wire.Schema(d.Schema), "strict": false,
+	}
+}
+
+// continuable reports that the provider can stand in for what it holds: something is left
+// to send, and no result of it answers a call by another id than the provider knows.
+func continuable(groups []wire.Group) bool {
+	rest := false
+	for i, g := range groups {
+		for _, b := range g.Blocks[g.Held:] {
+			if _, result := b.(chat.ToolResult); result && i > 0 && groups[i-1].Renamed && groups[i-1].Held > 0 {
+				return false
+			}
+			rest = true
+		}
+	}
+	return rest
 }
 
 // reasons reports that the model thinks: others reject a request for encrypted
@@ -78,20 +110,41 @@ func reasons(ep llm.Endpoint) bool {
 
 // input builds the list of items; open is the message that more parts may join.
 type input struct {
-	items []any
-	open  map[string]any
-	store bool
+	items     []any
+	open      map[string]any
+	store     bool
+	functions map[string]bool // the tools that the request offers, all of which take objects
+	custom    map[string]bool // ids of calls whose input is plain text
 }
 
-func encodeInput(groups []wire.Group, store bool) []any {
-	in := &input{store: store}
+// encodeInput is the conversation as items; if the provider holds a part of it, without
+// that part.
+func encodeInput(groups []wire.Group, r llm.Request, store, continues bool) []any {
+	in := &input{store: store, functions: map[string]bool{}, custom: map[string]bool{}}
+	for _, d := range wire.Definitions(r) {
+		in.functions[d.Name] = true
+	}
 	for _, g := range groups {
+		for _, b := range g.Blocks {
+			if use, ok := b.(chat.ToolUse); ok && in.isCustom(use) {
+				in.custom[use.ToolUseID] = true
+			}
+		}
+		if continues {
+			g.Blocks = g.Blocks[g.Held:]
+		}
 		in.open = nil
 		for _, b := range g.Blocks {
 			in.add(g.Role, b)
 		}
 	}
 	return in.items
+}
+
+// isCustom reports a call of a tool whose input is plain text, which a ToolUse holds as a
+// JSON string. A tool that is offered as a function is none, however its call came out.
+func (in *input) isCustom(b chat.ToolUse) bool {
+	return len(b.Input) > 0 && b.Input[0] == '"' && !in.functions[b.Name]
 }
 
 func (in *input) add(role chat.Role, b chat.Block) {
@@ -105,7 +158,7 @@ func (in *input) add(role chat.Role, b chat.Block) {
 			in.part(role, "", map[string]any{"type": "input_image", "image_url": url, "detail": "auto"})
 		}
 	case chat.ToolUse:
-		in.item(encodeCall(b))
+		in.item(in.call(b))
 	case chat.ToolResult:
 		in.item(map[string]any{
 			"type": in.outputType(b.ToolUseID), "call_id": b.ToolUseID, "output": encodeOutput(b),
@@ -154,31 +207,37 @@ func textPart(role chat.Role, text string) map[string]any {
 	return map[string]any{"type": "input_text", "text": text}
 }
 
-// encodeCall gives a call back in the form it came in: a custom tool's input is
-// plain text, which a ToolUse holds as a JSON string.
-func encodeCall(b chat.ToolUse) map[string]any {
-	if len(b.Input) > 0 && b.Input[0] == '"' {
-		return map[string]any{
-			"type": "custom_tool_call", "call_id": b.ToolUseID, "name": b.Name, "input": wire.Unquote(b.Input),
-		}
+// call gives a call back in the form it came in. Arguments of a function that are no object
+// are put into one.
+func (in *input) call(b chat.ToolUse) map[string]any {
+	item := wire.WithExtra(b)
+	if !in.store { // the server knows no ids then
+		delete(item, "id")
 	}
-	return map[string]any{
-		"type": "function_call", "call_id": b.ToolUseID, "name": b.Name, "arguments": string(b.Input),
+	item["call_id"], item["name"] = b.ToolUseID, b.Name
+	if in.custom[b.ToolUseID] {
+		item["type"], item["input"] = "custom_tool_call", wire.Unquote(b.Input)
+		return item
 	}
+	item["type"], item["arguments"] = "function_call", string(wire.Arguments(b.Input))
+	return item
 }
 
 // outputType matches a result to the kind of its call.
 func (in *input) outputType(callID string) string {
-	for _, item := range in.items {
-		if m, ok := item.(map[string]any); ok && m["call_id"] == callID && m["type"] == "custom_tool_call" {
-			return "custom_tool_call_output"
-		}
+	if in.custom[callID] {
+		return "custom_tool_call_output"
 	}
 	return "function_call_output"
 }
 
+// encodeOutput is a result as text, or as a list if there are images in it.
 func encodeOutput(b chat.ToolResult) any {
 	var parts []any
+	mark := ""
+	if b.IsError {
+		mark = wire.ErrorMark
+	}
 	onlyText := true
 	for _, c := range b.Content {
 		switch c := c.(type) {
@@ -192,7 +251,10 @@ func encodeOutput(b chat.ToolResult) any {
 		}
 	}
 	if onlyText {
-		return b.Content.RenderedText()
+		return mark + b.Content.RenderedText()
+	}
+	if mark != "" {
+		parts = append([]any{map[string]any{"type": "input_text", "text": mark}}, parts...)
 	}
 	return parts
 }

@@ -37,7 +37,7 @@ func (d *decoder) itemsOf(o *output) chat.Items {
 			EncryptedContent: o.main.Encrypted, Summary: o.main.Text.String(), Raw: o.main.Raw,
 		}}
 	case o.main.Kind == wire.PartTool:
-		return chat.Items{chat.ToolCall{CallID: o.main.ID, Name: o.main.Name, Arguments: o.main.Arguments()}}
+		return chat.Items{chat.ToolCall{CallID: o.main.CallID(), Name: o.main.Name, Arguments: o.main.Arguments()}}
 	}
 	return hostedItems(o)
 }

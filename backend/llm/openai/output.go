@@ -176,17 +176,24 @@ func (d *decoder) call(o *output, body itemBody, fallback string) []llm.Delta {
 	deltas := d.draft.Announce(p)
 	switch body.Type {
 	case "custom_tool_call":
-		p.FreeText = true
+		p.FreeText, p.Extra = true, callExtra(o.raw)
 		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Input))...)
 	case "function_call", "mcp_approval_request":
+		if body.Type == "function_call" {
+			p.Extra = callExtra(o.raw)
+		}
 		deltas = append(deltas, d.draft.Settle(p, wire.Unquote(body.Arguments))...)
 	default:
 		if o.done {
-			p.Input = firstJSON(body.Action, body.Operation, body.Actions, body.Arguments)
-			deltas = append(deltas, d.draft.Settle(p, string(p.Input))...)
+			deltas = append(deltas, d.draft.Take(p, firstJSON(body.Action, body.Operation, body.Actions, body.Arguments))...)
 		}
 	}
 	return deltas
+}
+
+// callExtra is what a call says beside what every call has: its own id, a namespace.
+func callExtra(raw []byte) json.RawMessage {
+	return wire.Extra(nil, raw, "type", "status", "call_id", "name", "arguments", "input")
 }
 
 // opaque keeps an item raw. An output item also settles who ran its call.

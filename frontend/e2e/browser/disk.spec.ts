@@ -27,6 +27,8 @@ test('a full disk takes no message, says so, keeps the text, and works again whe
   const chat = new Conversation(page);
   await chat.askAndWait(1, 'First', 'One answer.');
   await expect(chat.turn(1)).toHaveAccessibleName(/saved, latest/);
+  // The state moves once more when the turn is committed: what is compared below is the one after that.
+  await expect.poll(() => head(chat)).toMatch(/^#1 /);
   const before = await head(chat);
 
   fill();

@@ -24,6 +24,7 @@ export function windowShortcut(event: KeyboardEvent): CommandId | null {
   switch (event.key.toLowerCase()) {
     case 'w': return event.shiftKey ? null : 'closeView';
     case 'q': return event.shiftKey ? null : 'quit';
+    case 'a': return event.shiftKey ? 'decide' : null;
     case 'k': return event.shiftKey ? null : 'palette';
     case '/': return 'help';
     case 'z': return event.shiftKey || isTyping(event.target) ? null : 'undo';

@@ -194,6 +194,96 @@ export namespace api {
 		    return a;
 		}
 	}
+	export class ModelView {
+	    name: string;
+	    provider: string;
+	    modelId: string;
+	    baseUrl: string;
+	    apiKeyEnv: string;
+	    contextLimit: number;
+	    maxOutput: number;
+	    limitSource: string;
+	    ceiling: number;
+	    stream: boolean;
+	    allowPlainHttp: boolean;
+	    usable: boolean;
+	    why: string;
+	    default: boolean;
+	    builtIn: boolean;
+	    options: string;
+	    images: string;
+	    tools: string;
+	    reasoning: string;
+	    favourite: boolean;
+	    priceInput: number;
+	    priceCached: number;
+	    priceOutput: number;
+	    priceSource: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ModelView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.provider = source["provider"];
+	        this.modelId = source["modelId"];
+	        this.baseUrl = source["baseUrl"];
+	        this.apiKeyEnv = source["apiKeyEnv"];
+	        this.contextLimit = source["contextLimit"];
+	        this.maxOutput = source["maxOutput"];
+	        this.limitSource = source["limitSource"];
+	        this.ceiling = source["ceiling"];
+	        this.stream = source["stream"];
+	        this.allowPlainHttp = source["allowPlainHttp"];
+	        this.usable = source["usable"];
+	        this.why = source["why"];
+	        this.default = source["default"];
+	        this.builtIn = source["builtIn"];
+	        this.options = source["options"];
+	        this.images = source["images"];
+	        this.tools = source["tools"];
+	        this.reasoning = source["reasoning"];
+	        this.favourite = source["favourite"];
+	        this.priceInput = source["priceInput"];
+	        this.priceCached = source["priceCached"];
+	        this.priceOutput = source["priceOutput"];
+	        this.priceSource = source["priceSource"];
+	    }
+	}
+	export class AddedModel {
+	    name: string;
+	    models: ModelView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new AddedModel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.models = this.convertValues(source["models"], ModelView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class AttachPart {
 	    branchId: string;
 	    name: string;
@@ -399,6 +489,7 @@ export namespace api {
 	    why: string;
 	    effects: boolean;
 	    arguments: string;
+	    preview: string;
 	    redactions: number;
 	    result: string;
 	    resultMore: boolean;
@@ -435,6 +526,7 @@ export namespace api {
 	        this.why = source["why"];
 	        this.effects = source["effects"];
 	        this.arguments = source["arguments"];
+	        this.preview = source["preview"];
 	        this.redactions = source["redactions"];
 	        this.result = source["result"];
 	        this.resultMore = source["resultMore"];
@@ -1248,6 +1340,32 @@ export namespace api {
 	
 	
 	
+	export class CostView {
+	    turn: string;
+	    session: string;
+	    month: string;
+	    estimate: boolean;
+	    pricesDate: string;
+	    unpriced: number;
+	    budget: string;
+	    state: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new CostView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.turn = source["turn"];
+	        this.session = source["session"];
+	        this.month = source["month"];
+	        this.estimate = source["estimate"];
+	        this.pricesDate = source["pricesDate"];
+	        this.unpriced = source["unpriced"];
+	        this.budget = source["budget"];
+	        this.state = source["state"];
+	    }
+	}
 	export class CountedNote {
 	    text: string;
 	    count: number;
@@ -1449,6 +1567,193 @@ export namespace api {
 	        this.format = source["format"];
 	        this.reason = source["reason"];
 	    }
+	}
+	export class ElicitationValue {
+	    name: string;
+	    values: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ElicitationValue(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.values = source["values"];
+	    }
+	}
+	export class ElicitationAnswer {
+	    id: string;
+	    action: string;
+	    values: ElicitationValue[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ElicitationAnswer(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.action = source["action"];
+	        this.values = this.convertValues(source["values"], ElicitationValue);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ElicitationChoice {
+	    value: string;
+	    title: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ElicitationChoice(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.value = source["value"];
+	        this.title = source["title"];
+	    }
+	}
+	export class ElicitationField {
+	    name: string;
+	    title: string;
+	    description: string;
+	    type: string;
+	    format: string;
+	    required: boolean;
+	    default: string[];
+	    choices: ElicitationChoice[];
+	    min: string;
+	    max: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ElicitationField(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.title = source["title"];
+	        this.description = source["description"];
+	        this.type = source["type"];
+	        this.format = source["format"];
+	        this.required = source["required"];
+	        this.default = source["default"];
+	        this.choices = this.convertValues(source["choices"], ElicitationChoice);
+	        this.min = source["min"];
+	        this.max = source["max"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class ElicitationView {
+	    id: string;
+	    server: string;
+	    mode: string;
+	    message: string;
+	    url: string;
+	    host: string;
+	    fields: ElicitationField[];
+	    askedAt: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ElicitationView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.server = source["server"];
+	        this.mode = source["mode"];
+	        this.message = source["message"];
+	        this.url = source["url"];
+	        this.host = source["host"];
+	        this.fields = this.convertValues(source["fields"], ElicitationField);
+	        this.askedAt = source["askedAt"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class Elicitations {
+	    rev: number;
+	    asked: ElicitationView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new Elicitations(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.asked = this.convertValues(source["asked"], ElicitationView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
 	}
 	export class EmbedderEstimate {
 	    units: number;
@@ -1856,6 +2161,136 @@ export namespace api {
 	        this.cut = source["cut"];
 	    }
 	}
+	export class ServerQuestion {
+	    key: string;
+	    title: string;
+	    description: string;
+	    type: string;
+	    required: boolean;
+	    secret: boolean;
+	    multiple: boolean;
+	    default: string;
+	    choices: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerQuestion(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.key = source["key"];
+	        this.title = source["title"];
+	        this.description = source["description"];
+	        this.type = source["type"];
+	        this.required = source["required"];
+	        this.secret = source["secret"];
+	        this.multiple = source["multiple"];
+	        this.default = source["default"];
+	        this.choices = source["choices"];
+	    }
+	}
+	export class ServerValue {
+	    name: string;
+	    value: string;
+	    secret: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerValue(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.value = source["value"];
+	        this.secret = source["secret"];
+	    }
+	}
+	export class ServerSettings {
+	    name: string;
+	    enabled: boolean;
+	    command: string;
+	    args: string[];
+	    cwd: string;
+	    url: string;
+	    timeoutS: number;
+	    env: ServerValue[];
+	    headers: ServerValue[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerSettings(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.enabled = source["enabled"];
+	        this.command = source["command"];
+	        this.args = source["args"];
+	        this.cwd = source["cwd"];
+	        this.url = source["url"];
+	        this.timeoutS = source["timeoutS"];
+	        this.env = this.convertValues(source["env"], ServerValue);
+	        this.headers = this.convertValues(source["headers"], ServerValue);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ImportedServer {
+	    settings: ServerSettings;
+	    original: string;
+	    exists: boolean;
+	    about: string;
+	    notes: string[];
+	    asks: ServerQuestion[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ImportedServer(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.settings = this.convertValues(source["settings"], ServerSettings);
+	        this.original = source["original"];
+	        this.exists = source["exists"];
+	        this.about = source["about"];
+	        this.notes = source["notes"];
+	        this.asks = this.convertValues(source["asks"], ServerQuestion);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class IndexSpace {
 	    embedder: string;
 	    state: string;
@@ -2190,48 +2625,7 @@ export namespace api {
 		    return a;
 		}
 	}
-	export class ModelView {
-	    name: string;
-	    provider: string;
-	    modelId: string;
-	    baseUrl: string;
-	    apiKeyEnv: string;
-	    contextLimit: number;
-	    maxOutput: number;
-	    limitSource: string;
-	    ceiling: number;
-	    stream: boolean;
-	    allowPlainHttp: boolean;
-	    usable: boolean;
-	    why: string;
-	    default: boolean;
-	    builtIn: boolean;
-	    options: string;
 	
-	    static createFrom(source: any = {}) {
-	        return new ModelView(source);
-	    }
-	
-	    constructor(source: any = {}) {
-	        if ('string' === typeof source) source = JSON.parse(source);
-	        this.name = source["name"];
-	        this.provider = source["provider"];
-	        this.modelId = source["modelId"];
-	        this.baseUrl = source["baseUrl"];
-	        this.apiKeyEnv = source["apiKeyEnv"];
-	        this.contextLimit = source["contextLimit"];
-	        this.maxOutput = source["maxOutput"];
-	        this.limitSource = source["limitSource"];
-	        this.ceiling = source["ceiling"];
-	        this.stream = source["stream"];
-	        this.allowPlainHttp = source["allowPlainHttp"];
-	        this.usable = source["usable"];
-	        this.why = source["why"];
-	        this.default = source["default"];
-	        this.builtIn = source["builtIn"];
-	        this.options = source["options"];
-	    }
-	}
 	export class MovePreview {
 	    from: string;
 	    to: string;
@@ -2250,6 +2644,36 @@ export namespace api {
 	        this.bytes = source["bytes"];
 	        this.free = source["free"];
 	        this.reason = source["reason"];
+	    }
+	}
+	export class OfferView {
+	    modelId: string;
+	    configured: string;
+	    window: number;
+	    maxOutput: number;
+	    images: string;
+	    tools: string;
+	    reasoning: string;
+	    priceInput: number;
+	    priceOutput: number;
+	    priceSource: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new OfferView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.modelId = source["modelId"];
+	        this.configured = source["configured"];
+	        this.window = source["window"];
+	        this.maxOutput = source["maxOutput"];
+	        this.images = source["images"];
+	        this.tools = source["tools"];
+	        this.reasoning = source["reasoning"];
+	        this.priceInput = source["priceInput"];
+	        this.priceOutput = source["priceOutput"];
+	        this.priceSource = source["priceSource"];
 	    }
 	}
 	export class PendingView {
@@ -2317,6 +2741,403 @@ export namespace api {
 	    }
 	}
 	
+	export class PlaceView {
+	    id: string;
+	    name: string;
+	    protocol: string;
+	    baseUrl: string;
+	    env: string;
+	    local: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new PlaceView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.protocol = source["protocol"];
+	        this.baseUrl = source["baseUrl"];
+	        this.env = source["env"];
+	        this.local = source["local"];
+	    }
+	}
+	export class PresetView {
+	    id: string;
+	    name: string;
+	    protocol: string;
+	    baseUrl: string;
+	    env: string;
+	    local: boolean;
+	    note: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new PresetView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.name = source["name"];
+	        this.protocol = source["protocol"];
+	        this.baseUrl = source["baseUrl"];
+	        this.env = source["env"];
+	        this.local = source["local"];
+	        this.note = source["note"];
+	    }
+	}
+	export class ProgramShownView {
+	    sessionId: string;
+	    session: string;
+	    turnId: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramShownView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.sessionId = source["sessionId"];
+	        this.session = source["session"];
+	        this.turnId = source["turnId"];
+	    }
+	}
+	export class ProgramAccessView {
+	    id: number;
+	    at: number;
+	    client: string;
+	    tool: string;
+	    query: string;
+	    outcome: string;
+	    shown: ProgramShownView[];
+	    more: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramAccessView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.at = source["at"];
+	        this.client = source["client"];
+	        this.tool = source["tool"];
+	        this.query = source["query"];
+	        this.outcome = source["outcome"];
+	        this.shown = this.convertValues(source["shown"], ProgramShownView);
+	        this.more = source["more"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ProgramAccessPage {
+	    accesses: ProgramAccessView[];
+	    next: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramAccessPage(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.accesses = this.convertValues(source["accesses"], ProgramAccessView);
+	        this.next = source["next"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class ProgramChoice {
+	    name: string;
+	    scope: string;
+	    sessions: string[];
+	    folders: string[];
+	    remember: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramChoice(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.scope = source["scope"];
+	        this.sessions = source["sessions"];
+	        this.folders = source["folders"];
+	        this.remember = source["remember"];
+	    }
+	}
+	export class ProgramSessionView {
+	    id: string;
+	    title: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramSessionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.title = source["title"];
+	    }
+	}
+	export class ProgramClientView {
+	    name: string;
+	    scope: string;
+	    sessions: ProgramSessionView[];
+	    folders: string[];
+	    remember: boolean;
+	    claims: string;
+	    tokenAt: number;
+	    createdAt: number;
+	    seenAt: number;
+	    notes: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramClientView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.scope = source["scope"];
+	        this.sessions = this.convertValues(source["sessions"], ProgramSessionView);
+	        this.folders = source["folders"];
+	        this.remember = source["remember"];
+	        this.claims = source["claims"];
+	        this.tokenAt = source["tokenAt"];
+	        this.createdAt = source["createdAt"];
+	        this.seenAt = source["seenAt"];
+	        this.notes = source["notes"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	
+	export class ProgramSnippetView {
+	    program: string;
+	    file: string;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramSnippetView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.program = source["program"];
+	        this.file = source["file"];
+	        this.text = source["text"];
+	    }
+	}
+	export class ProgramToken {
+	    name: string;
+	    token: string;
+	    snippet: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramToken(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.token = source["token"];
+	        this.snippet = source["snippet"];
+	    }
+	}
+	export class ProgramsHTTPView {
+	    on: boolean;
+	    running: boolean;
+	    url: string;
+	    problem: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramsHTTPView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.on = source["on"];
+	        this.running = source["running"];
+	        this.url = source["url"];
+	        this.problem = source["problem"];
+	    }
+	}
+	export class ProgramsPanel {
+	    rev: number;
+	    http: ProgramsHTTPView;
+	    clients: ProgramClientView[];
+	    snippets: ProgramSnippetView[];
+	    folders: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ProgramsPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.http = this.convertValues(source["http"], ProgramsHTTPView);
+	        this.clients = this.convertValues(source["clients"], ProgramClientView);
+	        this.snippets = this.convertValues(source["snippets"], ProgramSnippetView);
+	        this.folders = source["folders"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class PromptArgumentView {
+	    name: string;
+	    title: string;
+	    description: string;
+	    required: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new PromptArgumentView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.title = source["title"];
+	        this.description = source["description"];
+	        this.required = source["required"];
+	    }
+	}
+	export class PromptMessageView {
+	    role: string;
+	    blocks: BlockView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new PromptMessageView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.role = source["role"];
+	        this.blocks = this.convertValues(source["blocks"], BlockView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class PromptText {
+	    server: string;
+	    name: string;
+	    description: string;
+	    messages: PromptMessageView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new PromptText(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.server = source["server"];
+	        this.name = source["name"];
+	        this.description = source["description"];
+	        this.messages = this.convertValues(source["messages"], PromptMessageView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class RangeView {
 	    id: string;
 	    fromSeq: number;
@@ -2447,6 +3268,42 @@ export namespace api {
 	
 	
 	
+	export class ResourceText {
+	    server: string;
+	    uri: string;
+	    name: string;
+	    blocks: BlockView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ResourceText(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.server = source["server"];
+	        this.uri = source["uri"];
+	        this.name = source["name"];
+	        this.blocks = this.convertValues(source["blocks"], BlockView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class RestorePreview {
 	    backup: BackupView;
 	    sessions: number;
@@ -2658,6 +3515,7 @@ export namespace api {
 	    files: FileView[];
 	    memories: MemoryChip[];
 	    model: string;
+	    effort: string;
 	    incomplete: string;
 	
 	    static createFrom(source: any = {}) {
@@ -2673,6 +3531,7 @@ export namespace api {
 	        this.files = this.convertValues(source["files"], FileView);
 	        this.memories = this.convertValues(source["memories"], MemoryChip);
 	        this.model = source["model"];
+	        this.effort = source["effort"];
 	        this.incomplete = source["incomplete"];
 	    }
 	
@@ -2711,6 +3570,425 @@ export namespace api {
 	        this.turnId = source["turnId"];
 	        this.queued = source["queued"];
 	    }
+	}
+	export class ServerImport {
+	    id: string;
+	    from: string;
+	    servers: ImportedServer[];
+	    problems: string[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerImport(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.from = source["from"];
+	        this.servers = this.convertValues(source["servers"], ImportedServer);
+	        this.problems = source["problems"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ServerImportedName {
+	    original: string;
+	    name: string;
+	    enabled: boolean;
+	    replace: boolean;
+	    answers: ServerValue[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerImportedName(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.original = source["original"];
+	        this.name = source["name"];
+	        this.enabled = source["enabled"];
+	        this.replace = source["replace"];
+	        this.answers = this.convertValues(source["answers"], ServerValue);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ServerImportChoice {
+	    id: string;
+	    servers: ServerImportedName[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerImportChoice(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.id = source["id"];
+	        this.servers = this.convertValues(source["servers"], ServerImportedName);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class ServerLogLine {
+	    at: number;
+	    from: string;
+	    text: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerLogLine(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.at = source["at"];
+	        this.from = source["from"];
+	        this.text = source["text"];
+	    }
+	}
+	export class ServerLog {
+	    name: string;
+	    lines: ServerLogLine[];
+	    dropped: number;
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerLog(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.lines = this.convertValues(source["lines"], ServerLogLine);
+	        this.dropped = source["dropped"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class ServerProblemView {
+	    subject: string;
+	    message: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerProblemView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.subject = source["subject"];
+	        this.message = source["message"];
+	    }
+	}
+	export class ServerPromptView {
+	    server: string;
+	    name: string;
+	    title: string;
+	    description: string;
+	    arguments: PromptArgumentView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerPromptView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.server = source["server"];
+	        this.name = source["name"];
+	        this.title = source["title"];
+	        this.description = source["description"];
+	        this.arguments = this.convertValues(source["arguments"], PromptArgumentView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ServerPrompts {
+	    rev: number;
+	    prompts: ServerPromptView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerPrompts(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.prompts = this.convertValues(source["prompts"], ServerPromptView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	
+	export class ServerResourceView {
+	    server: string;
+	    uri: string;
+	    name: string;
+	    title: string;
+	    description: string;
+	    mediaType: string;
+	    bytes: number;
+	    template: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerResourceView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.server = source["server"];
+	        this.uri = source["uri"];
+	        this.name = source["name"];
+	        this.title = source["title"];
+	        this.description = source["description"];
+	        this.mediaType = source["mediaType"];
+	        this.bytes = source["bytes"];
+	        this.template = source["template"];
+	    }
+	}
+	export class ServerResources {
+	    rev: number;
+	    resources: ServerResourceView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerResources(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.resources = this.convertValues(source["resources"], ServerResourceView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ServerSecretView {
+	    name: string;
+	    kept: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerSecretView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.kept = source["kept"];
+	    }
+	}
+	
+	
+	export class ServerView {
+	    name: string;
+	    kind: string;
+	    enabled: boolean;
+	    state: string;
+	    words: string;
+	    lastError: string;
+	    retryAt: number;
+	    startedAt: number;
+	    title: string;
+	    version: string;
+	    protocol: string;
+	    instructions: string;
+	    tools: number;
+	    prompts: number;
+	    resources: number;
+	    problems: ServerProblemView[];
+	    signedIn: boolean;
+	    settings: ServerSettings;
+	    secrets: ServerSecretView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ServerView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.name = source["name"];
+	        this.kind = source["kind"];
+	        this.enabled = source["enabled"];
+	        this.state = source["state"];
+	        this.words = source["words"];
+	        this.lastError = source["lastError"];
+	        this.retryAt = source["retryAt"];
+	        this.startedAt = source["startedAt"];
+	        this.title = source["title"];
+	        this.version = source["version"];
+	        this.protocol = source["protocol"];
+	        this.instructions = source["instructions"];
+	        this.tools = source["tools"];
+	        this.prompts = source["prompts"];
+	        this.resources = source["resources"];
+	        this.problems = this.convertValues(source["problems"], ServerProblemView);
+	        this.signedIn = source["signedIn"];
+	        this.settings = this.convertValues(source["settings"], ServerSettings);
+	        this.secrets = this.convertValues(source["secrets"], ServerSecretView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ServersPanel {
+	    rev: number;
+	    mode: string;
+	    servers: ServerView[];
+	    keyringOK: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ServersPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.mode = source["mode"];
+	        this.servers = this.convertValues(source["servers"], ServerView);
+	        this.keyringOK = source["keyringOK"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
 	}
 	export class SessionRow {
 	    id: string;
@@ -3286,6 +4564,210 @@ export namespace api {
 		}
 	}
 	
+	export class ToolDecisionRequest {
+	    callId: string;
+	    choice: string;
+	    server: boolean;
+	    hash: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolDecisionRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.callId = source["callId"];
+	        this.choice = source["choice"];
+	        this.server = source["server"];
+	        this.hash = source["hash"];
+	    }
+	}
+	export class ToolDefinitionView {
+	    source: string;
+	    tool: string;
+	    name: string;
+	    title: string;
+	    description: string;
+	    schema: string;
+	    annotations: string;
+	    hash: string;
+	    effects: boolean;
+	    builtIn: boolean;
+	    pinned: string;
+	    before?: ToolDefinitionView;
+	    decision: string;
+	    decisionFrom: string;
+	    asksEachCall: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolDefinitionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.source = source["source"];
+	        this.tool = source["tool"];
+	        this.name = source["name"];
+	        this.title = source["title"];
+	        this.description = source["description"];
+	        this.schema = source["schema"];
+	        this.annotations = source["annotations"];
+	        this.hash = source["hash"];
+	        this.effects = source["effects"];
+	        this.builtIn = source["builtIn"];
+	        this.pinned = source["pinned"];
+	        this.before = this.convertValues(source["before"], ToolDefinitionView);
+	        this.decision = source["decision"];
+	        this.decisionFrom = source["decisionFrom"];
+	        this.asksEachCall = source["asksEachCall"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ToolPermissionView {
+	    source: string;
+	    tool: string;
+	    sessionId: string;
+	    session: string;
+	    decision: string;
+	    createdAt: number;
+	    fromConfig: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolPermissionView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.source = source["source"];
+	        this.tool = source["tool"];
+	        this.sessionId = source["sessionId"];
+	        this.session = source["session"];
+	        this.decision = source["decision"];
+	        this.createdAt = source["createdAt"];
+	        this.fromConfig = source["fromConfig"];
+	    }
+	}
+	export class ToolProblemView {
+	    source: string;
+	    tool: string;
+	    message: string;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolProblemView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.source = source["source"];
+	        this.tool = source["tool"];
+	        this.message = source["message"];
+	    }
+	}
+	export class ToolResolveRequest {
+	    callId: string;
+	    choice: string;
+	    text: string;
+	    isError: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolResolveRequest(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.callId = source["callId"];
+	        this.choice = source["choice"];
+	        this.text = source["text"];
+	        this.isError = source["isError"];
+	    }
+	}
+	export class ToolResultView {
+	    blocks: BlockView[];
+	    isError: boolean;
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolResultView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.blocks = this.convertValues(source["blocks"], BlockView);
+	        this.isError = source["isError"];
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class ToolsPanel {
+	    rev: number;
+	    mode: string;
+	    definitions: ToolDefinitionView[];
+	    permissions: ToolPermissionView[];
+	    problems: ToolProblemView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new ToolsPanel(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.mode = source["mode"];
+	        this.definitions = this.convertValues(source["definitions"], ToolDefinitionView);
+	        this.permissions = this.convertValues(source["permissions"], ToolPermissionView);
+	        this.problems = this.convertValues(source["problems"], ToolProblemView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	
 	
 	
@@ -3322,6 +4804,78 @@ export namespace api {
 		}
 	}
 	
+	export class WaitingCallView {
+	    call: ToolCallView;
+	    sessionId: string;
+	    branchId: string;
+	    session: string;
+	    turnSeq: number;
+	    definition?: ToolDefinitionView;
+	
+	    static createFrom(source: any = {}) {
+	        return new WaitingCallView(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.call = this.convertValues(source["call"], ToolCallView);
+	        this.sessionId = source["sessionId"];
+	        this.branchId = source["branchId"];
+	        this.session = source["session"];
+	        this.turnSeq = source["turnSeq"];
+	        this.definition = this.convertValues(source["definition"], ToolDefinitionView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
+	export class WaitingCalls {
+	    rev: number;
+	    calls: WaitingCallView[];
+	
+	    static createFrom(source: any = {}) {
+	        return new WaitingCalls(source);
+	    }
+	
+	    constructor(source: any = {}) {
+	        if ('string' === typeof source) source = JSON.parse(source);
+	        this.rev = source["rev"];
+	        this.calls = this.convertValues(source["calls"], WaitingCallView);
+	    }
+	
+		convertValues(a: any, classs: any, asMap: boolean = false): any {
+		    if (!a) {
+		        return a;
+		    }
+		    if (a.slice && a.map) {
+		        return (a as any[]).map(elem => this.convertValues(elem, classs));
+		    } else if ("object" === typeof a) {
+		        if (asMap) {
+		            for (const key of Object.keys(a)) {
+		                a[key] = new classs(a[key]);
+		            }
+		            return a;
+		        }
+		        return new classs(a);
+		    }
+		    return a;
+		}
+	}
 	export class WindowRequest {
 	    kind: string;
 	    sessionId: string;

@@ -276,7 +276,7 @@ describe('appearance', () => {
     const { app } = await open('appearance');
     await app.theme.setZoom(200);
     expect(await screen.findByRole('button', { name: 'Larger text' })).toBeDisabled();
-    await userEvent.click(await screen.findByRole('button', { name: 'Back to 100 %' }));
+    await userEvent.click(await screen.findByRole('button', { name: 'Back to 100\u202f%' }));
     expect(app.theme.zoom).toBe(100);
   });
 });

@@ -28,6 +28,11 @@ export function short(value: number): string {
   return `${(value / 1_000).toFixed(value < 99_950 ? 1 : 0).replace(/\.0$/, '')}k`;
 }
 
+/** A whole number of percent: "54 %", with the narrow space of other units. */
+export function percentage(value: number): string {
+  return `${value}${narrow}%`;
+}
+
 /** "1 turn", "2 turns". */
 export function counted(value: number, one: string, many = `${one}s`): string {
   return `${grouped(value)} ${value === 1 ? one : many}`;

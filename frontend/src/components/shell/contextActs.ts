@@ -64,7 +64,7 @@ function ofTurn(app: App, target: Element): ContextAct[] {
   if (!article || !turn || turn.erasedAt > 0) return [];
   const { conversation, exporting, inspector, turnActions } = app;
   const answer = textOf(turn.assistant);
-  const final = !['accepted', 'preparing', 'responding', 'incomplete', 'failed', 'unsent', 'unsaved'].includes(turn.state);
+  const final = !['accepted', 'preparing', 'responding', 'waiting', 'incomplete', 'failed', 'unsent', 'unsaved'].includes(turn.state);
   const group = `Turn #${turn.seq}`;
   const acts: ContextAct[] = [
     { id: 'selectAll', label: 'Select all', icon: TextSelect, group, run: () => getSelection()?.selectAllChildren(article) },

@@ -1,6 +1,6 @@
 /** What parts of the data, copies of it and what was erased are called. */
 import type { BackupView, ErasedPart, ReceiptView, StoragePart, StorageView } from '$lib/backend/types';
-import { counted, grouped, sized } from '$shared/format';
+import { counted, grouped, percentage, sized } from '$shared/format';
 
 /** How parts look in the bar and in the table, in the program's order. */
 const fills: Record<string, string> = {
@@ -11,9 +11,9 @@ export const fillOf = (part: StoragePart): string => fills[part.name] ?? fills['
 
 /** "62 %"; a share that is there is never nothing. */
 export function shareWords(bytes: number, of: number): string {
-  if (bytes === 0 || of === 0) return '0 %';
+  if (bytes === 0 || of === 0) return percentage(0);
   const percent = (bytes / of) * 100;
-  return percent < 1 ? 'under 1 %' : `${Math.round(percent)} %`;
+  return percent < 1 ? `under ${percentage(1)}` : percentage(Math.round(percent));
 }
 
 /** So much has to be free for the next copy of the data and for what is said until then. */

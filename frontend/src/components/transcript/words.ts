@@ -26,6 +26,7 @@ export function statusOf(turn: TurnView): Status {
     case 'accepted': return plain('Saved, sending…', 'durable');
     case 'preparing': return plain('Preparing the context', 'live');
     case 'responding': return plain('Responding', 'live');
+    case 'waiting': return { words: 'Waiting for you', sign: 'warn', tone: 'warn' };
     case 'failed': return plain('Discarded', 'discarded');
     case 'degraded': return { words: 'Saved, not searchable yet', sign: 'warn', tone: 'warn' };
     case 'pending': return outcome ? plain(`${outcome.words}, pending`, outcome.sign) : plain('Saved, not summarised yet', 'striped');
@@ -40,6 +41,7 @@ export function stateName(turn: TurnView): string {
   if (turn.state === 'degraded') return 'saved, not searchable yet';
   if (turn.state === 'head') return 'saved, latest';
   if (turn.state === 'unsaved') return 'not saved yet';
+  if (turn.state === 'waiting') return 'waiting for you';
   const state = turn.state === 'committed' ? 'saved' : turn.state;
   return turn.outcome === '' || turn.outcome === 'completed' || turn.state === 'incomplete' || turn.state === 'failed' ? state : `${turn.outcome}, ${state}`;
 }
@@ -91,6 +93,7 @@ export function announcement(turn: TurnView | undefined): string {
     case 'accepted': return 'Message saved';
     case 'preparing': return 'Preparing the context';
     case 'responding': return 'The answer is arriving';
+    case 'waiting': return 'A tool call waits for you';
     case 'failed': return turn.outcome === 'discarded' ? 'Discarded' : `No answer: ${turn.error?.message ?? 'it failed'}`;
     case 'incomplete': return 'The answer is incomplete';
     case 'unsaved': return 'Answer received, not saved yet';

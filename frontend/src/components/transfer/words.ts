@@ -1,7 +1,7 @@
 /** What files, work and reports are called. */
 import type { DroppedFile, ImportReport, SkippedRow, TaskView } from '$lib/backend/types';
 import type { ExportFormat } from '$lib/state/exporting.svelte';
-import { counted, grouped, sized } from '$shared/format';
+import { counted, grouped, percentage, sized } from '$shared/format';
 
 const formats: Record<string, string> = {
   chatgpt: 'ChatGPT export', claude: 'Claude.ai export', 'claude-code': 'Claude Code session', codex: 'Codex session', 'open-webui': 'Open WebUI export', librechat: 'LibreChat export', 'ai-studio': 'AI Studio chat', grok: 'Grok export', chatbox: 'Chatbox backup', 'cherry-studio': 'Cherry Studio backup', takeout: 'Gemini activity (Takeout)', gptme: 'gptme conversation',
@@ -46,7 +46,7 @@ export function progressWords(task: TaskView): string {
 export function spokenProgress(task: TaskView): string {
   if (task.state !== 'running') return `${task.title}: ${stateWord(task)}${task.error ? `. ${task.error.message}` : ''}`;
   const quarter = Math.floor((percentOf(task) ?? 0) / 25) * 25;
-  return quarter > 0 ? `${task.title}: ${quarter} %` : `${task.title} started`;
+  return quarter > 0 ? `${task.title}: ${percentage(quarter)}` : `${task.title} started`;
 }
 
 /** Long work in a line: what runs, else what ended and was not looked at; empty: there is nothing to tell. */

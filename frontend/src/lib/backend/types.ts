@@ -3,13 +3,17 @@
  * (types.test.ts compares the two). Moments are Unix milliseconds, sizes bytes, lengths tokens.
  */
 import type { MemoryChip } from './types_memory';
+import type { ToolCallView } from './types_tools';
 export type * from './types_branches';
 export type * from './types_context';
 export type * from './types_embedders';
+export type * from './types_programs';
+export type * from './types_mcp';
 export type * from './types_memory';
 export type * from './types_search';
 export type * from './types_settings';
 export type * from './types_storage';
+export type * from './types_tools';
 export type * from './types_transfer';
 export * from './types_work';
 
@@ -176,6 +180,8 @@ export interface TurnView {
   cost: string;
   /** Notice is a warning about this turn, such as a local server that cut the prompt; empty if none. */
   notice: string;
+  /** its calls of tools, in order; those that were only shown (parse_only) are not there */
+  calls: ToolCallView[];
   /** Memories is how many pieces of memory the model saw with it. */
   memories: number;
   /** MemoryError says why the model saw none; empty if nothing failed. */
@@ -262,7 +268,10 @@ export interface SendRequest {
   images: ImageUpload[];
   files: FileView[];
   memories: MemoryChip[];
+  /** of this message; "": the session's */
   model: string;
+  /** likewise */
+  effort: string;
   /** Incomplete says what becomes of an incomplete turn that blocks the branch: "keep", "discard", or "" to refuse. */
   incomplete: string;
 }
@@ -497,4 +506,18 @@ export const EVENT_CHANGE = 'ci:change';
 
 /** What a Change can be about. */
 export type ChangeKind =
-  | 'sessions' | 'session' | 'turn' | 'head' | 'jobs' | 'pins' | 'draft' | 'settings' | 'recovery' | 'reindex' | 'task';
+  | 'sessions'
+  | 'session'
+  | 'turn'
+  | 'head'
+  | 'jobs'
+  | 'pins'
+  | 'draft'
+  | 'settings'
+  | 'recovery'
+  | 'reindex'
+  | 'task'
+  | 'call'
+  | 'tools'
+  | 'servers'
+  | 'programs';

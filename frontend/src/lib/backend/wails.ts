@@ -2,7 +2,23 @@
  * The program behind the window, over Wails' bridge. The only file that knows the bridge exists: services are bound
  * under window.go.api, events arrive through window.runtime.
  */
-import type { Backend, BranchesService, ChatService, EmbeddersService, InspectService, MemoryService, SearchService, SessionsService, SettingsService, StorageService, TransferService, WorkService } from './backend';
+import type {
+  Backend,
+  BranchesService,
+  ChatService,
+  EmbeddersService,
+  InspectService,
+  MemoryService,
+  ProgramsService,
+  SearchService,
+  ServersService,
+  SessionsService,
+  SettingsService,
+  StorageService,
+  ToolsService,
+  TransferService,
+  WorkService,
+} from './backend';
 import { answerClose, leaveWindow } from './window';
 import { toBackendError } from './errors';
 import { withEmptyLists } from './lists';
@@ -26,6 +42,7 @@ const listMethods: Record<string, readonly string[]> = {
   Settings: ['models', 'saveModel', 'removeModel', 'setDefaultModel', 'keys', 'setKey', 'removeKey', 'localServers'],
   Transfer: ['inspect', 'pickFiles', 'importFiles'],
   Storage: ['backups', 'receipts'],
+  Tools: ['calls'],
   Work: ['tasks', 'windowRequests'],
 };
 
@@ -50,9 +67,12 @@ export function wailsBackend(): Backend {
     branches: service<BranchesService>('Branches'),
     search: service<SearchService>('Search'),
     embedders: service<EmbeddersService>('Embedders'),
+    programs: service<ProgramsService>('Programs'),
     settings: service<SettingsService>('Settings'),
     transfer: service<TransferService>('Transfer'),
     storage: service<StorageService>('Storage'),
+    tools: service<ToolsService>('Tools'),
+    servers: service<ServersService>('Servers'),
     work: service<WorkService>('Work'),
     nativeDrops: inWindow(),
     dragFile,

@@ -34,6 +34,7 @@ import { PaletteState } from './palette.svelte';
 import { RecentSessions } from './recent.svelte';
 import { Refresh } from './refresh';
 import { SearchState } from './search.svelte';
+import { ServersState } from './servers.svelte';
 import { SessionSettingsState } from './sessionSettings.svelte';
 import { SessionsState } from './sessions.svelte';
 import { SpeechState } from './speech.svelte';
@@ -42,6 +43,7 @@ import { StorageState } from './storage.svelte';
 import { TemporaryConversation } from './temporary.svelte';
 import { ThemeState } from './theme.svelte';
 import { setToasts, ToastsState } from './toasts.svelte';
+import { ToolsState } from './tools.svelte';
 import { TurnActions } from './turnActions';
 import { UndoState } from './undo.svelte';
 import { WorkState } from './work.svelte';
@@ -80,6 +82,8 @@ export class App {
   readonly jobs: JobsState;
   readonly temporary: TemporaryConversation;
   readonly work: WorkState;
+  readonly tools: ToolsState;
+  readonly servers: ServersState;
   readonly importing: ImportState;
   readonly speech: SpeechState;
   readonly exporting: ExportState;
@@ -130,6 +134,8 @@ export class App {
     this.find = new FindState(this);
     this.goTo = new GoToState(this.conversation);
     this.work = new WorkState(backend, this.changes, this.toasts);
+    this.tools = new ToolsState(backend, this.changes, this.conversation);
+    this.servers = new ServersState(backend, this.changes);
     this.importing = new ImportState(backend, this.work);
     this.speech = new SpeechState(this.toasts);
     this.exporting = new ExportState(backend, this.work);
@@ -169,7 +175,7 @@ export class App {
 
   /** Long work of before, and what was asked of the page while it was not there. */
   async #heed(): Promise<void> {
-    await Promise.all([this.work.load(), this.#exportRefresh.now(), this.erasing.load()]);
+    await Promise.all([this.work.load(), this.tools.load(), this.servers.load(), this.#exportRefresh.now(), this.erasing.load()]);
     await this.dropping.begin();
   }
 
@@ -323,6 +329,8 @@ export class App {
     this.#exportRefresh.cancel();
     this.speech.close();
     this.work.stop();
+    this.tools.stop();
+    this.servers.stop();
     this.dropping.stop();
     this.erasing.stop();
     this.sessions.stop();

@@ -10,8 +10,8 @@ import { zoomMax, zoomMin } from './theme.svelte';
 
 type Parts = Pick<
   App,
-  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'sessions' | 'sessionSettings'
-  | 'temporary' | 'theme' | 'toasts' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
+  | 'arranging' | 'backend' | 'branches' | 'closeOver' | 'closing' | 'composer' | 'conversation' | 'draft' | 'exporting' | 'find' | 'goTo' | 'importing' | 'inspector' | 'layout' | 'memory' | 'models' | 'modelSwitch' | 'leaveTemporary' | 'openSession' | 'palette' | 'recent' | 'search' | 'servers' | 'sessions' | 'sessionSettings'
+  | 'temporary' | 'theme' | 'toasts' | 'tools' | 'turnActions' | 'undo' | 'work' | 'newSession' | 'newTemporary' | 'archiveSession' | 'askToErase' | 'duplicateSession' | 'storage'
 >;
 
 const zoomStep = 10;
@@ -67,7 +67,7 @@ export class CommandRunner {
   }
 
   #acts(): Partial<Record<CommandId, (argument: string) => unknown>> {
-    const { backend, branches, composer, conversation, find, inspector, layout, memory, palette, search, sessions, sessionSettings, temporary, theme, toasts, turnActions, undo } = this.#parts;
+    const { backend, branches, composer, conversation, find, inspector, layout, memory, palette, search, servers, sessions, sessionSettings, temporary, theme, toasts, tools, turnActions, undo } = this.#parts;
     const { sessionId, branchId } = conversation;
     const zoom = (by: number) => theme.setZoom(Math.max(zoomMin, Math.min(zoomMax, theme.zoom + by)));
     return {
@@ -76,6 +76,7 @@ export class CommandRunner {
       undo: () => undo.undo(),
       new: () => this.#parts.newSession(),
       temporary: () => this.#parts.newTemporary(),
+      decide: () => (tools.waiting.length === 0 && servers.asked.length > 0 ? servers.answer() : tools.show()),
       renameSession: (title) => (title === '' ? branches.ask({ kind: 'session', sessionId, title: conversation.session?.title ?? '' }) : sessions.rename(sessionId, title)),
       archiveSession: () => this.#parts.archiveSession(sessionId, conversation.session?.archived !== true),
       duplicateSession: () => this.#parts.duplicateSession(sessionId),

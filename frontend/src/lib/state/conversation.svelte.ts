@@ -79,7 +79,7 @@ export class ConversationState {
     this.#draft = draft;
     this.#offs = [
       backend.onFrame((frame) => this.#onFrame(frame)),
-      changes.on(['turn', 'head', 'pins', 'jobs', 'session', 'draft', 'settings'], (change) => this.#onChange(change)),
+      changes.on(['turn', 'call', 'head', 'pins', 'jobs', 'session', 'draft', 'settings'], (change) => this.#onChange(change)),
     ];
   }
 
@@ -393,6 +393,13 @@ export class ConversationState {
         this.#dirty.add(change.id);
         this.#turnRefresh.soon();
         break;
+      case 'call': {
+        // One that is not known yet belongs to the turn that runs.
+        const turn = this.#turns.find(({ calls }) => calls.some((call) => call.id === change.id)) ?? this.newest;
+        if (turn) this.#dirty.add(turn.id);
+        this.#turnRefresh.soon();
+        return;
+      }
       case 'head':
         for (const turn of this.#turns) if (turn.state === 'pending' || turn.state === 'head') this.#dirty.add(turn.id);
         this.#turnRefresh.soon();

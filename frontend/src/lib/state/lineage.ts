@@ -20,7 +20,7 @@ export function replace(loaded: readonly TurnView[], turn: TurnView): readonly T
 }
 
 /** States in which a turn still runs, so that a new message has to wait. */
-const running = new Set(['accepted', 'preparing', 'responding']);
+const running = new Set(['accepted', 'preparing', 'responding', 'waiting']);
 
 export function isRunning(turn: TurnView | undefined): boolean {
   return turn !== undefined && running.has(turn.state);

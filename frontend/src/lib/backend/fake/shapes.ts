@@ -12,7 +12,7 @@ export function turnView(more: Partial<TurnView> = {}): TurnView {
     state: 'committed', live: false, liveStep: '', liveSeq: 0, displayed: 13, durable: 13,
     model: 'sonnet', provider: 'anthropic', inputTokens: 120, outputTokens: 5, cachedTokens: 0,
     durationMs: 900, attempts: 1, retryOf: '', error: null, indexStatus: 'indexed', stateAfter: '',
-    createdAt: 0, updatedAt: 0, canContinue: false, cost: '', notice: '', memories: 0, memoryError: '', erasedAt: 0, ...more,
+    createdAt: 0, updatedAt: 0, canContinue: false, cost: '', notice: '', calls: [], memories: 0, memoryError: '', erasedAt: 0, ...more,
   };
 }
 
@@ -37,7 +37,8 @@ export function jobView(more: Partial<JobView> = {}): JobView {
 export function modelView(more: Partial<ModelView> = {}): ModelView {
   return {
     name: 'recall', provider: 'recall', modelId: 'recall', baseUrl: '', apiKeyEnv: '', contextLimit: 200_000, maxOutput: 8_000,
-    limitSource: 'table: gpt-5', ceiling: 50_000, stream: true, allowPlainHttp: false, usable: true, why: '', default: false, builtIn: true, options: '', ...more,
+    limitSource: 'table: gpt-5', ceiling: 50_000, stream: true, allowPlainHttp: false, usable: true, why: '', default: false, builtIn: true, options: '',
+    images: '', tools: '', reasoning: '', favourite: false, priceInput: 0, priceCached: 0, priceOutput: 0, priceSource: '', ...more,
   };
 }
 

@@ -1,0 +1,124 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/untrusted"
+	"contextinfinity/backend/tools"
+)
+
+// maxResultShown bounds a result's text in a list of calls, maxPreview a diff; both in bytes.
+const (
+	maxResultShown = 8 << 10
+	maxPreview     = 64 << 10
+)
+
+// toolName names a tool by its source.
+type toolName struct{ source, tool string }
+
+// known are the tools that there are, and those that were accepted once.
+func (s *Tools) known(ctx context.Context) (map[toolName]tools.Definition, error) {
+	p, err := s.c.Tools.Registry.Panel(ctx)
+	out := make(map[toolName]tools.Definition, len(p.Definitions))
+	for _, d := range p.Definitions {
+		out[toolName{d.Source, d.Tool}] = d
+	}
+	return out, err
+}
+
+func (s *Tools) callView(c chat.CallRecord, step chat.StepID, asked time.Time, known map[toolName]tools.Definition) ToolCallView {
+	d, offered := known[toolName{c.Source, c.Tool}]
+	v := ToolCallView{
+		ID: string(c.ID), ToolUseID: c.UseID, TurnID: string(c.TurnID), Step: string(step), Name: c.Name, Source: c.Source, Tool: c.Tool,
+		Title: d.Title, State: string(c.State), Decision: string(c.Decision), Reason: string(c.Reason), Why: whyCallWaits(c, d, offered),
+		Effects: c.Effects, Arguments: indented(c.Arguments), Redactions: len(c.Redactions), Definition: c.Definition, Runs: c.Runs,
+		CreatedAt: ms(asked), DecidedAt: momentMs(c.DecidedAt), StartedAt: momentMs(c.StartedAt), EndedAt: momentMs(c.EndedAt),
+	}
+	if c.Result != nil {
+		text := c.Result.Content.RenderedText()
+		v.Result, v.IsError = display.Start(text, maxResultShown), c.Result.IsError
+		for _, b := range c.Result.Content {
+			if _, ok := b.(chat.Image); ok {
+				v.Images++
+			}
+		}
+		v.ResultMore = len(text) > len(v.Result)
+	}
+	if c.State == chat.CallStarted {
+		var p tools.Progress
+		p, v.Running = s.c.Tools.Turns.CallProgress(c.ID)
+		v.ProgressDone, v.ProgressTotal, v.ProgressMessage = p.Done, p.Total, display.Clip(display.OneLine(untrusted.Visible(p.Message)), 200)
+	}
+	return v
+}
+
+// whyCallWaits says in words why a call needs a person; empty if it does not wait.
+func whyCallWaits(c chat.CallRecord, d tools.Definition, offered bool) string {
+	if c.State == chat.CallUnknown {
+		return unknownWords[c.Reason]
+	}
+	switch {
+	case c.State != chat.CallProposed:
+		return ""
+	case !offered || d.Pinned == tools.PinnedGone:
+		return "The tool is not offered now, so the call can only be denied, or wait."
+	case d.Hash != c.Definition:
+		return "The tool's definition has changed since the model saw it. Look at it again."
+	case d.AsksEachCall:
+		return "This tool is asked about each time, because nothing confines what it does."
+	}
+	return "The model asks to run this tool."
+}
+
+var unknownWords = map[chat.UnknownReason]string{
+	chat.UnknownCancelled:  "The call was cancelled while it ran. It may have had effects.",
+	chat.UnknownTimeout:    "The call took longer than tools.call_timeout_s. It may have had effects, and may still be running.",
+	chat.UnknownEnded:      "The tool's server ended, or the connection to it, while the call ran. It may have had effects.",
+	chat.UnknownUnreadable: "The tool ran, but its answer cannot be read.",
+	chat.UnknownCrash:      "The program ended while the call ran. It may have had effects.",
+}
+
+// preview is what a call that waits would change.
+func (s *Tools) preview(ctx context.Context, c chat.CallRecord, session chat.SessionID, branch chat.BranchID) string {
+	if c.State != chat.CallProposed || c.Source == "" {
+		return ""
+	}
+	text := s.c.Tools.Registry.Preview(ctx, c.Source, tools.Call{
+		ID: c.ID, Session: session, Branch: branch, Turn: c.TurnID, Tool: c.Tool, Arguments: c.Arguments,
+	})
+	return display.Start(untrusted.Visible(text), maxPreview)
+}
+
+func definitionView(d tools.Definition) ToolDefinitionView {
+	v := ToolDefinitionView{
+		Source: d.Source, Tool: d.Tool, Name: d.Name, Title: d.Title, Description: d.Description, Schema: indented(d.Schema),
+		Annotations: indented(d.Annotations), Hash: d.Hash, Effects: d.Effects, BuiltIn: d.BuiltIn, Pinned: d.Pinned,
+		Decision: string(d.Decision), DecisionFrom: d.From, AsksEachCall: d.AsksEachCall,
+	}
+	if d.Before != nil {
+		before := definitionView(tools.Definition{ToolDefinition: d.Before.ToolDefinition, Hash: d.Before.Hash, Pinned: tools.PinnedAccepted})
+		v.Before = &before
+	}
+	return v
+}
+
+// indented is JSON on several lines; what is none stays as it is.
+func indented(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+func momentMs(t *time.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return ms(*t)
+}

@@ -1,0 +1,246 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+	"contextinfinity/backend/tools"
+	"contextinfinity/backend/turn"
+)
+
+// Tools shows the tools that models may call and their calls, and carries out what a person
+// decides about them (SPEC 10).
+type Tools struct{ c *Core }
+
+// NewTools returns the service.
+func NewTools(c *Core) *Tools { return &Tools{c} }
+
+// maxCallTurns bounds how many turns one request may ask about.
+const maxCallTurns = 500
+
+// WaitingCalls is the queue of calls that wait for a person, of all sessions.
+func (s *Tools) WaitingCalls() (WaitingCalls, error) {
+	out := WaitingCalls{Calls: []WaitingCallView{}}
+	if err := s.c.ready(); err != nil {
+		return out, err
+	}
+	ctx := s.c.ctx()
+	out.Rev = s.c.Hub.Rev()
+	waiting, err := s.c.Store.WaitingCalls(ctx)
+	if err != nil || len(waiting) == 0 {
+		return out, err
+	}
+	known, err := s.known(ctx)
+	if err != nil {
+		return out, err
+	}
+	slices.SortStableFunc(waiting, func(a, b chat.WaitingCall) int { return a.AskedAt.Compare(b.AskedAt) })
+	for _, w := range waiting {
+		v := WaitingCallView{
+			Call: s.callView(w.CallRecord, w.StepID, w.AskedAt, known), SessionID: string(w.SessionID), BranchID: string(w.BranchID),
+			Session: chat.BoundTitle(w.Session), TurnSeq: w.TurnSeq,
+		}
+		v.Call.Preview = s.preview(ctx, w.CallRecord, w.SessionID, w.BranchID)
+		if d, ok := known[toolName{w.Source, w.Tool}]; ok && d.Pinned != tools.PinnedGone {
+			view := definitionView(d)
+			v.Definition = &view
+		}
+		out.Calls = append(out.Calls, v)
+	}
+	return out, nil
+}
+
+// Calls are all calls of turns, in the order in which models asked for them.
+func (s *Tools) Calls(turnIDs []string) ([]ToolCallView, error) {
+	out := []ToolCallView{}
+	if err := s.c.ready(); err != nil {
+		return out, err
+	}
+	if len(turnIDs) > maxCallTurns {
+		return out, chat.Errorf(chat.CodeInvalid, "tools.calls", "Calls of at most %d turns are listed at once.", maxCallTurns)
+	}
+	ctx := s.c.ctx()
+	ids := make([]chat.TurnID, len(turnIDs))
+	for i, id := range turnIDs {
+		ids[i] = chat.TurnID(id)
+	}
+	batches, err := s.c.Store.ToolBatches(ctx, ids)
+	if err != nil || len(batches) == 0 {
+		return out, err
+	}
+	known, err := s.known(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, id := range ids {
+		for _, b := range batches[id] {
+			for _, c := range b.Calls {
+				v := s.callView(c, b.StepID, b.CreatedAt, known)
+				if c.State == chat.CallProposed && b.State == chat.BatchOpen {
+					v.Preview = s.preview(ctx, c, b.SessionID, b.BranchID)
+				}
+				out = append(out, v)
+			}
+		}
+	}
+	return out, nil
+}
+
+// Decide decides about a call that waits.
+func (s *Tools) Decide(r ToolDecisionRequest) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	choice := chat.ToolDecision(r.Choice)
+	switch choice {
+	case chat.DecisionOnce, chat.DecisionSession, chat.DecisionAlways, chat.DecisionDeny, chat.DecisionNever:
+	default:
+		return chat.Errorf(chat.CodeInvalid, "tools.decide", "%q is no decision about a tool call. Nothing was changed.", r.Choice)
+	}
+	return s.c.Tools.Turns.DecideCall(s.c.ctx(), turn.CallChoice{Call: chat.ToolCallID(r.CallID), Decision: choice, Server: r.Server, Hash: r.Hash})
+}
+
+// Resolve says what happens to a call whose outcome is unknown.
+func (s *Tools) Resolve(r ToolResolveRequest) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	as := chat.Resolution(r.Choice)
+	if as != chat.ResolveEnter && as != chat.ResolveRerun && as != chat.ResolveTell {
+		return chat.Errorf(chat.CodeInvalid, "tools.resolve", "%q is no way to resolve a tool call. Nothing was changed.", r.Choice)
+	}
+	return s.c.Tools.Turns.ResolveCall(s.c.ctx(), turn.CallResolution{Call: chat.ToolCallID(r.CallID), As: as, Text: r.Text, IsError: r.IsError})
+}
+
+// Cancel cancels a call that runs. If its tool may have effects, its outcome is then unknown.
+func (s *Tools) Cancel(callID string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return s.c.Tools.Turns.CancelCall(s.c.ctx(), chat.ToolCallID(callID))
+}
+
+// Result is the whole result of a call.
+func (s *Tools) Result(callID string) (ToolResultView, error) {
+	out := ToolResultView{Blocks: []BlockView{}}
+	if err := s.c.ready(); err != nil {
+		return out, err
+	}
+	b, err := s.c.Store.CallBatch(s.c.ctx(), chat.ToolCallID(callID))
+	if err != nil {
+		return out, err
+	}
+	for _, c := range b.Calls {
+		if string(c.ID) == callID && c.Result != nil {
+			out.Blocks, out.IsError = blockViews(c.Result.Content), c.Result.IsError
+			return out, nil
+		}
+	}
+	return out, chat.Errorf(chat.CodeNotFound, "tools.result", "The tool call has no result yet.")
+}
+
+// Panel is the page about tools.
+func (s *Tools) Panel() (ToolsPanel, error) {
+	out := ToolsPanel{Definitions: []ToolDefinitionView{}, Permissions: []ToolPermissionView{}, Problems: []ToolProblemView{}}
+	if err := s.c.ready(); err != nil {
+		return out, err
+	}
+	ctx := s.c.ctx()
+	out.Rev, out.Mode = s.c.Hub.Rev(), s.c.Tools.Mode()
+	p, err := s.c.Tools.Registry.Panel(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, d := range p.Definitions {
+		out.Definitions = append(out.Definitions, definitionView(d))
+	}
+	for _, have := range p.Permissions {
+		v := ToolPermissionView{Source: have.Source, Tool: have.Tool, SessionID: string(have.Session), Decision: string(have.Decision), CreatedAt: ms(have.CreatedAt)}
+		if have.Session != "" {
+			if sess, err := s.c.Store.Session(ctx, have.Session); err == nil {
+				v.Session = chat.BoundTitle(sess.Title)
+			}
+		}
+		out.Permissions = append(out.Permissions, v)
+	}
+	for _, name := range p.Allow {
+		out.Permissions = append(out.Permissions, ToolPermissionView{Tool: name, Decision: string(chat.DecisionAlways), FromConfig: true})
+	}
+	for _, have := range p.Problems {
+		out.Problems = append(out.Problems, ToolProblemView{Source: have.Source, Tool: have.Tool, Message: have.Message})
+	}
+	return out, nil
+}
+
+// Accept accepts a definition as it was shown; hash names it.
+func (s *Tools) Accept(source, tool, hash string) error {
+	return s.registry(func(ctx context.Context, r ToolRegistry) error { return r.Accept(ctx, source, tool, hash) })
+}
+
+// SetPermission keeps a decision for later calls: "always" or "session" of the definition that
+// hash names, or "never". An empty tool means all of the source, an empty session all sessions.
+func (s *Tools) SetPermission(source, tool, sessionID, decision, hash string) error {
+	return s.registry(func(ctx context.Context, r ToolRegistry) error {
+		return r.Permit(ctx, chat.ToolPermission{
+			Source: source, Tool: tool, Session: chat.SessionID(sessionID), Decision: chat.ToolDecision(decision), Definition: hash,
+		})
+	})
+}
+
+// Forget takes a decision back: later calls ask again.
+func (s *Tools) Forget(source, tool, sessionID string) error {
+	return s.registry(func(ctx context.Context, r ToolRegistry) error {
+		return r.Forget(ctx, source, tool, chat.SessionID(sessionID))
+	})
+}
+
+// MarkReadOnly says that a server's tool, in the definition that hash names, has no effects;
+// an empty hash takes that back.
+func (s *Tools) MarkReadOnly(source, tool, hash string) error {
+	return s.registry(func(ctx context.Context, r ToolRegistry) error { return r.MarkReadOnly(ctx, source, tool, hash) })
+}
+
+func (s *Tools) registry(do func(context.Context, ToolRegistry) error) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	return do(s.c.ctx(), s.c.Tools.Registry)
+}
+
+// SessionMode is a session's own mode: "disabled", "parse_only", "enabled", or "" for the
+// configured one.
+func (s *Tools) SessionMode(sessionID string) (string, error) {
+	if err := s.c.ready(); err != nil {
+		return "", err
+	}
+	sess, err := s.c.Store.Session(s.c.ctx(), chat.SessionID(sessionID))
+	return sess.ToolsMode, err
+}
+
+// SetSessionMode sets it, from the next step on.
+func (s *Tools) SetSessionMode(sessionID, mode string) error {
+	if err := s.c.ready(); err != nil {
+		return err
+	}
+	switch llm.ToolsMode(cmp.Or(mode, string(llm.ToolsDisabled))) {
+	case llm.ToolsDisabled, llm.ToolsParseOnly, llm.ToolsEnabled:
+	default:
+		return chat.Errorf(chat.CodeInvalid, "tools.mode", "%q is no mode of tools. Nothing was changed.", mode).
+			WithHint("choose disabled, parse_only, enabled, or nothing for the configured mode")
+	}
+	ctx, id := s.c.ctx(), chat.SessionID(sessionID)
+	sess, err := s.c.Store.Session(ctx, id)
+	if err != nil {
+		return err
+	}
+	set := sess.Settings()
+	set.ToolsMode = mode
+	if err := s.c.Store.SetSessionSettings(ctx, id, set); err != nil {
+		return err
+	}
+	s.c.changedSession(id)
+	return nil
+}

@@ -1,0 +1,345 @@
+package config
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/loopback"
+)
+
+// MCPServer is one [mcp.servers.NAME] table: a program that speaks MCP on its standard
+// input and output, or the address of one. Values of Args, Env, Headers and the address may
+// hold ${secret:NAME}, a secret in the keyring, and ${env:NAME}, a variable of the
+// environment that this program was started with.
+type MCPServer struct {
+	Name     string
+	Enabled  bool
+	Command  string // empty: URL
+	Args     []string
+	Cwd      string // empty: the home directory
+	URL      string
+	TimeoutS int // of a call; 0: tools.call_timeout_s alone
+	Env      map[string]string
+	Headers  map[string]string
+	// OAuthClientID is for servers with which programs have to be registered by hand, and
+	// OAuthPort the port of the address to return to that was registered; 0: any.
+	OAuthClientID string
+	OAuthPort     int
+}
+
+// Timeout of one call; 0: none of its own.
+func (s MCPServer) Timeout() time.Duration { return time.Duration(s.TimeoutS) * time.Second }
+
+// HTTP reports a server at an address.
+func (s MCPServer) HTTP() bool { return s.URL != "" }
+
+// SecretNames are the names in ${secret:NAME}, each once, in a stable order. The client secret
+// of OAuth is one of them wherever a client id is configured.
+func (s MCPServer) SecretNames() []string { return s.places("secret") }
+
+func (s MCPServer) places(kind string) []string {
+	texts := append(slices.Clone(s.Args), s.URL)
+	for _, m := range []map[string]string{s.Env, s.Headers} {
+		for _, name := range sortedKeys(m) {
+			texts = append(texts, m[name])
+		}
+	}
+	var names []string
+	for _, text := range texts {
+		for _, found := range placePattern.FindAllStringSubmatch(text, -1) {
+			if found[1] == kind && !slices.Contains(names, found[2]) {
+				names = append(names, found[2])
+			}
+		}
+	}
+	return names
+}
+
+// Fill replaces the places in a value by what secret and env say.
+func (s MCPServer) Fill(value string, secret, env func(name string) (string, error)) (string, error) {
+	var failed error
+	out := placePattern.ReplaceAllStringFunc(value, func(place string) string {
+		found := placePattern.FindStringSubmatch(place)
+		look := secret
+		if found[1] == "env" {
+			look = env
+		}
+		text, err := look(found[2])
+		if err != nil && failed == nil {
+			failed = err
+		}
+		return text
+	})
+	return out, failed
+}
+
+var (
+	placePattern = regexp.MustCompile(`\$\{(secret|env):([A-Za-z0-9_.-]{1,128})\}`)
+	serverName   = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
+	headerName   = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
+)
+
+// maxServers bounds how many servers may be configured, and maxPairs the values of each.
+const (
+	maxServers = 200
+	maxPairs   = 100
+)
+
+// serverKey is a key inside [mcp.servers.NAME].
+type serverKey struct {
+	spec
+	field func(*MCPServer) any
+}
+
+const (
+	serversKey = "servers"
+	envKey     = "env"
+	headersKey = "headers"
+)
+
+// serverTable is every key of a server but env and headers, which are tables of their own.
+var serverTable = []serverKey{
+	{spec{name: "command", label: "Command", def: "", help: "The program that is started."}, func(s *MCPServer) any { return &s.Command }},
+	{spec{name: "args", label: "Arguments", def: []string{}, help: "What it is started with."}, func(s *MCPServer) any { return &s.Args }},
+	{spec{name: "cwd", label: "Folder", def: "", check: checkDataDir, help: "The folder it is started in. Empty is the home directory."}, func(s *MCPServer) any { return &s.Cwd }},
+	{spec{name: "url", label: "Address", def: "", check: checkServerURL, help: "The address of a server that runs already."}, func(s *MCPServer) any { return &s.URL }},
+	{spec{name: "enabled", label: "Enabled", def: true, help: "Off starts it never and offers none of its tools."}, func(s *MCPServer) any { return &s.Enabled }},
+	{spec{name: "timeout_s", label: "Give up after", unit: "s", def: 0, min: 1, max: 3600, help: "How long one call may take, where that is less than tools.call_timeout_s."}, func(s *MCPServer) any { return &s.TimeoutS }},
+	{spec{name: "oauth_client_id", label: "OAuth client", def: "", help: "For servers with which programs are registered by hand."}, func(s *MCPServer) any { return &s.OAuthClientID }},
+	{spec{name: "oauth_port", label: "OAuth port", def: 0, min: 1, max: 65535, help: "The port of the address to return to, where it was registered."}, func(s *MCPServer) any { return &s.OAuthPort }},
+}
+
+func newServer(name string) MCPServer {
+	s := MCPServer{Name: name}
+	for i := range serverTable {
+		serverTable[i].assign(serverTable[i].field(&s), serverTable[i].def)
+	}
+	return s
+}
+
+// checkServerURL is checkBaseURL, but for a query, which some servers want.
+func checkServerURL(s string) string {
+	if s == "" {
+		return ""
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
+		return "must be an http:// or https:// address"
+	case u.User != nil:
+		return "must not hold a user or password; use headers with ${secret:NAME}"
+	case u.Fragment != "":
+		return "must not have a fragment"
+	}
+	return ""
+}
+
+// CheckServerName says what is wrong with the name of a server, or nothing.
+func CheckServerName(name string) string {
+	switch {
+	case name == chat.ToolSourceBuiltin:
+		return "is taken by the tools that are built in"
+	case !serverName.MatchString(name):
+		return "is not a possible name: use 1 to 32 small letters, digits and hyphens, no hyphen first"
+	}
+	return ""
+}
+
+// readServers reads [mcp.servers]; the other keys of [mcp] are in the table.
+func (r *reader) readServers() {
+	raw, ok := r.doc.lookup([]string{"mcp", serversKey})
+	if !ok {
+		return
+	}
+	tables, isTable := raw.(map[string]any)
+	if !isTable {
+		r.fail([]string{"mcp", serversKey}, "must hold tables: write [mcp.servers.NAME]")
+		return
+	}
+	if len(tables) > maxServers {
+		r.fail([]string{"mcp", serversKey}, "holds more than %d servers", maxServers)
+		return
+	}
+	for _, name := range sortedKeys(tables) {
+		path := []string{"mcp", serversKey, name}
+		fields, isTable := tables[name].(map[string]any)
+		switch problem := CheckServerName(name); {
+		case problem != "":
+			r.fail(path, "%s", problem)
+		case !isTable:
+			r.fail(path, "must be a table: write [mcp.servers.%s]", tomlKey(name))
+		default:
+			r.readServer(path, fields)
+		}
+	}
+}
+
+func (r *reader) readServer(path []string, fields map[string]any) {
+	before := len(r.problems)
+	s := newServer(path[2])
+	known := []string{envKey, headersKey}
+	for i := range serverTable {
+		k := &serverTable[i]
+		known = append(known, k.name)
+		if raw, ok := fields[k.name]; ok {
+			r.set(slices.Concat(path, []string{k.name}), k.spec, k.field(&s), raw)
+		}
+	}
+	for _, name := range sortedKeys(fields) {
+		if !slices.Contains(known, name) {
+			r.unknown(slices.Concat(path, []string{name}), known)
+		}
+	}
+	s.Env = r.readPairs(slices.Concat(path, []string{envKey}), fields[envKey])
+	s.Headers = r.readPairs(slices.Concat(path, []string{headersKey}), fields[headersKey])
+	if len(r.problems) == before {
+		for _, problem := range s.Faults() {
+			r.fail(path, "%s", problem)
+		}
+	}
+	r.c.Servers = append(r.c.Servers, s)
+}
+
+func (r *reader) readPairs(path []string, raw any) map[string]string {
+	if raw == nil {
+		return nil
+	}
+	table, ok := raw.(map[string]any)
+	if !ok {
+		r.fail(path, `must be a table, such as { NAME = "value" }`)
+		return nil
+	}
+	out := map[string]string{}
+	for name, value := range table {
+		text, ok := value.(string)
+		if !ok {
+			r.fail(slices.Concat(path, []string{name}), "must be a text in quotes, not %s", tomlType(value))
+			continue
+		}
+		out[name] = text
+	}
+	return out
+}
+
+// Faults are what is wrong with a server whose keys are each right. None repeats a value: it
+// might be a secret.
+func (s MCPServer) Faults() []string {
+	var out []string
+	add := func(bad bool, format string, args ...any) {
+		if bad {
+			out = append(out, fmt.Sprintf(format, args...))
+		}
+	}
+	add(s.Command == "" && s.URL == "", "needs command, the program to start, or url, an address")
+	add(s.Command != "" && s.URL != "", "has both command and url: it can have one of them")
+	add(s.URL == "" && len(s.Headers) > 0, "has headers, which only a server with a url can have")
+	add(s.URL != "" && (len(s.Args) > 0 || s.Cwd != "" || len(s.Env) > 0), "has a url, so that args, cwd and env mean nothing")
+	add(s.URL == "" && (s.OAuthClientID != "" || s.OAuthPort != 0), "has settings of OAuth, which only a server with a url can have")
+	add(len(s.Env) > maxPairs || len(s.Headers) > maxPairs || len(s.Args) > maxPairs, "has more than %d arguments, variables or headers", maxPairs)
+	for _, name := range sortedKeys(s.Env) {
+		add(!envName.MatchString(name) || strings.ContainsRune(s.Env[name], 0), "env.%s is not a variable that can be set", tomlKey(name))
+	}
+	for _, name := range sortedKeys(s.Headers) {
+		add(!headerName.MatchString(name) || strings.ContainsAny(s.Headers[name], "\r\n\x00"), "headers.%s is not a header that can be sent", tomlKey(name))
+		add(slices.Contains(ownHeaders, http.CanonicalHeaderKey(name)), "headers.%s is set by the protocol itself", tomlKey(name))
+	}
+	if loopback.Exposes(s.URL) {
+		add(len(s.SecretNames()) > 0 || s.OAuthClientID != "" || s.carriesKey(), "has a secret that would go to another machine over plain http, where others can read it on the way: use an https address")
+	}
+	return out
+}
+
+// ownHeaders are set by HTTP and by the protocol.
+var ownHeaders = []string{"Host", "Content-Length", "Content-Type", "Accept", "Connection", "Transfer-Encoding", "Mcp-Session-Id", "Mcp-Protocol-Version", "Last-Event-Id"}
+
+func (s MCPServer) carriesKey() bool {
+	for name := range s.Headers {
+		if http.CanonicalHeaderKey(name) == "Authorization" || looksLikeKeySetting(name) || strings.EqualFold(name, "x-api-key") {
+			return true
+		}
+	}
+	return false
+}
+
+// Server is a configured MCP server by its name.
+func (c *Config) Server(name string) (MCPServer, bool) {
+	for _, s := range c.Servers {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return MCPServer{}, false
+}
+
+// SaveServer writes [mcp.servers.NAME], new or changed; a value at its default is left out.
+func (s *Store) SaveServer(server MCPServer) error { return s.SaveServers([]MCPServer{server}) }
+
+// SaveServers writes several servers, all of them or none.
+func (s *Store) SaveServers(servers []MCPServer) error {
+	const op = "config.save_server"
+	for _, server := range servers {
+		if problem := CheckServerName(server.Name); problem != "" {
+			return chat.Errorf(chat.CodeInvalid, op, "The name %s; nothing was changed.", problem)
+		}
+	}
+	return s.edit(op, func(data []byte) (_ []byte, err error) {
+		for _, server := range servers {
+			if data, err = writeServer(data, server); err != nil {
+				return nil, err
+			}
+		}
+		return data, nil
+	})
+}
+
+func writeServer(data []byte, s MCPServer) ([]byte, error) {
+	table := []string{"mcp", serversKey, s.Name}
+	var err error
+	for i := range serverTable {
+		k := &serverTable[i]
+		path := slices.Concat(table, []string{k.name})
+		if value := deref(k.field(&s)); reflect.DeepEqual(value, k.def) || isEmptyList(value) {
+			data, err = removePath(data, path)
+		} else {
+			data, err = setValue(data, path, value)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if data, err = writeOptions(data, slices.Concat(table, []string{envKey}), anyValues(s.Env)); err != nil {
+		return nil, err
+	}
+	return writeOptions(data, slices.Concat(table, []string{headersKey}), anyValues(s.Headers))
+}
+
+func anyValues(m map[string]string) map[string]any {
+	out := map[string]any{}
+	for name, value := range m {
+		out[name] = value
+	}
+	return out
+}
+
+// RemoveServer takes [mcp.servers.NAME] out of the file.
+func (s *Store) RemoveServer(name string) error {
+	const op = "config.remove_server"
+	return s.edit(op, func(data []byte) ([]byte, error) {
+		_, d, err := parse(s.opts.Path, data)
+		if err != nil {
+			return nil, err
+		}
+		path := []string{"mcp", serversKey, name}
+		if _, ok := d.lookup(path); !ok {
+			return nil, chat.Errorf(chat.CodeNotFound, op, "No server of that name is configured; nothing was changed.")
+		}
+		return removePath(data, path)
+	})
+}

@@ -1,0 +1,185 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/llm"
+)
+
+// Definitions are the tools that a request offers: none unless its mode is enabled.
+func Definitions(r llm.Request) []chat.ToolDefinition {
+	if r.Endpoint.ToolsMode != llm.ToolsEnabled {
+		return nil
+	}
+	return r.Context.Tools()
+}
+
+// AddTools puts definitions into a body that the options were laid over. The tools that the
+// options define (a provider's own: its web search) come after them and take precedence;
+// options that remove the tools remove them all.
+func AddTools(body map[string]any, r llm.Request, encode func(chat.ToolDefinition) map[string]any) (last map[string]any) {
+	option, set := r.Endpoint.Options["tools"]
+	if set && option == nil {
+		return nil
+	}
+	theirs, _ := option.([]any)
+	taken := optionNames(theirs)
+	var tools []any
+	for _, d := range Definitions(r) {
+		if !taken[d.Name] {
+			last = encode(d)
+			tools = append(tools, last)
+		}
+	}
+	if len(tools) > 0 {
+		body["tools"] = append(tools, theirs...)
+	}
+	return last
+}
+
+func optionNames(tools []any) map[string]bool {
+	names := map[string]bool{}
+	for _, tool := range tools {
+		object, _ := tool.(map[string]any)
+		function, _ := object["function"].(map[string]any)
+		for _, of := range []map[string]any{object, function} {
+			if name, ok := of["name"].(string); ok {
+				names[name] = true
+			}
+		}
+	}
+	return names
+}
+
+// Schema is a tool's schema as every provider takes it: an object schema that says which
+// properties there are and has no alternatives at its top, where one tool of one server
+// would otherwise make every request fail. What the alternatives describe becomes properties
+// of the object; which of them exclude each other, the server itself says when it is called.
+func Schema(raw json.RawMessage) json.RawMessage {
+	var schema map[string]json.RawMessage
+	if json.Unmarshal(raw, &schema) != nil || schema == nil {
+		return json.RawMessage(`{"properties":{},"type":"object"}`)
+	}
+	properties := members(schema["properties"])
+	required := texts(schema["required"])
+	combined := false
+	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
+		if _, there := schema[name]; !there {
+			continue
+		}
+		combined = true
+		for _, part := range list(schema[name]) {
+			for key, value := range members(members(part)["properties"]) {
+				if _, known := properties[key]; !known {
+					properties[key] = value
+				}
+			}
+			if name == "allOf" {
+				required = append(required, texts(members(part)["required"])...)
+			}
+		}
+	}
+	if !combined && schema["enum"] == nil && schema["not"] == nil && isObject(schema["properties"]) && string(schema["type"]) == `"object"` {
+		return bytes.Clone(raw)
+	}
+	out := maps.Clone(schema)
+	for _, name := range []string{"allOf", "anyOf", "oneOf", "enum", "not"} {
+		delete(out, name)
+	}
+	out["type"] = json.RawMessage(`"object"`)
+	out["properties"] = encoded(properties)
+	delete(out, "required")
+	if slices.Sort(required); len(required) > 0 {
+		out["required"] = encoded(slices.Compact(required))
+	}
+	return encoded(out)
+}
+
+func isObject(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '{' }
+
+// members are the members of a JSON object; of anything else none.
+func members(raw json.RawMessage) map[string]json.RawMessage {
+	out := map[string]json.RawMessage{}
+	if !isObject(raw) || json.Unmarshal(raw, &out) != nil {
+		return map[string]json.RawMessage{}
+	}
+	return out
+}
+
+func list(raw json.RawMessage) []json.RawMessage {
+	var out []json.RawMessage
+	_ = json.Unmarshal(raw, &out)
+	return out
+}
+
+func texts(raw json.RawMessage) []string {
+	var out []string
+	for _, item := range list(raw) {
+		if s := Unquote(item); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// encoded is a value made of JSON as JSON.
+func encoded(v any) json.RawMessage {
+	raw, err := chat.MarshalJSON(v)
+	if err != nil { // what was decoded encodes again
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+// rawArguments holds the arguments of a call that are no object. The model sees what it
+// wrote, in a form that every provider takes.
+const rawArguments = "_raw"
+
+// Arguments are a call's arguments as an object, which is all that most providers take.
+func Arguments(input json.RawMessage) json.RawMessage {
+	input = bytes.TrimSpace(input)
+	if isObject(input) && json.Valid(input) {
+		return input
+	}
+	if len(input) == 0 || string(input) == "null" {
+		return json.RawMessage("{}")
+	}
+	text := Unquote(input)
+	if inner := []byte(text); isObject(bytes.TrimSpace(inner)) && json.Valid(inner) {
+		return bytes.TrimSpace(inner) // some models write the object as a text
+	}
+	if input[0] != '"' {
+		text = string(input)
+	}
+	return encoded(map[string]string{rawArguments: text})
+}
+
+// Extra is what an object says beside the members that are described elsewhere, laid over
+// what was known before; nil if it says nothing else.
+func Extra(before, raw json.RawMessage, described ...string) json.RawMessage {
+	said := members(raw)
+	for name, value := range said {
+		if string(value) == "null" || slices.Contains(described, name) {
+			delete(said, name)
+		}
+	}
+	if len(said) == 0 {
+		return before
+	}
+	all := members(before)
+	maps.Copy(all, said)
+	return encoded(all)
+}
+
+// WithExtra is the wire form of a call with what its provider wants back with it.
+func WithExtra(b chat.ToolUse) map[string]any {
+	call := map[string]any{}
+	for name, value := range members(b.Extra) {
+		call[name] = value
+	}
+	return call
+}

@@ -1,0 +1,229 @@
+package prompt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"contextinfinity/backend/chat"
+	"contextinfinity/backend/internal/display"
+	"contextinfinity/backend/internal/untrusted"
+)
+
+// DefaultResultBytes is tools.result_max_bytes where it is not configured.
+const DefaultResultBytes = 64 << 10
+
+const (
+	// pastResults is what the results of a turn's tools may take together, in bytes, once the
+	// turn is history, and pastArguments what the arguments of one call may. Nobody can cut a
+	// turn that is among the newest, so what tools bring into it has to be bounded.
+	pastResults   = 24 << 10
+	pastArguments = 8 << 10
+	// maxResultImages is how many images of one result the model sees.
+	maxResultImages = 8
+)
+
+// What results of the running turn are shortened to, the oldest first, where the steps of
+// the turn do not fit.
+var shorterResults = []int{4 << 10, 512}
+
+const (
+	resultOpen  = "<tool_output>\n"
+	resultClose = "\n</tool_output>"
+)
+
+// ResultLimit is how much of one result the model sees.
+type ResultLimit struct {
+	Bytes  int `json:"bytes"`
+	Images int `json:"images,omitempty"`
+}
+
+// asResult is a result as a model is sent it: its words framed as data, as memory is, its
+// images behind them, and behind the frame what was left out.
+func asResult(r chat.ToolResult, l ResultLimit) chat.ToolResult {
+	words, images, other := resultParts(r.Content)
+	shown, left := headAndTail(words, l.Bytes)
+	text := resultOpen + untrusted.Document(untrusted.Visible(shown)) + resultClose
+	var notes []string
+	if left > 0 {
+		notes = append(notes, fmt.Sprintf("%s of the %d are left out here, where … stands.", display.Count(left, "byte", "bytes"), len(words)))
+	}
+	if n := len(images) - l.Images; n > 0 {
+		images = images[:l.Images]
+		notes = append(notes, display.Count(n, "image is", "images are")+" left out here.")
+	}
+	if other > 0 {
+		notes = append(notes, display.Count(other, "part", "parts")+" of a kind that cannot be sent.")
+	}
+	if len(notes) > 0 {
+		text += "\n[" + strings.Join(notes, " ") + " The whole result is kept.]"
+	}
+	out := chat.ToolResult{ToolUseID: r.ToolUseID, IsError: r.IsError, Content: chat.Blocks{chat.Text{Text: text}}}
+	out.Content = append(out.Content, images...)
+	return out
+}
+
+func resultParts(content chat.Blocks) (words string, images chat.Blocks, other int) {
+	for _, b := range content {
+		switch b.(type) {
+		case chat.Text, chat.Refusal:
+		case chat.Image:
+			images = append(images, b)
+		default:
+			other++
+		}
+	}
+	return content.RenderedText(), images, other
+}
+
+// headAndTail keeps the beginning of a text and the end, where long output says how it
+// ended, together at most so many bytes, and tells how many it leaves out.
+func headAndTail(text string, most int) (shown string, left int) {
+	if len(text) <= most {
+		return text, 0
+	}
+	head, tail := most*3/4, len(text)-most/4
+	for head > 0 && !utf8.RuneStart(text[head]) {
+		head--
+	}
+	for tail < len(text) && !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + "\n…\n" + text[tail:], tail - head
+}
+
+// pastLimits divide what the results of a turn may take among them: what the short ones do
+// not need is the long ones'. Images are not sent again.
+func pastLimits(m chat.Message) []ResultLimit {
+	var sizes []int
+	for _, b := range m.Blocks {
+		if r, ok := b.(chat.ToolResult); ok {
+			words, _, _ := resultParts(r.Content)
+			sizes = append(sizes, len(words))
+		}
+	}
+	order := make([]int, len(sizes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return sizes[a] - sizes[b] })
+	out := make([]ResultLimit, len(sizes))
+	room := pastResults
+	for k, i := range order {
+		out[i].Bytes = min(sizes[i], room/(len(order)-k))
+		room -= out[i].Bytes
+	}
+	return out
+}
+
+// withResults replaces the results of a message by what the model sees of them.
+func withResults(m chat.Message, limits []ResultLimit) chat.Message {
+	if len(limits) == 0 {
+		return m
+	}
+	m.Blocks = slices.Clone(m.Blocks)
+	n := 0
+	for i, b := range m.Blocks {
+		if r, ok := b.(chat.ToolResult); ok && n < len(limits) {
+			m.Blocks[i] = asResult(r, limits[n])
+			n++
+		}
+	}
+	return m
+}
+
+// pastCalls shortens the arguments of calls in a turn that is history: a file that was
+// written by one stands in the file.
+func pastCalls(m chat.Message) chat.Message {
+	long := func(b chat.Block) bool { u, ok := b.(chat.ToolUse); return ok && len(u.Input) > pastArguments }
+	if !slices.ContainsFunc(m.Blocks, long) {
+		return m
+	}
+	m.Blocks = slices.Clone(m.Blocks)
+	for i, b := range m.Blocks {
+		if u, ok := b.(chat.ToolUse); ok && long(b) {
+			shown, left := headAndTail(string(u.Input), pastArguments)
+			short, err := chat.MarshalJSON(map[string]string{
+				"shortened": shown, "note": fmt.Sprintf("%d bytes of the arguments are left out here. The whole is kept.", left),
+			})
+			if err == nil {
+				u.Input = short
+			}
+			m.Blocks[i] = u
+		}
+	}
+	return m
+}
+
+// cycleLimits are those of the running turn's results, in order, before anything is
+// shortened.
+func (a *assembler) cycleLimits() []ResultLimit {
+	if a.in.Replay != nil {
+		return slices.Clone(a.in.Replay.Inputs.Results)
+	}
+	most := a.in.ResultMaxBytes
+	if most <= 0 {
+		most = DefaultResultBytes
+	}
+	var out []ResultLimit
+	for _, m := range a.in.Cycle {
+		for range results(m) {
+			out = append(out, ResultLimit{most, maxResultImages})
+		}
+	}
+	return out
+}
+
+func results(m chat.Message) int {
+	n := 0
+	for _, b := range m.Blocks {
+		if _, ok := b.(chat.ToolResult); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// renderCycle gives the steps of the turn so far with the limits in force.
+func (a *assembler) renderCycle() []rendered {
+	var out []rendered
+	at := 0
+	for _, m := range a.in.Cycle {
+		out = append(out, a.renderStep(m, at))
+		at += results(m)
+	}
+	return out
+}
+
+// renderStep is a message of the cycle, of which the first result has the given number.
+func (a *assembler) renderStep(m chat.Message, first int) rendered {
+	end := min(first+results(m), len(a.limits))
+	return a.messageWith(m, Part{Source: "step", Role: string(m.Role)}, a.limits[min(first, end):end])
+}
+
+// shrinkCycle shortens the results of the running turn, the oldest first, until the
+// context fits: a call and its result stay together, and both stay.
+func (a *assembler) shrinkCycle() error {
+	var again []Redaction // told already
+	a.found = &again
+	for _, most := range shorterResults {
+		at := 0
+		for k, m := range a.in.Cycle {
+			n := results(m)
+			for i := at; i < at+n && !a.fits(); i++ {
+				if a.limits[i].Bytes <= most {
+					continue
+				}
+				before := a.last[1+k].tokens
+				a.limits[i] = ResultLimit{Bytes: most}
+				a.last[1+k] = a.renderStep(m, at)
+				if after := a.last[1+k].tokens; after < before {
+					a.log("tools: result %d of this turn was shortened to %d bytes: %d to %d tokens", i+1, most, before, after)
+				}
+			}
+			at += n
+		}
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"contextinfinity/backend/chat"
+)
+
+// Panel is what there is to know about tools: what is offered, what was decided, what is
+// wrong.
+type Panel struct {
+	Definitions []Definition
+	Permissions []chat.ToolPermission
+	Allow       []string // tools.allow
+	Problems    []Problem
+}
+
+// Definition is a tool with what a person said about it.
+type Definition struct {
+	chat.ToolDefinition
+	Hash    string
+	BuiltIn bool
+	Pinned  string // PinnedAccepted, PinnedNew, PinnedChanged, PinnedGone
+	// Before is what was accepted, of a tool that changed.
+	Before *chat.PinnedDefinition
+	// Decision is what holds in all sessions: DecisionNone (ask), DecisionAlways or
+	// DecisionNever; From says why.
+	Decision chat.ToolDecision
+	From     string
+	// AsksEachCall: each call is asked about, whatever was decided.
+	AsksEachCall bool
+}
+
+// Panel lists all tools, in the order in which models get them; those that are gone come last.
+func (r *Registry) Panel(ctx context.Context) (Panel, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return Panel{}, err
+	}
+	_, left := v.offer("")
+	p := Panel{Permissions: v.list, Allow: slices.Clone(v.settings.Allow), Problems: slices.Concat(v.problems, left)}
+	here := map[toolKey]bool{}
+	for _, o := range v.tools {
+		key := toolKey{o.Source, o.Tool}
+		here[key] = true
+		d := Definition{ToolDefinition: o.ToolDefinition, Hash: o.hash, BuiltIn: o.builtin, Pinned: v.pinnedState(o), AsksEachCall: v.asksEachCall(o.Source, o.Tool)}
+		if d.Pinned == PinnedChanged {
+			before := v.pinned[key]
+			d.Before = &before
+		}
+		d.Decision, d.From = v.everywhere(d)
+		p.Definitions = append(p.Definitions, d)
+	}
+	var gone []Definition
+	for key, pinned := range v.pinned {
+		if !here[key] {
+			d := Definition{ToolDefinition: pinned.ToolDefinition, Hash: pinned.Hash, Pinned: PinnedGone}
+			d.Name, d.Effects = offeredName(d.Source, d.Tool), true
+			d.Decision, d.From = v.everywhere(d)
+			gone = append(gone, d)
+		}
+	}
+	slices.SortFunc(gone, func(a, b Definition) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Tool, b.Tool))
+	})
+	p.Definitions = append(p.Definitions, gone...)
+	return p, nil
+}
+
+// everywhere is what holds for a tool in every session.
+func (v *view) everywhere(d Definition) (chat.ToolDecision, string) {
+	switch {
+	case v.permissions[permissionKey{d.Source, d.Tool, ""}].Decision == chat.DecisionNever:
+		return chat.DecisionNever, FromTool
+	case v.permissions[permissionKey{d.Source, "", ""}].Decision == chat.DecisionNever:
+		return chat.DecisionNever, FromServer
+	case d.AsksEachCall:
+		return chat.DecisionNone, ""
+	}
+	return v.standing("", d.ToolDefinition)
+}
+
+// Definition is a tool as it is offered now.
+func (r *Registry) Definition(ctx context.Context, source, tool string) (Definition, bool, error) {
+	p, err := r.Panel(ctx)
+	if err != nil {
+		return Definition{}, false, err
+	}
+	for _, d := range p.Definitions {
+		if d.Source == source && d.Tool == tool && d.Pinned != PinnedGone {
+			return d, true, nil
+		}
+	}
+	return Definition{}, false, nil
+}
+
+// shown is a tool whose definition is the one that a person saw.
+func (r *Registry) shown(ctx context.Context, op, source, tool, hash string) (Definition, error) {
+	d, ok, err := r.Definition(ctx, source, tool)
+	switch {
+	case err != nil:
+		return d, err
+	case !ok:
+		return d, chat.Errorf(chat.CodeNotFound, op, "There is no tool %s of %s now. Nothing was changed.", shownName(tool), source).
+			WithHint("its server may not be running")
+	case d.Hash != hash:
+		return d, chat.Errorf(chat.CodeConflict, op, "The definition of %s is not the one that was shown. Nothing was changed.", shownName(tool)).
+			WithHint("look at it again")
+	}
+	return d, nil
+}
+
+// Accept accepts a definition as it was shown: from now on models are offered it.
+func (r *Registry) Accept(ctx context.Context, source, tool, hash string) error {
+	d, err := r.shown(ctx, "tools.accept", source, tool, hash)
+	if err != nil || d.BuiltIn {
+		return err
+	}
+	if err := r.store.AcceptDefinitions(ctx, []chat.ToolDefinition{d.ToolDefinition}); err != nil {
+		return err
+	}
+	r.notify()
+	return nil
+}
+
+// Permit keeps a decision that holds for later calls. One that lets a tool run names the
+// definition it is about; one that forbids holds whatever the tool becomes.
+func (r *Registry) Permit(ctx context.Context, p chat.ToolPermission) error {
+	const op = "tools.permit"
+	if p.Decision.Allows() && p.Tool != "" {
+		d, err := r.shown(ctx, op, p.Source, p.Tool, p.Definition)
+		switch {
+		case err != nil:
+			return err
+		case d.Pinned != PinnedAccepted:
+			return chat.Errorf(chat.CodeConflict, op, "The definition of %s was not accepted yet. Nothing was changed.", shownName(p.Tool)).
+				WithHint("accept it first: contextinfinity tools accept %s", d.Name)
+		case d.AsksEachCall:
+			return chat.Errorf(chat.CodeInvalid, op, "%s is asked about each time, since nothing confines it. Nothing was changed.", d.Name).
+				WithHint("allow the call once")
+		}
+	} else {
+		p.Definition = ""
+	}
+	if err := r.store.PutToolPermission(ctx, p); err != nil {
+		return err
+	}
+	r.notify()
+	return nil
+}
+
+// Forget takes a decision back: later calls ask again.
+func (r *Registry) Forget(ctx context.Context, source, tool string, session chat.SessionID) error {
+	if err := r.store.DropToolPermission(ctx, source, tool, session); err != nil {
+		return err
+	}
+	r.notify()
+	return nil
+}
+
+// MarkReadOnly says that a server's tool has no effects, as it is defined now: a call whose
+// outcome is unknown may then run again by itself. An empty hash takes the mark back.
+func (r *Registry) MarkReadOnly(ctx context.Context, source, tool, hash string) error {
+	if hash != "" {
+		d, err := r.shown(ctx, "tools.mark", source, tool, hash)
+		if err != nil {
+			return err
+		}
+		if d.BuiltIn {
+			return chat.Errorf(chat.CodeInvalid, "tools.mark", "What %s does is known to the program. Nothing was changed.", d.Name)
+		}
+	}
+	if err := r.store.MarkTool(ctx, chat.ReadOnlyMark{Source: source, Tool: tool}, hash); err != nil {
+		return err
+	}
+	r.notify()
+	return nil
+}
+
+// Preview says what a call would change, where its source can; empty otherwise.
+func (r *Registry) Preview(ctx context.Context, source string, c Call) string {
+	s, ok := r.Source(source)
+	if !ok {
+		return ""
+	}
+	p, ok := s.(Previewer)
+	if !ok {
+		return ""
+	}
+	text, err := p.Preview(ctx, c)
+	if err != nil {
+		return ""
+	}
+	return text
+}

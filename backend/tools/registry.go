@@ -1,0 +1,352 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"contextinfinity/backend/chat"
+)
+
+// Store keeps what people decided about tools.
+type Store interface {
+	ToolPermissions(context.Context) ([]chat.ToolPermission, error)
+	PutToolPermission(context.Context, chat.ToolPermission) error
+	DropToolPermission(ctx context.Context, source, tool string, session chat.SessionID) error
+	PinnedDefinitions(context.Context) ([]chat.PinnedDefinition, error)
+	AcceptDefinitions(context.Context, []chat.ToolDefinition) error
+	ToolMarks(context.Context) (map[chat.ReadOnlyMark]string, error)
+	MarkTool(ctx context.Context, m chat.ReadOnlyMark, hash string) error
+}
+
+// Settings are the configured part of the policy.
+type Settings struct {
+	// Allow is tools.allow: names as models get them, "server.tool", or a server's name.
+	Allow []string
+}
+
+// AskEachCall is implemented by sources some of whose tools are asked about each time,
+// whatever was decided: a command that nothing confines.
+type AskEachCall interface {
+	AsksEachCall(tool string) bool
+}
+
+// AllowedByDefault is implemented by sources some of whose tools run without asking until
+// a person says otherwise: those that read the program's own memory.
+type AllowedByDefault interface {
+	AllowedByDefault(tool string) bool
+}
+
+// Previewer is implemented by sources that can say what a call would change, for a person
+// who is asked about it: a line diff. An empty text says nothing.
+type Previewer interface {
+	Preview(ctx context.Context, c Call) (string, error)
+}
+
+// Complaining is implemented by sources that have something to say about tools that they
+// cannot offer.
+type Complaining interface {
+	Problems() []Problem
+}
+
+// Registry knows the tools that there are, and what people decided about them. It is
+// turn.Tools. Its methods may be called by several goroutines.
+type Registry struct {
+	store    Store
+	settings func() Settings
+
+	mu      sync.RWMutex
+	builtin []Source
+	servers []Source
+	granted map[chat.SessionID]map[string]int // names allowed for one message, see AllowFor
+	changed func()
+}
+
+// NewRegistry returns a registry without sources.
+func NewRegistry(store Store, settings func() Settings) *Registry {
+	return &Registry{store: store, settings: settings, granted: map[chat.SessionID]map[string]int{}, changed: func() {}}
+}
+
+// OnChange has fn called after what is offered, accepted or permitted changed.
+func (r *Registry) OnChange(fn func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed = fn
+}
+
+// SetBuiltin sets the program's own sources. Their definitions need no acceptance.
+func (r *Registry) SetBuiltin(sources ...Source) {
+	r.set(func() { r.builtin = slices.Clone(sources) })
+}
+
+// SetServers sets the sources of servers. Call it too when what a server offers changed.
+func (r *Registry) SetServers(sources []Source) {
+	sorted := slices.SortedFunc(slices.Values(sources), func(a, b Source) int { return cmp.Compare(a.Name(), b.Name()) })
+	r.set(func() { r.servers = sorted })
+}
+
+func (r *Registry) set(do func()) {
+	r.mu.Lock()
+	do()
+	r.mu.Unlock()
+	r.notify()
+}
+
+func (r *Registry) notify() {
+	r.mu.RLock()
+	fn := r.changed
+	r.mu.RUnlock()
+	fn()
+}
+
+// sources are all sources, the program's own first.
+func (r *Registry) sources() (builtin, servers []Source) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.builtin, r.servers
+}
+
+// Source implements turn.Tools.
+func (r *Registry) Source(name string) (Source, bool) {
+	builtin, servers := r.sources()
+	for _, s := range slices.Concat(builtin, servers) {
+		if s.Name() == name {
+			return s, true
+		}
+	}
+	return nil, false
+}
+
+// Offer implements turn.Tools: the definitions that are accepted and not forbidden, within
+// what providers take.
+func (r *Registry) Offer(ctx context.Context, session chat.SessionID) ([]chat.ToolDefinition, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return nil, err
+	}
+	offered, _ := v.offer(session)
+	return offered, nil
+}
+
+// Decision implements turn.Tools. What forbids comes before what allows, and the narrower
+// before the wider: never for the tool, never for its server, the session, always, the
+// configuration, the program's own default. A permission to run holds for the definition
+// that it was given for.
+func (r *Registry) Decision(ctx context.Context, session chat.SessionID, d chat.ToolDefinition) (chat.ToolDecision, error) {
+	v, err := r.view(ctx)
+	if err != nil {
+		return chat.DecisionNone, err
+	}
+	if v.isNever(session, d.Source, d.Tool) {
+		return chat.DecisionNever, nil
+	}
+	if v.asksEachCall(d.Source, d.Tool) || !v.isCurrent(d) {
+		return chat.DecisionNone, nil
+	}
+	if r.isGranted(session, d.Name) {
+		return chat.DecisionOnce, nil
+	}
+	decision, _ := v.standing(session, d)
+	return decision, nil
+}
+
+// Remember implements turn.Tools.
+func (r *Registry) Remember(ctx context.Context, p chat.ToolPermission) error {
+	return r.Permit(ctx, p)
+}
+
+// AllowFor allows tools, by the names that models get, in a session until release is called.
+// Tools that are asked about each time are not allowed by it.
+func (r *Registry) AllowFor(session chat.SessionID, names []string) (release func()) {
+	r.count(session, names, 1)
+	return sync.OnceFunc(func() { r.count(session, names, -1) })
+}
+
+func (r *Registry) count(session chat.SessionID, names []string, by int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.granted[session] == nil {
+		r.granted[session] = map[string]int{}
+	}
+	of := r.granted[session]
+	for _, n := range names {
+		if of[n] += by; of[n] <= 0 {
+			delete(of, n)
+		}
+	}
+	if len(of) == 0 {
+		delete(r.granted, session)
+	}
+}
+
+func (r *Registry) isGranted(session chat.SessionID, name string) bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.granted[session][name] > 0
+}
+
+// view reads what a decision is made of.
+func (r *Registry) view(ctx context.Context) (*view, error) {
+	v := &view{settings: r.settings(), marks: nil, pinned: map[toolKey]chat.PinnedDefinition{}, permissions: map[permissionKey]chat.ToolPermission{}, sources: map[string]Source{}}
+	var err error
+	if v.marks, err = r.store.ToolMarks(ctx); err != nil {
+		return nil, err
+	}
+	permissions, err := r.store.ToolPermissions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range permissions {
+		v.permissions[permissionKey{p.Source, p.Tool, p.Session}] = p
+		v.list = append(v.list, p)
+	}
+	pinned, err := r.store.PinnedDefinitions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pinned {
+		if p.Current {
+			v.pinned[toolKey{p.Source, p.Tool}] = p
+		}
+	}
+	builtin, servers := r.sources()
+	v.collect(builtin, servers)
+	return v, nil
+}
+
+// toolKey names a tool, permissionKey a decision about one or about a source.
+type (
+	toolKey       struct{ source, tool string }
+	permissionKey struct {
+		source, tool string
+		session      chat.SessionID
+	}
+)
+
+// view is the state of the policy at one moment.
+type view struct {
+	settings    Settings
+	marks       map[chat.ReadOnlyMark]string
+	pinned      map[toolKey]chat.PinnedDefinition // current ones
+	permissions map[permissionKey]chat.ToolPermission
+	list        []chat.ToolPermission
+	sources     map[string]Source
+	builtin     map[string]bool
+
+	tools    []offered // usable ones, in their stable order
+	problems []Problem
+}
+
+// offered is a usable definition.
+type offered struct {
+	chat.ToolDefinition
+	hash    string
+	builtin bool
+}
+
+// Problem is a tool that is not offered, and why.
+type Problem struct{ Source, Tool, Message string }
+
+func (v *view) isNever(session chat.SessionID, source, tool string) bool {
+	for _, k := range []permissionKey{{source, tool, ""}, {source, tool, session}, {source, "", ""}, {source, "", session}} {
+		if v.permissions[k].Decision == chat.DecisionNever {
+			return true
+		}
+	}
+	return false
+}
+
+// isCurrent reports that a definition is what its source offers now, and accepted.
+func (v *view) isCurrent(d chat.ToolDefinition) bool {
+	hash := d.Hash()
+	return slices.ContainsFunc(v.tools, func(o offered) bool {
+		return o.Source == d.Source && o.Tool == d.Tool && o.hash == hash && v.pinnedState(o) == PinnedAccepted
+	})
+}
+
+func (v *view) asksEachCall(source, tool string) bool {
+	s, ok := v.sources[source].(AskEachCall)
+	return ok && s.AsksEachCall(tool)
+}
+
+// Where a decision that holds comes from.
+const (
+	FromTool    = "tool"
+	FromServer  = "server"
+	FromConfig  = "config"
+	FromBuiltin = "builtin"
+)
+
+// standing is what lets a tool run without asking, and where that is from.
+func (v *view) standing(session chat.SessionID, d chat.ToolDefinition) (chat.ToolDecision, string) {
+	hash := d.Hash()
+	holds := func(tool string, in chat.SessionID) bool {
+		p, ok := v.permissions[permissionKey{d.Source, tool, in}]
+		return ok && p.Decision.Allows() && (tool == "" || p.Definition == hash)
+	}
+	switch {
+	case session != "" && holds(d.Tool, session):
+		return chat.DecisionSession, FromTool
+	case session != "" && holds("", session):
+		return chat.DecisionSession, FromServer
+	case holds(d.Tool, ""):
+		return chat.DecisionAlways, FromTool
+	case holds("", ""):
+		return chat.DecisionAlways, FromServer
+	case v.inConfig(d):
+		return chat.DecisionAlways, FromConfig
+	}
+	if s, ok := v.sources[d.Source].(AllowedByDefault); ok && v.builtin[d.Source] && s.AllowedByDefault(d.Tool) {
+		return chat.DecisionAlways, FromBuiltin
+	}
+	return chat.DecisionNone, ""
+}
+
+// inConfig reports a tool that tools.allow names.
+func (v *view) inConfig(d chat.ToolDefinition) bool {
+	return slices.ContainsFunc(v.settings.Allow, func(name string) bool {
+		name = strings.TrimSpace(name)
+		return name != "" && (name == d.Name || name == d.Source+"."+d.Tool || name == d.Source && !v.builtin[d.Source])
+	})
+}
+
+// Whether a definition was accepted.
+const (
+	PinnedAccepted = "accepted"
+	PinnedNew      = "new"
+	PinnedChanged  = "changed"
+	PinnedGone     = "gone"
+)
+
+func (v *view) pinnedState(o offered) string {
+	p, ok := v.pinned[toolKey{o.Source, o.Tool}]
+	switch {
+	case o.builtin || ok && p.Hash == o.hash:
+		return PinnedAccepted
+	case ok:
+		return PinnedChanged
+	}
+	return PinnedNew
+}
+
+// offer are the definitions that a session's models get, and what did not fit.
+func (v *view) offer(session chat.SessionID) ([]chat.ToolDefinition, []Problem) {
+	var out []chat.ToolDefinition
+	var left []Problem
+	size := 0
+	for _, o := range v.tools {
+		if v.pinnedState(o) != PinnedAccepted || v.isNever(session, o.Source, o.Tool) {
+			continue
+		}
+		n := sizeOf(o.ToolDefinition)
+		if len(out) >= MaxOffered || size+n > MaxOfferedBytes {
+			left = append(left, Problem{o.Source, o.Tool, tooMany})
+			continue
+		}
+		size += n
+		out = append(out, o.ToolDefinition)
+	}
+	return out, left
+}

@@ -1,0 +1,66 @@
+/** Two texts line by line, exactly: where a definition or a file is compared, no space is too small to be said. */
+import { byWords, common, type Line, type Piece, type Row } from '../inspector/state/diff';
+
+const line = (change: Line['change'], pieces: Piece[]): Line => ({ change, heading: false, pieces });
+const whole = (text: string, change: Line['change']): Line => line(change, [{ text, changed: false }]);
+
+/** Unchanged lines that are kept beside a change; the rest of a long run is left out. */
+const beside = 3;
+
+export function lineDiff(before: string, after: string): Row[] {
+  const [a, b] = [split(before), split(after)];
+  const rows: Row[] = [];
+  let [i, j] = [0, 0];
+  for (const [x, y] of [...(common(a, b) ?? []), [a.length, b.length] as const]) {
+    rows.push(...facing(a.slice(i, x), b.slice(j, y)));
+    if (x < a.length && y < b.length) rows.push({ old: whole(a[x]!, 'same'), new: whole(b[y]!, 'same') });
+    [i, j] = [x + 1, y + 1];
+  }
+  return shortened(rows);
+}
+
+/** A line diff of the program's own: each line begins with "+", "-" or a space. */
+export function previewRows(text: string): Row[] {
+  const lines = text.replace(/\n$/, '').split('\n');
+  return lines.map((said): Row => {
+    const words = said.slice(1);
+    if (said.startsWith('+')) return { old: null, new: whole(words, 'add') };
+    if (said.startsWith('-')) return { old: whole(words, 'del'), new: null };
+    return { old: whole(said.startsWith(' ') ? words : said, 'same'), new: null };
+  });
+}
+
+/** An empty text has no lines: it is not one that is empty. */
+const split = (text: string): string[] => (text === '' ? [] : text.split('\n'));
+
+function facing(removed: string[], added: string[]): Row[] {
+  return Array.from({ length: Math.max(removed.length, added.length) }, (_, at) => {
+    const [a, b] = [removed[at], added[at]];
+    if (a === undefined) return { old: null, new: whole(b!, 'add') };
+    if (b === undefined) return { old: whole(a, 'del'), new: null };
+    const [old, now] = byWords(a, b);
+    return { old: line('del', old), new: line('add', now) };
+  });
+}
+
+/** Long runs of lines that stay are said in a line of their own. */
+function shortened(rows: Row[]): Row[] {
+  const changed = rows.map((row) => row.old?.change !== 'same');
+  const near = rows.map((_, at) => changed.slice(Math.max(0, at - beside), at + beside + 1).includes(true));
+  const out: Row[] = [];
+  for (let at = 0; at < rows.length; ) {
+    if (near[at]) {
+      out.push(rows[at++]!);
+      continue;
+    }
+    let end = at;
+    while (end < rows.length && !near[end]) end++;
+    if (end - at <= 2) out.push(...rows.slice(at, end));
+    else {
+      const said = whole(`… ${end - at} lines as before`, 'same');
+      out.push({ old: said, new: said });
+    }
+    at = end;
+  }
+  return out;
+}
