@@ -68,6 +68,7 @@ type app struct {
 
 // setup is what there is without a database.
 type setup struct {
+	flags    cli.OpenOptions
 	outbound *outbound
 	config   *config.Store
 	keys     models.Keyring
@@ -92,7 +93,7 @@ const manyJobs = 500
 func openSetup(o cli.OpenOptions, keys *secrets.Store) setup {
 	cfg, _ := config.Open(config.Options{Path: o.ConfigPath, DataDir: o.DataDir, Set: o.Set})
 	s := setup{
-		config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
+		flags: o, config: cfg, keys: models.Keyring{Store: keys}, memory: &memory{},
 		log: slog.New(keys.Redactor().Handler(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: logLevel()}))),
 	}
 	s.outbound = &outbound{}
@@ -162,7 +163,7 @@ func openApp(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*app,
 	a.turns = turn.NewEngine(turn.Deps{
 		Store: a.store, Journals: journals, Models: a.catalog, Branches: a.branches, Publish: o.Publish,
 		Counter: counter{}, Settings: a.turnSettings, Log: a.log, ReadOnly: o.ReadOnly,
-		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine,
+		Redact: a.redact, Shrink: a.jobs.Shrink, Memory: a.engine, Tools: a.tools,
 	})
 	a.upkeep = jobs.NewReconciler(jobs.ReconcilerDeps{
 		Turns: a.turns, Store: a.store, Runner: a.jobs, Publish: o.Publish, Daily: a.backUp, Log: a.log,
@@ -378,6 +379,7 @@ func openForVerb(ctx context.Context, o cli.OpenOptions, keys *secrets.Store) (*
 func (a *app) services() *cli.Services {
 	return &cli.Services{
 		Store: a.store, Turns: a.turns, Jobs: a.jobs, Upkeep: a.upkeep, Branches: a.branches, Models: verbModels{a.catalog},
+		Tools: a.tools, Calls: a.turns, ToolsMode: func() string { return a.config.Config().Tools.Mode },
 		Counter: counter{}, Memory: a.engine, Imports: a.imports, Exports: a.exporter(), Programs: a.programs(), ConfigFault: a.config.Err(),
 		AfterSend: func() time.Duration { return a.config.Config().Librarian.AfterSend() }, Note: a.store.Note(), Stats: a.stats,
 	}
