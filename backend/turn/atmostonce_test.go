@@ -17,8 +17,7 @@ import (
 // deaths is how many writes after a start the last kill comes; the whole turn takes fewer.
 const deaths = 60
 
-// TestAtMostOnceHoweverItDies kills the program at each of its writes, half of them done and
-// not heard of, while a turn calls tools with effects and without. However it dies, no call
+// TestAtMostOnceHoweverItDies kills the program at each of its writes, before it and after it, while a turn calls tools with effects and without. However it dies, no call
 // with effects runs twice unless a person says so, verification finds nothing, and the
 // conversation can go on. The long form kills it a second time at each write after that.
 func TestAtMostOnceHoweverItDies(t *testing.T) {
@@ -32,7 +31,8 @@ func TestAtMostOnceHoweverItDies(t *testing.T) {
 	whole := false
 	for first := int64(1); first < deaths && !whole; first++ {
 		for _, n := range second {
-			whole = diesTwice(t, first, n)
+			whole = diesTwice(t, first, n, false)
+			diesTwice(t, first, n, true)
 		}
 	}
 	if !whole {
@@ -42,7 +42,7 @@ func TestAtMostOnceHoweverItDies(t *testing.T) {
 
 // diesTwice runs a turn in a program that dies after so many writes, then in one that dies
 // after so many more, then to its end. It reports that the first did not die.
-func diesTwice(t *testing.T, first, second int64) (whole bool) {
+func diesTwice(t *testing.T, first, second int64, before bool) (whole bool) {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir(), provider: &scripted{}, seen: &recorder{}, window: 100000, tools: newToolbox()}
 	w.settings = turn.Settings{
@@ -61,12 +61,14 @@ func diesTwice(t *testing.T, first, second int64) (whole bool) {
 		[]string{asks("d", "box__write", `{"n":4}`)},
 	)
 	p = w.run(nil, first)
+	p.life.before = before
 	if h, err := w.engine.Send(context.Background(), turn.Message{Branch: w.branch.ID, Content: chat.UserText("go")}); err == nil {
 		_, err = h.Wait(context.Background())
 		whole = err == nil && p.life.left.Load() > 0
 	}
 	p.die()
 	p = w.run(nil, second)
+	p.life.before = before
 	_, _ = w.engine.Recover(context.Background())
 	_, _ = w.engine.ResumeTools(context.Background())
 	w.settleAll()

@@ -18,7 +18,11 @@ import (
 
 // life is how many more writes of a program reach the disk. From then on none does, as
 // if it had been killed: what runs on in it finds out by errors alone.
-type life struct{ left atomic.Int64 }
+type life struct {
+	left atomic.Int64
+	// before: it ends before its last write is done, else after it and unheard of.
+	before bool
+}
 
 var errDead = errors.New("this program is dead")
 
@@ -40,7 +44,7 @@ type mortal struct {
 func wrote[T any](l *life, do func() (T, error)) (T, error) {
 	left := l.left.Add(-1)
 	var none T
-	if left < 0 {
+	if left < 0 || left == 0 && l.before {
 		return none, errDead
 	}
 	v, err := do()
